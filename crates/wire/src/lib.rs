@@ -1,1 +1,125 @@
+//! The engine's packet headers: what two WeftMPI processes say to each other.
+//!
+//! A packet is two header words, carried by the transport unread, and a payload. [`View`] reads what
+//! arrived and trusts nothing; [`Packet`] is a valid value that can be written. Layout, little end first:
+//!
+//! ```text
+//! word 0   kind:8 | flags:8 | reserved:16 | source:32   source: the sender's rank in the communicator
+//! word 1   context:32 | tag:32
+//! ```
+#![forbid(unsafe_code)]
 
+mod aggregate;
+mod body;
+#[cfg(test)]
+mod tests;
+
+pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
+pub use body::{ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, OFFER_BYTES};
+
+/// What a packet is. The number is on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A whole message. With [`SYNCHRONOUS`] the payload begins with the sender's cookie.
+    Eager = 1,
+    /// A large message's envelope: cookie, length and the transport's offer.
+    Offer = 2,
+    /// A small message's envelope, the payload kept back by a throttled sender: cookie, length.
+    Advance = 3,
+    /// Receiver to sender of an [`Advance`](Kind::Advance): send it. Both cookies.
+    Clear = 4,
+    /// The payload that a `Clear` asked for, after the receiver's cookie.
+    Data = 5,
+    /// Receiver to sender: the synchronous message with this cookie was matched.
+    Matched = 6,
+    /// Sender to receiver: forget the envelope with this cookie if it is not matched yet.
+    Cancel = 7,
+    /// The answer: [`FORGOTTEN`] is set if it was forgotten.
+    Cancelled = 8,
+    /// Several eager messages, one behind the other.
+    Aggregate = 9,
+}
+
+/// Flag of `Eager` and `Offer`: the sender waits to hear of the match.
+pub const SYNCHRONOUS: u8 = 1;
+/// Flag of `Cancelled`: the envelope was still unmatched and is gone.
+pub const FORGOTTEN: u8 = 2;
+
+const KNOWN_FLAGS: u8 = SYNCHRONOUS | FORGOTTEN;
+
+/// A valid header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    pub kind: Kind,
+    pub flags: u8,
+    pub source: u32,
+    pub context: u32,
+    pub tag: u32,
+}
+
+impl Packet {
+    /// A packet that belongs to no communicator: answers and aggregates.
+    pub const fn control(kind: Kind) -> Packet {
+        Packet {
+            kind,
+            flags: 0,
+            source: 0,
+            context: 0,
+            tag: 0,
+        }
+    }
+
+    #[inline]
+    pub const fn words(&self) -> [u64; 2] {
+        [
+            self.kind as u64 | (self.flags as u64) << 8 | (self.source as u64) << 32,
+            self.context as u64 | (self.tag as u64) << 32,
+        ]
+    }
+}
+
+/// A header as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct View(pub [u64; 2]);
+
+impl View {
+    /// The kind, if it is one.
+    #[inline]
+    pub fn kind(&self) -> Option<Kind> {
+        Some(match self.0[0] as u8 {
+            1 => Kind::Eager,
+            2 => Kind::Offer,
+            3 => Kind::Advance,
+            4 => Kind::Clear,
+            5 => Kind::Data,
+            6 => Kind::Matched,
+            7 => Kind::Cancel,
+            8 => Kind::Cancelled,
+            9 => Kind::Aggregate,
+            _ => return None,
+        })
+    }
+
+    #[inline]
+    pub fn flags(&self) -> u8 {
+        (self.0[0] >> 8) as u8
+    }
+
+    /// The whole header, if nothing in it is out of range: kind and flags known, reserved bits zero,
+    /// source and tag not negative as the `int` they are to MPI.
+    #[inline]
+    pub fn packet(&self) -> Option<Packet> {
+        let (low, high) = (self.0[0], self.0[1]);
+        let packet = Packet {
+            kind: self.kind()?,
+            flags: self.flags(),
+            source: (low >> 32) as u32,
+            context: high as u32,
+            tag: (high >> 32) as u32,
+        };
+        let reserved = low & 0xffff_0000;
+        let signs = (low | high) >> 63;
+        (reserved == 0 && signs == 0 && packet.flags & !KNOWN_FLAGS == 0).then_some(packet)
+    }
+}
