@@ -1,1 +1,23 @@
+//! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
+//! cells over shared memory, a recycler of slot ids, and sleeping.
+//!
+//! Everything is built from the atomics in `primitive`, so that loom can model it
+//! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
+//! does not understand them.
 
+pub mod futex;
+mod magazines;
+mod parker;
+mod primitive;
+mod section;
+mod submissions;
+
+pub use magazines::Magazines;
+pub use parker::Parker;
+pub use section::{Guard, Section, single_threaded};
+pub use submissions::{Batch, Links, NONE, Submissions};
+
+/// The atomics of this crate's interfaces: std's, or loom's in a model.
+pub mod atomic {
+    pub use crate::primitive::{AtomicU32, AtomicU64, Ordering};
+}

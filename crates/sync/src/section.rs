@@ -1,0 +1,249 @@
+//! A section that one thread holds at a time and nobody waits for.
+//!
+//! The word is FREE, HELD or KNOCKED (held, and someone who did not get in has left work).
+//! 1. Only the thread that moves FREE to HELD or KNOCKED holds the section; only the holder touches the
+//!    value, and only the holder writes FREE.
+//! 2. Whoever does not get in by [`Section::knock`] puts its mark in the word with a read-modify-write *after*
+//!    it has published its work; the holder clears the mark with a read-modify-write and looks for work
+//!    after that. Marks are one release sequence, so the holder sees the work of every mark it clears.
+//! 3. The holder writes FREE only over HELD: a mark cannot be overwritten by [`Guard::leave`].
+//! 4. While the process has a single thread nobody can come between a load and a store, so both ways are
+//!    plain. A thread that is created meanwhile sees all stores of its creator.
+
+use crate::primitive::{AtomicU32, Ordering};
+use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+const KNOCKED: u32 = 3;
+
+/// A value that one thread at a time works on, entered only if nobody else is there.
+pub struct Section<T> {
+    word: AtomicU32,
+    threads: threads::Threads,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the value is touched by one thread at a time (rule 1), so `T: Send` is enough.
+unsafe impl<T: Send> Sync for Section<T> {}
+// SAFETY: as for any owner of a `T`.
+unsafe impl<T: Send> Send for Section<T> {}
+
+impl<T> Section<T> {
+    pub fn new(value: T) -> Section<T> {
+        Section {
+            word: AtomicU32::new(FREE),
+            threads: threads::Threads::new(),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Enters if nobody is inside.
+    #[inline]
+    pub fn try_enter(&self) -> Option<Guard<'_, T>> {
+        if self.threads.single() {
+            if self.word.load(Ordering::Relaxed) != FREE {
+                return None;
+            }
+            self.word.store(HELD, Ordering::Relaxed);
+            return Some(Guard { section: self });
+        }
+        self.word
+            .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+            .then(|| Guard { section: self })
+    }
+
+    /// Enters if nobody is inside; else the one inside will find the section entered anew when it leaves
+    /// ([`Guard::leave`]), and sees what the caller published before.
+    #[inline]
+    pub fn knock(&self) -> Option<Guard<'_, T>> {
+        match self.try_enter() {
+            Some(guard) => Some(guard),
+            None => self.leave_mark(),
+        }
+    }
+
+    #[cold]
+    fn leave_mark(&self) -> Option<Guard<'_, T>> {
+        if self.word.fetch_or(KNOCKED, Ordering::AcqRel) != FREE {
+            return None;
+        }
+        // It became free in between, so this thread is inside; the marks, its own included, are served by
+        // the work it is about to do.
+        self.word.swap(HELD, Ordering::AcqRel);
+        Some(Guard { section: self })
+    }
+
+    /// The value, when no other thread can be there.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+}
+
+/// The right to work on a [`Section`]'s value. Give it back by [`leave`](Guard::leave): dropping it forgets
+/// the knocks.
+#[must_use]
+pub struct Guard<'a, T> {
+    section: &'a Section<T>,
+}
+
+impl<'a, T> Guard<'a, T> {
+    /// Leaves the section; or, if someone knocked meanwhile, stays inside and gives the guard back: look for
+    /// work again and leave again.
+    #[inline]
+    pub fn leave(self) -> Option<Guard<'a, T>> {
+        let guard = ManuallyDrop::new(self);
+        let section = guard.section;
+        if section.threads.single() {
+            if section.word.load(Ordering::Relaxed) == HELD {
+                section.word.store(FREE, Ordering::Relaxed);
+                return None;
+            }
+        } else if section
+            .word
+            .compare_exchange(HELD, FREE, Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+        {
+            return None;
+        }
+        section.word.swap(HELD, Ordering::AcqRel);
+        Some(Guard { section })
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.section.word.swap(FREE, Ordering::AcqRel);
+    }
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: this thread holds the section (rule 1), and the guard is borrowed.
+        unsafe { &*self.section.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: this thread holds the section (rule 1), and the guard is borrowed mutably.
+        unsafe { &mut *self.section.value.get() }
+    }
+}
+
+/// Whether the process has one thread only, by the C library's own account; false where it keeps none.
+#[inline]
+pub fn single_threaded() -> bool {
+    threads::Threads::new().single()
+}
+
+#[cfg(not(loom))]
+mod threads {
+    use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+
+    static MANY: AtomicU8 = AtomicU8::new(0);
+    static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new(std::ptr::null_mut());
+
+    /// Where the C library keeps its flag (`__libc_single_threaded`, glibc 2.32 and later), else a byte that
+    /// says "many".
+    pub struct Threads(&'static AtomicU8);
+
+    impl Threads {
+        #[inline]
+        pub fn new() -> Threads {
+            let mut flag = FLAG.load(Ordering::Relaxed);
+            if flag.is_null() {
+                flag = find();
+            }
+            // SAFETY: `find` stores only addresses of bytes that live as long as the process.
+            Threads(unsafe { &*flag })
+        }
+
+        #[inline]
+        pub fn single(&self) -> bool {
+            self.0.load(Ordering::Relaxed) != 0
+        }
+    }
+
+    #[cold]
+    fn find() -> *mut AtomicU8 {
+        // SAFETY: the name is a C string; dlsym has no other condition.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+        let flag = if found.is_null() {
+            std::ptr::from_ref(&MANY).cast_mut()
+        } else {
+            found.cast::<AtomicU8>()
+        };
+        FLAG.store(flag, Ordering::Relaxed);
+        flag
+    }
+}
+
+#[cfg(loom)]
+mod threads {
+    pub struct Threads;
+
+    impl Threads {
+        pub fn new() -> Threads {
+            Threads
+        }
+        pub fn single(&self) -> bool {
+            false
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time() {
+        let section = Section::new(7);
+        let mut guard = section.try_enter().unwrap();
+        *guard += 1;
+        assert!(section.try_enter().is_none());
+        assert!(guard.leave().is_none());
+        assert_eq!(*section.try_enter().unwrap(), 8);
+        assert!(section.try_enter().is_some(), "a dropped guard leaves");
+    }
+
+    #[test]
+    fn knock_is_told_once() {
+        let section = Section::new(());
+        let guard = section.try_enter().unwrap();
+        assert!(section.knock().is_none());
+        assert!(section.knock().is_none());
+        let guard = guard.leave().expect("someone knocked");
+        assert!(guard.leave().is_none());
+        assert!(section.knock().expect("free").leave().is_none());
+    }
+
+    #[test]
+    fn counts_by_many_threads() {
+        let section = Section::new(0u64);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let mut guard = loop {
+                            match section.try_enter() {
+                                Some(guard) => break guard,
+                                None => std::thread::yield_now(),
+                            }
+                        };
+                        *guard += 1;
+                        assert!(guard.leave().is_none());
+                    }
+                });
+            }
+        });
+        assert_eq!(*section.try_enter().unwrap(), 4000);
+    }
+}
