@@ -1,1 +1,152 @@
+//! How a process learns its place in a job and exchanges addresses with its peers.
+//!
+//! Three ways, tried in this order by [`connect`]:
+//! 1. **PMI-1** when `PMI_FD` or `PMI_PORT` is set: our own mpiexec, Hydra (MPICH, Intel MPI), Slurm with `--mpi=pmi2`;
+//! 2. **PMIx** when `PMIX_RANK` is set: PRRTE and Open MPI's mpiexec, Slurm with `--mpi=pmix`;
+//! 3. otherwise a **single process**.
+//!
+//! Variables that are present but cannot be used are an error, never a silent rank 0 of 1.
+//!
+//! Each process publishes one *card*, a short text that says how to reach it, and joins one fence; after that any thread
+//! may read any peer's card, at the moment the peer is first needed: start-up exchanges nothing between all pairs.
 
+mod card;
+mod error;
+mod ffi;
+mod host;
+mod mapping;
+pub mod pmi1;
+mod single;
+
+pub use error::{Error, Result};
+pub use mapping::Mapping;
+
+/// What started this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Launcher {
+    /// A PMI-1 server: our mpiexec, Hydra, Slurm's pmi2 plugin.
+    Pmi1,
+    /// A PMIx server: PRRTE, Open MPI's mpiexec, Slurm's pmix plugin.
+    Pmix,
+    /// Nothing: one process on its own.
+    Single,
+}
+
+/// The place of this process in its job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Unique among the jobs of this launcher: PMI's key-value space, PMIx's namespace.
+    pub id: String,
+    pub rank: u32,
+    pub size: u32,
+    /// Position of this rank among [`Job::local_ranks`].
+    pub local_rank: u32,
+    /// Number of ranks on this host, this one included.
+    pub local_size: u32,
+    /// The ranks on this host in ascending order, this one included.
+    pub local_ranks: Vec<u32>,
+    /// Which application of an MPMD start this is (`MPI_APPNUM`); negative when the launcher does not say.
+    pub app_num: i32,
+    /// `MPI_UNIVERSE_SIZE`, when the launcher says.
+    pub universe_size: Option<u32>,
+    /// Cores that the ranks of this host share in all, when the launcher says (our mpiexec does). A bound rank cannot see
+    /// this in its own affinity mask.
+    pub host_cores: Option<u32>,
+    pub launcher: Launcher,
+}
+
+/// The connection to the launcher. One per process: it takes over the inherited socket.
+///
+/// Every method may be called from any thread; calls other than [`Bootstrap::abort`] take turns.
+pub struct Bootstrap {
+    job: Job,
+    exchange: Exchange,
+}
+
+enum Exchange {
+    Pmi1(pmi1::Client),
+    Single(single::Single),
+}
+
+/// Finds the launcher and learns this process's place. Call once per process.
+pub fn connect() -> Result<Bootstrap> {
+    let variable = |name: &str| std::env::var(name).ok();
+    if variable("PMI_FD").is_some() || variable("PMI_PORT").is_some() {
+        let (client, job) = pmi1::Client::connect(&variable)?;
+        return Ok(Bootstrap {
+            job,
+            exchange: Exchange::Pmi1(client),
+        });
+    }
+    single::refuse_unusable_launcher(&variable)?;
+    let (single, job) = single::Single::new();
+    Ok(Bootstrap {
+        job,
+        exchange: Exchange::Single(single),
+    })
+}
+
+impl Bootstrap {
+    pub fn job(&self) -> &Job {
+        &self.job
+    }
+
+    /// The ranks on this host in ascending order, this one included.
+    pub fn peers_on_this_host(&self) -> &[u32] {
+        &self.job.local_ranks
+    }
+
+    /// Makes this process's card readable by its peers once all have joined a [`fence`](Bootstrap::fence). The card is
+    /// printable ASCII without spaces, of any length.
+    pub fn publish(&self, card: &str) -> Result<()> {
+        card::check(card)?;
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.publish(self.job.rank, card),
+            Exchange::Single(single) => single.publish(card),
+        }
+    }
+
+    /// Waits until every rank of the job has joined.
+    pub fn fence(&self) -> Result<()> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.fence(),
+            Exchange::Single(_) => Ok(()),
+        }
+    }
+
+    /// The card of `rank`, asked of the launcher at each call: the caller keeps it.
+    pub fn card(&self, rank: u32) -> Result<String> {
+        if rank >= self.job.size {
+            return Err(Error::Card(format!(
+                "rank {rank} is not in this job of {} ranks",
+                self.job.size
+            )));
+        }
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.card(rank),
+            Exchange::Single(single) => single.card(),
+        }
+    }
+
+    /// Ends the whole job: prints `message` (unless empty) on standard error, asks the launcher to end every rank, and ends
+    /// this process with `code`. Does not wait for a thread that is inside another call.
+    pub fn abort(&self, code: i32, message: &str) -> ! {
+        if !message.is_empty() {
+            eprintln!("rank {} of {}: {message}", self.job.rank, self.job.size);
+        }
+        ffi::flush_stdout();
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.abort(code),
+            Exchange::Single(_) => {}
+        }
+        ffi::exit_now(code)
+    }
+
+    /// Tells the launcher that this process leaves the job in good order. Nothing but `job` and `abort` may follow.
+    pub fn finalize(&self) -> Result<()> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.finalize(),
+            Exchange::Single(_) => Ok(()),
+        }
+    }
+}

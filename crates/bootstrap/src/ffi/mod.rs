@@ -1,0 +1,71 @@
+//! The only module with `unsafe`: system calls that `std` does not offer.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// Takes over an inherited socket by its number and keeps it from this process's own children.
+///
+/// Only sockets are taken: the number may have been meant for a parent process, and be something else, or nothing, here.
+pub fn adopt_socket(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: an all-zero `stat` is a valid value, and `fstat` writes at most that struct.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &mut status) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        status
+    };
+    if status.st_mode & libc::S_IFMT != libc::S_IFSOCK {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a socket"));
+    }
+    // SAFETY: plain system call on an open descriptor, without pointers.
+    if unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is open, and the launcher gave it to this process for the PMI client alone, of which there is
+    // one (`connect` is called once per process): nobody else closes it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sends all of `bytes`, without SIGPIPE: the host program's handling of that signal is its own affair.
+pub fn send_all(socket: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: pointer and length are those of a live slice.
+        let sent = unsafe {
+            libc::send(
+                socket.as_raw_fd(),
+                bytes.as_ptr().cast(),
+                bytes.len(),
+                libc::MSG_NOSIGNAL,
+            )
+        };
+        match usize::try_from(sent) {
+            Ok(sent) => bytes = &bytes[sent..],
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != io::ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+unsafe extern "C" {
+    static stdout: *mut libc::FILE;
+}
+
+/// Writes out what the host program has printed with C stdio and not yet flushed.
+pub fn flush_stdout() {
+    // SAFETY: the C library's `stdout` is initialised before `main` and locks itself; a null stream would mean all streams.
+    unsafe {
+        libc::fflush(stdout);
+    }
+}
+
+/// Ends the process at once: exit handlers may wait for peers that will never answer.
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: no preconditions.
+    unsafe { libc::_exit(code) }
+}
