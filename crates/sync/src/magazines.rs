@@ -204,7 +204,8 @@ impl Drop for Cache {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use std::collections::HashSet;
+    use std::collections::{HashSet, VecDeque};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn all_ids_and_no_more() {
@@ -232,11 +233,13 @@ mod tests {
     fn exit_of_a_thread_gives_back() {
         let magazines = Magazines::new(64);
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            // Joined by its handle: the end of a scope does not wait for thread-local destructors.
+            let thread = scope.spawn(|| {
                 let ids: Vec<u32> = std::iter::from_fn(|| magazines.alloc()).collect();
                 assert_eq!(ids.len(), 64);
                 ids.into_iter().for_each(|id| magazines.free(id));
             });
+            thread.join().unwrap();
         });
         assert_eq!(std::iter::from_fn(|| magazines.alloc()).count(), 64);
     }
@@ -244,26 +247,26 @@ mod tests {
     #[test]
     fn no_id_is_given_twice() {
         let magazines = Magazines::new(2000);
-        let used: Vec<std::sync::atomic::AtomicBool> =
-            (0..2000).map(|_| Default::default()).collect();
+        let used: Vec<AtomicBool> = (0..2000).map(|_| AtomicBool::new(false)).collect();
         std::thread::scope(|scope| {
             for thread in 0..4usize {
                 let (magazines, used) = (&magazines, &used);
+                let give_back = move |id: u32| {
+                    used[id as usize].store(false, Ordering::Release);
+                    magazines.free(id);
+                };
                 scope.spawn(move || {
-                    let mut mine = std::collections::VecDeque::new();
+                    let mut mine = VecDeque::new();
                     for step in 0..20_000usize {
                         if mine.len() < 100 + thread * 50 && step % 3 != 0 {
                             let id = magazines.alloc().expect("enough for all");
-                            let taken =
-                                used[id as usize].swap(true, std::sync::atomic::Ordering::AcqRel);
-                            assert!(!taken);
+                            assert!(!used[id as usize].swap(true, Ordering::AcqRel));
                             mine.push_back(id);
                         } else if let Some(id) = mine.pop_front() {
-                            used[id as usize].store(false, std::sync::atomic::Ordering::Release);
-                            magazines.free(id);
+                            give_back(id);
                         }
                     }
-                    mine.into_iter().for_each(|id| magazines.free(id));
+                    mine.into_iter().for_each(give_back);
                 });
             }
         });
