@@ -1,0 +1,51 @@
+//! C types as the table can say them, in C and in Rust.
+
+/// `const base **name[][3]`, without the name. `constant` qualifies the base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CType {
+    pub constant: bool,
+    pub base: &'static str,
+    /// Whether the base names a function type, which a pointer makes a callback.
+    pub function: bool,
+    pub pointers: usize,
+    /// `""`, `"[]"` or `"[][N]"`.
+    pub array: &'static str,
+}
+
+impl CType {
+    /// The C declaration of `name` with this type.
+    pub fn declare(&self, name: &str) -> String {
+        let constant = if self.constant { "const " } else { "" };
+        format!(
+            "{constant}{} {}{name}{}",
+            self.base,
+            "*".repeat(self.pointers),
+            self.array
+        )
+    }
+
+    /// The same type in Rust, with the names of this crate; an array parameter is the pointer it is in C.
+    pub fn rust(&self) -> String {
+        let mut base = match self.base {
+            "void" if self.pointers > 0 => "c_void".to_string(),
+            "void" => "()".to_string(),
+            "int" => "c_int".to_string(),
+            "char" => "c_char".to_string(),
+            "double" => "f64".to_string(),
+            named => named.to_string(),
+        };
+        let mut pointers = self.pointers - usize::from(self.function);
+        if let Some(row) = self.array.strip_prefix("[][") {
+            base = format!("[{base}; {}]", row.trim_end_matches(']'));
+        }
+        if !self.array.is_empty() {
+            pointers += 1;
+        }
+        // In C, `const` stands for the innermost type: only the pointer next to the base is a pointer to const.
+        let inner = if self.constant { "*const " } else { "*mut " };
+        match pointers {
+            0 => base,
+            levels => format!("{}{inner}{base}", "*mut ".repeat(levels - 1)),
+        }
+    }
+}

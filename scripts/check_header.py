@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Check include/mpi.h against independent sources.
+
+    python3 scripts/check_header.py [--venv DIR]
+
+1. it compiles as C99, C11 and C++17 without a warning;
+2. every prototype agrees, type by type, with pympistandard (MPI-5.0), but for the differences named below;
+3. every constant and the size and alignment of every type agree with MPICH's mpi_abi.h.
+
+DIR is a virtual environment, or a folder made by `pip install --target DIR pympistandard mpich`. A source that
+is not there is an error, so that the check cannot pass by being empty.
+"""
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HEADER = Path(__file__).resolve().parent.parent / "include" / "mpi.h"
+
+EXPECTED = {
+    "MPI_Psend_init": "int count: the erratum to MPI-5.0, which gives the MPI_Count form its own name",
+    "MPI_Precv_init": "int count: the erratum to MPI-5.0, which gives the MPI_Count form its own name",
+    "MPI_Psend_init_c": "new in the erratum",
+    "MPI_Precv_init_c": "new in the erratum",
+    "MPI_Pcontrol": "the package prints LaTeX for the variable arguments",
+    "MPI_Info_create_env": "the package prints argv one pointer level short",
+}
+NOT_IN_ABI = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
+COMPILERS = [["gcc", "-std=c99", "-xc"], ["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"]]
+TYPES = """MPI_Aint MPI_Offset MPI_Count MPI_Status MPI_Comm MPI_Datatype MPI_Errhandler MPI_File MPI_Group MPI_Info
+MPI_Message MPI_Op MPI_Request MPI_Session MPI_Win MPI_T_enum MPI_T_cvar_handle MPI_T_pvar_handle MPI_T_pvar_session
+MPI_T_event_registration MPI_T_event_instance MPI_T_cb_safety MPI_T_source_order""".split()
+
+
+def without_comments(path):
+    return re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.S)
+
+
+def normal(parameter):
+    """A parameter's type alone, with an array as the pointer that it is."""
+    parameter = parameter.strip()
+    if parameter in ("...", "void"):
+        return parameter
+    stars = parameter.count("*")
+    rows = re.findall(r"\[(\d*)\]", parameter)
+    words = re.sub(r"\[\d*\]|\*", " ", parameter).split()
+    return (tuple(words[:-1]), stars + bool(rows), tuple(rows[1:]))
+
+
+def prototypes(text):
+    found = {}
+    for returns, name, parameters in re.findall(r"^(\w+) (MPI_\w+)\(([^)]*)\);?$", text, re.M):
+        found[name] = (returns, tuple(normal(p) for p in parameters.split(",")))
+    return found
+
+
+def compile_alone():
+    for compiler in COMPILERS:
+        flags = ["-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only"]
+        subprocess.run([*compiler[:-1], *flags, compiler[-1], str(HEADER)], check=True)
+        print(f"compiles: {compiler[0]} {compiler[1]}")
+
+
+def standard_prototypes():
+    import pympistandard as standard
+
+    standard.use_api_version()
+    lines = []
+    for procedure in standard.PROCEDURES.values():
+        try:
+            lines.append(str(procedure.express.iso_c))
+        except Exception:  # Fortran only
+            continue
+        if procedure.has_embiggenment():
+            lines.append(str(procedure.express.embiggen.iso_c))
+    text = "\n".join(lines).replace("* ", " *")
+    return {name: p for name, p in prototypes(text).items() if not NOT_IN_ABI.search(name)}
+
+
+def compare_prototypes():
+    ours = prototypes(re.sub(r",\s*\n\s+", ", ", without_comments(HEADER)))
+    theirs = standard_prototypes()
+    if len(theirs) != 662 or len(ours) != 664:
+        sys.exit(f"{len(ours)} functions in the header, {len(theirs)} in the standard: expected 664 and 662")
+    differences = {name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)}
+    for name in sorted(differences - EXPECTED.keys()):
+        print(f"{name}: ours {ours.get(name)}, the standard {theirs.get(name)}")
+    for name in sorted(EXPECTED.keys() - differences):
+        print(f"{name}: expected to differ, and does not")
+    if differences != EXPECTED.keys():
+        sys.exit("the header and the standard disagree")
+    print(f"prototypes: {len(ours)} checked, {len(differences)} known differences")
+
+
+def constant_names(path):
+    text = without_comments(path)
+    return set(re.findall(r"^#define\s+(MPI_\w+)[ \t]+\S", text, re.M)) | set(re.findall(r"^\s+(MPI_\w+)\s*=", text, re.M))
+
+
+def probe(header, names, directory):
+    """What a C program sees: name=value for constants, name=size/alignment for types."""
+    source = directory / "probe.c"
+    program = directory / "probe"
+    lines = [f'    printf("{name}=%lld\\n", (long long)(intptr_t){name});' for name in sorted(names)]
+    lines += [f'    printf("{t}=%zu/%zu\\n", sizeof({t}), _Alignof({t}));' for t in TYPES]
+    fields = "MPI_SOURCE MPI_TAG MPI_ERROR MPI_internal".split()
+    lines += [f'    printf("{f}=%zu\\n", offsetof(MPI_Status, {f}));' for f in fields]
+    body = "\n".join(lines)
+    source.write_text(f'#include <stdio.h>\n#include <stddef.h>\n#include "{header}"\nint main(void) {{\n{body}\n}}\n')
+    subprocess.run(["gcc", "-std=c11", "-o", str(program), str(source)], check=True)
+    return subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def compare_values(peer):
+    # What the peer defines for itself: its include guard and the types that a user may override.
+    own = {"MPI_H_ABI", "MPI_ABI_Aint", "MPI_ABI_Offset", "MPI_ABI_Count"}
+    names = constant_names(HEADER)
+    missing = constant_names(peer) - own - names
+    if missing:
+        sys.exit(f"constants of {peer.name} that mpi.h lacks: {sorted(missing)}")
+    with tempfile.TemporaryDirectory() as directory:
+        ours, theirs = (probe(header, names, Path(directory)) for header in (HEADER, peer))
+    differences = [f"{a}, not {b}" for a, b in zip(ours, theirs) if a != b]
+    if differences:
+        sys.exit("\n".join(differences))
+    print(f"values: {len(names)} constants and {len(TYPES)} types agree with {peer.name}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--venv", type=Path, help="where pympistandard and mpich are installed")
+    venv = parser.parse_args().venv or Path(sys.prefix)
+    sys.path[:0] = [str(venv), *map(str, venv.glob("lib/python*/site-packages"))]
+    peers = [p for p in (venv / "include/mpi_abi.h", *venv.glob("lib/python*/site-packages/include/mpi_abi.h")) if p.exists()]
+    if not peers:
+        sys.exit(f"no MPICH in {venv}: pip install mpich")
+    compile_alone()
+    compare_prototypes()
+    compare_values(peers[0])
+
+
+main()
