@@ -16,6 +16,7 @@ mod ffi;
 mod host;
 mod mapping;
 pub mod pmi1;
+mod pmix;
 mod single;
 
 pub use error::{Error, Result};
@@ -65,6 +66,7 @@ pub struct Bootstrap {
 
 enum Exchange {
     Pmi1(pmi1::Client),
+    Pmix(Box<pmix::Client>),
     Single(single::Single),
 }
 
@@ -76,6 +78,13 @@ pub fn connect() -> Result<Bootstrap> {
         return Ok(Bootstrap {
             job,
             exchange: Exchange::Pmi1(client),
+        });
+    }
+    if variable("PMIX_RANK").is_some() {
+        let (client, job) = pmix::Client::connect(&variable)?;
+        return Ok(Bootstrap {
+            job,
+            exchange: Exchange::Pmix(client),
         });
     }
     single::refuse_unusable_launcher(&variable)?;
@@ -102,6 +111,7 @@ impl Bootstrap {
         card::check(card)?;
         match &self.exchange {
             Exchange::Pmi1(client) => client.publish(self.job.rank, card),
+            Exchange::Pmix(client) => client.publish(card),
             Exchange::Single(single) => single.publish(card),
         }
     }
@@ -110,6 +120,7 @@ impl Bootstrap {
     pub fn fence(&self) -> Result<()> {
         match &self.exchange {
             Exchange::Pmi1(client) => client.fence(),
+            Exchange::Pmix(client) => client.fence(),
             Exchange::Single(_) => Ok(()),
         }
     }
@@ -124,6 +135,7 @@ impl Bootstrap {
         }
         match &self.exchange {
             Exchange::Pmi1(client) => client.card(rank),
+            Exchange::Pmix(client) => client.card(rank),
             Exchange::Single(single) => single.card(),
         }
     }
@@ -137,6 +149,7 @@ impl Bootstrap {
         ffi::flush_stdout();
         match &self.exchange {
             Exchange::Pmi1(client) => client.abort(code),
+            Exchange::Pmix(client) => client.abort(code),
             Exchange::Single(_) => {}
         }
         ffi::exit_now(code)
@@ -146,6 +159,7 @@ impl Bootstrap {
     pub fn finalize(&self) -> Result<()> {
         match &self.exchange {
             Exchange::Pmi1(client) => client.finalize(),
+            Exchange::Pmix(client) => client.finalize(),
             Exchange::Single(_) => Ok(()),
         }
     }

@@ -1,5 +1,7 @@
 //! The only module with `unsafe`: system calls that `std` does not offer.
 
+pub mod pmix;
+
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 

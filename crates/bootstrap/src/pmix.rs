@@ -1,0 +1,173 @@
+//! PMIx through the launcher's own library.
+
+use crate::ffi::pmix::{ERROR_UNREACHABLE, Library, Status, Unusable};
+use crate::{Error, Job, Launcher, Result};
+use std::ffi::{CStr, CString};
+
+const LIBRARY: &str = "libpmix.so.2";
+
+const CARD: &CStr = c"weft-card";
+
+pub struct Client {
+    library: Library,
+}
+
+impl Client {
+    pub fn connect(variable: &dyn Fn(&str) -> Option<String>) -> Result<(Client, Job)> {
+        let library = Library::init(&library_names(variable)).map_err(explain)?;
+        let job = job(&library)?;
+        Ok((Client { library }, job))
+    }
+
+    pub fn publish(&self, card: &str) -> Result<()> {
+        let card =
+            CString::new(card).map_err(|_| Error::Card("a card holds no zero byte".into()))?;
+        self.library
+            .put(CARD, &card)
+            .map_err(|status| failed("PMIx_Put", status))
+    }
+
+    pub fn fence(&self) -> Result<()> {
+        self.library
+            .fence()
+            .map_err(|status| failed("PMIx_Fence", status))
+    }
+
+    pub fn card(&self, rank: u32) -> Result<String> {
+        let missing = || Error::Card(format!("rank {rank} has published nothing"));
+        match self.library.text(rank, CARD) {
+            Ok(card) => card.ok_or_else(missing),
+            Err(status) => Err(Error::Card(format!(
+                "rank {rank} has no card to be had (PMIx_Get: status {status})"
+            ))),
+        }
+    }
+
+    pub fn abort(&self, code: i32) {
+        self.library.abort(code);
+    }
+
+    pub fn finalize(&self) -> Result<()> {
+        self.library
+            .finalize()
+            .map_err(|status| failed("PMIx_Finalize", status))
+    }
+}
+
+/// Where the library may be: the loader's own places, then beside the launcher, whose wheels and private installs are on
+/// no path but name their prefix.
+fn library_names(variable: &dyn Fn(&str) -> Option<String>) -> Vec<CString> {
+    let prefixes = ["PMIX_PREFIX", "OPAL_PREFIX"]
+        .into_iter()
+        .filter_map(variable);
+    let beside = prefixes.flat_map(|prefix| {
+        ["lib", "lib64", "lib/openmpi"].map(|folder| format!("{prefix}/{folder}/{LIBRARY}"))
+    });
+    // A variable's value holds no zero byte.
+    std::iter::once(LIBRARY.to_owned())
+        .chain(beside)
+        .filter_map(|name| CString::new(name).ok())
+        .collect()
+}
+
+fn explain(unusable: Unusable) -> Error {
+    Error::environment(
+        "PMIX_RANK",
+        match unusable {
+            Unusable::NotLoaded(words) => {
+                format!(
+                    "the launcher's {LIBRARY} cannot be loaded: put its folder on LD_LIBRARY_PATH ({words})"
+                )
+            }
+            Unusable::NoSymbol(name) => {
+                format!("the {LIBRARY} found has no {}", name.to_string_lossy())
+            }
+            Unusable::InitFailed(ERROR_UNREACHABLE) => "no PMIx server answers".into(),
+            Unusable::InitFailed(status) => format!("PMIx_Init fails with status {status}"),
+        },
+    )
+}
+
+fn failed(call: &str, status: Status) -> Error {
+    Error::launcher(format!("{call} fails with status {status}"))
+}
+
+fn job(library: &Library) -> Result<Job> {
+    let rank = library.rank();
+    let unsigned = |number: i64| u32::try_from(number).ok();
+    let size = library.number(None, c"pmix.job.size").and_then(unsigned);
+    let size = size.filter(|&size| rank < size).ok_or_else(|| {
+        Error::launcher(format!(
+            "PMIx gives no size of the job, or one that rank {rank} is not within"
+        ))
+    })?;
+    let peers = library
+        .text_at_start(None, c"pmix.lpeers")
+        .unwrap_or_else(|| rank.to_string());
+    let local_ranks = parse_ranks(&peers, size).ok_or_else(|| {
+        Error::launcher(format!(
+            "PMIx's list of ranks on this host `{peers}` is malformed"
+        ))
+    })?;
+    let local_rank = local_ranks.binary_search(&rank);
+    Ok(Job {
+        id: library.namespace(),
+        rank,
+        size,
+        local_rank: local_rank
+            .map_err(|_| Error::launcher("PMIx leaves this rank out of its host"))?
+            as u32,
+        local_size: local_ranks.len() as u32,
+        local_ranks,
+        app_num: library
+            .number(Some(rank), c"pmix.appnum")
+            .and_then(|n| i32::try_from(n).ok())
+            .unwrap_or(-1),
+        universe_size: library.number(None, c"pmix.univ.size").and_then(unsigned),
+        host_cores: None,
+        launcher: Launcher::Pmix,
+    })
+}
+
+/// Reads `0,1,2` or, as some servers write, `0-2,5`; the ranks ascending and each once.
+fn parse_ranks(text: &str, size: u32) -> Option<Vec<u32>> {
+    let mut ranks = Vec::new();
+    for item in text.split(',') {
+        let (first, last) = item
+            .trim()
+            .split_once('-')
+            .unwrap_or((item.trim(), item.trim()));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        if last >= size {
+            return None;
+        }
+        ranks.extend(first..=last);
+    }
+    ranks.sort_unstable();
+    ranks.dedup();
+    Some(ranks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_lists_of_ranks() {
+        assert_eq!(parse_ranks("0,1,3", 4), Some(vec![0, 1, 3]));
+        assert_eq!(parse_ranks("5,0-2", 6), Some(vec![0, 1, 2, 5]));
+        assert_eq!(parse_ranks("0,4", 4), None);
+        assert_eq!(parse_ranks("0-4294967295", 4), None);
+        assert_eq!(parse_ranks("", 4), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_is_read_or_refused(text in "[0-9,-]{0,30}", size in 0u32..1000) {
+            for rank in parse_ranks(&text, size).unwrap_or_default() {
+                prop_assert!(rank < size);
+            }
+        }
+    }
+}
