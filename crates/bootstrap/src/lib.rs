@@ -84,7 +84,7 @@ pub fn connect() -> Result<Bootstrap> {
         let (client, job) = pmix::Client::connect(&variable)?;
         return Ok(Bootstrap {
             job,
-            exchange: Exchange::Pmix(client),
+            exchange: Exchange::Pmix(Box::new(client)),
         });
     }
     single::refuse_unusable_launcher(&variable)?;
