@@ -1,1 +1,30 @@
+//! Datatypes and reduction operations: what MPI-5.0 chapters 5 and 6.9 say about data, without
+//! communication.
+//!
+//! A [`Datatype`] is a predefined type or is built from another; it says where the bytes of a message lie
+//! and hands them to the engine as a [`weft_transport::Memory`]. [`Op`] names the predefined reduction
+//! operations; [`kernel`] finds the loop that applies one to a type. Handles, the commit flag, reference
+//! counts and the ABI's numbers belong to the layers above.
 
+mod copy;
+mod datatype;
+mod ops;
+mod predefined;
+mod reduce;
+mod shape;
+
+pub use datatype::{Datatype, Envelope};
+pub use ops::{Kernel, Op, combine, kernel, supports};
+pub use predefined::{Element, Group, Predefined};
+
+/// A size, extent or displacement does not fit into 63 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow;
+
+impl std::fmt::Display for Overflow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the size or extent of the datatype does not fit into 63 bits")
+    }
+}
+
+impl std::error::Error for Overflow {}
