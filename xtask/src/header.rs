@@ -1,0 +1,30 @@
+//! `cargo xtask header`: include/mpi.h and the generated Rust files, from the table in crates/abi/table.
+
+mod c;
+mod rust;
+
+use std::fs;
+
+const OUTPUTS: [(&str, fn() -> String); 3] = [
+    ("include/mpi.h", c::header),
+    ("crates/abi/src/constants.rs", rust::constants),
+    ("crates/abi/src/callback.rs", rust::callbacks),
+];
+
+pub fn write() -> Result<(), String> {
+    for (path, text) in OUTPUTS {
+        fs::write(crate::root().join(path), text()).map_err(|error| format!("{path}: {error}"))?;
+    }
+    Ok(())
+}
+
+pub fn check() -> Result<(), String> {
+    for (path, text) in OUTPUTS {
+        let found = fs::read_to_string(crate::root().join(path))
+            .map_err(|error| format!("{path}: {error}"))?;
+        if found != text() {
+            return Err(format!("{path} is stale: run `cargo xtask header`"));
+        }
+    }
+    Ok(())
+}
