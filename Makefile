@@ -1,0 +1,85 @@
+# Everything a user or a developer runs. `make` alone lists the targets.
+PREFIX ?= /usr/local
+CARGO ?= cargo
+prefix := build/check/prefix
+peers := build/peers
+
+.DEFAULT_GOAL := help
+.PHONY: help demo check bench build install uninstall test lint conformance robustness costs loom tsan asan valgrind \
+	header-check symbols coverage peers clean staged
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+
+demo: ## builds, installs into ./install, runs the examples and a first measurement
+	@scripts/demo.sh
+
+check: ## every test, lint and gate (about 12 minutes on 2 cores)
+	@scripts/check.sh
+
+bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
+	@scripts/bench.sh $(prefix)
+
+build: ## the library, the launcher and weft, release
+	$(CARGO) build --release --workspace --exclude xtask
+
+install: ## copies what is built to PREFIX (make install PREFIX=DIR); the tree can be moved afterwards
+	@test -f target/release/libmpi_abi.so || $(MAKE) build
+	@scripts/install.sh "$(PREFIX)"
+	@echo "installed in $(PREFIX); put $(PREFIX)/bin first in PATH"
+
+uninstall: ## takes it away again (make uninstall PREFIX=DIR)
+	@scripts/install.sh --remove "$(PREFIX)"
+
+test: ## the Rust tests only
+	$(CARGO) test --workspace
+
+lint: ## formatting, clippy, crate edges
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) xtask edges
+
+# A release build installed under build/check, for the targets that run C programs.
+staged:
+	@scripts/setup.sh check
+	@$(CARGO) build --release --workspace --exclude xtask
+	@scripts/install.sh "$(CURDIR)/$(prefix)"
+
+conformance: staged ## the C programs by chapter of the standard, at 1, 2, 4 and 5 ranks
+	python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec --ranks 1,2,4,5 --build build/check/conformance
+
+robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
+	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full
+
+costs: staged ## instructions, locks, allocations and system calls per message, against the recorded ones
+	python3 tests/costs/run.py --prefix $(prefix) --build build/check/costs
+
+loom: ## model checks of the lock-free pieces
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release -p weft-sync --lib
+
+tsan: staged ## the thread tests under ThreadSanitizer
+	@scripts/sanitize.sh thread $(prefix)
+
+asan: staged ## the conformance programs under AddressSanitizer
+	@scripts/sanitize.sh address $(prefix)
+
+valgrind: staged ## the examples under memcheck
+	@scripts/setup.sh valgrind
+	@scripts/run_examples.sh $(prefix) build/check/examples \
+		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+
+header-check: ## include/mpi.h against the standard's machine-readable data
+	@scripts/header_check.sh build/venv
+
+symbols: build ## the names libmpi_abi.so.1 exports
+	$(CARGO) xtask symbols
+
+coverage: ## functions implemented, by chapter of the standard
+	$(CARGO) xtask coverage
+
+peers:
+	@scripts/setup.sh bench
+	@scripts/peers.sh $(peers)
+
+clean: ## removes build, target and install
+	rm -rf build target install

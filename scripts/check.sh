@@ -1,0 +1,54 @@
+#!/bin/sh
+# make check: every test, lint and gate. Runs on after a failure, so that one run shows all that is wrong, and ends
+# with one line, "N passed, N failed".
+set -eu
+cd "$(dirname -- "$0")/.."
+. scripts/steps.sh
+
+out=$PWD/build/check
+prefix=$out/prefix
+peers=$PWD/build/peers
+mpicc=$prefix/bin/mpicc
+mpiexec=$prefix/bin/mpiexec
+begin_all=$(date +%s)
+steps_begin "$out/logs" 18
+
+lint() { cargo clippy --workspace --all-targets -- -D warnings; }
+build() { cargo build --release --workspace --exclude xtask; }
+loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p weft-sync --lib; }
+header_standard() { scripts/header_check.sh build/venv; }
+moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
+conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 1,2,4,5 --build "$out/conformance"; }
+robustness() {
+    python3 tests/robustness/run.py --prefix "$prefix" --peers "$peers" --build "$out/robustness"
+}
+
+fix="mend what the log names"
+step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
+step "formatting" "a moment" "cargo fmt --all" cargo fmt --all --check
+step "lints" "about 1 min" "$fix; again: make lint" lint
+step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
+    cargo xtask edges
+step "header is what its table generates" "a moment" "cargo xtask header, and commit what it writes" \
+    cargo xtask header --check
+step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
+step "unit and integration tests" "about 3 min" "$fix; again: make test" cargo test --workspace
+step "loom models" "about 2 min" "$fix; again: make loom" loom
+step_must "building the library, release" "about 2 min" "$fix" build
+step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
+step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
+step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
+step "peers for interoperation" "about 1 min" "is the network there? scripts/peers.sh build/peers" scripts/peers.sh "$peers"
+step "header against the standard's data" "a moment" "$fix; again: make header-check" header_standard
+step "examples" "a moment" "$fix" scripts/run_examples.sh "$prefix" "$out/examples"
+step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make conformance" conformance
+step "robustness" "about 2 min" "$fix; again: make robustness" robustness
+step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/costs/run.py --record" \
+    python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"
+
+echo
+printf '%s' "$steps_table"
+seconds=$(($(date +%s) - begin_all))
+echo "  in all $((seconds / 60)) min $((seconds % 60)) s; logs in build/check/logs"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,87 @@
+#!/bin/sh
+# check_install.sh PREFIX ELSEWHERE: the installed tree is complete, its wrappers and its pkg-config file work, it
+# removes itself, and a copy of it at ELSEWHERE (a path with blanks) works as well. Ends with "N passed, N failed".
+set -u
+[ $# = 2 ] || { echo "usage: check_install.sh PREFIX ELSEWHERE" >&2; exit 2; }
+cd "$(dirname -- "$0")/.." || exit
+prefix=$1 elsewhere=$2 passed=0 failed=0
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch" "$elsewhere"' EXIT
+unset CC CXX WEFT_CC WEFT_CXX MPICH_CC MPICH_CXX
+
+check() { # WHAT COMMAND...
+    what=$1
+    shift
+    if "$@" >"$scratch/log" 2>&1 </dev/null; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $what"
+        sed 's/^/  | /' "$scratch/log"
+    fi
+}
+
+complete() {
+    for file in bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
+        lib/pkgconfig/mpi_abi.pc share/weft/bench/bench.h; do
+        [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
+    done
+}
+compiles_and_runs() { "$1/bin/mpicc" -O1 examples/ring.c -o "$scratch/ring" && "$1/bin/mpiexec" -n 2 "$scratch/ring"; }
+cxx_compiles_and_runs() { "$1/bin/mpicxx" -O1 examples/hello.cpp -o "$scratch/cxx" && "$1/bin/mpirun" -n 2 "$scratch/cxx"; }
+shown_command_works() {
+    eval "$("$1/bin/mpicc" -show examples/ring.c -o "$scratch/shown")" && "$1/bin/mpiexec" -n 2 "$scratch/shown"
+}
+flags_alone_work() {
+    eval "cc $("$1/bin/mpicc" -showme:compile) examples/ring.c -o \"\$scratch/flags\" $("$1/bin/mpicc" -showme:link)" &&
+        "$1/bin/mpiexec" -n 2 "$scratch/flags"
+}
+pkg_config_works() {
+    eval "cc examples/ring.c -o \"\$scratch/pc\" $(PKG_CONFIG_PATH=$1/lib/pkgconfig pkg-config --cflags --libs mpi_abi)" &&
+        "$1/bin/mpiexec" -n 2 "$scratch/pc"
+}
+object_only() {
+    "$1/bin/mpicc" -c examples/ring.c -o "$scratch/ring.o" && "$1/bin/mpicc" "$scratch/ring.o" -o "$scratch/linked" &&
+        "$1/bin/mpiexec" -n 2 "$scratch/linked" && ! "$1/bin/mpicc" -show -c x.c | grep mpi_abi
+}
+runpath_not_rpath() {
+    compiles_and_runs "$1" && readelf -d "$scratch/ring" | grep RUNPATH && ! readelf -d "$scratch/ring" | grep '(RPATH)'
+}
+through_a_link() {
+    ln -s "$1/bin/mpicc" "$scratch/cc-for-mpi" && "$scratch/cc-for-mpi" examples/ring.c -o "$scratch/by-link"
+}
+compiler_speaks_first() { [ "$("$1/bin/mpicc" --version | head -n 1)" = "$(cc --version | head -n 1)" ]; }
+own_version() { "$1/bin/mpicc" --version | grep '^mpicc (WeftMPI)'; }
+compiler_is_chosen() {
+    [ "$(WEFT_CC=gcc "$1/bin/mpicc" -showme:command)" = gcc ] && [ "$(CC=mpicc "$1/bin/mpicc" -showme:command)" = cc ] &&
+        [ "$("$1/bin/mpicc" -cc=tcc -showme:command)" = tcc ]
+}
+no_endless_loop() { ! WEFT_CC="$scratch/loop" timeout 20 "$1/bin/mpicc" -c x.c && WEFT_CC=$scratch/loop "$1/bin/mpicc" -c x.c 2>&1 | grep 'leads back'; }
+no_path_of_its_own() { ! grep -rl --binary-files=without-match -F "$1" "$1"; }
+removes_itself() {
+    cp -a "$1" "$scratch/gone" && scripts/install.sh --remove "$scratch/gone" && [ -z "$(ls -A "$scratch/gone")" ]
+}
+
+ln -s "$prefix/bin/mpicc" "$scratch/loop"
+rm -rf -- "$elsewhere"
+cp -a -- "$prefix" "$elsewhere"
+for tree in "$prefix" "$elsewhere"; do
+    check "$tree: all files are there" complete "$tree"
+    check "$tree: mpicc compiles, mpiexec runs" compiles_and_runs "$tree"
+    check "$tree: mpicxx compiles, mpirun runs" cxx_compiles_and_runs "$tree"
+    check "$tree: the command of -show works" shown_command_works "$tree"
+    check "$tree: -showme:compile and :link suffice" flags_alone_work "$tree"
+    check "$tree: pkg-config's flags suffice" pkg_config_works "$tree"
+    check "$tree: -c compiles only" object_only "$tree"
+    check "$tree: RUNPATH, so that LD_LIBRARY_PATH wins" runpath_not_rpath "$tree"
+    rm -f "$scratch/cc-for-mpi"
+    check "$tree: mpicc works through a link" through_a_link "$tree"
+done
+check "--version: the compiler's first line first" compiler_speaks_first "$prefix"
+check "--version: ours is there" own_version "$prefix"
+check "the compiler can be chosen" compiler_is_chosen "$prefix"
+check "a compiler that is mpicc again is an error" no_endless_loop "$prefix"
+check "no file holds the prefix" no_path_of_its_own "$prefix"
+check "uninstall leaves nothing" removes_itself "$prefix"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

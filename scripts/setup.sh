@@ -1,0 +1,53 @@
+#!/bin/sh
+# setup.sh demo|check|bench|sanitize|valgrind: installs what that target needs and this machine lacks.
+# As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
+set -eu
+
+# need COMMAND PACKAGE: remembers the package when the command is not there.
+missing=''
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+
+need_rust() {
+    command -v cargo >/dev/null 2>&1 && return
+    echo "setup: cargo is missing: install Rust 1.95 or later from https://rustup.rs" >&2
+    exit 1
+}
+
+# Debian parts ensurepip from python3: a python3 alone cannot make a virtual environment.
+need_venv() {
+    need python3 python3
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+}
+
+need_rust
+need cc gcc
+need make make
+need c++ g++
+case ${1:-} in
+demo) ;;
+check) need_venv; need valgrind valgrind; need unshare util-linux; need pkg-config pkg-config; need nm binutils ;;
+bench) need_venv ;;
+sanitize) need setarch util-linux ;;
+valgrind) need valgrind valgrind ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind" >&2; exit 2 ;;
+esac
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "setup: please install, by this system's package manager:$missing" >&2
+    exit 1
+elif [ "$(id -u)" != 0 ]; then
+    echo "setup: missing:$missing; please run: sudo $install" >&2
+    exit 1
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A fresh image has no package lists: fetch them only when the install fails without.
+if ! $install >"$log" 2>&1 </dev/null && ! { apt-get update && $install; } >"$log" 2>&1 </dev/null; then
+    tail -n 15 "$log" >&2
+    echo "setup: apt-get failed; is the network there? Then run: apt-get update && $install" >&2
+    exit 1
+fi

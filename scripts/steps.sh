@@ -1,0 +1,75 @@
+# Sourced by demo.sh, check.sh and bench.sh: long steps with one line of progress each and a quiet log.
+#
+#     steps_begin FOLDER TOTAL         where the logs go, how many steps there will be
+#     step NAME ABOUT HINT COMMAND...  runs it; ABOUT is how long it takes, HINT what to do when it fails
+#     step_show NAME ABOUT HINT COMMAND...  the same, with its output on the terminal
+#
+# A step counts its own tests when its log holds lines of libtest ("test result: ok. 3 passed; 0 failed") or of our
+# runners ("3 passed, 0 failed"), and is one test otherwise. A step that fails without a failed test is one failure.
+# After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step.
+
+passed=0 failed=0 step_number=0 step_status=0 steps_table=''
+
+steps_begin() {
+    logs=$1 step_total=$2
+    mkdir -p "$logs"
+}
+
+count_tests() {
+    awk '
+        /^test result: / { p += $4; f += $6; seen = 1 }
+        /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; seen = 1 }
+        END { if (seen) print p + 0, f + 0 }' "$1"
+}
+
+finish_step() { # NAME HINT LOG SECONDS
+    set -- "$1" "$2" "$3" "$4" $(count_tests "$3")
+    if [ "$step_status" = 0 ]; then
+        set -- "$1" "$2" "$3" "$4" "${5:-1}" "${6:-0}"
+        # A runner that reports failures and exits with 0 is not believed.
+        [ "$6" = 0 ] || step_status=1
+    else
+        set -- "$1" "$2" "$3" "$4" "${5:-0}" "${6:-0}"
+        [ "$6" != 0 ] || set -- "$1" "$2" "$3" "$4" "$5" 1
+    fi
+    passed=$((passed + $5)) failed=$((failed + $6))
+    if [ "$step_status" = 0 ]; then word=ok; else word=FAILED; fi
+    steps_table="$steps_table$(printf '  %-6s %5s s  %6s passed %4s failed   %s' "$word" "$4" "$5" "$6" "$1")
+"
+    echo "$word, $4 s"
+    if [ "$step_status" != 0 ]; then
+        echo "      the end of $3:"
+        tail -n 25 "$3" | sed 's/^/      | /'
+        echo "      what to do: $2"
+    fi
+}
+
+step() {
+    title=$1 about=$2 hint=$3
+    shift 3
+    step_number=$((step_number + 1))
+    log=$logs/$(printf %02d "$step_number")-$(printf %s "$title" | tr -c 'A-Za-z0-9\n' '-').log
+    printf '[%d/%d] %s (%s) ... ' "$step_number" "$step_total" "$title" "$about"
+    begin=$(date +%s) step_status=0
+    "$@" >"$log" 2>&1 </dev/null || step_status=$?
+    finish_step "$title" "$hint" "$log" $(($(date +%s) - begin))
+}
+
+step_show() {
+    title=$1 about=$2 hint=$3
+    shift 3
+    step_number=$((step_number + 1))
+    printf '[%d/%d] %s (%s)\n' "$step_number" "$step_total" "$title" "$about"
+    step_status=0
+    "$@" </dev/null || step_status=$?
+    if [ "$step_status" != 0 ]; then echo "      failed; what to do: $hint"; failed=$((failed + 1)); fi
+}
+
+# step_must ...: a step without which the rest makes no sense.
+step_must() {
+    step "$@"
+    if [ "$step_status" != 0 ]; then
+        echo "$passed passed, $failed failed"
+        exit 1
+    fi
+}
