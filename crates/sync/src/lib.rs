@@ -5,6 +5,7 @@
 //! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
+pub mod cells;
 pub mod futex;
 mod magazines;
 mod parker;

@@ -5,7 +5,6 @@
 //! ids again, which a prefetcher can follow, and the pool hands out what was freed last, which is still warm.
 
 use crate::Section;
-use crate::primitive::yield_now;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -121,18 +120,7 @@ impl Magazines {
 impl Pool {
     /// Runs `work` inside the section. Others are there only for a copy of 32 ids, so waiting is short.
     fn enter<R>(&self, work: impl FnOnce(&mut Shelf, u32) -> R) -> R {
-        let mut turns = 0u32;
-        loop {
-            if let Some(mut guard) = self.shelf.try_enter() {
-                return work(&mut guard, self.capacity);
-            }
-            turns += 1;
-            if turns.is_multiple_of(64) {
-                yield_now();
-            } else {
-                std::hint::spin_loop();
-            }
-        }
+        work(&mut self.shelf.enter(), self.capacity)
     }
 }
 

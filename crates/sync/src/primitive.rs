@@ -12,6 +12,77 @@ pub use loom::{
     thread::yield_now,
 };
 
+/// A word that is not atomic; who may touch it when is the protocol's matter. Loom checks that.
+#[cfg(not(loom))]
+#[repr(transparent)]
+pub struct Plain(std::cell::UnsafeCell<u64>);
+
+#[cfg(not(loom))]
+impl Plain {
+    #[inline]
+    pub fn read(&self) -> u64 {
+        // SAFETY: the protocol gives the word to the caller. Volatile, as a hostile process may write it.
+        unsafe { self.0.get().read_volatile() }
+    }
+
+    #[inline]
+    pub fn write(&self, value: u64) {
+        // SAFETY: the protocol gives the word to the caller.
+        unsafe { self.0.get().write(value) };
+    }
+}
+
+#[cfg(loom)]
+pub struct Plain(loom::cell::UnsafeCell<u64>);
+
+#[cfg(loom)]
+impl Plain {
+    pub fn new(value: u64) -> Plain {
+        Plain(loom::cell::UnsafeCell::new(value))
+    }
+
+    pub fn read(&self) -> u64 {
+        // SAFETY: the protocol gives the word to the caller; loom checks it.
+        self.0.with(|word| unsafe { *word })
+    }
+
+    pub fn write(&self, value: u64) {
+        // SAFETY: the protocol gives the word to the caller; loom checks it.
+        self.0.with_mut(|word| unsafe { *word = value });
+    }
+}
+
+/// A SeqCst load. Loom knows no total order of SeqCst operations, but its read-modify-writes read the latest
+/// value, which is what the protocols here need of the order.
+#[inline]
+pub fn latest(word: &AtomicU32) -> u32 {
+    #[cfg(not(loom))]
+    return word.load(Ordering::SeqCst);
+    #[cfg(loom)]
+    word.fetch_or(0, Ordering::SeqCst)
+}
+
+/// As [`latest`].
+#[inline]
+pub fn latest64(word: &AtomicU64) -> u64 {
+    #[cfg(not(loom))]
+    return word.load(Ordering::SeqCst);
+    #[cfg(loom)]
+    word.fetch_or(0, Ordering::SeqCst)
+}
+
+/// Begins to fetch a line that will be written soon. A hint: any address will do.
+#[inline]
+pub fn prefetch_to_write<T>(address: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(loom)))]
+    // SAFETY: a prefetch does not fault and changes nothing.
+    unsafe {
+        std::arch::asm!("prefetchw [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(any(not(target_arch = "x86_64"), loom))]
+    let _ = address;
+}
+
 /// A word that one thread can sleep on: a futex, or under loom a lock and a condition, so that a missing
 /// wake-up is found as a deadlock.
 #[cfg(not(loom))]

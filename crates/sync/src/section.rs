@@ -10,7 +10,7 @@
 //! 4. While the process has a single thread nobody can come between a load and a store, so both ways are
 //!    plain. A thread that is created meanwhile sees all stores of its creator.
 
-use crate::primitive::{AtomicU32, Ordering};
+use crate::primitive::{AtomicU32, Ordering, yield_now};
 use std::cell::UnsafeCell;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
@@ -63,6 +63,22 @@ impl<T> Section<T> {
         match self.try_enter() {
             Some(guard) => Some(guard),
             None => self.leave_mark(),
+        }
+    }
+
+    /// Enters, waiting for whoever is inside by yielding. For short, rare work only.
+    pub fn enter(&self) -> Guard<'_, T> {
+        let mut turns = 0u32;
+        loop {
+            if let Some(guard) = self.try_enter() {
+                return guard;
+            }
+            turns += 1;
+            if turns.is_multiple_of(64) {
+                yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
         }
     }
 

@@ -1,0 +1,216 @@
+//! The sending side of a ring.
+
+use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, control, lap};
+use crate::primitive::{Ordering, latest, prefetch_to_write};
+
+/// How many cells ahead a line is fetched for writing.
+const AHEAD: u32 = 8;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pushed {
+    /// Published; the consumer watches.
+    Watched,
+    /// Published; the consumer does not watch: ring its doorbell.
+    Unwatched,
+    /// No room. Nothing happened.
+    Full,
+    /// The consumer's count is not possible. Nothing happened.
+    Malformed,
+}
+
+/// The one producer of a ring.
+pub struct Producer {
+    parts: Parts,
+    /// Running number of the next cell.
+    next: u32,
+    /// `consumed` as last read.
+    consumed: u32,
+    /// Where in the data ring the next piece may begin.
+    data_at: u32,
+    /// Data bytes used up, unusable ends included, modulo 2^32: now, and at the last consumed cell.
+    data_used: u32,
+    data_freed: u32,
+    /// For each cell, `data_used` after it.
+    data_after: Box<[u32]>,
+}
+
+// SAFETY: the pointers are to memory shared by protocol (rule 1), of which this is the only producer.
+unsafe impl Send for Producer {}
+
+impl Producer {
+    /// Begins a ring that nobody watches yet.
+    ///
+    /// # Safety
+    /// The parts lie in valid memory, zero at first, which outlives the producer; there is no other producer
+    /// and not yet a consumer.
+    pub unsafe fn new(parts: Parts) -> Producer {
+        // SAFETY: the heads are valid.
+        unsafe { &(*parts.heads).reader.notify }.store(1, Ordering::Relaxed);
+        Producer {
+            parts,
+            next: 0,
+            consumed: 0,
+            data_at: 0,
+            data_used: 0,
+            data_freed: 0,
+            data_after: vec![0; parts.count as usize].into_boxed_slice(),
+        }
+    }
+
+    /// Sends `bytes` bytes, written by `fill`, under `header`. Room for any message up to
+    /// [`Parts::longest`] comes by itself when the consumer consumes.
+    #[inline]
+    pub fn push(
+        &mut self,
+        kind: u8,
+        header: [u64; 2],
+        bytes: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Pushed {
+        if self.next.wrapping_sub(self.consumed) == self.parts.count {
+            match self.refresh() {
+                Ok(0) => return Pushed::Full,
+                Ok(_) => {}
+                Err(Malformed(_)) => return Pushed::Malformed,
+            }
+        }
+        let index = self.next & (self.parts.count - 1);
+        // SAFETY: `index` is below the count.
+        let cell = unsafe { &*self.parts.cells.add(index as usize) };
+        if bytes <= INLINE_BYTES {
+            // SAFETY: the cell is the producer's (rule 1).
+            fill(unsafe { std::slice::from_raw_parts_mut(cell.inline.get().cast(), bytes) });
+        } else {
+            match self.reserve(bytes) {
+                Ok(Some(at)) => self.place(cell, at, bytes, fill),
+                Ok(None) => return Pushed::Full,
+                Err(Malformed(_)) => return Pushed::Malformed,
+            }
+        }
+        self.publish(cell, index, kind, header, bytes as u32)
+    }
+
+    #[inline]
+    fn publish(
+        &mut self,
+        cell: &Cell,
+        index: u32,
+        kind: u8,
+        header: [u64; 2],
+        length: u32,
+    ) -> Pushed {
+        cell.header[0].write(header[0]);
+        cell.header[1].write(header[1]);
+        self.data_after[index as usize] = self.data_used;
+        cell.control.swap(
+            control(lap(self.next, self.parts.count), kind, length),
+            Ordering::SeqCst,
+        );
+        self.next = self.next.wrapping_add(1);
+        let ahead = (index + AHEAD) & (self.parts.count - 1);
+        // The address is that of a cell.
+        prefetch_to_write(self.parts.cells.wrapping_add(ahead as usize));
+        // SAFETY: the heads are valid.
+        match latest(unsafe { &(*self.parts.heads).reader.notify }) {
+            0 => Pushed::Watched,
+            _ => Pushed::Unwatched,
+        }
+    }
+
+    /// Writes a message of the data ring at `at`, and into its cell where it lies.
+    #[inline]
+    fn place(&mut self, cell: &Cell, at: u32, bytes: usize, fill: impl FnOnce(&mut [u8])) {
+        // SAFETY: `reserve` gave this piece to the producer, and the cell is the producer's (rule 1).
+        unsafe {
+            cell.inline.get().cast::<u32>().write(at);
+            fill(std::slice::from_raw_parts_mut(
+                self.parts.data.add(at as usize),
+                bytes,
+            ));
+        }
+    }
+
+    /// Takes `bytes` of the data ring, in one piece.
+    fn reserve(&mut self, bytes: usize) -> Result<Option<u32>, Malformed> {
+        debug_assert!(bytes <= self.parts.longest());
+        let (at, taken) = self.fit(bytes);
+        if self.data_free() < taken {
+            self.refresh()?;
+            if self.data_free() < taken {
+                return Ok(None);
+            }
+        }
+        self.data_at = at + bytes.next_multiple_of(DATA_ALIGN) as u32;
+        self.data_used = self.data_used.wrapping_add(taken);
+        Ok(Some(at))
+    }
+
+    /// Where a message of `bytes` would begin in the data ring, and how much of the ring it takes, the end
+    /// that it does not fit into included.
+    #[inline]
+    fn fit(&self, bytes: usize) -> (u32, u32) {
+        let piece = bytes.next_multiple_of(DATA_ALIGN) as u32;
+        let end = self.parts.data_bytes - self.data_at;
+        if piece <= end {
+            (self.data_at, piece)
+        } else {
+            (0, end + piece)
+        }
+    }
+
+    #[inline]
+    fn data_free(&self) -> u32 {
+        self.parts.data_bytes - self.data_used.wrapping_sub(self.data_freed)
+    }
+
+    /// Reads the consumer's count; the free cells.
+    #[cold]
+    fn refresh(&mut self) -> Result<u32, Malformed> {
+        // SAFETY: the heads are valid.
+        let consumed = latest(unsafe { &(*self.parts.heads).reader.consumed });
+        let in_flight = self.next.wrapping_sub(consumed);
+        if in_flight > self.next.wrapping_sub(self.consumed) {
+            return Err(Malformed("counts cells as consumed that were never sent"));
+        }
+        if consumed != self.consumed {
+            self.consumed = consumed;
+            let last = consumed.wrapping_sub(1) & (self.parts.count - 1);
+            self.data_freed = self.data_after[last as usize];
+        }
+        Ok(self.parts.count - in_flight)
+    }
+
+    /// Whether a message of `bytes` would find room now.
+    pub fn has_room(&mut self, bytes: usize) -> Result<bool, Malformed> {
+        if self.refresh()? == 0 {
+            return Ok(false);
+        }
+        Ok(bytes <= INLINE_BYTES || self.data_free() >= self.fit(bytes).1)
+    }
+
+    /// Whether the consumer asked for no more unexpected payload.
+    #[inline]
+    pub fn throttled(&self) -> bool {
+        // SAFETY: the heads are valid.
+        unsafe { &(*self.parts.heads).reader.throttle }.load(Ordering::Relaxed) != 0
+    }
+
+    /// Says whether the consumer is to ring this side's doorbell when it has made room. After saying yes,
+    /// look once more with [`has_room`](Self::has_room) (rule 5).
+    pub fn wait_for_room(&self, waits: bool) {
+        // SAFETY: the heads are valid.
+        unsafe { &(*self.parts.heads).writer.waits }.swap(u32::from(waits), Ordering::SeqCst);
+    }
+
+    /// Whether the consumer has the ring in its address space, so that what is in it outlives this process.
+    pub fn attached(&self) -> bool {
+        // SAFETY: the heads are valid.
+        unsafe { &(*self.parts.heads).reader.attached }.load(Ordering::Acquire) != 0
+    }
+
+    /// How many messages the consumer has not counted as consumed. It counts late (rule 3).
+    pub fn in_flight(&mut self) -> Result<u32, Malformed> {
+        Ok(self.parts.count - self.refresh()?)
+    }
+}

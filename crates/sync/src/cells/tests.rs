@@ -1,0 +1,212 @@
+use super::*;
+use std::collections::VecDeque;
+
+const BYTES: usize = 4096;
+const COUNT: u32 = 16;
+
+#[repr(align(64))]
+struct Memory(UnsafeCell<[u8; BYTES]>);
+
+// SAFETY: the tests go by the ring's protocol.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new() -> Box<Memory> {
+        Box::new(Memory(UnsafeCell::new([0; BYTES])))
+    }
+
+    fn parts(&self) -> Parts {
+        // SAFETY: aligned, and BYTES long.
+        unsafe { Parts::at(self.0.get().cast(), BYTES, COUNT) }
+    }
+
+    fn sides(&self) -> (Producer, Consumer) {
+        // SAFETY: the memory outlives both; there is one of each.
+        let (producer, consumer) =
+            unsafe { (Producer::new(self.parts()), Consumer::new(self.parts())) };
+        consumer.watch();
+        (producer, consumer)
+    }
+}
+
+/// A small generator of random numbers (xorshift64*), so that a failure can be repeated by its seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
+    }
+}
+
+fn message(random: &mut Random, longest: usize) -> Vec<u8> {
+    let bytes = match random.below(4) {
+        0 => random.below(9) as usize,
+        1 => random.below(INLINE_BYTES as u64 + 2) as usize,
+        _ => random.below(longest as u64 + 1) as usize,
+    };
+    (0..bytes).map(|_| random.below(256) as u8).collect()
+}
+
+#[test]
+fn random_traffic_against_a_queue() {
+    for seed in 1..200 {
+        let memory = Memory::new();
+        let (mut producer, mut consumer) = memory.sides();
+        let mut random = Random(seed);
+        let mut oracle: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
+        let mut number = 0;
+        for _ in 0..2000 {
+            if random.below(5) < 1 + seed % 4 {
+                let bytes = message(&mut random, memory.parts().longest());
+                match producer.push(1, [number, !number], bytes.len(), |out| {
+                    out.copy_from_slice(&bytes)
+                }) {
+                    Pushed::Watched => oracle.push_back((number, bytes)),
+                    Pushed::Full => assert!(!oracle.is_empty(), "room comes when all is consumed"),
+                    other => panic!("{other:?}"),
+                }
+                number += 1;
+            } else if let Some(arrival) = consumer.look(0).unwrap() {
+                let (number, bytes) = oracle.pop_front().expect("nothing comes from nothing");
+                assert_eq!(arrival.header, [number, !number]);
+                // SAFETY: not yet advanced.
+                assert_eq!(unsafe { arrival.payload() }, bytes);
+                consumer.advance(&arrival);
+            } else {
+                assert!(oracle.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn laps_wrap() {
+    let memory = Memory::new();
+    let (mut producer, mut consumer) = memory.sides();
+    for number in 0..u64::from(COUNT) * 66_000 {
+        assert_eq!(producer.push(0, [number, 0], 0, |_| ()), Pushed::Watched);
+        let arrival = consumer.look(0).unwrap().expect("just sent");
+        assert_eq!(arrival.header[0], number);
+        assert!(consumer.look(1).unwrap().is_none());
+        consumer.advance(&arrival);
+        assert!(!consumer.is_ready());
+    }
+}
+
+#[test]
+fn looking_away_and_back() {
+    let memory = Memory::new();
+    let (mut producer, consumer) = memory.sides();
+    assert!(producer.attached());
+    assert!(!consumer.look_away());
+    assert_eq!(producer.push(0, [0; 2], 0, |_| ()), Pushed::Unwatched);
+    consumer.watch();
+    assert_eq!(producer.push(0, [0; 2], 0, |_| ()), Pushed::Watched);
+    assert!(consumer.look_away());
+}
+
+#[test]
+fn waiting_for_room() {
+    let memory = Memory::new();
+    let (mut producer, mut consumer) = memory.sides();
+    while producer.push(0, [0; 2], 0, |_| ()) == Pushed::Watched {}
+    producer.wait_for_room(true);
+    assert_eq!(producer.has_room(0), Ok(false));
+    let mut rang = 0;
+    for _ in 0..COUNT / 4 {
+        let arrival = consumer.look(0).unwrap().expect("full");
+        rang += u32::from(consumer.advance(&arrival));
+    }
+    assert_eq!(rang, 1);
+    assert_eq!(producer.has_room(0), Ok(true));
+}
+
+#[test]
+fn throttle_is_seen() {
+    let memory = Memory::new();
+    let (producer, consumer) = memory.sides();
+    assert!(!producer.throttled());
+    consumer.throttle(true);
+    assert!(producer.throttled());
+}
+
+/// Whatever a hostile other side writes, nothing is read outside the ring and nothing panics.
+#[test]
+fn hostile_words() {
+    for seed in 1..2000u64 {
+        let memory = Memory::new();
+        let (mut producer, mut consumer) = memory.sides();
+        let mut random = Random(seed);
+        let base = memory.0.get().cast::<u64>();
+        let inside = memory.0.get().cast::<u8>() as usize;
+        for _ in 0..50 {
+            let word = random.below(BYTES as u64 / 8) as usize;
+            let value = match random.below(3) {
+                0 => random.0,
+                1 => control(
+                    1 + random.below(2) as u16,
+                    random.0 as u8,
+                    random.below(9000) as u32,
+                ),
+                _ => random.below(5000),
+            };
+            // SAFETY: inside the memory, and this thread only.
+            unsafe { base.add(word).write(value) };
+            let bytes = random.below(memory.parts().longest() as u64 + 1) as usize;
+            producer.push(0, [0; 2], bytes, |out| out.fill(7));
+            if let Ok(Some(arrival)) = consumer.look(0) {
+                // SAFETY: not yet advanced.
+                let payload = unsafe { arrival.payload() };
+                let begin = payload.as_ptr() as usize;
+                assert!(inside <= begin && begin + payload.len() <= inside + BYTES);
+                consumer.advance(&arrival);
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_count_is_told() {
+    let memory = Memory::new();
+    let (mut producer, _) = memory.sides();
+    // SAFETY: the heads are valid.
+    unsafe { &(*memory.parts().heads).reader.consumed }
+        .store(1, crate::primitive::Ordering::Relaxed);
+    assert!(producer.in_flight().is_err());
+}
+
+#[test]
+fn two_threads() {
+    let memory = Memory::new();
+    let (mut producer, mut consumer) = memory.sides();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for number in 0..20_000u64 {
+                let bytes = (number % 700) as usize;
+                while producer.push(3, [number; 2], bytes, |out| out.fill(number as u8))
+                    == Pushed::Full
+                {
+                    std::thread::yield_now();
+                }
+            }
+        });
+        for number in 0..20_000u64 {
+            let arrival = loop {
+                match consumer.look(0).unwrap() {
+                    Some(arrival) => break arrival,
+                    None => std::thread::yield_now(),
+                }
+            };
+            assert_eq!(arrival.header, [number; 2]);
+            assert_eq!(arrival.kind, 3);
+            // SAFETY: not yet advanced.
+            let payload = unsafe { arrival.payload() };
+            assert_eq!(payload.len(), (number % 700) as usize);
+            assert!(payload.iter().all(|&byte| byte == number as u8));
+            consumer.advance(&arrival);
+        }
+    });
+}
