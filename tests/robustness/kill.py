@@ -1,0 +1,82 @@
+"""A rank or the launcher is killed at a random moment: the job ends, and nothing of it stays."""
+
+import os
+import random
+import signal
+import time
+
+from jobs import Failure, Watched, marked, require, wait_until_gone
+
+RANKS = 4
+END_SECONDS = 10
+
+
+def victims(job, name, count):
+    """Waits until `count` processes of that name run, and gives their ids."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        pids = [pid for pid, comm in marked(job.mark) if comm == name]
+        if len(pids) >= count:
+            return pids
+        require(job.process.poll() is None, f"the job ended by itself:\n{job.output()}")
+        time.sleep(0.005)
+    raise Failure(f"{count} processes {name} never ran:\n{job.output()}")
+
+
+def kill_rank(site, watched, rounds, seed):
+    """kill -9 of one rank; early rounds hit the start-up, later ones the traffic."""
+    program = site.program("churn")
+    choose = random.Random(seed)
+    for number in range(rounds):
+        early = number % 3 == 0
+        job = site.start([*watched.enter, site.mpiexec, "-n", RANKS, program])
+        pids = victims(job, "churn", 1 if early else RANKS)
+        time.sleep(choose.uniform(0, 0.02 if early else 0.4))
+        os.kill(choose.choice(pids), signal.SIGKILL)
+        begin = time.monotonic()
+        result = job.finish(END_SECONDS)
+        where = f"round {number} of seed {seed}"
+        require(result.code == 128 + signal.SIGKILL, f"{where}: exit code {result.code}, not 137:\n{result.output}")
+        require(time.monotonic() - begin < END_SECONDS, f"{where}: the job took too long to end")
+    watched.check()
+
+
+def kill_launcher(site, watched, rounds, seed):
+    """kill -9 of mpiexec: no rank survives it."""
+    program = site.program("churn")
+    choose = random.Random(seed)
+    for number in range(rounds):
+        job = site.start([*watched.enter, site.mpiexec, "-n", RANKS, program])
+        victims(job, "churn", RANKS if number % 2 else 1)
+        time.sleep(choose.uniform(0, 0.2))
+        job.process.kill()
+        job.process.wait()
+        left = wait_until_gone(job.mark, END_SECONDS)
+        require(not left, f"round {number} of seed {seed}: ranks outlived their launcher: {left}")
+        job.finish(END_SECONDS)
+    watched.check()
+
+
+def interrupt(site):
+    """SIGINT and SIGTERM to mpiexec end the job."""
+    program = site.program("churn")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        job = site.start([site.mpiexec, "-n", RANKS, program])
+        victims(job, "churn", RANKS)
+        time.sleep(0.1)
+        job.process.send_signal(number)
+        result = job.finish(END_SECONDS)
+        require(result.code != 0, f"{signal.Signals(number).name}: exit code 0")
+
+
+def cases(site):
+    rounds = 60 if site.full else 9
+    seed = random.randrange(10**6)
+
+    def watch(case, count):
+        with Watched() as watched:
+            case(site, watched, count, seed)
+
+    yield f"kill -9 of a rank, {rounds} times", lambda: watch(kill_rank, rounds)
+    yield f"kill -9 of mpiexec, {rounds // 3} times", lambda: watch(kill_launcher, rounds // 3)
+    yield "SIGINT and SIGTERM to mpiexec", lambda: interrupt(site)

@@ -1,0 +1,50 @@
+"""More messages, ranks or waiting than there is room for."""
+
+from jobs import Watched, require
+
+# The documented limit of a receiver's memory for what it has not asked for, per sender and in all.
+UNEXPECTED_LIMIT_MIB = 64
+IDLE_LIMIT_MS = 5
+CYCLES = 200
+
+
+def flood(site, messages, mode):
+    program = site.program("flood")
+    site.mpirun(3, program, messages, UNEXPECTED_LIMIT_MIB, mode, timeout=60 + messages // 20_000).ok("flood")
+
+
+def idle(site, call):
+    program = site.program("idle")
+    site.mpirun(2, program, IDLE_LIMIT_MS, call).ok("idle")
+
+
+def many_ranks(site, ranks, largest):
+    program = site.program("exchange")
+    result = site.mpirun(ranks, program, largest, timeout=180).ok("exchange")
+    require(f"ranks={ranks}" in result.output, f"not one job of {ranks} ranks:\n{result.output}")
+
+
+def start_and_stop(site):
+    """Many jobs in a row: no process (every job is checked), no name in /dev/shm and /tmp stays."""
+    program = site.program("exchange")
+    with Watched() as watched:
+        for _ in range(CYCLES):
+            site.mpirun(2, program, 65536, before=watched.enter).ok("exchange")
+        watched.check()
+
+
+def descriptors(site):
+    site.mpirun(2, site.program("leftovers")).ok("leftovers")
+
+
+def cases(site):
+    messages = 10_000_000 if site.full else 300_000
+    for mode in ("outside", "inside"):
+        where = "asleep outside MPI" if mode == "outside" else "blocked in MPI_Recv"
+        yield f"{messages} unexpected messages, receiver {where}", lambda mode=mode: flood(site, messages, mode)
+    for call in ("recv", "wait", "waitany", "probe", "barrier", "two-threads"):
+        yield f"a second in {call} costs at most {IDLE_LIMIT_MS} ms", lambda call=call: idle(site, call)
+    for ranks, largest in ((16, 1 << 20), (64, 1 << 16)):
+        yield f"{ranks} ranks", lambda ranks=ranks, largest=largest: many_ranks(site, ranks, largest)
+    yield f"{CYCLES} jobs in a row leave nothing", lambda: start_and_stop(site)
+    yield "descriptors and threads after MPI_Finalize", lambda: descriptors(site)

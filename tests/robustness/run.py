@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The library in bad company: killed ranks, floods, oversubscription, containers, other launchers.
+
+    tests/robustness/run.py --prefix DIR [--peers DIR] [--build DIR] [--filter RE] [--full]
+
+One line a case, what was wrong with those that failed, and at the end `N passed, N failed, N skipped`.
+--full makes the long cases long (10 million messages, 60 kills).
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import time
+
+import interoperation
+import kill
+import load
+import surroundings
+from jobs import Failure, Site, Skip
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", required=True, type=pathlib.Path, help="an installed tree: bin/mpicc, bin/mpiexec")
+    parser.add_argument("--mpicc", type=pathlib.Path, help="instead of PREFIX/bin/mpicc")
+    parser.add_argument("--peers", default="build/peers", type=pathlib.Path, help="what scripts/peers.sh made")
+    parser.add_argument("--build", default="build/robustness", type=pathlib.Path, help="where programs are compiled")
+    parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
+    parser.add_argument("--full", action="store_true", help="the long form of the long cases")
+    return parser.parse_args()
+
+
+def run_case(name, case):
+    begin = time.monotonic()
+    try:
+        case()
+        verdict, words = "ok", ""
+    except Skip as why:
+        verdict, words = "skipped", f": {why}"
+    except Failure as why:
+        verdict, words = "FAILED", "\n" + "\n".join(f"    | {line}" for line in str(why).splitlines())
+    print(f"{verdict:8}{time.monotonic() - begin:6.1f} s  {name}{words}", flush=True)
+    return verdict
+
+
+def main():
+    options = arguments()
+    prefix = options.prefix.resolve()
+    site = Site(
+        mpicc=options.mpicc.resolve() if options.mpicc else prefix / "bin/mpicc",
+        mpiexec=prefix / "bin/mpiexec",
+        library=prefix / "lib",
+        peers=options.peers.resolve(),
+        build=options.build.resolve(),
+        full=options.full,
+    )
+    verdicts = []
+    for module in (interoperation, surroundings, load, kill):
+        for name, case in module.cases(site):
+            if re.search(options.filter, name):
+                verdicts.append(run_case(name, case))
+    failed = verdicts.count("FAILED")
+    print(f"{verdicts.count('ok')} passed, {failed} failed, {verdicts.count('skipped')} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
