@@ -1,1 +1,100 @@
+//! The engine: requests, matching, eager and rendezvous transfers, lanes and their progress.
+//!
+//! It knows contexts, ranks in a communicator, tags and peers, but no communicator; buffers, but no datatype;
+//! a transport, but not which. See the modules for the protocols: [`slot`] (a request's life), [`lane`] (who
+//! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping).
 
+mod arrival;
+mod cancel;
+mod core;
+mod lane;
+mod matched;
+mod outbound;
+mod own;
+mod post;
+mod probe;
+mod receive;
+mod report;
+mod send;
+mod slot;
+mod slots;
+mod status;
+mod strategy;
+mod throttle;
+mod wait;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
+
+use weft_transport::{Fabric, Peer};
+
+use crate::lane::Lane;
+use crate::slots::Slots;
+use crate::wait::Watch;
+
+pub use post::{Incoming, Outgoing};
+pub use probe::Wanted;
+pub use slots::RequestId;
+pub use status::{Failure, Status};
+pub use throttle::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
+pub use wait::Pace;
+
+/// Lanes of a process; all processes of a job have the same number. Each exists once it is used.
+pub const LANES: u32 = 8;
+
+/// Too many requests are outstanding for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+/// A process's engine on a fabric.
+pub struct Engine<F: Fabric> {
+    fabric: F,
+    me: Peer,
+    peers: u32,
+    slots: Arc<Slots>,
+    lanes: [OnceLock<Lane<F::Endpoint>>; LANES as usize],
+    watch: Watch,
+    pace: Pace,
+    /// Threads of this process that can wait at once, each on a core.
+    threads: u32,
+    report_asked: AtomicBool,
+}
+
+impl<F: Fabric> Engine<F> {
+    /// The engine of process `me` of `peers`, which may use `threads` cores.
+    pub fn new(fabric: F, me: Peer, peers: u32, pace: Pace, threads: u32) -> Engine<F> {
+        Engine {
+            fabric,
+            me,
+            peers,
+            slots: Arc::new(Slots::new()),
+            lanes: [const { OnceLock::new() }; LANES as usize],
+            watch: Watch::default(),
+            pace,
+            threads,
+            report_asked: AtomicBool::new(false),
+        }
+    }
+
+    /// The fabric.
+    pub fn fabric(&self) -> &F {
+        &self.fabric
+    }
+
+    /// How waiting threads behave when there are enough cores.
+    pub fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
+        self.lanes[lane as usize].get_or_init(|| {
+            Lane::new(
+                self.fabric.endpoint(lane),
+                self.me,
+                self.peers,
+                self.slots.clone(),
+            )
+        })
+    }
+}

@@ -1,0 +1,267 @@
+//! What comes from a peer.
+//!
+//! Nothing in it is trusted: a header that is none, a payload too short, a cookie that names no request of
+//! this peer's are protocol errors; they end the connection and name the peer, not the process.
+
+use std::sync::Arc;
+
+use weft_matching::Envelope;
+use weft_transport::{Cookie, Header, Lost, Offer, Peer, Sink};
+use weft_wire::{
+    Body, CLEAR_BYTES, COOKIE_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
+    View,
+};
+
+use crate::lane::{Action, Core};
+use crate::matched::{Payload, Unexpected};
+use crate::slot::{Outcome, Role};
+use crate::slots::RequestId;
+use crate::status::Failure;
+
+/// The packet makes no sense.
+struct Nonsense;
+
+impl Sink for Core {
+    #[inline]
+    fn upcoming(&mut self, _from: Peer, header: Header) {
+        if let Some(packet) = View(header.0)
+            .packet()
+            .filter(|packet| packet.kind == Kind::Eager)
+        {
+            self.matching.prefetch_arrival(&envelope(&packet));
+        }
+    }
+
+    #[inline]
+    fn packet(&mut self, from: Peer, header: Header, payload: &[u8]) {
+        if self.dispatch(from, header, payload).is_err() {
+            self.nonsense(from, header);
+        }
+    }
+
+    fn sent(&mut self, cookie: Cookie) {
+        self.part_done(RequestId::from_bits(cookie).index());
+    }
+
+    fn received(&mut self, cookie: Cookie) {
+        self.part_done(RequestId::from_bits(cookie).index());
+    }
+
+    fn writable(&mut self, peer: Peer) {
+        self.actions.push(Action::Flush { peer });
+    }
+
+    fn lost(&mut self, peer: Peer, lost: &Lost) {
+        eprintln!("weft: rank {}: {lost}", self.me);
+        self.fail_all_of(peer);
+    }
+}
+
+#[inline]
+fn envelope(packet: &Packet) -> Envelope {
+    Envelope {
+        context: packet.context,
+        source: packet.source as i32,
+        tag: packet.tag as i32,
+    }
+}
+
+impl Core {
+    #[inline]
+    fn dispatch(&mut self, from: Peer, header: Header, payload: &[u8]) -> Result<(), Nonsense> {
+        let packet = View(header.0).packet().ok_or(Nonsense)?;
+        match packet.kind {
+            Kind::Eager if packet.flags == 0 => {
+                self.eager(from, envelope(&packet), payload);
+                Ok(())
+            }
+            Kind::Aggregate => self.aggregate(from, payload),
+            _ => self.protocol(from, &packet, payload).ok_or(Nonsense),
+        }
+    }
+
+    /// A whole message: into the oldest receive that matches, or kept.
+    #[inline]
+    fn eager(&mut self, from: Peer, envelope: Envelope, payload: &[u8]) {
+        let Some(posted) = self.matching.arrive(envelope) else {
+            let payload = Payload::store(payload);
+            let unexpected = Unexpected {
+                payload,
+                peer: from,
+                synchronous: false,
+                cookie: 0,
+            };
+            return self.store(envelope, unexpected);
+        };
+        let taken = payload.len().min(posted.bytes);
+        if posted.strided {
+            self.cells(posted.slot).write(&payload[..taken]);
+        } else if taken > 0 {
+            // SAFETY: the receive is pending, so the buffer is the library's to write (MPI-5.0 §3.7.2), and
+            // `taken` is within it.
+            unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), posted.base, taken) };
+        }
+        self.cells(posted.slot).outcome = Outcome::received(
+            envelope.source,
+            envelope.tag,
+            payload.len() as u64,
+            posted.bytes as u64,
+        );
+        self.complete(posted.slot);
+    }
+
+    fn aggregate(&mut self, from: Peer, payload: &[u8]) -> Result<(), Nonsense> {
+        for entry in Entries::new(payload).flatten() {
+            self.upcoming(from, Header(entry.header));
+        }
+        for entry in Entries::new(payload) {
+            let entry = entry.map_err(|_| Nonsense)?;
+            let packet = View(entry.header).packet().ok_or(Nonsense)?;
+            if packet.kind != Kind::Eager || packet.flags != 0 {
+                return Err(Nonsense);
+            }
+            self.eager(from, envelope(&packet), entry.payload);
+        }
+        Ok(())
+    }
+
+    /// Everything but plain eager messages.
+    fn protocol(&mut self, from: Peer, packet: &Packet, payload: &[u8]) -> Option<()> {
+        match packet.kind {
+            Kind::Eager => {
+                let (Body([cookie]), rest) = Body::<1>::split(payload)?;
+                let unexpected = Unexpected {
+                    payload: Payload::store(rest),
+                    peer: from,
+                    synchronous: true,
+                    cookie,
+                };
+                self.arrived(envelope(packet), unexpected);
+            }
+            Kind::Offer => {
+                let Body([cookie, bytes, a, b, c, d]) =
+                    Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
+                let payload = Payload::Offered {
+                    bytes,
+                    offer: Offer([a, b, c, d]),
+                };
+                let synchronous = packet.flags & SYNCHRONOUS != 0;
+                self.arrived(
+                    envelope(packet),
+                    Unexpected {
+                        payload,
+                        peer: from,
+                        synchronous,
+                        cookie,
+                    },
+                );
+            }
+            Kind::Advance => {
+                let Body([cookie, bytes]) = Body::whole(payload)?;
+                let payload = Payload::Kept { bytes };
+                // The payload is sent after the match, which is all that a synchronous send asks for.
+                self.arrived(
+                    envelope(packet),
+                    Unexpected {
+                        payload,
+                        peer: from,
+                        synchronous: false,
+                        cookie,
+                    },
+                );
+            }
+            Kind::Clear => {
+                let Body([cookie, remote]) = Body::<{ CLEAR_BYTES / 8 }>::whole(payload)?;
+                let slot = self.named(cookie, Role::Send, from)?;
+                self.cells(slot).extra().remote = remote;
+                let control = crate::outbound::Control::Data { slot };
+                self.actions.push(Action::Control {
+                    peer: from,
+                    control,
+                });
+            }
+            Kind::Data => {
+                let (Body([cookie]), rest) = Body::<1>::split(payload)?;
+                debug_assert!(payload.len() >= COOKIE_BYTES);
+                let slot = self.named(cookie, Role::Receive, from)?;
+                let taken = (self.cells(slot).outcome.bytes as usize).min(rest.len());
+                self.cells(slot).write(&rest[..taken]);
+                self.part_done(slot);
+            }
+            Kind::Matched => {
+                let Body([cookie]) = Body::whole(payload)?;
+                let slot = self.named(cookie, Role::Send, from)?;
+                self.part_done(slot);
+            }
+            Kind::Cancel => {
+                let Body([cookie]) = Body::whole(payload)?;
+                self.forget(from, cookie);
+            }
+            Kind::Cancelled => {
+                let Body([cookie]) = Body::whole(payload)?;
+                // The answer may be overtaken by the request's completion.
+                if let Some(slot) = self.named(cookie, Role::Send, from) {
+                    self.cancel_answered(from, slot, packet.flags & FORGOTTEN != 0);
+                }
+            }
+            Kind::Aggregate => return None,
+        }
+        Some(())
+    }
+
+    /// A message whose payload is not in the packet, or whose sender wants to hear.
+    fn arrived(&mut self, envelope: Envelope, unexpected: Unexpected) {
+        match self.matching.arrive(envelope) {
+            Some(posted) => self.join(posted.slot, envelope, unexpected),
+            None => self.store(envelope, unexpected),
+        }
+    }
+
+    /// Keeps a message until its receive is posted.
+    pub fn store(&mut self, envelope: Envelope, unexpected: Unexpected) {
+        let peer = unexpected.peer;
+        let turn = self.throttle.stored(peer, unexpected.payload.held_bytes());
+        self.matching.enqueue(envelope, unexpected);
+        self.turn(peer, turn);
+        if !self.probers.is_empty() {
+            self.wakes.append(&mut self.probers);
+        }
+    }
+
+    #[cold]
+    fn nonsense(&mut self, from: Peer, header: Header) {
+        let words = header.0;
+        let lost =
+            format!("rank {from} sent a malformed packet (header {words:x?}); connection ended");
+        self.lost(from, &Lost(Arc::from(lost)));
+    }
+
+    /// Fails every request that waits for `peer`, and the receives from any source, which might have.
+    #[cold]
+    fn fail_all_of(&mut self, peer: Peer) {
+        let slots = self.slots.clone();
+        while let Some(slot) = self.pop_queued(peer, &slots) {
+            self.fail(slot, Failure::PeerLost);
+        }
+        self.outbound.take(peer);
+        let in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        for slot in in_flight {
+            if self.cells(slot).peer == peer {
+                self.fail(slot, Failure::PeerLost);
+            }
+        }
+        let posted: Vec<u32> = self
+            .matching
+            .posted_iter()
+            .map(|(_, _, posted)| posted.slot)
+            .collect();
+        for slot in posted {
+            let cells = self.cells(slot);
+            let concerned = cells.source < 0 || cells.peer == peer;
+            if let Some(id) = cells.posted.filter(|_| concerned) {
+                self.matching.cancel(id);
+                self.fail(slot, Failure::PeerLost);
+            }
+        }
+    }
+}

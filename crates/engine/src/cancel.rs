@@ -1,0 +1,142 @@
+//! Cancelling (MPI-5.0 §3.8.4): a receive that is not matched; a send that is queued, or whose receiver says
+//! that it was not matched.
+
+use std::sync::atomic::Ordering;
+
+use weft_transport::{Endpoint, Fabric, Header, Peer};
+use weft_wire::{FORGOTTEN, Kind, Packet};
+
+use crate::Engine;
+use crate::lane::{Action, Core, State};
+use crate::matched::Payload;
+use crate::outbound::Control;
+use crate::slot::{COMPLETE, Role, flag};
+use crate::slots::RequestId;
+
+impl<F: Fabric> Engine<F> {
+    /// Asks for a pending request to be cancelled. It completes either way, by its operation or cancelled.
+    pub fn cancel(&self, id: RequestId) {
+        let Some((lane, index)) = self.pending(id) else {
+            return;
+        };
+        let mut state = lane.enter_soon();
+        if self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
+            state.cancel(index);
+            state.act();
+        }
+        self.leave(lane, state);
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    fn cancel(&mut self, slot: u32) {
+        let cells = self.core.cells(slot);
+        match cells.role {
+            Role::Receive => {
+                let posted = cells.posted.filter(|_| !cells.has(flag::ANNOUNCED));
+                if posted.is_some_and(|id| self.core.matching.cancel(id).is_some()) {
+                    self.core.cancelled(slot);
+                }
+            }
+            Role::Send => self.cancel_send(slot),
+            Role::Message => {}
+        }
+    }
+
+    fn cancel_send(&mut self, slot: u32) {
+        let cookie = self.core.slots.id(slot).bits();
+        let me = self.core.me;
+        let cells = self.core.cells(slot);
+        let peer = cells.peer;
+        if cells.has(flag::QUEUED) {
+            let slots = self.core.slots.clone();
+            let offered = self.core.cells(slot).extra().offer.is_some();
+            if let Some(queue) = self.core.outbound.queue(peer) {
+                queue.remove(slot, &slots);
+            }
+            self.core.outbound.tidy(peer);
+            if offered {
+                self.endpoint.retract(peer, cookie);
+            }
+            self.core.cancelled(slot);
+        } else if peer == me {
+            self.core.cancel_own(slot);
+        } else if cells.has(flag::ANNOUNCED) && !cells.has(flag::CANCELLING) {
+            cells.flags |= flag::CANCELLING;
+            let header = Header(Packet::control(Kind::Cancel).words());
+            self.control(
+                peer,
+                Control::Words {
+                    header,
+                    body: [cookie, 0],
+                    words: 1,
+                },
+            );
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn cancelled(&mut self, slot: u32) {
+        self.in_flight.remove(&slot);
+        self.cells(slot).outcome.cancelled = true;
+        self.complete(slot);
+    }
+
+    fn cancel_own(&mut self, slot: u32) {
+        let mine =
+            |payload: &Payload| matches!(payload, Payload::Own { slot: own, .. } if *own == slot);
+        let found = self
+            .matching
+            .unexpected_iter()
+            .find(|(_, _, message)| mine(&message.payload));
+        if let Some(id) = found.map(|(id, _, _)| id)
+            && let Some((_, unexpected)) = self.matching.remove(id)
+        {
+            self.unstored(&unexpected);
+            self.cancelled(slot);
+        }
+    }
+
+    /// The sender asks to forget an envelope: done if it is not matched yet.
+    pub(crate) fn forget(&mut self, from: Peer, cookie: u64) {
+        let found = self.matching.unexpected_iter().find(|(_, _, message)| {
+            let announced = message.synchronous
+                || matches!(
+                    message.payload,
+                    Payload::Offered { .. } | Payload::Kept { .. }
+                );
+            announced && message.peer == from && message.cookie == cookie
+        });
+        let removed = found
+            .map(|(id, _, _)| id)
+            .and_then(|id| self.matching.remove(id));
+        let flags = match removed {
+            Some((_, unexpected)) => {
+                self.unstored(&unexpected);
+                FORGOTTEN
+            }
+            None => 0,
+        };
+        self.answer(from, Kind::Cancelled, flags, [cookie, 0], 1);
+    }
+
+    /// The receiver answers a cancel.
+    pub(crate) fn cancel_answered(&mut self, from: Peer, slot: u32, forgotten: bool) {
+        let cells = self.cells(slot);
+        if !cells.has(flag::CANCELLING) {
+            return;
+        }
+        cells.flags &= !flag::CANCELLING;
+        if !forgotten {
+            if cells.parts == 0 {
+                self.in_flight.remove(&slot);
+                self.complete(slot);
+            }
+        } else if cells.extra().offer.is_some() {
+            self.actions.push(Action::Retract { peer: from, slot });
+        } else {
+            self.cancelled(slot);
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What a lane's state can do without its endpoint: finding and completing requests.
+
+use weft_transport::Peer;
+use weft_wire::{Kind, Packet};
+
+use crate::lane::{Action, Core};
+use crate::matched::Unexpected;
+use crate::outbound::Control;
+use crate::slot::{Cells, Outcome, PENDING, Role, flag};
+use crate::slots::{RequestId, Slots};
+use crate::status::Failure;
+use crate::throttle::Turn;
+use weft_transport::Header;
+
+impl Core {
+    /// The cells of a slot pending on this lane.
+    #[inline]
+    pub fn cells(&mut self, slot: u32) -> &mut Cells {
+        // SAFETY: `&mut self` is had only by the holder of the lane's section, and indices reach a lane's
+        // state only by being handed to it (slot protocol, rules 1 and 2).
+        unsafe { self.slots.cells(slot) }
+    }
+
+    /// Completes a request whose outcome is written.
+    #[inline]
+    pub fn complete(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        if cells.has(flag::DETACHED) {
+            return self.recycle_detached(slot);
+        }
+        if let Some(parker) = cells.waiter.take() {
+            self.wakes.push(parker);
+        }
+        self.slots.complete(slot);
+    }
+
+    #[cold]
+    fn recycle_detached(&mut self, slot: u32) {
+        if self.cells(slot).role == Role::Send {
+            self.detached_sends -= 1;
+        }
+        // SAFETY: a pending slot of this lane that nobody will finish (rule 5).
+        unsafe { self.slots.release(slot) };
+    }
+
+    /// Completes a request with a failure.
+    #[cold]
+    pub fn fail(&mut self, slot: u32, failure: Failure) {
+        self.in_flight.remove(&slot);
+        self.cells(slot).outcome.failure = Some(failure);
+        self.complete(slot);
+    }
+
+    /// The envelope has left; `parts` events complete the request.
+    pub fn announce(&mut self, slot: u32, parts: u8) {
+        self.cells(slot).parts = parts;
+        self.announce_parts(slot);
+    }
+
+    /// As `announce`, the parts counted since the offer was made; all may have come already.
+    pub fn announce_parts(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        cells.flags |= flag::ANNOUNCED;
+        if cells.parts == 0 {
+            self.complete(slot);
+        } else {
+            self.in_flight.insert(slot);
+        }
+    }
+
+    /// One of the events that a request waits for has come.
+    pub fn part_done(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        cells.parts = cells.parts.saturating_sub(1);
+        if cells.parts == 0 && cells.flags & (flag::ANNOUNCED | flag::CANCELLING) == flag::ANNOUNCED
+        {
+            self.in_flight.remove(&slot);
+            self.complete(slot);
+        }
+    }
+
+    /// Takes the oldest message that waits for `peer`.
+    pub fn pop_queued(&mut self, peer: Peer, slots: &Slots) -> Option<u32> {
+        let slot = self.outbound.queue(peer)?.pop(slots)?;
+        self.cells(slot).flags &= !flag::QUEUED;
+        Some(slot)
+    }
+
+    /// The pending request of this lane that a cookie names: what comes from outside is checked for that.
+    pub fn named(&mut self, cookie: u64, role: Role, peer: Peer) -> Option<u32> {
+        let id = RequestId::from_bits(cookie);
+        let slot = self.slots.find(id)?;
+        if slot.state.load(std::sync::atomic::Ordering::Acquire) != PENDING
+            || !self.in_flight.contains(&id.index())
+        {
+            return None;
+        }
+        let cells = self.cells(id.index());
+        (cells.role == role && cells.peer == peer).then_some(id.index())
+    }
+
+    /// Accounts for a message taken from the unexpected ones.
+    pub fn unstored(&mut self, unexpected: &Unexpected) {
+        let turn = self
+            .throttle
+            .taken(unexpected.peer, unexpected.payload.held_bytes());
+        self.turn(unexpected.peer, turn);
+    }
+
+    pub fn turn(&mut self, peer: Peer, turn: Option<Turn>) {
+        if let Some(Turn { on }) = turn.filter(|_| peer != self.me) {
+            self.actions.push(Action::Throttle { peer, on });
+        }
+    }
+
+    /// Tells the sender of a synchronous message that it is matched.
+    pub fn tell_matched(&mut self, peer: Peer, cookie: u64) {
+        self.answer(peer, Kind::Matched, 0, [cookie, 0], 1);
+    }
+
+    pub fn answer(&mut self, peer: Peer, kind: Kind, flags: u8, body: [u64; 2], words: u8) {
+        let packet = Packet {
+            flags,
+            ..Packet::control(kind)
+        };
+        let control = Control::Words {
+            header: Header(packet.words()),
+            body,
+            words,
+        };
+        self.actions.push(Action::Control { peer, control });
+    }
+}
+
+impl Outcome {
+    /// Of a message that was received: truncated if it was longer than `room` bytes (MPI-5.0 §3.2.2).
+    #[inline]
+    pub fn received(source: i32, tag: i32, bytes: u64, room: u64) -> Outcome {
+        let failure = (bytes > room).then_some(Failure::Truncated);
+        Outcome {
+            source,
+            tag,
+            bytes: bytes.min(room),
+            failure,
+            cancelled: false,
+        }
+    }
+}

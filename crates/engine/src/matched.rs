@@ -1,0 +1,93 @@
+//! What the matching tables hold for the engine.
+
+use weft_matching::Envelope;
+use weft_transport::{Cookie, Offer, Peer};
+
+/// A posted receive: what delivering an eager message needs, so that the request itself is only written.
+pub(crate) struct Posted {
+    pub slot: u32,
+    /// Whether the target is not contiguous.
+    pub strided: bool,
+    pub base: *mut u8,
+    pub bytes: usize,
+}
+
+// SAFETY: a promise by the MPI caller that the buffer is the library's until the receive completes.
+unsafe impl Send for Posted {}
+
+/// Payload short enough to stand in the unexpected cell itself.
+pub(crate) const SHORT_BYTES: usize = 40;
+
+/// Where an unexpected message's bytes are.
+pub(crate) enum Payload {
+    Short {
+        length: u8,
+        bytes: [u8; SHORT_BYTES],
+    },
+    Stored(Box<[u8]>),
+    /// With the sender: accepted through its transport.
+    Offered {
+        bytes: u64,
+        offer: Offer,
+    },
+    /// With the sender: to be asked for.
+    Kept {
+        bytes: u64,
+    },
+    /// In the buffer of a send of this process.
+    Own {
+        slot: u32,
+        bytes: u64,
+    },
+}
+
+impl Payload {
+    #[inline]
+    pub fn store(bytes: &[u8]) -> Payload {
+        if bytes.len() <= SHORT_BYTES {
+            let mut short = [0; SHORT_BYTES];
+            short[..bytes.len()].copy_from_slice(bytes);
+            Payload::Short {
+                length: bytes.len() as u8,
+                bytes: short,
+            }
+        } else {
+            Payload::Stored(bytes.into())
+        }
+    }
+
+    /// The message's length.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Payload::Short { length, .. } => u64::from(*length),
+            Payload::Stored(bytes) => bytes.len() as u64,
+            Payload::Offered { bytes, .. }
+            | Payload::Kept { bytes }
+            | Payload::Own { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Bytes of this process's memory that the message holds beside its cell.
+    pub fn held_bytes(&self) -> u64 {
+        match self {
+            Payload::Stored(bytes) => bytes.len() as u64,
+            _ => 0,
+        }
+    }
+}
+
+/// A message that came before its receive.
+pub(crate) struct Unexpected {
+    pub payload: Payload,
+    pub peer: Peer,
+    /// The sender waits to hear of the match.
+    pub synchronous: bool,
+    /// Names the send at its process; of an eager message only if synchronous.
+    pub cookie: Cookie,
+}
+
+/// A message taken out by a matched probe.
+pub(crate) struct Extracted {
+    pub envelope: Envelope,
+    pub unexpected: Unexpected,
+}

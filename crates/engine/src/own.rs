@@ -1,0 +1,86 @@
+//! Messages of a process to itself: they go through matching, not through a transport.
+
+use weft_matching::Envelope;
+
+use crate::lane::Core;
+use crate::matched::{Payload, Unexpected};
+use crate::slot::{Outcome, flag};
+
+impl Core {
+    /// Sends to this process: into a posted receive, or kept until one is posted. A standard-mode message of
+    /// up to `eager_limit` bytes is copied, so that the send completes at once.
+    pub fn send_to_self(&mut self, send: u32, eager_limit: usize) {
+        let cookie = self.slots.id(send).bits();
+        let me = self.me;
+        let cells = self.cells(send);
+        let (bytes, synchronous) = (cells.bytes, cells.has(flag::SYNCHRONOUS));
+        let envelope = Envelope {
+            context: cells.context,
+            source: cells.source,
+            tag: cells.tag,
+        };
+        if let Some(posted) = self.matching.arrive(envelope) {
+            let receive = self.cells(posted.slot);
+            receive.outcome = Outcome::received(
+                envelope.source,
+                envelope.tag,
+                bytes as u64,
+                receive.bytes as u64,
+            );
+            let taken = receive.outcome.bytes as usize;
+            return self.copy_own(send, posted.slot, taken);
+        }
+        let kept = synchronous || bytes > eager_limit;
+        let payload = if kept {
+            Payload::Own {
+                slot: send,
+                bytes: bytes as u64,
+            }
+        } else {
+            let mut copy = vec![0; bytes];
+            self.cells(send).read(0, &mut copy);
+            Payload::store(&copy)
+        };
+        self.store(
+            envelope,
+            Unexpected {
+                payload,
+                peer: me,
+                synchronous,
+                cookie,
+            },
+        );
+        if kept {
+            self.announce(send, 1);
+        } else {
+            self.complete(send);
+        }
+    }
+
+    /// Copies between two buffers of this process and completes both requests.
+    pub fn copy_own(&mut self, send: u32, receive: u32, taken: usize) {
+        // Through a bounce buffer: either side may be strided, and a packed window is all a layout copies.
+        let mut bounce = [0; 4096];
+        let source = self.cells(send).memory();
+        let target = self.cells(receive).memory();
+        let mut offset = 0;
+        if source.layout.is_none() && target.layout.is_none() {
+            // SAFETY: both buffers are the library's until their requests complete (MPI-5.0 §3.7.2), `taken` is
+            // within both, and a correct program's send and receive buffers do not overlap; `copy` stands it.
+            unsafe { std::ptr::copy(source.base, target.base, taken) };
+            offset = taken;
+        }
+        while offset < taken {
+            let step = bounce.len().min(taken - offset);
+            // SAFETY: as above; offset and step stay within both packed lengths.
+            unsafe {
+                source.read(offset, &mut bounce[..step]);
+                target.write(offset, &bounce[..step]);
+            }
+            offset += step;
+        }
+        self.in_flight.remove(&send);
+        self.complete(send);
+        self.complete(receive);
+    }
+}

@@ -1,0 +1,285 @@
+//! The way in: starting sends and receives, and asking for their outcome.
+
+use std::sync::atomic::Ordering;
+
+use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
+use weft_wire::{Kind, Packet};
+
+use crate::lane::{Lane, State};
+use crate::slot::{COMPLETE, Cells, Outcome, Role, flag};
+use crate::slots::RequestId;
+use crate::status::Status;
+use crate::{Engine, Exhausted};
+
+/// A message to be sent.
+pub struct Outgoing {
+    pub lane: u32,
+    pub peer: Peer,
+    pub context: u32,
+    /// This process's rank in the communicator.
+    pub source: u32,
+    pub tag: u32,
+    pub memory: Memory,
+    /// Complete only once matched (MPI-5.0 §3.4).
+    pub synchronous: bool,
+}
+
+/// A message to be received: negative source or tag is any.
+pub struct Incoming {
+    pub lane: u32,
+    /// The process behind `source`, if one is given.
+    pub peer: Option<Peer>,
+    pub context: u32,
+    pub source: i32,
+    pub tag: i32,
+    pub memory: Memory,
+}
+
+impl Cells {
+    /// A request about to start. What is not set here, whoever starts it sets.
+    #[inline]
+    pub(crate) fn reset(&mut self, role: Role, lane: u32, memory: Memory) {
+        self.role = role;
+        self.lane = lane as u8;
+        self.flags = 0;
+        self.parts = 0;
+        self.base = memory.base;
+        self.bytes = memory.bytes;
+        self.layout = memory.layout;
+        self.posted = None;
+        self.outcome = Outcome::default();
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    /// Sends a message that needs no request, if nothing stands in its way.
+    #[inline]
+    fn send_now(&mut self, message: &Outgoing) -> bool {
+        let Outgoing {
+            peer,
+            context,
+            source,
+            tag,
+            ..
+        } = *message;
+        let bytes = message.memory.bytes;
+        let plain = !message.synchronous && message.memory.layout.is_none();
+        if !plain || bytes > self.endpoint.eager_limit() || peer == self.core.me {
+            return false;
+        }
+        if self.core.outbound.waits(peer) {
+            return false;
+        }
+        let payload: &[u8] = match bytes {
+            0 => &[],
+            // SAFETY: the caller of a send gives its buffer to the library until the send completes
+            // (MPI-5.0 §3.4), and the shims checked that it is not null.
+            _ => unsafe { std::slice::from_raw_parts(message.memory.base, bytes) },
+        };
+        let packet = Packet {
+            kind: Kind::Eager,
+            flags: 0,
+            source,
+            context,
+            tag,
+        };
+        self.endpoint
+            .send(peer, Header(packet.words()), payload, true)
+            .is_ok()
+    }
+}
+
+impl<F: Fabric> Engine<F> {
+    /// Starts a send. [`RequestId::DONE`] if it is complete already.
+    #[inline]
+    pub fn send(&self, message: Outgoing) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(message.lane);
+        let entered = lane.enter();
+        match entered {
+            Some(mut state) => {
+                if state.send_now(&message) {
+                    self.leave(lane, state);
+                    return Ok(RequestId::DONE);
+                }
+                self.send_with_request(lane, Some(state), message)
+            }
+            None => self.send_with_request(lane, None, message),
+        }
+    }
+
+    fn send_with_request<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Option<weft_sync::Guard<'a, State<F::Endpoint>>>,
+        message: Outgoing,
+    ) -> Result<RequestId, Exhausted> {
+        let slot = self.slots.allocate(|cells| {
+            cells.reset(Role::Send, message.lane, message.memory);
+            if message.synchronous {
+                cells.flags |= flag::SYNCHRONOUS;
+            }
+            cells.peer = message.peer;
+            cells.context = message.context;
+            cells.source = message.source as i32;
+            cells.tag = message.tag as i32;
+        });
+        self.start(lane, state, slot)
+    }
+
+    /// Starts a receive.
+    #[inline]
+    pub fn receive(&self, message: Incoming) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(message.lane);
+        let slot = self.slots.allocate(|cells| {
+            cells.reset(Role::Receive, message.lane, message.memory);
+            cells.peer = message.peer.unwrap_or(u32::MAX);
+            cells.context = message.context;
+            cells.source = message.source;
+            cells.tag = message.tag;
+        });
+        self.start(lane, lane.enter(), slot)
+    }
+
+    /// Hands a filled slot to its lane: at once if nobody is there, else through its list.
+    #[inline]
+    fn start<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Option<weft_sync::Guard<'a, State<F::Endpoint>>>,
+        slot: Option<u32>,
+    ) -> Result<RequestId, Exhausted> {
+        // The identifier first: from its start on, the request may complete and, detached, be recycled.
+        let id = slot.map(|slot| self.slots.id(slot));
+        match (state, slot) {
+            (Some(mut state), Some(slot)) => {
+                state.start(slot);
+                state.act();
+                self.leave(lane, state);
+            }
+            (None, Some(slot)) => self.submit(lane, slot),
+            (Some(state), None) => self.leave(lane, state),
+            (None, None) => {}
+        }
+        id.ok_or(Exhausted)
+    }
+
+    /// Whether the identifier names a request that is not finished, or [`RequestId::DONE`].
+    #[inline]
+    pub fn exists(&self, id: RequestId) -> bool {
+        id == RequestId::DONE || self.slots.find(id).is_some()
+    }
+
+    /// Whether the request is complete. One load; no progress is made.
+    #[inline]
+    pub fn is_complete(&self, id: RequestId) -> bool {
+        match self.slots.find(id) {
+            Some(slot) => slot.state.load(Ordering::Acquire) == COMPLETE,
+            None => true,
+        }
+    }
+
+    /// The outcome of a complete request, which stays.
+    #[inline]
+    pub fn status(&self, id: RequestId) -> Status {
+        if id == RequestId::DONE {
+            return Status {
+                source: 0,
+                tag: 0,
+                bytes: 0,
+                failure: None,
+                cancelled: false,
+                receive: false,
+            };
+        }
+        // SAFETY: the request is complete, so its cells are the finishing thread's (slot protocol, rule 4).
+        let cells = unsafe { self.slots.cells(id.index()) };
+        let Outcome {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+        } = cells.outcome;
+        Status {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+            receive: cells.role == Role::Receive,
+        }
+    }
+
+    /// The outcome of a complete request, whose identifier names nothing from here on.
+    #[inline]
+    pub fn finish(&self, id: RequestId) -> Status {
+        let status = self.status(id);
+        if id != RequestId::DONE {
+            debug_assert!(self.is_complete(id) && self.exists(id));
+            // SAFETY: complete, and finished by this thread (rule 4).
+            unsafe { self.slots.release(id.index()) };
+        }
+        status
+    }
+
+    /// Waits for a request and finishes it.
+    #[inline]
+    pub fn wait(&self, id: RequestId) -> Status {
+        if !self.is_complete(id) {
+            self.wait_any(&[id]);
+        }
+        self.finish(id)
+    }
+
+    /// Nobody will ask for this request's outcome: it is recycled when it is complete.
+    pub fn detach(&self, id: RequestId) {
+        if let Some((lane, index)) = self.pending(id) {
+            let mut state = lane.enter_soon();
+            let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE;
+            if pending {
+                let cells = state.core.cells(index);
+                cells.flags |= flag::DETACHED;
+                if cells.role == Role::Send {
+                    state.core.detached_sends += 1;
+                }
+            }
+            self.leave(lane, state);
+            if pending {
+                return;
+            }
+        }
+        if id != RequestId::DONE && self.exists(id) {
+            self.finish(id);
+        }
+    }
+
+    /// Progresses until every send of this process has left it.
+    pub fn drain(&self) {
+        self.block_on_arrival(0, || {
+            self.progress();
+            self.lanes.iter().filter_map(|lane| lane.get()).all(|lane| {
+                let state = lane.enter_soon();
+                let drained = state.core.detached_sends == 0 && state.core.outbound.is_empty();
+                self.leave(lane, state);
+                drained
+            })
+        });
+    }
+
+    /// The lane of a request that exists.
+    pub(crate) fn lane_of(&self, id: RequestId) -> Option<u32> {
+        self.slots.find(id)?;
+        // SAFETY: `lane` is written before a request is handed over and not again while it exists.
+        Some(u32::from(unsafe {
+            (*self.slots.at(id.index()).cells.get()).lane
+        }))
+    }
+
+    /// The lane and slot of a request that is not complete yet.
+    pub(crate) fn pending(&self, id: RequestId) -> Option<(&Lane<F::Endpoint>, u32)> {
+        if self.is_complete(id) {
+            return None;
+        }
+        Some((self.lane(self.lane_of(id)?), id.index()))
+    }
+}

@@ -1,0 +1,145 @@
+//! Looking at messages before receiving them (MPI-5.0 §3.8).
+
+use weft_matching::{Envelope, Pattern};
+use weft_transport::{Fabric, Memory};
+
+use crate::lane::Core;
+use crate::matched::{Extracted, Unexpected};
+use crate::slot::Role;
+use crate::slots::RequestId;
+use crate::status::Status;
+use crate::{Engine, Exhausted};
+
+/// Which messages a probe asks for: negative source or tag is any.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub lane: u32,
+    pub context: u32,
+    pub source: i32,
+    pub tag: i32,
+}
+
+impl Wanted {
+    fn pattern(&self) -> Pattern {
+        Pattern {
+            context: self.context,
+            source: self.source,
+            tag: self.tag,
+        }
+    }
+}
+
+fn status(envelope: &Envelope, unexpected: &Unexpected) -> Status {
+    Status {
+        source: envelope.source,
+        tag: envelope.tag,
+        bytes: unexpected.payload.bytes(),
+        failure: None,
+        cancelled: false,
+        receive: true,
+    }
+}
+
+impl<F: Fabric> Engine<F> {
+    /// The oldest message that is wanted, if one is here; progresses first if none is.
+    pub fn probe(&self, wanted: Wanted) -> Option<Status> {
+        self.look(wanted, |core, pattern| {
+            core.matching
+                .peek(pattern)
+                .map(|(_, envelope, message)| status(&envelope, message))
+        })
+    }
+
+    /// Waits for a wanted message.
+    pub fn probe_blocking(&self, wanted: Wanted) -> Status {
+        let mut found = None;
+        self.block_on_arrival(wanted.lane, || {
+            found = self.probe(wanted);
+            found.is_some()
+        });
+        found.expect("the wait ends when a message is found")
+    }
+
+    /// Takes the oldest wanted message out of matching (MPI-5.0 §3.8.2): it is received by the identifier
+    /// returned, a pending request that [`Engine::receive_extracted`] fills in.
+    pub fn extract(&self, wanted: Wanted) -> Result<Option<(RequestId, Status)>, Exhausted> {
+        let taken = self.look(wanted, |core, pattern| {
+            let (envelope, unexpected) = core.matching.take(pattern)?;
+            core.unstored(&unexpected);
+            Some((envelope, unexpected))
+        });
+        let Some((envelope, unexpected)) = taken else {
+            return Ok(None);
+        };
+        let status = status(&envelope, &unexpected);
+        let slot = self.slots.allocate(|cells| {
+            cells.reset(
+                Role::Message,
+                wanted.lane,
+                Memory::contiguous(std::ptr::null_mut(), 0),
+            );
+            cells.context = wanted.context;
+            cells.source = envelope.source;
+            cells.tag = envelope.tag;
+            cells.extra().extracted = Some(Extracted {
+                envelope,
+                unexpected,
+            });
+        });
+        Ok(Some((self.slots.id(slot.ok_or(Exhausted)?), status)))
+    }
+
+    /// Waits for a wanted message and takes it out.
+    pub fn extract_blocking(&self, wanted: Wanted) -> Result<(RequestId, Status), Exhausted> {
+        let mut found = Ok(None);
+        self.block_on_arrival(wanted.lane, || {
+            found = self.extract(wanted);
+            !matches!(found, Ok(None))
+        });
+        Ok(found?.expect("the wait ends when a message is found"))
+    }
+
+    /// Whether `message` is one that [`Engine::extract`] returned and nobody received.
+    pub fn is_extracted(&self, message: RequestId) -> bool {
+        // SAFETY: a message slot belongs to the user's thread until it is received (slot protocol, rule 1).
+        self.slots.find(message).is_some()
+            && unsafe { self.slots.cells(message.index()) }.role == Role::Message
+    }
+
+    /// Receives an extracted message; the request keeps the message's identifier.
+    pub fn receive_extracted(&self, message: RequestId, memory: Memory) -> RequestId {
+        let index = message.index();
+        // SAFETY: as in `is_extracted`.
+        let cells = unsafe { self.slots.cells(index) };
+        let lane = self.lane(u32::from(cells.lane));
+        cells.base = memory.base;
+        cells.bytes = memory.bytes;
+        cells.layout = memory.layout;
+        match lane.enter() {
+            Some(mut state) => {
+                state.start(index);
+                state.act();
+                self.leave(lane, state);
+            }
+            None => self.submit(lane, index),
+        }
+        message
+    }
+
+    fn look<T>(
+        &self,
+        wanted: Wanted,
+        mut find: impl FnMut(&mut Core, Pattern) -> Option<T>,
+    ) -> Option<T> {
+        let lane = self.lane(wanted.lane);
+        let mut state = lane.enter_soon();
+        let mut found = find(&mut state.core, wanted.pattern());
+        if found.is_none() {
+            state.poll();
+            found = find(&mut state.core, wanted.pattern());
+        }
+        state.act();
+        self.leave(lane, state);
+        found
+    }
+}

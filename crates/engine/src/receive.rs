@@ -1,0 +1,158 @@
+//! Starting a receive, and joining a message with the receive it matched.
+
+use weft_matching::{Envelope, Pattern, Post};
+use weft_transport::{Endpoint, Memory};
+use weft_wire::Kind;
+
+use crate::lane::{Action, Core, State};
+use crate::matched::{Payload, Posted, Unexpected};
+use crate::slot::{Outcome, Role};
+
+impl<E: Endpoint> State<E> {
+    /// Starts a request that the lane has just been given.
+    #[inline]
+    pub(crate) fn start(&mut self, slot: u32) {
+        match self.core.cells(slot).role {
+            Role::Send => self.start_send(slot),
+            Role::Receive => self.core.post(slot),
+            Role::Message => self.core.join_extracted(slot),
+        }
+    }
+
+    /// Does what arrivals and matches asked of the endpoint.
+    #[inline]
+    pub(crate) fn act(&mut self) {
+        if !self.core.actions.is_empty() {
+            self.act_all();
+        }
+    }
+
+    fn act_all(&mut self) {
+        let mut actions = std::mem::take(&mut self.core.actions);
+        for action in actions.drain(..) {
+            match action {
+                Action::Accept { slot, offer, bytes } => self.accept(slot, offer, bytes),
+                Action::Control { peer, control } => self.control(peer, control),
+                Action::Retract { peer, slot } => {
+                    self.endpoint.retract(peer, self.core.slots.id(slot).bits());
+                    self.core.cancelled(slot);
+                }
+                Action::Flush { peer } => self.flush(peer),
+                Action::Throttle { peer, on } => self.endpoint.throttle(peer, on),
+            }
+        }
+        // What these led to, kept in the vector that has room already.
+        if self.core.actions.is_empty() {
+            self.core.actions = actions;
+        } else {
+            self.act_all();
+        }
+    }
+
+    fn accept(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
+        let cookie = self.core.slots.id(slot).bits();
+        let cells = self.core.cells(slot);
+        let peer = cells.peer;
+        let target = Memory {
+            bytes: cells.outcome.bytes as usize,
+            ..cells.memory()
+        };
+        if self
+            .endpoint
+            .accept(peer, offer, bytes as usize, target, cookie)
+            .is_err()
+        {
+            self.core.fail(slot, crate::status::Failure::PeerLost);
+        }
+    }
+}
+
+impl Core {
+    /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
+    #[inline]
+    pub fn post(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        let pattern = Pattern {
+            context: cells.context,
+            source: cells.source,
+            tag: cells.tag,
+        };
+        let posted = Posted {
+            slot,
+            strided: cells.layout.is_some(),
+            base: cells.base,
+            bytes: cells.bytes,
+        };
+        match self.matching.post(pattern, posted) {
+            Post::Queued(id) => self.cells(slot).posted = Some(id),
+            Post::Matched {
+                envelope,
+                unexpected,
+                ..
+            } => {
+                self.unstored(&unexpected);
+                self.join(slot, envelope, unexpected);
+            }
+        }
+    }
+
+    /// Receives a message that was taken out before by a matched probe.
+    pub fn join_extracted(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        cells.role = Role::Receive;
+        let extracted = cells
+            .extra()
+            .extracted
+            .take()
+            .expect("a message slot holds its message");
+        self.join(slot, extracted.envelope, extracted.unexpected);
+    }
+
+    /// Joins an unexpected message with the receive in `slot`.
+    pub fn join(&mut self, slot: u32, envelope: Envelope, unexpected: Unexpected) {
+        let Unexpected {
+            payload,
+            peer,
+            synchronous,
+            cookie,
+        } = unexpected;
+        let cells = self.cells(slot);
+        let room = cells.bytes as u64;
+        cells.peer = peer;
+        cells.outcome = Outcome::received(envelope.source, envelope.tag, payload.bytes(), room);
+        let taken = cells.outcome.bytes as usize;
+        if synchronous && peer != self.me {
+            self.tell_matched(peer, cookie);
+        }
+        match payload {
+            Payload::Short { bytes, .. } => self.fill(slot, &bytes[..taken]),
+            Payload::Stored(bytes) => self.fill(slot, &bytes[..taken]),
+            Payload::Own { slot: send, .. } => self.copy_own(send, slot, taken),
+            Payload::Offered { bytes, offer } => self.take_up(slot, offer, bytes),
+            Payload::Kept { .. } => self.ask_for(slot, cookie),
+        }
+    }
+
+    /// Completes a receive with bytes that are here.
+    #[inline]
+    pub fn fill(&mut self, slot: u32, bytes: &[u8]) {
+        self.cells(slot).write(bytes);
+        self.complete(slot);
+    }
+
+    /// Has an offer accepted for the receive in `slot`, whose outcome is written.
+    pub fn take_up(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
+        self.cells(slot).parts = 1;
+        self.announce_parts(slot);
+        self.actions.push(Action::Accept { slot, offer, bytes });
+    }
+
+    /// Asks the sender for a payload that it kept back.
+    pub fn ask_for(&mut self, slot: u32, cookie: u64) {
+        let own = self.slots.id(slot).bits();
+        let peer = self.cells(slot).peer;
+        self.cells(slot).parts = 1;
+        self.announce_parts(slot);
+        self.answer(peer, Kind::Clear, 0, [cookie, own], 2);
+    }
+}

@@ -1,0 +1,105 @@
+//! Saying what this process waits for, when someone asks (`mpiexec --timeout`, a signal).
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+use weft_transport::{Endpoint, Fabric};
+
+use crate::Engine;
+use crate::lane::State;
+use crate::slot::Role;
+
+/// Lines of a kind after which the rest is only counted.
+const LINES: usize = 16;
+
+impl<F: Fabric> Engine<F> {
+    /// Asks for a report by the next thread that waits. Callable from a signal handler.
+    pub fn ask_report(&self) {
+        self.report_asked.store(true, Ordering::SeqCst);
+        self.fabric.wake();
+    }
+
+    /// Whether a report was asked for and not yet given.
+    pub fn report_pending(&self) -> bool {
+        self.report_asked.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn report_if_asked(&self) {
+        if self.report_asked.swap(false, Ordering::SeqCst) {
+            eprint!("{}", self.report());
+        }
+    }
+
+    /// What is pending, a line each.
+    pub fn report(&self) -> String {
+        let mut out = format!("weft: rank {}: waiting; pending:\n", self.me);
+        for (number, lane) in self.lanes.iter().enumerate() {
+            if let Some(lane) = lane.get() {
+                let mut state = lane.enter_soon();
+                // Writing to a string does not fail.
+                let _ = state.describe(number, self.me, &mut out);
+                self.leave(lane, state);
+            }
+        }
+        out
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    fn describe(&mut self, lane: usize, me: u32, out: &mut String) -> std::fmt::Result {
+        let mut lines = Vec::new();
+        for (_, pattern, posted) in self.core.matching.posted_iter() {
+            let source = wildcard(pattern.source);
+            let tag = wildcard(pattern.tag);
+            let (context, bytes) = (pattern.context, posted.bytes);
+            lines.push(format!(
+                "receive from {source} tag {tag} context {context} ({bytes} B): no message yet"
+            ));
+        }
+        let in_flight: Vec<u32> = self.core.in_flight.iter().copied().collect();
+        for slot in in_flight {
+            let cells = self.core.cells(slot);
+            let (peer, tag, bytes) = (cells.peer, cells.tag, cells.bytes);
+            lines.push(match cells.role {
+                Role::Send => format!(
+                    "send to world rank {peer} tag {tag} ({bytes} B): announced, not taken yet"
+                ),
+                _ => format!(
+                    "receive from world rank {peer} tag {tag} ({bytes} B): transfer under way"
+                ),
+            });
+        }
+        for (peer, queue) in self.core.outbound.peers() {
+            let count = queue.iter(&self.core.slots).count();
+            lines.push(format!(
+                "{count} sends to world rank {peer}: no room at the receiver"
+            ));
+        }
+        for line in lines.iter().take(LINES) {
+            writeln!(out, "weft: rank {me}: lane {lane}: {line}")?;
+        }
+        if lines.len() > LINES {
+            writeln!(
+                out,
+                "weft: rank {me}: lane {lane}: and {} more",
+                lines.len() - LINES
+            )?;
+        }
+        let (bytes, messages) = self.core.throttle.totals();
+        if messages > 0 {
+            writeln!(
+                out,
+                "weft: rank {me}: lane {lane}: {messages} unexpected messages, {bytes} B stored"
+            )?;
+        }
+        self.endpoint.describe(out)
+    }
+}
+
+fn wildcard(value: i32) -> String {
+    if value < 0 {
+        "any".into()
+    } else {
+        value.to_string()
+    }
+}

@@ -1,0 +1,202 @@
+//! Starting a send: eager, offered, or announced to a peer that asked for no more payload.
+
+use weft_transport::{Endpoint, Header, Peer, Refused};
+use weft_wire::{ADVANCE_BYTES, Body, COOKIE_BYTES, Kind, OFFER_BYTES, Packet, SYNCHRONOUS};
+
+use crate::lane::State;
+use crate::outbound::Control;
+use crate::slot::{Cells, flag};
+use crate::status::Failure;
+
+/// While messages wait for a peer, one in so many new ones tries whether there is room again.
+const TRY_EVERY: usize = 16;
+
+/// No room: the message keeps its place in the queue.
+pub(crate) struct Full;
+
+impl<E: Endpoint> State<E> {
+    /// Starts a send that its lane has just been given.
+    pub(crate) fn start_send(&mut self, slot: u32) {
+        let peer = self.core.cells(slot).peer;
+        if peer == self.core.me {
+            return self.core.send_to_self(slot, self.endpoint.eager_limit());
+        }
+        if self.core.outbound.waits(peer) {
+            let waiting = self.enqueue(slot, peer);
+            if waiting.is_multiple_of(TRY_EVERY) {
+                self.flush(peer);
+            }
+        } else if self.transmit(slot).is_err() {
+            self.enqueue(slot, peer);
+        }
+    }
+
+    fn enqueue(&mut self, slot: u32, peer: Peer) -> usize {
+        self.core.cells(slot).flags |= flag::QUEUED;
+        let slots = self.core.slots.clone();
+        self.core.outbound.push(peer, slot, &slots)
+    }
+
+    /// Sends a message, or its envelope, if there is room.
+    pub(crate) fn transmit(&mut self, slot: u32) -> Result<(), Full> {
+        let limit = self.endpoint.eager_limit();
+        let cells = self.core.cells(slot);
+        let prefix = if cells.has(flag::SYNCHRONOUS) {
+            COOKIE_BYTES
+        } else {
+            0
+        };
+        let refused = if cells.bytes + prefix <= limit {
+            match self.transmit_eager(slot) {
+                Err(Refused::Throttled) => self.transmit_advance(slot),
+                other => other,
+            }
+        } else {
+            self.transmit_offer(slot)
+        };
+        match refused {
+            Ok(()) => Ok(()),
+            Err(Refused::Lost) => {
+                self.core.fail(slot, Failure::PeerLost);
+                Ok(())
+            }
+            Err(_) => Err(Full),
+        }
+    }
+
+    fn transmit_eager(&mut self, slot: u32) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot).bits();
+        let State { endpoint, core } = self;
+        let cells = core.cells(slot);
+        let (peer, synchronous) = (cells.peer, cells.has(flag::SYNCHRONOUS));
+        let header = envelope(cells, Kind::Eager);
+        if synchronous {
+            let bytes = cells.bytes + COOKIE_BYTES;
+            endpoint.send_with(peer, header, bytes, true, |out| {
+                Body([cookie]).put(&mut out[..COOKIE_BYTES]);
+                cells.read(0, &mut out[COOKIE_BYTES..]);
+            })?;
+            core.announce(slot, 1);
+            return Ok(());
+        }
+        match cells.contiguous() {
+            Some(payload) => endpoint.send(peer, header, payload, true)?,
+            None => {
+                endpoint.send_with(peer, header, cells.bytes, true, |out| cells.read(0, out))?
+            }
+        }
+        core.complete(slot);
+        Ok(())
+    }
+
+    /// The envelope alone; the payload waits for the receiver's `Clear`.
+    fn transmit_advance(&mut self, slot: u32) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot).bits();
+        let cells = self.core.cells(slot);
+        let (peer, header) = (cells.peer, envelope(cells, Kind::Advance));
+        let mut body = [0; ADVANCE_BYTES];
+        Body([cookie, cells.bytes as u64]).put(&mut body);
+        self.endpoint.send(peer, header, &body, false)?;
+        self.core.announce(slot, 1);
+        Ok(())
+    }
+
+    fn transmit_offer(&mut self, slot: u32) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot).bits();
+        let State { endpoint, core } = self;
+        let cells = core.cells(slot);
+        let (peer, header, length) = (cells.peer, envelope(cells, Kind::Offer), cells.bytes as u64);
+        let parts = 1 + u8::from(cells.has(flag::SYNCHRONOUS));
+        let memory = cells.memory();
+        let made = cells.extra().offer;
+        let offer = match made {
+            Some(offer) => offer,
+            None => {
+                // The offer may be taken up, even done, before this function returns.
+                cells.parts = parts;
+                let offer = endpoint.offer(peer, memory, cookie);
+                cells.extra().offer = Some(offer);
+                offer
+            }
+        };
+        let mut body = [0; OFFER_BYTES];
+        let [a, b, c, d] = offer.0;
+        Body([cookie, length, a, b, c, d]).put(&mut body);
+        endpoint.send(peer, header, &body, false)?;
+        core.announce_parts(slot);
+        Ok(())
+    }
+
+    /// Sends the payload that the receiver asked for.
+    pub(crate) fn transmit_data(&mut self, slot: u32) -> Result<(), Refused> {
+        let State { endpoint, core } = self;
+        let cells = core.cells(slot);
+        let remote = cells.extra().remote;
+        let bytes = cells.bytes + COOKIE_BYTES;
+        endpoint.send_with(
+            cells.peer,
+            Header(Packet::control(Kind::Data).words()),
+            bytes,
+            false,
+            |out| {
+                Body([remote]).put(&mut out[..COOKIE_BYTES]);
+                cells.read(0, &mut out[COOKIE_BYTES..]);
+            },
+        )?;
+        core.part_done(slot);
+        Ok(())
+    }
+
+    /// Sends an answer of the protocol, or queues it.
+    pub(crate) fn control(&mut self, peer: Peer, control: Control) {
+        if !self.core.outbound.waits(peer) {
+            match self.transmit_control(peer, control) {
+                Ok(()) | Err(Refused::Lost) => return,
+                Err(_) => {}
+            }
+        }
+        self.core.outbound.push_control(peer, control);
+    }
+
+    pub(crate) fn transmit_control(&mut self, peer: Peer, control: Control) -> Result<(), Refused> {
+        match control {
+            Control::Words {
+                header,
+                body,
+                words,
+            } => {
+                let mut bytes = [0; 16];
+                Body(body).put(&mut bytes);
+                self.endpoint
+                    .send(peer, header, &bytes[..words as usize * 8], false)
+            }
+            Control::Data { slot } => match self.transmit_data(slot) {
+                Err(Refused::Lost) => {
+                    self.core.fail(slot, Failure::PeerLost);
+                    Ok(())
+                }
+                other => other,
+            },
+        }
+    }
+}
+
+/// The header of a message of `cells`.
+pub(crate) fn envelope(cells: &Cells, kind: Kind) -> Header {
+    let flags = if cells.has(flag::SYNCHRONOUS) {
+        SYNCHRONOUS
+    } else {
+        0
+    };
+    let (source, tag) = (cells.source as u32, cells.tag as u32);
+    Header(
+        Packet {
+            kind,
+            flags,
+            source,
+            context: cells.context,
+            tag,
+        }
+        .words(),
+    )
+}

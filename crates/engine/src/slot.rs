@@ -1,0 +1,208 @@
+//! A request's memory and who may touch it when.
+//!
+//! States of a slot, in `state`:
+//! ```text
+//! FREE ──allocate──▶ PENDING ──complete──▶ COMPLETE ──finish──▶ FREE (next generation)
+//! ```
+//! Rules:
+//! 1. From `allocate` until it is handed to its lane, a slot belongs to the thread that allocated it. It is
+//!    handed over by holding the lane's section, or by pushing its index on the lane's submission list
+//!    (a release; the taker acquires).
+//! 2. A pending slot belongs to its lane: only the holder of the lane's section touches `cells`.
+//! 3. `complete` writes the outcome, then stores COMPLETE with release: the holder touches the slot no more.
+//!    Whoever loads COMPLETE with acquire may read the outcome.
+//! 4. A complete slot belongs to the thread that finishes the request; finishing a request in two threads
+//!    at once is the user's error (MPI-5.0 §3.7.3).
+//! 5. A detached slot (nobody will ask for its outcome) is recycled by the holder instead of rule 3.
+//! 6. `generation` grows when a slot is freed, so an identifier kept too long names nothing.
+
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use weft_matching::PostedId;
+use weft_sync::Parker;
+use weft_transport::{Layout, Memory, Offer, Peer};
+
+use crate::matched::Extracted;
+
+use crate::status::Failure;
+
+/// No slot, in a link.
+pub(crate) const NIL: u32 = u32::MAX;
+
+pub(crate) const FREE: u32 = 0;
+pub(crate) const PENDING: u32 = 1;
+pub(crate) const COMPLETE: u32 = 2;
+
+/// What a request is waiting to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Role {
+    Send,
+    Receive,
+    /// A message taken out by a matched probe, to be received later.
+    Message,
+}
+
+/// Facts about a request that are either so or not.
+pub(crate) mod flag {
+    /// The sender waits for the match (MPI-5.0 §3.4, synchronous mode).
+    pub const SYNCHRONOUS: u8 = 1;
+    /// Nobody will ask for the outcome (MPI-5.0 §3.7.3, `MPI_Request_free`).
+    pub const DETACHED: u8 = 2;
+    /// A cancel message is under way.
+    pub const CANCELLING: u8 = 4;
+    /// The envelope has left: the receiver knows this request's cookie.
+    pub const ANNOUNCED: u8 = 8;
+    /// The envelope stands in the outbound queue.
+    pub const QUEUED: u8 = 16;
+}
+
+/// The outcome, as in `MPI_Status`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub source: i32,
+    pub tag: i32,
+    pub bytes: u64,
+    pub failure: Option<Failure>,
+    pub cancelled: bool,
+}
+
+/// What rules 1 to 4 protect.
+#[repr(C)]
+pub(crate) struct Cells {
+    // The first cache line: all that a contiguous eager message needs.
+    pub role: Role,
+    pub lane: u8,
+    pub flags: u8,
+    /// Events still missing until the request is complete.
+    pub parts: u8,
+    pub peer: Peer,
+    pub base: *mut u8,
+    pub bytes: usize,
+    pub outcome: Outcome,
+    // The second.
+    /// The envelope: a send's context, rank and tag; a receive's context and pattern.
+    pub context: u32,
+    pub source: i32,
+    pub tag: i32,
+    pub posted: Option<PostedId>,
+    pub layout: Option<Arc<dyn Layout>>,
+    pub extra: Option<Box<Extra>>,
+    pub waiter: Option<Arc<Parker>>,
+}
+
+/// What few requests need.
+#[derive(Default)]
+pub(crate) struct Extra {
+    /// The transport's offer, made but not yet sent for want of room.
+    pub offer: Option<Offer>,
+    /// The receiver's cookie, to be put before the data.
+    pub remote: u64,
+    /// What a matched probe took out.
+    pub extracted: Option<Extracted>,
+}
+
+/// One request, two cache lines.
+#[repr(C, align(128))]
+pub(crate) struct Slot {
+    pub state: AtomicU32,
+    pub generation: AtomicU32,
+    /// The submission list's link, then the outbound queue's.
+    pub link: AtomicU32,
+    pub cells: UnsafeCell<Cells>,
+}
+
+const _: () = assert!(size_of::<Slot>() == 128);
+
+impl Slot {
+    pub fn free() -> Slot {
+        Slot {
+            state: AtomicU32::new(FREE),
+            generation: AtomicU32::new(1),
+            link: AtomicU32::new(NIL),
+            cells: UnsafeCell::new(Cells {
+                role: Role::Send,
+                lane: 0,
+                flags: 0,
+                parts: 0,
+                peer: 0,
+                base: std::ptr::null_mut(),
+                bytes: 0,
+                outcome: Outcome::default(),
+                context: 0,
+                source: 0,
+                tag: 0,
+                posted: None,
+                layout: None,
+                extra: None,
+                waiter: None,
+            }),
+        }
+    }
+}
+
+impl Cells {
+    /// The user's buffer.
+    #[inline]
+    pub fn memory(&self) -> Memory {
+        Memory {
+            base: self.base,
+            bytes: self.bytes,
+            layout: self.layout.clone(),
+        }
+    }
+
+    #[inline]
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The user's bytes, if they lie together.
+    #[inline]
+    pub fn contiguous(&self) -> Option<&[u8]> {
+        match (&self.layout, self.bytes) {
+            (Some(_), _) => None,
+            (None, 0) => Some(&[]),
+            // SAFETY: MPI-5.0 §3.7.2: from the start of a send until its completion the buffer is the
+            // library's to read; the shims checked that it is not null.
+            (None, bytes) => Some(unsafe { std::slice::from_raw_parts(self.base, bytes) }),
+        }
+    }
+
+    /// Copies packed bytes out of the user's buffer of a send.
+    #[inline]
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        debug_assert!(offset + out.len() <= self.bytes);
+        match &self.layout {
+            None if out.is_empty() => {}
+            // SAFETY: as in `contiguous`, and within the message's length.
+            None => unsafe {
+                std::ptr::copy_nonoverlapping(self.base.add(offset), out.as_mut_ptr(), out.len());
+            },
+            // SAFETY: as in `contiguous`; the layout was made for this buffer.
+            Some(layout) => unsafe { layout.pack(self.base, offset, out) },
+        }
+    }
+
+    /// Copies a message into the user's buffer of a receive.
+    #[inline]
+    pub fn write(&mut self, data: &[u8]) {
+        debug_assert!(data.len() <= self.bytes);
+        match &self.layout {
+            None if data.is_empty() => {}
+            // SAFETY: MPI-5.0 §3.7.2: from the start of a receive until its completion the buffer is the
+            // library's to write; the length was checked against it.
+            None => unsafe {
+                std::ptr::copy_nonoverlapping(data.as_ptr(), self.base, data.len());
+            },
+            // SAFETY: as above; the layout was made for this buffer.
+            Some(layout) => unsafe { layout.unpack(self.base, 0, data) },
+        }
+    }
+
+    pub fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
+}

@@ -1,0 +1,211 @@
+//! All slots of a process: stable addresses, never unmapped, recycled through the threads' magazines.
+
+use std::alloc::{Layout, alloc, handle_alloc_error};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use weft_sync::{Links, Magazines};
+
+use crate::slot::{COMPLETE, Cells, FREE, PENDING, Slot};
+
+const CHUNK: u32 = 2048;
+const CHUNKS: usize = 1 << 17;
+
+/// Names a request: slot index and generation. Never zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RequestId(u64);
+
+impl RequestId {
+    /// A send that needed no request: it is complete, its outcome empty.
+    pub const DONE: RequestId = RequestId(u32::MAX as u64);
+
+    const GENERATION_BITS: u32 = 28;
+    pub(crate) const GENERATION_MASK: u32 = (1 << Self::GENERATION_BITS) - 1;
+
+    #[inline]
+    pub(crate) fn new(index: u32, generation: u32) -> RequestId {
+        RequestId(u64::from(index) | u64::from(generation & Self::GENERATION_MASK) << 32)
+    }
+
+    /// The identifier as a number below 2^60.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// From a number, which may come from anywhere: it is checked where it is used.
+    #[inline]
+    pub fn from_bits(bits: u64) -> RequestId {
+        RequestId(bits)
+    }
+
+    #[inline]
+    pub(crate) fn index(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+pub(crate) struct Slots {
+    chunks: Box<[AtomicPtr<Slot>]>,
+    magazines: Magazines,
+}
+
+impl Slots {
+    pub fn new() -> Slots {
+        let chunks = (0..CHUNKS).map(|_| AtomicPtr::default()).collect();
+        Slots {
+            chunks,
+            magazines: Magazines::new((CHUNKS as u32) * CHUNK),
+        }
+    }
+
+    /// The slot of an index that this table gave out.
+    #[inline]
+    pub fn at(&self, index: u32) -> &Slot {
+        let chunk = self.chunks[(index / CHUNK) as usize].load(Ordering::Acquire);
+        debug_assert!(!chunk.is_null());
+        // SAFETY: an index given out lies in a chunk that was stored before (release in `grow`), holds
+        // CHUNK initialised slots and is never freed before `self`.
+        unsafe { &*chunk.add((index % CHUNK) as usize) }
+    }
+
+    /// The slot of an identifier that may be stale or never have been one.
+    #[inline]
+    pub fn find(&self, id: RequestId) -> Option<&Slot> {
+        let index = id.index();
+        let chunk = self
+            .chunks
+            .get((index / CHUNK) as usize)?
+            .load(Ordering::Acquire);
+        if chunk.is_null() {
+            return None;
+        }
+        // SAFETY: as in `at`; a stored chunk has all its slots initialised.
+        let slot = unsafe { &*chunk.add((index % CHUNK) as usize) };
+        let live = slot.state.load(Ordering::Acquire) != FREE;
+        let same =
+            slot.generation.load(Ordering::Relaxed) & RequestId::GENERATION_MASK == id.generation();
+        (live && same).then_some(slot)
+    }
+
+    #[inline]
+    pub fn id(&self, index: u32) -> RequestId {
+        RequestId::new(index, self.at(index).generation.load(Ordering::Relaxed))
+    }
+
+    /// A slot for the calling thread to fill; `None` when 2^28 requests are outstanding.
+    #[inline]
+    pub fn allocate(&self, fill: impl FnOnce(&mut Cells)) -> Option<u32> {
+        let index = self.magazines.alloc()?;
+        let chunk = self.chunks[(index / CHUNK) as usize].load(Ordering::Acquire);
+        if chunk.is_null() {
+            self.grow(index);
+        }
+        let slot = self.at(index);
+        // SAFETY: rule 1 of the slot protocol: a free slot's index is in one thread's hands only.
+        fill(unsafe { &mut *slot.cells.get() });
+        slot.state.store(PENDING, Ordering::Release);
+        Some(index)
+    }
+
+    /// The cells of a slot pending on the caller's lane.
+    ///
+    /// # Safety
+    /// The caller holds the section of the slot's lane (rule 2), or the slot is not handed over (rule 1),
+    /// or it is complete and being finished by this thread (rule 4); and no other reference to the cells lives.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn cells(&self, index: u32) -> &mut Cells {
+        // SAFETY: by this function's contract.
+        unsafe { &mut *self.at(index).cells.get() }
+    }
+
+    /// Publishes a slot's outcome: rule 3.
+    #[inline]
+    pub fn complete(&self, index: u32) {
+        self.at(index).state.store(COMPLETE, Ordering::Release);
+    }
+
+    /// Gives a finished or detached slot back: rules 4 to 6.
+    ///
+    /// # Safety
+    /// As for [`cells`](Self::cells), and the index is not used again.
+    #[inline]
+    pub unsafe fn release(&self, index: u32) {
+        let slot = self.at(index);
+        // SAFETY: by this function's contract.
+        let cells = unsafe { &mut *slot.cells.get() };
+        cells.layout = None;
+        cells.extra = None;
+        cells.waiter = None;
+        let generation = slot.generation.load(Ordering::Relaxed);
+        slot.generation
+            .store(generation.wrapping_add(1), Ordering::Relaxed);
+        slot.state.store(FREE, Ordering::Release);
+        self.magazines.free(index);
+    }
+
+    /// Makes the chunk in which `index` lies, unless another thread just did.
+    #[cold]
+    fn grow(&self, index: u32) {
+        let home = &self.chunks[(index / CHUNK) as usize];
+        let chunk = new_chunk();
+        let lost = home.compare_exchange(
+            std::ptr::null_mut(),
+            chunk,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
+        if lost.is_err() {
+            drop_chunk(chunk);
+        }
+    }
+}
+
+impl Links for Slots {
+    #[inline]
+    fn link(&self, id: u32) -> &AtomicU32 {
+        &self.at(id).link
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        for chunk in &self.chunks {
+            let chunk = chunk.load(Ordering::Acquire);
+            if !chunk.is_null() {
+                drop_chunk(chunk);
+            }
+        }
+    }
+}
+
+const CHUNK_LAYOUT: Layout = match Layout::array::<Slot>(CHUNK as usize) {
+    Ok(layout) => layout,
+    Err(_) => panic!("a chunk of slots has a size"),
+};
+
+fn new_chunk() -> *mut Slot {
+    // SAFETY: the layout is not empty.
+    let chunk = unsafe { alloc(CHUNK_LAYOUT) }.cast::<Slot>();
+    if chunk.is_null() {
+        handle_alloc_error(CHUNK_LAYOUT);
+    }
+    for index in 0..CHUNK as usize {
+        // SAFETY: within the allocation just made.
+        unsafe { chunk.add(index).write(Slot::free()) };
+    }
+    chunk
+}
+
+fn drop_chunk(chunk: *mut Slot) {
+    // SAFETY: made by `new_chunk`, all slots initialised, no reference left.
+    unsafe {
+        std::ptr::drop_in_place(std::ptr::slice_from_raw_parts_mut(chunk, CHUNK as usize));
+        std::alloc::dealloc(chunk.cast(), CHUNK_LAYOUT);
+    }
+}

@@ -1,0 +1,22 @@
+//! What a finished request tells.
+
+/// Why an operation failed though its arguments were right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The message was longer than the receive buffer (MPI-5.0 §3.2.2).
+    Truncated,
+    /// The other process is lost, or broke the protocol.
+    PeerLost,
+}
+
+/// A finished operation, as in `MPI_Status`: for a receive, the message's rank, tag and packed length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    pub source: i32,
+    pub tag: i32,
+    pub bytes: u64,
+    pub failure: Option<Failure>,
+    pub cancelled: bool,
+    /// Whether it was a receive: other requests leave source and tag undefined.
+    pub receive: bool,
+}

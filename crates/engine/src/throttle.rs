@@ -1,0 +1,111 @@
+//! How much a peer may leave unmatched at this process before it is asked to keep its payloads.
+
+use weft_transport::Peer;
+
+/// Bytes of unexpected payload that one peer may have stored here, on one lane.
+pub const UNEXPECTED_BYTES: u64 = 16 << 20;
+/// Unexpected messages, of whatever size, that one peer may have here before it is throttled.
+pub const UNEXPECTED_MESSAGES: u64 = 2 << 20;
+
+/// What one peer has here.
+#[derive(Clone, Copy, Default)]
+struct Account {
+    bytes: u64,
+    messages: u64,
+    on: bool,
+}
+
+impl Account {
+    fn above(&self, divisor: u64) -> bool {
+        self.bytes > UNEXPECTED_BYTES / divisor || self.messages > UNEXPECTED_MESSAGES / divisor
+    }
+}
+
+/// One lane's accounts.
+pub(crate) struct Throttle {
+    peers: u32,
+    /// Allocated when the first message comes unexpected.
+    accounts: Vec<Account>,
+}
+
+/// A peer is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub on: bool,
+}
+
+impl Throttle {
+    pub fn new(peers: u32) -> Throttle {
+        Throttle {
+            peers,
+            accounts: Vec::new(),
+        }
+    }
+
+    /// A message of `peer`'s was stored.
+    pub fn stored(&mut self, peer: Peer, bytes: u64) -> Option<Turn> {
+        if self.accounts.is_empty() {
+            self.accounts
+                .resize(self.peers as usize, Account::default());
+        }
+        let account = &mut self.accounts[peer as usize];
+        account.bytes += bytes;
+        account.messages += 1;
+        if account.on || !account.above(1) {
+            return None;
+        }
+        account.on = true;
+        Some(Turn { on: true })
+    }
+
+    /// A stored message of `peer`'s was taken.
+    pub fn taken(&mut self, peer: Peer, bytes: u64) -> Option<Turn> {
+        let account = &mut self.accounts[peer as usize];
+        account.bytes -= bytes;
+        account.messages -= 1;
+        if !account.on || account.above(2) {
+            return None;
+        }
+        account.on = false;
+        Some(Turn { on: false })
+    }
+
+    /// Bytes and messages stored of all peers.
+    pub fn totals(&self) -> (u64, u64) {
+        self.accounts
+            .iter()
+            .fold((0, 0), |(bytes, messages), account| {
+                (bytes + account.bytes, messages + account.messages)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_on_at_the_limit_and_off_at_half() {
+        let mut throttle = Throttle::new(2);
+        let mut stored = 0;
+        while throttle.stored(1, 1 << 20).is_none() {
+            stored += 1;
+        }
+        assert_eq!(stored, UNEXPECTED_BYTES >> 20);
+        assert_eq!(throttle.stored(1, 1 << 20), None);
+        let mut taken = 1;
+        while throttle.taken(1, 1 << 20) != Some(Turn { on: false }) {
+            taken += 1;
+        }
+        assert_eq!(stored + 2 - taken, UNEXPECTED_BYTES / 2 >> 20);
+        assert_eq!(throttle.stored(0, 0), None);
+    }
+
+    #[test]
+    fn many_empty_messages_turn_it_on() {
+        let mut throttle = Throttle::new(1);
+        assert!((0..UNEXPECTED_MESSAGES).all(|_| throttle.stored(0, 0).is_none()));
+        assert_eq!(throttle.stored(0, 0), Some(Turn { on: true }));
+        assert_eq!(throttle.totals(), (0, UNEXPECTED_MESSAGES + 1));
+    }
+}

@@ -1,0 +1,317 @@
+//! Waiting: spin briefly, then yield, then sleep until woken.
+//!
+//! Threads that wait progress their lane; every so often all lanes, since a program may be right only if
+//! another lane moves (Zambre 2020, fig. 9). Of the threads that sleep one is the *watcher*: it sleeps on the
+//! fabric's doorbell and progresses every lane when it rings. The others are *parked*, each in its own place.
+//! 1. A sleeper leaves its parker in the request it waits for, under the section of the request's lane; so
+//!    whoever completes the request finds it, or the sleeper finds the request complete.
+//! 2. Whether there is a watcher, and who is parked, stand under one mutex ([`Watch`]). Nobody parks without a
+//!    watcher; a watcher that leaves wakes one of the parked, who takes its place.
+//! 3. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
+//!    may be among them, it rings this process's own doorbell while one sleeps there.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use weft_sync::Parker;
+use weft_transport::{Endpoint, Fabric};
+
+use crate::lane::State;
+use crate::slot::COMPLETE;
+use crate::slots::RequestId;
+use crate::{Engine, LANES};
+
+/// How long to stay awake while nothing comes, in turns of progress.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Turns without giving up the processor.
+    pub spins: u32,
+    /// Turns that yield it, after those.
+    pub yields: u32,
+}
+
+impl Pace {
+    /// For a process that has a core to itself.
+    pub const ALONE: Pace = Pace {
+        spins: 2000,
+        yields: 200,
+    };
+    /// For more processes or threads than cores: whoever waits makes way.
+    pub const SHARED: Pace = Pace {
+        spins: 1,
+        yields: 300,
+    };
+}
+
+/// Turns after which a waiting thread counts as one that occupies a core.
+const COUNTED_AFTER: u32 = 8;
+/// Turns between two looks at all lanes.
+const ALL_LANES_EVERY: u32 = 32;
+
+/// Who sleeps (rule 2).
+#[derive(Default)]
+pub(crate) struct Watch {
+    sleepers: Mutex<Sleepers>,
+    /// Whether the watcher is, or is about to be, on the fabric's doorbell. Written by the watcher.
+    asleep: AtomicBool,
+    /// Threads that have waited for some turns.
+    waiting: AtomicU32,
+}
+
+#[derive(Default)]
+struct Sleepers {
+    watched: bool,
+    parked: Vec<Arc<Parker>>,
+}
+
+thread_local! {
+    static PARKER: Arc<Parker> = Arc::new(Parker::new());
+}
+
+/// What a thread waits for.
+trait Condition {
+    fn met(&mut self) -> bool;
+    /// Leaves the parker where it will be found (rule 1).
+    fn leave_parker(&mut self, parker: &Arc<Parker>);
+}
+
+struct AnyOf<'a, F: Fabric> {
+    engine: &'a Engine<F>,
+    ids: &'a [RequestId],
+}
+
+impl<F: Fabric> Condition for AnyOf<'_, F> {
+    #[inline]
+    fn met(&mut self) -> bool {
+        self.ids.iter().any(|&id| self.engine.is_complete(id))
+    }
+
+    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+        for &id in self.ids {
+            let Some((lane, index)) = self.engine.pending(id) else {
+                continue;
+            };
+            let mut state = lane.enter_soon();
+            if self.engine.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
+                state.core.cells(index).waiter = Some(parker.clone());
+            }
+            self.engine.leave(lane, state);
+        }
+    }
+}
+
+struct Arrival<'a, F: Fabric, M> {
+    engine: &'a Engine<F>,
+    lane: u32,
+    met: M,
+}
+
+impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
+    fn met(&mut self) -> bool {
+        (self.met)()
+    }
+
+    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+        let lane = self.engine.lane(self.lane);
+        let mut state = lane.enter_soon();
+        state.core.probers.push(parker.clone());
+        self.engine.leave(lane, state);
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    /// One turn of progress: arrivals and what they ask for.
+    #[inline]
+    pub(crate) fn poll(&mut self) -> bool {
+        let State { endpoint, core } = self;
+        let moved = endpoint.poll(core);
+        self.act();
+        moved
+    }
+}
+
+impl<F: Fabric> Engine<F> {
+    /// Waits until one of `ids`, not empty, is complete. All lie on this engine; stale ones count as complete.
+    pub fn wait_any(&self, ids: &[RequestId]) {
+        let lane = ids.iter().find_map(|&id| self.lane_of(id)).unwrap_or(0);
+        self.block(lane, AnyOf { engine: self, ids });
+    }
+
+    /// Waits until `met`, which is asked again whenever an unexpected message may have come to `lane`.
+    pub fn block_on_arrival(&self, lane: u32, met: impl FnMut() -> bool) {
+        self.block(
+            lane,
+            Arrival {
+                engine: self,
+                lane,
+                met,
+            },
+        );
+    }
+
+    /// One turn of progress on every lane in use. Whether anything moved.
+    pub fn progress(&self) -> bool {
+        let signalled = self.fabric.signalled();
+        let mut moved = false;
+        for lane in 0..LANES {
+            if signalled >> lane & 1 != 0 || self.lanes[lane as usize].get().is_some() {
+                moved |= self.progress_lane(lane);
+            }
+        }
+        moved
+    }
+
+    /// One turn of progress on one lane, unless another thread is at it.
+    #[inline]
+    pub fn progress_lane(&self, lane: u32) -> bool {
+        let lane = self.lane(lane);
+        let Some(mut state) = lane.enter() else {
+            return false;
+        };
+        let moved = state.poll();
+        self.leave(lane, state);
+        moved
+    }
+
+    #[inline]
+    fn block(&self, lane: u32, mut condition: impl Condition) {
+        if condition.met() {
+            return;
+        }
+        let mut turns = 0;
+        let mut pace = self.pace;
+        loop {
+            if self.progress_lane(lane) {
+                turns = turns.min(COUNTED_AFTER);
+            }
+            if condition.met() {
+                break;
+            }
+            turns += 1;
+            if turns == COUNTED_AFTER {
+                pace = self.count_waiter();
+            }
+            if turns % ALL_LANES_EVERY == 0 {
+                self.progress();
+            }
+            if turns < pace.spins {
+                std::hint::spin_loop();
+            } else if turns < pace.spins + pace.yields {
+                std::thread::yield_now();
+            } else if self.sleep(&mut condition) {
+                break;
+            }
+        }
+        if turns >= COUNTED_AFTER {
+            self.watch.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn count_waiter(&self) -> Pace {
+        let waiting = 1 + self.watch.waiting.fetch_add(1, Ordering::Relaxed);
+        if waiting > self.threads {
+            Pace::SHARED
+        } else {
+            self.pace
+        }
+    }
+
+    /// Sleeps once as watcher or parked. True if the condition is met; false says nothing.
+    #[cold]
+    fn sleep(&self, condition: &mut impl Condition) -> bool {
+        let parker = PARKER.with(Arc::clone);
+        condition.leave_parker(&parker);
+        if condition.met() {
+            return true;
+        }
+        self.report_if_asked();
+        let watcher = {
+            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
+            let free = !sleepers.watched;
+            sleepers.watched = true;
+            if !free {
+                sleepers.parked.push(parker.clone());
+            }
+            free
+        };
+        if watcher {
+            let met = self.watch_doorbell(condition);
+            self.leave_watch();
+            met
+        } else {
+            parker.park(None);
+            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
+            sleepers.parked.retain(|other| !Arc::ptr_eq(other, &parker));
+            drop(sleepers);
+            condition.met()
+        }
+    }
+
+    /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
+    fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
+        loop {
+            let ticket = self.fabric.prepare();
+            self.watch.asleep.store(true, Ordering::SeqCst);
+            let busy = self.arm();
+            if !busy && !condition.met() {
+                self.fabric.sleep(ticket, None);
+            }
+            self.watch.asleep.store(false, Ordering::SeqCst);
+            self.disarm();
+            self.report_if_asked();
+            for _ in 0..Pace::SHARED.yields {
+                let moved = self.progress();
+                if condition.met() {
+                    return true;
+                }
+                if !moved {
+                    break;
+                }
+            }
+            PARKER.with(|parker| condition.leave_parker(parker));
+        }
+    }
+
+    /// Asks every lane's senders to ring. True if something is there already.
+    fn arm(&self) -> bool {
+        let mut busy = self.fabric.signalled() != 0;
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            let mut state = lane.enter_soon();
+            busy |= state.endpoint.arm();
+            self.leave(lane, state);
+        }
+        busy
+    }
+
+    fn disarm(&self) {
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            let mut state = lane.enter_soon();
+            state.endpoint.disarm();
+            self.leave(lane, state);
+        }
+    }
+
+    /// Rule 2: the place is taken by one of the parked, or is free.
+    fn leave_watch(&self) {
+        let next = {
+            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
+            sleepers.watched = false;
+            sleepers.parked.pop()
+        };
+        if let Some(parker) = next {
+            parker.unpark();
+        }
+    }
+
+    /// Rule 3.
+    #[cold]
+    pub(crate) fn wake(&self, parkers: Vec<Arc<Parker>>) {
+        for parker in parkers {
+            parker.unpark();
+        }
+        if self.watch.asleep.load(Ordering::SeqCst) {
+            self.fabric.wake();
+        }
+    }
+}
