@@ -11,4 +11,4 @@ if ! "$1/bin/python" -c 'import pympistandard' 2>/dev/null; then
         exit 1
     }
 fi
-exec "$1/bin/python" scripts/check_header.py
+exec "$1/bin/python" scripts/check_header.py --venv "$1"
