@@ -1,1 +1,46 @@
+//! Collective operations (MPI-5.0 chapter 6) as async functions over point-to-point messages, one file
+//! per algorithm.
+//!
+//! An operation is a future that starts messages on a [`PointToPoint`] and is pending while it waits for
+//! one. A blocking call drives it with [`run_blocking`]; progress can drive it step by step for the
+//! nonblocking forms. There is no executor and no waker: whoever drives it polls it again when the request
+//! that [`Channel::waiting`] names may have completed.
+//!
+//! # Rules
+//! 1. A future is driven to completion, not dropped before: messages under way refer to its memory.
+//! 2. An error does not stop an operation. It is kept, the rest of the messages goes its way, so that no
+//!    other rank is left waiting and no request outlives the call, and the first error is the result.
+//! 3. All ranks of a call choose the same algorithm, from what all of them know: the packed bytes, the
+//!    number of ranks, and [`PointToPoint::oversubscribed`], which must be the same on all of them.
+//! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
+//! 5. Between two ranks messages are received in the order they were sent; one tag serves an operation.
+//! 6. Reductions combine in rank order, whatever the algorithm, so an operation need not be commutative;
+//!    and where several ranks get the result, they get the same bits.
 
+#![deny(unsafe_code)]
+
+pub mod allgather;
+pub mod allreduce;
+pub mod alltoall;
+pub mod barrier;
+pub mod bcast;
+mod channel;
+pub mod gather;
+#[allow(unsafe_code)]
+mod memory;
+pub mod reduce;
+pub mod scan;
+pub mod scatter;
+mod select;
+
+pub use allgather::{allgather, allgatherv};
+pub use allreduce::allreduce;
+pub use alltoall::{alltoall, alltoallv};
+pub use barrier::barrier;
+pub use bcast::bcast;
+pub use channel::{Channel, PointToPoint, run_blocking};
+pub use gather::{gather, gatherv};
+pub use memory::{Blocks, Combine, Counts, PredefinedOp, Reduction, Uniform, Varying};
+pub use reduce::reduce;
+pub use scan::{exscan, scan};
+pub use scatter::{scatter, scatterv};

@@ -1,0 +1,66 @@
+//! MPI_Allgather and MPI_Allgatherv (MPI-5.0 §6.7).
+
+mod bruck;
+mod linear;
+mod ring;
+
+use crate::memory::copy;
+use crate::select;
+use crate::{Blocks, Channel, PointToPoint};
+use weft_transport::Memory;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Bruck,
+    Linear,
+    Ring,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[Algorithm::Bruck, Algorithm::Linear, Algorithm::Ring];
+}
+
+/// Gathers everyone's `send` into everyone's blocks, which are all as long. No `send` means that the own
+/// block is in place.
+pub async fn allgather<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: Option<Memory>,
+    blocks: &dyn Blocks,
+) -> Result<(), P::Error> {
+    let call = channel.call(blocks.block(0).bytes);
+    run(channel, send, blocks, select::allgather(call)).await
+}
+
+/// [`allgather`] with blocks of any lengths.
+pub async fn allgatherv<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: Option<Memory>,
+    blocks: &dyn Blocks,
+) -> Result<(), P::Error> {
+    let longest = (0..channel.size())
+        .map(|rank| blocks.block(rank).bytes)
+        .max()
+        .unwrap_or(0);
+    let call = channel.call(longest);
+    run(channel, send, blocks, select::allgather(call)).await
+}
+
+/// A gather by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: Option<Memory>,
+    blocks: &dyn Blocks,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if let Some(send) = &send {
+        copy(send, &blocks.block(channel.rank()));
+    }
+    if channel.size() > 1 {
+        match algorithm {
+            Algorithm::Bruck => bruck::run(channel, blocks).await,
+            Algorithm::Linear => linear::run(channel, blocks).await,
+            Algorithm::Ring => ring::run(channel, blocks).await,
+        }
+    }
+    channel.finish()
+}

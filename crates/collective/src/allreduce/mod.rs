@@ -1,0 +1,50 @@
+//! MPI_Allreduce (MPI-5.0 §6.9.6).
+
+mod linear;
+mod rabenseifner;
+mod recursive_doubling;
+
+use crate::select;
+use crate::{Channel, PointToPoint, Reduction};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Linear,
+    Rabenseifner,
+    RecursiveDoubling,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Linear,
+        Algorithm::Rabenseifner,
+        Algorithm::RecursiveDoubling,
+    ];
+}
+
+/// Reduces everyone's input into everyone's output.
+pub async fn allreduce<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+) -> Result<(), P::Error> {
+    let call = channel.call(reduction.bytes());
+    run(channel, reduction, select::allreduce(call)).await
+}
+
+/// A reduction by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if channel.size() == 1 {
+        reduction.input().copy_to(reduction.output());
+    } else if reduction.bytes() > 0 {
+        match algorithm {
+            Algorithm::Linear => linear::run(channel, &reduction).await,
+            Algorithm::Rabenseifner => rabenseifner::run(channel, &reduction).await,
+            Algorithm::RecursiveDoubling => recursive_doubling::run(channel, &reduction).await,
+        }
+    }
+    channel.finish()
+}

@@ -1,0 +1,14 @@
+//! Dissemination (Hensgen, Finkel and Manber 1988): in round k each rank tells the one 2^k after it, and so
+//! after ceil(log2 n) rounds has heard, directly or not, from all.
+
+use crate::memory::NOTHING;
+use crate::{Channel, PointToPoint};
+
+pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
+    let mut distance = 1;
+    while distance < channel.size() {
+        let (to, from) = (channel.after(distance), channel.before(distance));
+        channel.exchange(to, NOTHING, from, NOTHING).await;
+        distance *= 2;
+    }
+}

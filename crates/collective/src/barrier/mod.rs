@@ -1,0 +1,34 @@
+//! MPI_Barrier (MPI-5.0 §6.3).
+
+mod dissemination;
+mod linear;
+
+use crate::select;
+use crate::{Channel, PointToPoint};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Dissemination,
+    Linear,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[Algorithm::Dissemination, Algorithm::Linear];
+}
+
+pub async fn barrier<P: PointToPoint>(channel: &Channel<'_, P>) -> Result<(), P::Error> {
+    let call = channel.call(0);
+    run(channel, select::barrier(call)).await
+}
+
+/// A barrier by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    match algorithm {
+        Algorithm::Dissemination => dissemination::run(channel).await,
+        Algorithm::Linear => linear::run(channel).await,
+    }
+    channel.finish()
+}

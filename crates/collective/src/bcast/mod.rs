@@ -1,0 +1,86 @@
+//! MPI_Bcast (MPI-5.0 §6.4).
+
+mod binomial;
+mod chain;
+pub(crate) mod linear;
+mod scatter_ring_allgather;
+
+use crate::memory::{Scratch, copy};
+use crate::select;
+use crate::{Channel, PointToPoint};
+use weft_transport::Memory;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Binomial,
+    Chain,
+    Linear,
+    ScatterRingAllgather,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Binomial,
+        Algorithm::Chain,
+        Algorithm::Linear,
+        Algorithm::ScatterRingAllgather,
+    ];
+}
+
+/// Broadcasts the root's `memory` into everyone else's.
+pub async fn bcast<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: Memory,
+    root: usize,
+) -> Result<(), P::Error> {
+    let call = channel.call(memory.bytes);
+    run(channel, memory, root, select::bcast(call)).await
+}
+
+/// A broadcast by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: Memory,
+    root: usize,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if channel.size() > 1 && memory.bytes > 0 {
+        if algorithm == Algorithm::Linear {
+            linear::run(channel, &memory, root).await;
+        } else {
+            forwarded(channel, &memory, root, algorithm).await;
+        }
+    }
+    channel.finish()
+}
+
+/// Algorithms that pass on what they received work on contiguous bytes, so that a datatype with holes is
+/// packed and unpacked once.
+async fn forwarded<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: &Memory,
+    root: usize,
+    algorithm: Algorithm,
+) {
+    let staged = memory.layout.is_some();
+    let mut scratch = Scratch::new(if staged { memory.bytes } else { 0 });
+    let bytes = if staged {
+        scratch.memory(memory.bytes)
+    } else {
+        memory.clone()
+    };
+    if staged && channel.rank() == root {
+        copy(memory, &bytes);
+    }
+    match algorithm {
+        Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
+        Algorithm::Chain => chain::run(channel, &bytes, root).await,
+        Algorithm::Linear => linear::run(channel, &bytes, root).await,
+        Algorithm::ScatterRingAllgather => {
+            scatter_ring_allgather::run(channel, &bytes, root).await;
+        }
+    }
+    if staged && channel.rank() != root {
+        copy(&bytes, memory);
+    }
+}

@@ -1,0 +1,173 @@
+//! What a collective operation runs on: point-to-point messages, and one operation's use of them.
+
+use crate::select::Call;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use weft_transport::Memory;
+
+/// Point-to-point messages in one communicator's collective context.
+pub trait PointToPoint {
+    type Request: Copy;
+    type Error;
+
+    fn rank(&self) -> usize;
+    fn size(&self) -> usize;
+
+    /// Whether there are more processes than cores, so that every round of messages costs a turn of the
+    /// scheduler. The same on all ranks of the communicator.
+    fn oversubscribed(&self) -> bool;
+
+    /// Starts a send of `memory`. Never blocks.
+    fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
+
+    /// Starts a receive into `memory`. Never blocks. A shorter message is no error, a longer one is.
+    fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
+
+    /// The received or sent bytes once the request has completed, which uses it up; none while it is
+    /// pending.
+    fn poll(&self, request: Self::Request) -> Option<Result<usize, Self::Error>>;
+}
+
+/// One collective operation's use of the messages: its tag, what it waits for and what went wrong.
+pub struct Channel<'a, P: PointToPoint> {
+    peers: &'a P,
+    tag: u32,
+    waiting: Cell<Option<P::Request>>,
+    failure: Cell<Option<P::Error>>,
+}
+
+/// How many requests an operation has under way at once.
+pub(crate) const WINDOW: usize = 32;
+
+impl<'a, P: PointToPoint> Channel<'a, P> {
+    /// Operations that may be under way at the same time have different tags.
+    pub fn new(peers: &'a P, tag: u32) -> Channel<'a, P> {
+        Channel {
+            peers,
+            tag,
+            waiting: Cell::new(None),
+            failure: Cell::new(None),
+        }
+    }
+
+    /// The request that the operation's future waited for when it was last pending.
+    pub fn waiting(&self) -> Option<P::Request> {
+        self.waiting.get()
+    }
+
+    pub(crate) fn rank(&self) -> usize {
+        self.peers.rank()
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.peers.size()
+    }
+
+    /// What the selection of an algorithm knows: this operation and the packed bytes of its message.
+    pub(crate) fn call(&self, bytes: usize) -> Call {
+        Call {
+            bytes,
+            ranks: self.size(),
+            oversubscribed: self.peers.oversubscribed(),
+        }
+    }
+
+    /// The rank `distance` after this one, around the ring.
+    pub(crate) fn after(&self, distance: usize) -> usize {
+        (self.rank() + distance) % self.size()
+    }
+
+    /// The rank `distance` before this one, around the ring; `distance <= size`.
+    pub(crate) fn before(&self, distance: usize) -> usize {
+        (self.rank() + self.size() - distance) % self.size()
+    }
+
+    /// Starts a send. No request if that failed, which [`finish`](Self::finish) reports.
+    pub(crate) fn send(&self, to: usize, memory: Memory) -> Option<P::Request> {
+        self.started(self.peers.send(to, self.tag, memory))
+    }
+
+    /// Starts a receive. No request if that failed, which [`finish`](Self::finish) reports.
+    pub(crate) fn receive(&self, from: usize, memory: Memory) -> Option<P::Request> {
+        self.started(self.peers.receive(from, self.tag, memory))
+    }
+
+    fn started(&self, started: Result<P::Request, P::Error>) -> Option<P::Request> {
+        started.map_err(|error| self.fail(error)).ok()
+    }
+
+    fn fail(&self, error: P::Error) {
+        let first = self.failure.take().unwrap_or(error);
+        self.failure.set(Some(first));
+    }
+
+    pub(crate) async fn wait(&self, request: Option<P::Request>) {
+        let Some(request) = request else { return };
+        poll_fn(|_| match self.peers.poll(request) {
+            None => {
+                self.waiting.set(Some(request));
+                Poll::Pending
+            }
+            Some(outcome) => {
+                outcome.err().into_iter().for_each(|error| self.fail(error));
+                Poll::Ready(())
+            }
+        })
+        .await;
+    }
+
+    pub(crate) async fn wait_all(&self, requests: &[Option<P::Request>]) {
+        for &request in requests {
+            self.wait(request).await;
+        }
+    }
+
+    /// Sends and receives at once.
+    pub(crate) async fn exchange(&self, to: usize, out: Memory, from: usize, into: Memory) {
+        let incoming = self.receive(from, into);
+        let outgoing = self.send(to, out);
+        self.wait(incoming).await;
+        self.wait(outgoing).await;
+    }
+
+    /// Starts requests `0..count` in order, at most [`WINDOW`] at once, and waits for them all.
+    pub(crate) async fn windowed(
+        &self,
+        count: usize,
+        mut start: impl FnMut(usize) -> Option<P::Request>,
+    ) {
+        for begin in (0..count).step_by(WINDOW) {
+            let mut requests = [None; WINDOW];
+            let end = count.min(begin + WINDOW);
+            for (index, request) in (begin..end).zip(&mut requests) {
+                *request = start(index);
+            }
+            self.wait_all(&requests[..end - begin]).await;
+        }
+    }
+
+    /// The operation's result, once all its requests have completed.
+    pub(crate) fn finish(&self) -> Result<(), P::Error> {
+        self.failure.take().map_or(Ok(()), Err)
+    }
+}
+
+/// Drives an operation on `channel` to its end. `wait` returns when the request may have completed.
+pub fn run_blocking<P: PointToPoint, F: Future>(
+    channel: &Channel<'_, P>,
+    future: F,
+    mut wait: impl FnMut(P::Request),
+) -> F::Output {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        if let Some(request) = channel.waiting.take() {
+            wait(request);
+        }
+    }
+}

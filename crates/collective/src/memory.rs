@@ -1,0 +1,369 @@
+//! The memory that operations work on: users' buffers, blocks of them, scratch. The only module that
+//! touches bytes.
+//!
+//! A [`Memory`], a [`Reduction`] and the [`Blocks`] are promises: whoever made one from the arguments of an
+//! MPI call vouches that the buffer is valid, and nobody else's, until the operation is over (MPI-5.0 §2.5.1,
+//! §6.1). All the unsafe code here leans on that, and on scratch living as long as the future that owns it,
+//! which is driven to completion.
+
+use std::ops::Range;
+use weft_datatype::{Datatype, Kernel, Op, Overflow, Predefined};
+use weft_transport::Memory;
+
+/// A reduction operation, predefined or the user's.
+pub trait Combine {
+    /// `inout[i] = input[i] op inout[i]` for `count` elements, where `input` comes from lower ranks.
+    ///
+    /// # Safety
+    /// `input` is valid for reads and `inout` for writes of `count` elements of the operation's datatype, an
+    /// extent apart, and they do not overlap.
+    unsafe fn combine(&self, input: *const u8, inout: *mut u8, count: usize);
+
+    /// Whether operands may be exchanged.
+    fn commutative(&self) -> bool;
+}
+
+/// A predefined operation on a predefined type.
+#[derive(Clone, Copy)]
+pub struct PredefinedOp {
+    kernel: Kernel,
+    commutative: bool,
+}
+
+impl PredefinedOp {
+    /// None if the standard does not allow `op` on the type.
+    pub fn new(op: Op, predefined: Predefined) -> Option<PredefinedOp> {
+        let kernel = weft_datatype::kernel(op, predefined)?;
+        Some(PredefinedOp {
+            kernel,
+            commutative: op.is_commutative(),
+        })
+    }
+}
+
+impl Combine for PredefinedOp {
+    unsafe fn combine(&self, input: *const u8, inout: *mut u8, count: usize) {
+        // SAFETY: by this function's contract.
+        unsafe { (self.kernel)(input, inout, count) }
+    }
+
+    fn commutative(&self) -> bool {
+        self.commutative
+    }
+}
+
+/// The arguments of a reduction.
+#[derive(Clone, Copy)]
+pub struct Reduction<'a> {
+    op: &'a dyn Combine,
+    datatype: &'a Datatype,
+    count: usize,
+    input: *mut u8,
+    output: *mut u8,
+}
+
+impl<'a> Reduction<'a> {
+    /// Reduces `count` elements of `input`, or of `output` itself if there is no input (`MPI_IN_PLACE`), into
+    /// `output`, which may be null on ranks that get no result.
+    ///
+    /// # Safety
+    /// The buffers are valid for `count` elements until the operation is over, and `op` is for `datatype`.
+    pub unsafe fn new(
+        op: &'a dyn Combine,
+        datatype: &'a Datatype,
+        count: usize,
+        input: Option<*const u8>,
+        output: *mut u8,
+    ) -> Result<Reduction<'a>, Overflow> {
+        datatype.memory(output, count)?;
+        let input = input.map_or(output, <*const u8>::cast_mut);
+        Ok(Reduction {
+            op,
+            datatype,
+            count,
+            input,
+            output,
+        })
+    }
+
+    /// Packed bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.datatype.size() * self.count
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn commutative(&self) -> bool {
+        self.op.commutative()
+    }
+
+    pub(crate) fn input(&self) -> Operand<'a> {
+        self.operand(self.input)
+    }
+
+    pub(crate) fn output(&self) -> Operand<'a> {
+        self.operand(self.output)
+    }
+
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.input == self.output
+    }
+
+    fn operand(&self, base: *mut u8) -> Operand<'a> {
+        Operand {
+            datatype: self.datatype,
+            base,
+            count: self.count,
+        }
+    }
+
+    /// Scratch for `vectors` operands.
+    pub(crate) fn scratch(&self, vectors: usize) -> Scratch {
+        Scratch::new(self.vector_bytes() * vectors)
+    }
+
+    /// Operand `index` in scratch of this reduction.
+    pub(crate) fn in_scratch(&self, scratch: &mut Scratch, index: usize) -> Operand<'a> {
+        let start = scratch.pointer().wrapping_add(self.vector_bytes() * index);
+        self.operand(start.wrapping_offset(-self.datatype.true_lower_bound()))
+    }
+
+    /// Bytes that one operand spans, rounded up so that those after it are aligned.
+    fn vector_bytes(&self) -> usize {
+        let gaps = self.datatype.extent().unsigned_abs() * self.count.saturating_sub(1);
+        (gaps + self.datatype.true_extent() as usize).next_multiple_of(size_of::<u128>())
+    }
+
+    /// `higher = lower op higher`.
+    pub(crate) fn combine(&self, lower: Operand<'_>, higher: Operand<'_>) {
+        // SAFETY: operands are the caller's buffers or scratch, for this reduction's type, and algorithms
+        // combine different ones.
+        unsafe { self.op.combine(lower.base, higher.base, lower.count) }
+    }
+}
+
+/// A vector of elements that a reduction works on.
+#[derive(Clone, Copy)]
+pub(crate) struct Operand<'a> {
+    datatype: &'a Datatype,
+    base: *mut u8,
+    count: usize,
+}
+
+impl<'a> Operand<'a> {
+    pub fn memory(&self) -> Memory {
+        described(self.datatype, self.base, self.count)
+    }
+
+    pub fn part(&self, elements: Range<usize>) -> Operand<'a> {
+        let offset = self.datatype.extent().wrapping_mul(elements.start as isize);
+        Operand {
+            base: self.base.wrapping_offset(offset),
+            count: elements.len(),
+            ..*self
+        }
+    }
+
+    /// Copies the elements to another place.
+    pub fn copy_to(&self, target: Operand<'_>) {
+        if self.base != target.base {
+            copy(&self.memory(), &target.memory());
+        }
+    }
+}
+
+/// The memory of elements whose total size was checked when the operation's arguments were taken.
+fn described(datatype: &Datatype, base: *mut u8, count: usize) -> Memory {
+    datatype
+        .memory(base, count)
+        .expect("a part of a buffer is not larger than the buffer")
+}
+
+/// A buffer of one block per rank.
+pub trait Blocks {
+    /// The block for `rank`.
+    fn block(&self, rank: usize) -> Memory;
+
+    /// All blocks as one, if they follow each other in rank order.
+    fn whole(&self) -> Option<Memory>;
+}
+
+/// Blocks of equal counts, one after the other: `recvbuf` of MPI_Gather.
+pub struct Uniform<'a> {
+    datatype: &'a Datatype,
+    base: *mut u8,
+    count: usize,
+    ranks: usize,
+}
+
+impl<'a> Uniform<'a> {
+    pub fn new(
+        datatype: &'a Datatype,
+        base: *mut u8,
+        count: usize,
+        ranks: usize,
+    ) -> Result<Uniform<'a>, Overflow> {
+        datatype.memory(base, count.checked_mul(ranks).ok_or(Overflow)?)?;
+        Ok(Uniform {
+            datatype,
+            base,
+            count,
+            ranks,
+        })
+    }
+}
+
+impl Blocks for Uniform<'_> {
+    fn block(&self, rank: usize) -> Memory {
+        let offset = self
+            .datatype
+            .extent()
+            .wrapping_mul((rank * self.count) as isize);
+        described(self.datatype, self.base.wrapping_offset(offset), self.count)
+    }
+
+    fn whole(&self) -> Option<Memory> {
+        Some(described(self.datatype, self.base, self.count * self.ranks))
+    }
+}
+
+/// An array of counts or displacements as the C caller passed it.
+#[derive(Clone, Copy)]
+pub enum Counts<'a> {
+    Int(&'a [i32]),
+    Large(&'a [i64]),
+}
+
+impl Counts<'_> {
+    fn at(&self, index: usize) -> i64 {
+        match self {
+            Counts::Int(values) => i64::from(values[index]),
+            Counts::Large(values) => values[index],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Counts::Int(values) => values.len(),
+            Counts::Large(values) => values.len(),
+        }
+    }
+}
+
+/// Blocks of differing counts at displacements in extents: `recvbuf` of MPI_Gatherv.
+pub struct Varying<'a> {
+    datatype: &'a Datatype,
+    base: *mut u8,
+    counts: Counts<'a>,
+    displacements: Counts<'a>,
+}
+
+impl<'a> Varying<'a> {
+    /// The counts are not negative.
+    pub fn new(
+        datatype: &'a Datatype,
+        base: *mut u8,
+        counts: Counts<'a>,
+        displacements: Counts<'a>,
+    ) -> Result<Varying<'a>, Overflow> {
+        for rank in 0..counts.len() {
+            let count = usize::try_from(counts.at(rank)).map_err(|_| Overflow)?;
+            datatype.memory(base, count)?;
+        }
+        Ok(Varying {
+            datatype,
+            base,
+            counts,
+            displacements,
+        })
+    }
+}
+
+impl Blocks for Varying<'_> {
+    fn block(&self, rank: usize) -> Memory {
+        let offset = self
+            .datatype
+            .extent()
+            .wrapping_mul(self.displacements.at(rank) as isize);
+        let count = self.counts.at(rank) as usize;
+        described(self.datatype, self.base.wrapping_offset(offset), count)
+    }
+
+    fn whole(&self) -> Option<Memory> {
+        None
+    }
+}
+
+/// An empty message's memory.
+pub(crate) const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
+
+/// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short
+/// operations allocate nothing. Zeroed, so that a peer's short message leaves nothing undefined.
+///
+/// Its pointers hold until it moves: it is taken into its place before the first one is asked for.
+pub(crate) struct Scratch {
+    inline: [u128; Scratch::INLINE],
+    heap: Vec<u128>,
+}
+
+impl Scratch {
+    const INLINE: usize = 16;
+
+    pub fn new(bytes: usize) -> Scratch {
+        let words = bytes.div_ceil(size_of::<u128>());
+        let heap = if words > Scratch::INLINE {
+            vec![0; words]
+        } else {
+            Vec::new()
+        };
+        Scratch {
+            inline: [0; Scratch::INLINE],
+            heap,
+        }
+    }
+
+    pub fn pointer(&mut self) -> *mut u8 {
+        if self.heap.is_empty() {
+            self.inline.as_mut_ptr().cast()
+        } else {
+            self.heap.as_mut_ptr().cast()
+        }
+    }
+
+    /// The first `bytes` of it as a message's memory.
+    pub fn memory(&mut self, bytes: usize) -> Memory {
+        Memory::contiguous(self.pointer(), bytes)
+    }
+}
+
+/// The part of contiguous memory at these packed bytes.
+pub(crate) fn window(memory: &Memory, bytes: Range<usize>) -> Memory {
+    debug_assert!(memory.layout.is_none() && bytes.end <= memory.bytes);
+    Memory::contiguous(memory.base.wrapping_add(bytes.start), bytes.len())
+}
+
+/// Copies packed bytes from one place to another, as many as fit.
+pub(crate) fn copy(from: &Memory, to: &Memory) {
+    let bytes = from.bytes.min(to.bytes);
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: memories are valid by the promise they are, and a part of one is asked for. They are different
+    // buffers or scratch, so the slices overlap nothing that is written meanwhile.
+    unsafe {
+        if to.layout.is_none() {
+            from.read(0, std::slice::from_raw_parts_mut(to.base, bytes));
+        } else if from.layout.is_none() {
+            to.write(0, std::slice::from_raw_parts(from.base, bytes));
+        } else {
+            let mut chunk = [0u8; 4096];
+            for offset in (0..bytes).step_by(chunk.len()) {
+                let part = &mut chunk[..(bytes - offset).min(4096)];
+                from.read(offset, part);
+                to.write(offset, part);
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Reduce-scatter by recursive halving, then a gather of the shares (Rabenseifner 2004), for long vectors.
+
+use super::halving::{self, Folded};
+use crate::{Channel, PointToPoint, Reduction};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    root: usize,
+) {
+    let folded = Folded::new(channel.size());
+    let rank = channel.rank();
+    // The participant that collects the result: the root, or the one that holds the root's operand.
+    let collector = folded.number(root).or(folded.number(root + 1)).unwrap_or(0);
+    let Some(number) = folded.number(rank) else {
+        channel
+            .wait(channel.send(rank + 1, reduction.input().memory()))
+            .await;
+        if rank == root {
+            channel
+                .wait(channel.receive(rank + 1, reduction.output().memory()))
+                .await;
+        }
+        return;
+    };
+    let mut scratch = reduction.scratch(2);
+    let spare = reduction.in_scratch(&mut scratch, 1);
+    let partial = if rank == root {
+        reduction.output()
+    } else {
+        reduction.in_scratch(&mut scratch, 0)
+    };
+    reduction.input().copy_to(partial);
+    let held = halving::run(channel, reduction, &folded, number, partial, spare).await;
+
+    let mut round = folded.participants.ilog2() as usize;
+    while round > 0 {
+        round -= 1;
+        let bit = 1 << round;
+        let peer = folded.rank(number ^ bit);
+        let (kept, given) = halving::halve(&held[round], number, bit);
+        if (number ^ collector) & bit != 0 {
+            channel
+                .wait(channel.send(peer, partial.part(kept).memory()))
+                .await;
+            break;
+        }
+        channel
+            .wait(channel.receive(peer, partial.part(given).memory()))
+            .await;
+    }
+    if number == collector && rank != root {
+        channel.wait(channel.send(root, partial.memory())).await;
+    }
+}

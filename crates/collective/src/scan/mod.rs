@@ -1,0 +1,74 @@
+//! MPI_Scan and MPI_Exscan (MPI-5.0 §6.11).
+
+mod linear;
+mod recursive_doubling;
+
+use crate::select;
+use crate::{Channel, PointToPoint, Reduction};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Linear,
+    RecursiveDoubling,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::RecursiveDoubling];
+}
+
+/// Whether a rank's own operand is part of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Inclusive,
+    Exclusive,
+}
+
+/// Reduces the inputs of the ranks up to this one into its output.
+pub async fn scan<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+) -> Result<(), P::Error> {
+    run(
+        channel,
+        reduction,
+        Kind::Inclusive,
+        selected(channel, &reduction),
+    )
+    .await
+}
+
+/// Reduces the inputs of the ranks before this one into its output; rank 0's is left alone.
+pub async fn exscan<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+) -> Result<(), P::Error> {
+    run(
+        channel,
+        reduction,
+        Kind::Exclusive,
+        selected(channel, &reduction),
+    )
+    .await
+}
+
+fn selected<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) -> Algorithm {
+    select::scan(channel.call(reduction.bytes()))
+}
+
+/// A scan by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+    kind: Kind,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if reduction.bytes() > 0 {
+        match algorithm {
+            Algorithm::Linear => linear::run(channel, &reduction, kind).await,
+            Algorithm::RecursiveDoubling => {
+                recursive_doubling::run(channel, &reduction, kind).await;
+            }
+        }
+    }
+    channel.finish()
+}
