@@ -3,7 +3,7 @@
  *
  * A point is measured in batches. The repetitions of a batch grow until it lasts a fixed share of the point's time
  * budget (these batches warm caches, pools and connections, and are dropped), then up to BATCHES_MAX batches are
- * sampled. A batch of one repetition that alone takes more than the budget is kept as the only sample. */
+ * sampled. A first repetition that takes ENOUGH times the budget is kept as the only sample. */
 #ifndef WEFT_BENCH_H
 #define WEFT_BENCH_H
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { BATCHES_MIN = 3, BATCHES_MAX = 101, SAMPLES_MAX = 4096, POINTS_MAX = 64, CACHE_LINE = 64, PAGE = 4096 };
+enum { BATCHES_MIN = 3, BATCHES_MAX = 101, ENOUGH = 10, SAMPLES_MAX = 4096, POINTS_MAX = 64, CACHE_LINE = 64, PAGE = 4096 };
 
 static inline double seconds_now(void)
 {
@@ -158,7 +158,7 @@ static inline long sampler_next(struct sampler *s, double seconds)
     double share = s->budget / BATCHES_MAX;
     s->spent += seconds;
     if (!s->warm) {
-        if (s->repetitions == 1 && seconds > s->budget) {
+        if (s->repetitions == 1 && seconds > ENOUGH * s->budget) {
             sample_add(s, seconds);
             return 0;
         }

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LINES = 64, LINE_DATA = 56, LINES_LIMIT = 1024, RING_MAX = 1 << 20, STREAM_BYTES = 4 << 20, CMA_FROM = 65536 };
+enum { LINES = 64, LINE_DATA = 56, LINES_LIMIT = 1024, RING_MAX = 1 << 20, STREAM_BYTES = 4 << 20, CMA_FROM = 65536, SPINS = 20000 };
 
 typedef _Atomic uint64_t word;
 
@@ -57,10 +57,14 @@ static void pause_cpu(void)
 #endif
 }
 
+/* Longer waits than any healthy one give the core away: on a busy machine the other process may need it. */
 static void wait_for(word *w, uint64_t value)
 {
-    while (atomic_load_explicit(w, memory_order_acquire) < value)
-        pause_cpu();
+    for (int spins = 0; atomic_load_explicit(w, memory_order_acquire) < value; spins++)
+        if (spins < SPINS)
+            pause_cpu();
+        else
+            sched_yield();
 }
 
 static void publish(word *w, uint64_t value)

@@ -72,7 +72,7 @@ ANY_TIME = (
     r"Initialized|Finalized|Init|Init_thread|Session_init|Get_version|Get_library_version|Abi_\w+"
     r"|\w+_(toint|fromint)|Info_\w+|Session_(create|call)_errhandler|Errhandler_free|Error_(class|string)"
     r"|(Add|Remove)_error_\w+|T_\w+|Wtime|Wtick|Pcontrol|Aint_\w+|Get_address|Status_[gs]et_\w+|Test_cancelled"
-    r"|Get_hw_resource_info"
+    r"|Get_hw_resource_info|Get_processor_name"
 )
 
 

@@ -46,7 +46,7 @@ install() {
     rm -rf "$dir/$1" "$dir/$1.new"
     "$dir/venv/bin/pip" install -q --disable-pip-version-check --root-user-action ignore --ignore-installed --no-deps \
         --prefix "$dir/$1.new" "$2==$3" >&2 ||
-        die "pip could not install $2 $3 (is the network there? only $1 is missing for it)"
+        die "pip could not install $2 $3 (is the network there?)"
     mv "$dir/$1.new" "$dir/$1" && touch "$mark" || die "cannot write $dir/$1"
 }
 
@@ -68,7 +68,7 @@ check() {
     "$dir/$1/bin/mpiexec" --version >/dev/null 2>&1 || die "$dir/$1/bin/mpiexec --version fails"
     program=$dir/$1/.check
     printf '#include <mpi.h>\nint main(void) { return MPI_VERSION < 3; }\n' >"$program.c"
-    "$dir/$1/bin/mpicc" -o "$program" "$program.c" >&2 || die "$dir/$1/bin/mpicc cannot compile a program"
+    "$dir/$1/bin/mpicc" -o "$program" "$program.c" >&2 || { rm -f "$program.c"; false; } || die "$dir/$1/bin/mpicc cannot compile a program"
     rm -f "$program" "$program.c"
     say "$1 is ready in $dir/$1"
 }

@@ -1,0 +1,324 @@
+//! `weft bench`: the benchmarks of this library beside others, in one run.
+
+mod catalog;
+mod job;
+mod library;
+mod plot;
+mod record;
+mod report;
+mod rounds;
+mod stats;
+mod table;
+mod turn;
+
+use std::fs;
+use std::io::{IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::machine::{self, Machine};
+use crate::place::Place;
+use catalog::{ALL, Axis, Benchmark, FLOOR};
+use library::{Library, Peer, Pin};
+use record::Results;
+use rounds::{FLOOR_COLUMN, Failure, Plan, single_processors};
+use table::{OURS, View};
+
+#[derive(Args, Debug)]
+pub struct Options {
+    /// Benchmarks to run, `list` to see them, `all` for all of them
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Libraries to compare with, set up by scripts/peers.sh
+    #[arg(long, value_delimiter = ',', value_enum)]
+    peers: Vec<Peer>,
+    /// Folder of the peers
+    #[arg(long, value_name = "DIR")]
+    peers_dir: Option<PathBuf>,
+    /// Print everything measured as JSON instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Write a plot; with several benchmarks, FILE-NAME.svg for each
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives)
+    #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
+    ranks: Vec<u64>,
+    /// Where ranks run
+    #[arg(long, value_enum, default_value = "auto")]
+    pin: Pin,
+    /// Points to measure: sizes in bytes, requests or threads
+    #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
+    sizes: Vec<u64>,
+    /// Leave out points above this
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    max: Option<u64>,
+    /// How often every library has its turn
+    #[arg(long, value_name = "R", default_value_t = 5)]
+    rounds: usize,
+    /// Seconds to spend on a point, in place of each benchmark's own
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
+    /// Seconds after which a library is stopped at a point
+    #[arg(long, value_name = "S", default_value_t = 20.0)]
+    limit: f64,
+}
+
+/// Two ranks, for all benchmarks whose axis is not the ranks.
+const PAIR: u64 = 2;
+
+pub fn run(options: &Options) -> ExitCode {
+    if options.names.iter().any(|n| n == "list") {
+        list();
+        return ExitCode::SUCCESS;
+    }
+    match chosen(&options.names).and_then(|benchmarks| run_all(options, &benchmarks)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("weft bench: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn list() {
+    for benchmark in ALL.iter().chain([&FLOOR]) {
+        let points: Vec<String> = benchmark
+            .default_points()
+            .iter()
+            .map(|&p| stats::binary(p))
+            .collect();
+        println!("{:<12} {}", benchmark.name, benchmark.about);
+        println!("{:<12} {}: {}", "", benchmark.axis_label, points.join(","));
+    }
+}
+
+fn chosen(names: &[String]) -> Result<Vec<&'static Benchmark>, String> {
+    if names.iter().any(|n| n == "all") {
+        return Ok(ALL.iter().collect());
+    }
+    let find = |name: &String| {
+        catalog::find(name)
+            .ok_or_else(|| format!("no benchmark `{name}`; `weft bench list` shows them"))
+    };
+    names.iter().map(find).collect()
+}
+
+/// True when our own library did not fail.
+fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool, String> {
+    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let machine = Machine::read(place.tree.as_deref());
+    let libraries = libraries(options, &place, benchmarks)?;
+    let mut progress = Progress::new(options.json);
+    if !options.json {
+        println!("{}\n", machine.line());
+    }
+    let (mut reports, mut ours_well) = (Vec::new(), true);
+    for &benchmark in benchmarks {
+        let plan = plan(options, benchmark, &libraries, &place)?;
+        let results = rounds::run(&plan, &mut |text| progress.show(text));
+        progress.clear();
+        let results = results.map_err(|failure| match failure {
+            Failure::Io(error) => format!("{}: {error}", benchmark.name),
+            Failure::Message(message) => message,
+            Failure::Interrupted => "interrupted; what had started has been stopped".into(),
+        })?;
+        ours_well &= results
+            .subjects
+            .get(OURS)
+            .is_none_or(|s| s.failures.is_empty());
+        let names = column_names(benchmark, &libraries);
+        let view = View {
+            benchmark,
+            results: &results,
+            libraries: &names,
+            points: &plan.points,
+        };
+        deliver(
+            options,
+            &view,
+            &plan,
+            &machine,
+            benchmarks.len() > 1,
+            &mut reports,
+        )?;
+    }
+    if options.json {
+        println!(
+            "{:#}",
+            json!({"machine": machine.json(), "benchmarks": reports})
+        );
+    }
+    Ok(ours_well)
+}
+
+fn libraries(
+    options: &Options,
+    place: &Place,
+    benchmarks: &[&Benchmark],
+) -> Result<Vec<Library>, String> {
+    if benchmarks.iter().all(|b| **b == FLOOR) {
+        return Ok(Vec::new());
+    }
+    let peers = options
+        .peers_dir
+        .clone()
+        .unwrap_or_else(|| place.build.join("peers"));
+    let ours = [Library::weft(place)].into_iter();
+    let all = ours.chain(
+        options
+            .peers
+            .iter()
+            .map(|&peer| Library::peer(peer, &peers)),
+    );
+    let (found, missing): (Vec<_>, Vec<_>) = all.partition(Result::is_ok);
+    for message in missing.into_iter().filter_map(Result::err) {
+        eprintln!("weft bench: {message}");
+    }
+    let found: Vec<Library> = found.into_iter().flatten().collect();
+    if found.is_empty() {
+        Err("no library to measure".into())
+    } else {
+        Ok(found)
+    }
+}
+
+fn column_names(benchmark: &Benchmark, libraries: &[Library]) -> Vec<String> {
+    if benchmark == &FLOOR {
+        return vec![FLOOR_COLUMN.into()];
+    }
+    libraries.iter().map(|l| l.name.clone()).collect()
+}
+
+fn plan<'a>(
+    options: &Options,
+    benchmark: &'static Benchmark,
+    libraries: &'a [Library],
+    place: &'a Place,
+) -> Result<Plan<'a>, String> {
+    let asked = match benchmark.axis {
+        Axis::Points { .. } => &options.sizes,
+        Axis::Ranks { .. } => &options.ranks,
+    };
+    let mut points = if asked.is_empty() {
+        benchmark.default_points().to_vec()
+    } else {
+        asked.clone()
+    };
+    points.retain(|&p| options.max.is_none_or(|max| p <= max));
+    points.sort_unstable();
+    points.dedup();
+    if points.is_empty() || points[0] == 0 {
+        return Err(format!("{}: no points to measure", benchmark.name));
+    }
+    Ok(Plan {
+        benchmark,
+        libraries: if benchmark == &FLOOR { &[] } else { libraries },
+        points,
+        ranks: PAIR,
+        rounds: options.rounds.max(1),
+        pin: options.pin,
+        cores: machine::cores(),
+        seconds: options.seconds.unwrap_or(benchmark.seconds),
+        limit_seconds: options.limit,
+        sources: &place.sources,
+        build: &place.build,
+        with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
+    })
+}
+
+/// Prints, plots and keeps what was measured.
+fn deliver(
+    options: &Options,
+    view: &View,
+    plan: &Plan,
+    machine: &Machine,
+    several: bool,
+    reports: &mut Vec<Value>,
+) -> Result<(), String> {
+    for message in complaints(view.results, plan) {
+        eprintln!("weft bench: {message}");
+    }
+    if options.json {
+        reports.push(report::benchmark(view));
+    } else {
+        println!("{}", view.render());
+    }
+    if let Some(file) = &options.plot {
+        let file = if several {
+            named(file, view.benchmark.name)
+        } else {
+            file.clone()
+        };
+        fs::write(&file, plot::svg(view, &machine.line()))
+            .map_err(|e| format!("{}: {e}", file.display()))?;
+        if !options.json {
+            println!("plot: {}\n", file.display());
+        }
+    }
+    Ok(())
+}
+
+fn named(file: &Path, benchmark: &str) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{stem}-{benchmark}.svg"))
+}
+
+/// What makes figures doubtful: failed runs, and ranks that were not where they were asked to be.
+fn complaints(results: &Results, plan: &Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    for (name, subject) in &results.subjects {
+        all.extend(subject.failures.iter().cloned());
+        for (&ranks, processors) in &subject.processors {
+            let pin = plan.pin.resolve(ranks, plan.cores, plan.benchmark.threads);
+            if pin == Pin::Core && !single_processors(processors) {
+                all.push(format!(
+                    "{name}: pinning was asked for, but the ranks may run on {}",
+                    processors.join(" | ")
+                ));
+            }
+        }
+    }
+    all
+}
+
+/// Where the run is, on standard error: over itself on a terminal, now and then elsewhere, not at all beside JSON.
+struct Progress {
+    terminal: bool,
+    quiet: bool,
+    last: Option<Instant>,
+}
+
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
+
+impl Progress {
+    fn new(json: bool) -> Progress {
+        let terminal = stderr().is_terminal();
+        Progress {
+            terminal,
+            quiet: json && !terminal,
+            last: None,
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        if self.terminal {
+            eprint!("\r\x1b[2K{text}");
+            let _ = stderr().flush();
+        } else if !self.quiet && self.last.is_none_or(|t| t.elapsed() > PROGRESS_INTERVAL) {
+            eprintln!("{text}");
+            self.last = Some(Instant::now());
+        }
+    }
+
+    fn clear(&self) {
+        if self.terminal {
+            eprint!("\r\x1b[2K");
+        }
+    }
+}

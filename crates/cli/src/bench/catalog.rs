@@ -1,0 +1,232 @@
+//! The benchmarks: what each program measures, over what, and what its lines are called.
+
+/// What a benchmark is measured over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Axis {
+    /// One run measures all points, given to the program as `--OPTION LIST`.
+    Points {
+        option: &'static str,
+        defaults: &'static [u64],
+    },
+    /// One run for each number of ranks.
+    Ranks { defaults: &'static [u64] },
+}
+
+/// One measured quantity of a benchmark.
+#[derive(Debug, PartialEq)]
+pub struct Series {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub about: &'static str,
+}
+
+#[derive(Debug, PartialEq)]
+pub struct Benchmark {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub axis: Axis,
+    /// What the axis counts.
+    pub axis_label: &'static str,
+    pub series: &'static [Series],
+    /// Seconds a point.
+    pub seconds: f64,
+    /// Cores that each rank keeps busy, at most.
+    pub threads: bool,
+}
+
+impl Benchmark {
+    pub fn default_points(&self) -> &'static [u64] {
+        match self.axis {
+            Axis::Points { defaults, .. } | Axis::Ranks { defaults } => defaults,
+        }
+    }
+}
+
+impl Series {
+    pub fn larger_is_better(&self) -> bool {
+        matches!(self.unit, "MB/s" | "Mmsg/s" | "%")
+    }
+}
+
+/// The series of `startup` that the driver measures itself: the whole `mpiexec` of a program that only initialises
+/// and finalises.
+pub const STARTUP_WALL: &str = "wall";
+
+const SIZES: &[u64] = &[
+    8,
+    64,
+    256,
+    1 << 10,
+    4 << 10,
+    16 << 10,
+    64 << 10,
+    256 << 10,
+    1 << 20,
+    4 << 20,
+];
+const REQUESTS: Axis = Axis::Points {
+    option: "n",
+    defaults: &[
+        64,
+        256,
+        1 << 10,
+        4 << 10,
+        16 << 10,
+        64 << 10,
+        256 << 10,
+        1 << 20,
+    ],
+};
+
+const fn requests(name: &'static str, about: &'static str, series: &'static [Series]) -> Benchmark {
+    Benchmark {
+        name,
+        about,
+        axis: REQUESTS,
+        axis_label: "requests",
+        series,
+        seconds: 0.25,
+        threads: false,
+    }
+}
+
+const fn series(name: &'static str, unit: &'static str, about: &'static str) -> Series {
+    Series { name, unit, about }
+}
+
+pub const ALL: &[Benchmark] = &[
+    Benchmark {
+        name: "pingpong",
+        about: "one message to and fro between two ranks: latency and bandwidth",
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: SIZES,
+        },
+        axis_label: "bytes",
+        series: &[
+            series("latency", "us", "half round trip"),
+            series("bandwidth", "MB/s", "bandwidth"),
+        ],
+        seconds: 0.25,
+        threads: false,
+    },
+    requests(
+        "burst",
+        "N sends and receives at once, in order, one tag",
+        &[series("burst", "ns", "time per message")],
+    ),
+    requests(
+        "shuffle",
+        "N sends and receives at once, N tags, receives in random order",
+        &[series("shuffle", "ns", "time per message")],
+    ),
+    requests(
+        "anysource",
+        "shuffle with every receive from any source",
+        &[series("anysource", "ns", "time per message")],
+    ),
+    requests(
+        "anytag",
+        "N receives of any tag, from one source and from any",
+        &[
+            series("anytag", "ns", "time per message"),
+            series("anyboth", "ns", "time per message, any source too"),
+        ],
+    ),
+    requests(
+        "unexpected",
+        "N messages that arrive before their receives, received in random order",
+        &[series("unexpected", "ns", "time per message")],
+    ),
+    Benchmark {
+        name: "overlap",
+        about: "how much of a transfer proceeds while the program computes",
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: &[64 << 10, 256 << 10, 1 << 20, 4 << 20],
+        },
+        axis_label: "bytes",
+        series: &[
+            series("alone", "us", "transfer without computation"),
+            series("sender", "%", "hidden while the sender computes"),
+            series("receiver", "%", "hidden while the receiver computes"),
+            series("both", "%", "hidden while both compute"),
+        ],
+        seconds: 0.25,
+        threads: false,
+    },
+    Benchmark {
+        name: "threads",
+        about: "message rate of T threads a rank, by tags and by communicators",
+        axis: Axis::Points {
+            option: "threads",
+            defaults: &[1, 2, 4, 8],
+        },
+        axis_label: "threads a rank",
+        series: &[
+            series("tags", "Mmsg/s", "one communicator, a tag for each thread"),
+            series("comms", "Mmsg/s", "a communicator for each thread"),
+        ],
+        seconds: 1.0,
+        threads: true,
+    },
+    Benchmark {
+        name: "startup",
+        about: "mpiexec of init and finalize, and memory of a rank",
+        axis: Axis::Ranks { defaults: &[2, 16] },
+        axis_label: "ranks",
+        series: &[
+            series(STARTUP_WALL, "ms", "mpiexec of init and finalize"),
+            series("init", "ms", "MPI_Init in a rank"),
+            series("memory", "KiB", "memory of a rank after MPI_Init"),
+            series(
+                "memory-connected",
+                "KiB",
+                "memory of a rank that has talked to all",
+            ),
+        ],
+        seconds: 0.0,
+        threads: false,
+    },
+    Benchmark {
+        name: "collectives",
+        about: "barrier and 8-byte allreduce, with more ranks than cores too",
+        axis: Axis::Ranks { defaults: &[2, 16] },
+        axis_label: "ranks",
+        series: &[
+            series("barrier", "us", "MPI_Barrier"),
+            series("allreduce", "us", "MPI_Allreduce of 8 bytes"),
+        ],
+        seconds: 0.5,
+        threads: false,
+    },
+];
+
+/// The machine's own limits: no MPI program, so no library's column.
+pub const FLOOR: Benchmark = Benchmark {
+    name: "floor",
+    about: "what this machine allows two processes, without any MPI",
+    axis: Axis::Points {
+        option: "sizes",
+        defaults: SIZES,
+    },
+    axis_label: "bytes",
+    series: &[
+        series("flip", "us", "a word in one cache line"),
+        series("lines", "us", "a ring of cache lines"),
+        series("ring", "us", "copies through a ring"),
+        series("cma", "us", "both sides by process_vm_readv/writev"),
+        series("memcpy", "MB/s", "one core's memcpy"),
+        series("stream", "MB/s", "one way, x is the chunk"),
+    ],
+    seconds: 0.1,
+    threads: false,
+};
+
+/// The series of [`FLOOR`] that carry a whole message, of which the fastest is the floor of `pingpong`.
+pub const FLOOR_TRANSFERS: &[&str] = &["lines", "ring", "cma"];
+
+/// The benchmark of that name.
+pub fn find(name: &str) -> Option<&'static Benchmark> {
+    ALL.iter().chain([&FLOOR]).find(|b| b.name == name)
+}

@@ -1,0 +1,266 @@
+//! Running one command: its lines as they come, a limit on its silence, and nothing of it left behind.
+//!
+//! The command runs in a process group of its own, so that it can be stopped whole. Launchers put their ranks into
+//! further groups; those are found as its descendants before it is stopped, and killed if they outlive it.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+
+const POLL: Duration = Duration::from_millis(50);
+/// Between asking a job to end and killing it.
+const PATIENCE: Duration = Duration::from_secs(2);
+const STDERR_KEPT_BYTES: usize = 4096;
+
+#[derive(Debug)]
+pub enum End {
+    Exited(ExitStatus),
+    /// It printed nothing for the limit and was stopped.
+    Silent,
+    /// The user stopped us.
+    Interrupted,
+}
+
+#[derive(Debug)]
+pub struct Outcome {
+    pub end: End,
+    /// From before the start of the process until it was waited for.
+    pub wall: Duration,
+    /// The end of what it wrote to standard error.
+    pub complaint: String,
+}
+
+/// Runs `command`, gives each line of its standard output to `on_line`, and stops it when it has been silent for
+/// `silence`.
+pub fn run(
+    mut command: Command,
+    silence: Duration,
+    mut on_line: impl FnMut(&str),
+) -> io::Result<Outcome> {
+    let interrupted = interruption()?;
+    let begin = Instant::now();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let mut child = command.spawn()?;
+    let complaint = thread::spawn({
+        let stderr = child.stderr.take();
+        move || stderr.map_or(String::new(), last_bytes)
+    });
+    let lines = lines_of(&mut child);
+    let stopped = follow(&mut child, &lines, silence, &interrupted, &mut on_line)?;
+    let end = match stopped {
+        Some(end) => {
+            stop(&mut child)?;
+            end
+        }
+        None => End::Exited(child.wait()?),
+    };
+    let wall = begin.elapsed();
+    Ok(Outcome {
+        end,
+        wall,
+        complaint: complaint.join().unwrap_or_default(),
+    })
+}
+
+/// Set once by SIGINT and SIGTERM, which must not end us before our job: it would live on.
+fn interruption() -> io::Result<Arc<AtomicBool>> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(flag.clone());
+    }
+    let flag = FLAG.get_or_init(Arc::default).clone();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, flag.clone())?;
+    }
+    Ok(flag)
+}
+
+fn lines_of(child: &mut Child) -> Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    receiver
+}
+
+fn last_bytes(mut from: impl Read) -> String {
+    let (mut kept, mut part) = (Vec::new(), [0; 1024]);
+    while let Ok(n @ 1..) = from.read(&mut part) {
+        kept.extend_from_slice(&part[..n]);
+        kept.drain(..kept.len().saturating_sub(STDERR_KEPT_BYTES));
+    }
+    String::from_utf8_lossy(&kept).trim().to_string()
+}
+
+/// Passes lines on until the output ends (`None`) or the job has to be stopped.
+fn follow(
+    child: &mut Child,
+    lines: &Receiver<String>,
+    silence: Duration,
+    interrupted: &AtomicBool,
+    on_line: &mut impl FnMut(&str),
+) -> io::Result<Option<End>> {
+    let mut last = Instant::now();
+    loop {
+        match lines.recv_timeout(POLL) {
+            Ok(line) => {
+                last = Instant::now();
+                on_line(&line);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(Some(End::Interrupted));
+        }
+        if last.elapsed() > silence {
+            return Ok(Some(End::Silent));
+        }
+        // Something it left behind holds its output open: the job itself is over.
+        if child.try_wait()?.is_some() && last.elapsed() > PATIENCE {
+            return Ok(None);
+        }
+    }
+}
+
+fn stop(child: &mut Child) -> io::Result<()> {
+    let pid = child.id() as i32;
+    let family = descendants(pid);
+    let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
+    let asked = Instant::now();
+    while asked.elapsed() < PATIENCE
+        && (child.try_wait()?.is_none() || family.iter().any(Process::lives))
+    {
+        thread::sleep(POLL);
+    }
+    for process in family.iter().filter(|p| p.lives()) {
+        let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+    }
+    if child.try_wait()?.is_none() {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    child.wait().map(drop)
+}
+
+/// A process by number and start time, so that a number used again is not taken for it.
+#[derive(Debug, PartialEq)]
+struct Process {
+    pid: i32,
+    started: u64,
+}
+
+impl Process {
+    fn lives(&self) -> bool {
+        fs::read_to_string(format!("/proc/{}/stat", self.pid)).is_ok_and(|stat| {
+            parse_stat(&stat)
+                .is_some_and(|(state, _, started)| state != 'Z' && started == self.started)
+        })
+    }
+}
+
+/// State, parent and start time of a `/proc/PID/stat`; the name in it may hold anything but ends with the last `)`.
+fn parse_stat(stat: &str) -> Option<(char, i32, u64)> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some((
+        fields.first()?.chars().next()?,
+        fields.get(1)?.parse().ok()?,
+        fields.get(19)?.parse().ok()?,
+    ))
+}
+
+fn descendants(root: i32) -> Vec<Process> {
+    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let all: Vec<(i32, Process)> = numbers
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let (_, parent, started) =
+                parse_stat(&fs::read_to_string(entry.path().join("stat")).ok()?)?;
+            Some((parent, Process { pid, started }))
+        })
+        .collect();
+    let (mut family, mut grown) = (vec![root], 0);
+    while grown < family.len() {
+        let parent = family[grown];
+        family.extend(
+            all.iter()
+                .filter(|(p, _)| *p == parent)
+                .map(|(_, process)| process.pid),
+        );
+        grown += 1;
+    }
+    all.into_iter()
+        .map(|(_, process)| process)
+        .filter(|p| p.pid != root && family.contains(&p.pid))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn lines_status_and_complaint_come_back() {
+        let mut lines = Vec::new();
+        let outcome = run(
+            shell("echo a; echo b; echo oops >&2; exit 3"),
+            Duration::from_secs(10),
+            |l| {
+                lines.push(l.to_string());
+            },
+        )
+        .unwrap();
+        assert_eq!(lines, ["a", "b"]);
+        assert!(matches!(outcome.end, End::Exited(status) if status.code() == Some(3)));
+        assert_eq!(outcome.complaint, "oops");
+    }
+
+    #[test]
+    fn a_silent_job_is_stopped_with_its_descendants_in_other_groups() {
+        let mut pid = String::new();
+        // The grandchild leaves the group, as a launcher's ranks do, and ignores being asked to end.
+        let script = "setsid sh -c 'trap \"\" TERM; echo $$; sleep 60 & wait; sleep 60'";
+        let outcome = run(shell(script), Duration::from_millis(300), |l| {
+            pid = l.to_string()
+        })
+        .unwrap();
+        assert!(matches!(outcome.end, End::Silent));
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
+        assert!(
+            !stat.is_ok_and(|s| parse_stat(&s).is_some_and(|(state, ..)| state != 'Z')),
+            "{pid} lives"
+        );
+    }
+
+    #[test]
+    fn a_stat_line_with_a_strange_name_is_read() {
+        let stat = "7 (a) b (c) S 3 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 1";
+        assert_eq!(parse_stat(stat), Some(('S', 3, 4242)));
+        assert_eq!(parse_stat("nonsense"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! Everything measured as JSON, for machines.
+
+use serde_json::{Value, json};
+
+use super::record::Results;
+use super::rounds::FLOOR_COLUMN;
+use super::table::View;
+
+/// One benchmark.
+pub fn benchmark(view: &View) -> Value {
+    let unit = |series: &str| {
+        let all = view
+            .benchmark
+            .series
+            .iter()
+            .chain(super::catalog::FLOOR.series);
+        all.into_iter()
+            .find(|s| s.name == series)
+            .map_or("", |s| s.unit)
+    };
+    let cells = view.results.cells.iter().map(|((library, series, x), cell)| {
+        json!({
+            "library": library, "series": series, "x": x, "unit": unit(series), "median": cell.value(),
+            "best": best(cell.bests.as_slice(), unit(series)), "rounds": cell.medians,
+            "over_limit_seconds": cell.over_limit,
+        })
+    });
+    json!({
+        "name": view.benchmark.name,
+        "axis": view.benchmark.axis_label,
+        "libraries": subjects(view.results),
+        "points": cells.collect::<Vec<_>>(),
+    })
+}
+
+fn best(values: &[f64], unit: &str) -> Option<f64> {
+    let larger = matches!(unit, "MB/s" | "Mmsg/s" | "%");
+    let values = values.iter().copied();
+    if larger {
+        values.max_by(f64::total_cmp)
+    } else {
+        values.min_by(f64::total_cmp)
+    }
+}
+
+fn subjects(results: &Results) -> Vec<Value> {
+    let subject = results.subjects.iter().map(|(name, s)| {
+        json!({
+            "name": name, "version": s.version, "command": s.command, "processors": s.processors,
+            "failures": s.failures, "is_floor": name == FLOOR_COLUMN,
+        })
+    });
+    subject.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::catalog::find;
+
+    #[test]
+    fn points_carry_their_rounds_and_the_better_end() {
+        let mut results = Results::default();
+        results.add("weft", "bandwidth", 8, 20.0, 10.0);
+        results.add("weft", "bandwidth", 8, 30.0, 12.0);
+        results.mark_over_limit("mpich", "latency", &[8], 8, 20.0);
+        let libraries = ["weft".to_string(), "mpich".into()];
+        let view = View {
+            benchmark: find("pingpong").unwrap(),
+            results: &results,
+            libraries: &libraries,
+            points: &[8],
+        };
+        let value = benchmark(&view);
+        assert_eq!(value["points"][1]["best"], 30.0);
+        assert_eq!(value["points"][1]["rounds"], json!([10.0, 12.0]));
+        assert_eq!(value["points"][1]["unit"], "MB/s");
+        assert_eq!(value["points"][0]["over_limit_seconds"], 20.0);
+        assert!(value["points"][0]["median"].is_null());
+    }
+}

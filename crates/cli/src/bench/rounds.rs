@@ -1,0 +1,203 @@
+//! The rounds of one benchmark: every library in turn, the first of a round changing from round to round, so that
+//! what drifts on the machine meets all alike.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::catalog::{Benchmark, FLOOR};
+use super::job::{self, End};
+use super::library::{Library, Pin};
+use super::record::{Line, Results};
+use super::stats::binary;
+use super::turn::{START_SECONDS, Turn, place};
+
+/// The name under which the machine's own limits stand among the libraries.
+pub const FLOOR_COLUMN: &str = "floor";
+
+/// What the user asked for, made definite.
+pub struct Plan<'a> {
+    pub benchmark: &'static Benchmark,
+    pub libraries: &'a [Library],
+    pub points: Vec<u64>,
+    /// Of a benchmark whose axis is not the ranks.
+    pub ranks: u64,
+    pub rounds: usize,
+    pub pin: Pin,
+    pub cores: usize,
+    pub seconds: f64,
+    pub limit_seconds: f64,
+    pub sources: &'a Path,
+    pub build: &'a Path,
+    /// Measure the machine's limits beside the libraries.
+    pub with_floor: bool,
+}
+
+/// Reports where the run is; each text replaces the one before.
+pub type Progress<'a> = &'a mut dyn FnMut(&str);
+
+#[derive(Debug)]
+pub enum Failure {
+    Io(io::Error),
+    Message(String),
+    Interrupted,
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Io(error)
+    }
+}
+
+/// Compiles and runs everything of the plan. A library that fails is left with what it gave, and the reason.
+pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
+    let mut results = Results::default();
+    let runs_floor = plan.with_floor || plan.benchmark == &FLOOR;
+    let floor = if runs_floor {
+        Some(compile_floor(plan)?)
+    } else {
+        None
+    };
+    let mut able = Vec::new();
+    for library in plan.libraries {
+        progress(&format!(
+            "compiling {} for {}",
+            plan.benchmark.name, library.name
+        ));
+        able.push((library, compile(plan, library)?));
+    }
+    for round in 0..plan.rounds {
+        for turn in 0..able.len() {
+            let (library, program) = &able[(round + turn) % able.len()];
+            let (results, progress) = (&mut results, &mut *progress);
+            Turn {
+                plan,
+                library,
+                program,
+                round,
+                results,
+                progress,
+                started: false,
+            }
+            .run()?;
+        }
+        if let Some(program) = &floor {
+            run_floor(plan, program, round, &mut results, progress)?;
+        }
+    }
+    Ok(results)
+}
+
+fn compile(plan: &Plan, library: &Library) -> Result<PathBuf, Failure> {
+    let program = plan
+        .build
+        .join("bench")
+        .join(&library.name)
+        .join(plan.benchmark.name);
+    let source = plan.sources.join(format!("{}.c", plan.benchmark.name));
+    fs::create_dir_all(program.parent().unwrap_or(plan.build))?;
+    must_succeed(library.compiler(&source, &program))?;
+    Ok(program)
+}
+
+fn compile_floor(plan: &Plan) -> Result<PathBuf, Failure> {
+    let program = plan.build.join("bench/floor");
+    fs::create_dir_all(program.parent().unwrap_or(plan.build))?;
+    let mut command = Command::new("cc");
+    command
+        .args(["-std=c11", "-O2", "-o"])
+        .arg(&program)
+        .arg(plan.sources.join("floor.c"));
+    must_succeed(command)?;
+    Ok(program)
+}
+
+fn must_succeed(mut command: Command) -> Result<(), Failure> {
+    let shown = format!("{command:?}");
+    let output = command
+        .output()
+        .map_err(|e| Failure::Message(format!("{shown}: {e}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(Failure::Message(format!(
+        "{shown} failed:\n{}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    )))
+}
+
+pub fn list(points: &[u64]) -> String {
+    points
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// The floor runs on the processors that the libraries' ranks were seen to have.
+fn run_floor(
+    plan: &Plan,
+    program: &Path,
+    round: usize,
+    results: &mut Results,
+    progress: Progress,
+) -> Result<(), Failure> {
+    let mut command = Command::new(program);
+    command
+        .arg("--sizes")
+        .arg(list(&plan.points))
+        .arg("--seconds")
+        .arg(FLOOR.seconds.to_string());
+    let seen = results
+        .subjects
+        .values()
+        .find_map(|s| s.processors.get(&2).filter(|p| single_processors(p)));
+    if let Some(processors) = seen {
+        command.arg("--cpus").arg(processors.join(","));
+    }
+    let shown = format!("{command:?}");
+    let outcome = job::run(command, Duration::from_secs_f64(START_SECONDS), |line| {
+        if let Some(Line::Point {
+            series,
+            x,
+            best,
+            median,
+        }) = Line::parse(line)
+        {
+            progress(&place(
+                plan,
+                FLOOR_COLUMN,
+                round,
+                &format!("{series}={}", binary(x)),
+            ));
+            results.add(FLOOR_COLUMN, &series, x, best, median);
+        }
+    })?;
+    let subject = results.subjects.entry(FLOOR_COLUMN.into()).or_default();
+    subject.command = shown;
+    match outcome.end {
+        End::Interrupted => Err(Failure::Interrupted),
+        End::Exited(status) if status.success() => Ok(()),
+        End::Exited(status) => {
+            subject
+                .failures
+                .push(format!("floor: {status}\n{}", outcome.complaint));
+            Ok(())
+        }
+        End::Silent => {
+            let message = format!("floor: stopped, it said nothing for {START_SECONDS} s");
+            subject.failures.push(message);
+            Ok(())
+        }
+    }
+}
+
+/// Whether every rank had exactly one processor, and no two the same.
+pub fn single_processors(processors: &[String]) -> bool {
+    let mut seen = processors.to_vec();
+    seen.sort();
+    seen.dedup();
+    seen.len() == processors.len() && seen.iter().all(|p| p.parse::<u32>().is_ok())
+}

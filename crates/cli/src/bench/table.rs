@@ -1,0 +1,284 @@
+//! The terminal tables: a line for each point, a column for each library, ours against the best peer and the floor.
+
+use super::catalog::{Benchmark, FLOOR_TRANSFERS, Series};
+use super::record::Results;
+use super::rounds::FLOOR_COLUMN;
+use super::stats::{binary, three_digits};
+
+pub const OURS: &str = "weft";
+
+/// What the tables of one benchmark are made from.
+pub struct View<'a> {
+    pub benchmark: &'a Benchmark,
+    pub results: &'a Results,
+    /// Libraries in the order of their columns.
+    pub libraries: &'a [String],
+    pub points: &'a [u64],
+}
+
+impl View<'_> {
+    /// The least time this machine needs for the point; `None` where nothing of it was measured.
+    pub fn floor(&self, series: &Series, x: u64) -> Option<f64> {
+        if self.benchmark.name != "pingpong" {
+            return None;
+        }
+        let times = FLOOR_TRANSFERS
+            .iter()
+            .filter_map(|f| self.results.value(FLOOR_COLUMN, f, x));
+        let us = times.min_by(f64::total_cmp)?;
+        Some(if series.larger_is_better() {
+            x as f64 / us
+        } else {
+            us
+        })
+    }
+
+    fn has_floor(&self) -> bool {
+        self.benchmark
+            .series
+            .iter()
+            .any(|s| self.points.iter().any(|&x| self.floor(s, x).is_some()))
+    }
+
+    /// Our value divided by the best peer's.
+    pub fn against_best_peer(&self, series: &Series, x: u64) -> Option<f64> {
+        let ours = self.results.value(OURS, series.name, x)?;
+        let peers = self.libraries.iter().filter(|l| *l != OURS);
+        let values = peers.filter_map(|l| self.results.value(l, series.name, x));
+        let best = if series.larger_is_better() {
+            values.max_by(f64::total_cmp)
+        } else {
+            values.min_by(f64::total_cmp)
+        }?;
+        (best != 0.0).then_some(ours / best)
+    }
+
+    fn text(&self, library: &str, series: &Series, x: u64) -> String {
+        match self.results.cell(library, series.name, x) {
+            Some(cell) => match (cell.over_limit, cell.value()) {
+                (Some(seconds), _) => format!("> {seconds} s"),
+                (None, Some(value)) => three_digits(value),
+                (None, None) => "-".into(),
+            },
+            None => "-".into(),
+        }
+    }
+
+    /// All tables of the benchmark as text.
+    pub fn render(&self) -> String {
+        if self.libraries.len() == 1 && self.benchmark.series.len() > 1 {
+            return self.one_library();
+        }
+        self.benchmark
+            .series
+            .iter()
+            .map(|s| self.one_series(s))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn one_series(&self, series: &Series) -> String {
+        let compared = self.libraries.iter().any(|l| l == OURS) && self.libraries.len() > 1;
+        let floored = self.has_floor();
+        let mut header = vec![self.benchmark.axis_label.to_string()];
+        header.extend(floored.then(|| FLOOR_COLUMN.into()));
+        header.extend(self.libraries.iter().cloned());
+        header.extend(compared.then(|| format!("{OURS}/best")));
+        header.extend((floored && compared).then(|| format!("{OURS}/floor")));
+        let ratio = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.2}"));
+        let mut rows = vec![header];
+        for &x in self.points {
+            let floor = self.floor(series, x);
+            let mut row = vec![binary(x)];
+            row.extend(floored.then(|| floor.map_or("-".into(), three_digits)));
+            row.extend(self.libraries.iter().map(|l| self.text(l, series, x)));
+            row.extend(compared.then(|| ratio(self.against_best_peer(series, x))));
+            let ours = self.results.value(OURS, series.name, x);
+            row.extend((floored && compared).then(|| ratio(ours.zip(floor).map(|(o, f)| o / f))));
+            rows.push(row);
+        }
+        rows.extend(self.growth(series, floored, compared));
+        let better = if series.larger_is_better() {
+            "higher"
+        } else {
+            "lower"
+        };
+        let name = title(self.benchmark, series);
+        format!(
+            "{name}: {} ({}, {better} is better)\n{}",
+            series.about,
+            series.unit,
+            align(&rows)
+        )
+    }
+
+    /// The last point over the first, which is what the requests' benchmarks are about.
+    fn growth(&self, series: &Series, floored: bool, compared: bool) -> Option<Vec<String>> {
+        let (&first, &last) = (self.points.first()?, self.points.last()?);
+        if self.benchmark.axis_label != "requests" || first == last {
+            return None;
+        }
+        let mut row = vec![format!("{}/{}", binary(last), binary(first))];
+        row.extend(floored.then(String::new));
+        row.extend(self.libraries.iter().map(|l| {
+            let ends = self
+                .results
+                .value(l, series.name, first)
+                .zip(self.results.value(l, series.name, last));
+            ends.map_or("-".into(), |(a, b)| format!("x {}", three_digits(b / a)))
+        }));
+        row.extend(compared.then(String::new));
+        Some(row)
+    }
+
+    fn one_library(&self) -> String {
+        let library = &self.libraries[0];
+        let mut rows = vec![vec![self.benchmark.axis_label.to_string()]];
+        rows[0].extend(
+            self.benchmark
+                .series
+                .iter()
+                .map(|s| format!("{} {}", s.name, s.unit)),
+        );
+        let mut points: Vec<u64> = self
+            .results
+            .cells
+            .keys()
+            .filter(|k| k.0 == *library)
+            .map(|k| k.2)
+            .collect();
+        points.extend(self.points);
+        points.sort_unstable();
+        points.dedup();
+        for x in points {
+            let mut row = vec![binary(x)];
+            row.extend(
+                self.benchmark
+                    .series
+                    .iter()
+                    .map(|s| self.text(library, s, x)),
+            );
+            rows.push(row);
+        }
+        format!(
+            "{} of {library}: {}\n{}",
+            self.benchmark.name,
+            self.benchmark.about,
+            align(&rows)
+        )
+    }
+}
+
+/// The name of a series: the benchmark's own where it has but one.
+pub fn title(benchmark: &Benchmark, series: &Series) -> String {
+    if benchmark.name == series.name {
+        series.name.into()
+    } else {
+        format!("{} {}", benchmark.name, series.name)
+    }
+}
+
+/// Rows in columns, right-aligned but for the first.
+fn align(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        rows.iter()
+            .filter_map(|r| r.get(c))
+            .map(|t| t.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().enumerate().map(|(c, cell)| {
+            let width = widths[c];
+            if c == 0 {
+                format!("{cell:<width$}")
+            } else {
+                format!("{cell:>width$}")
+            }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str("  ");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::catalog::find;
+
+    fn render(benchmark: &str, results: &Results, libraries: &[&str], points: &[u64]) -> String {
+        let libraries: Vec<String> = libraries.iter().map(|l| l.to_string()).collect();
+        View {
+            benchmark: find(benchmark).unwrap(),
+            results,
+            libraries: &libraries,
+            points,
+        }
+        .render()
+    }
+
+    #[test]
+    fn ratios_limits_and_growth() {
+        let mut results = Results::default();
+        for (library, x, value) in [
+            ("weft", 64, 100.0),
+            ("weft", 256, 110.0),
+            ("mpich", 64, 400.0),
+            ("intel", 64, 200.0),
+            ("intel", 256, 9.0),
+        ] {
+            results.add(library, "shuffle", x, value, value);
+        }
+        results.mark_over_limit("mpich", "shuffle", &[64, 256], 256, 20.0);
+        let text = render("shuffle", &results, &["weft", "mpich", "intel"], &[64, 256]);
+        let expected = "\
+shuffle: time per message (ns, lower is better)
+  requests    weft   mpich     intel  weft/best
+  64           100     400       200       0.50
+  256          110  > 20 s      9.00      12.22
+  256/64    x 1.10       -  x 0.0450
+";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_rate_is_compared_with_the_highest_and_the_floor_becomes_a_rate() {
+        let mut results = Results::default();
+        for (library, series, value) in [
+            ("weft", "latency", 0.4),
+            ("weft", "bandwidth", 160.0),
+            ("mpich", "latency", 0.8),
+            ("mpich", "bandwidth", 80.0),
+            (FLOOR_COLUMN, "lines", 0.2),
+            (FLOOR_COLUMN, "flip", 0.1),
+        ] {
+            results.add(library, series, 64, value, value);
+        }
+        let text = render("pingpong", &results, &["weft", "mpich"], &[64]);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|l| l.split_whitespace().collect())
+            .collect();
+        assert_eq!(rows[2], ["64", "0.200", "0.400", "0.800", "0.50", "2.00"]);
+        assert_eq!(rows[6], ["64", "320", "160", "80.0", "2.00", "0.50"]);
+    }
+
+    #[test]
+    fn one_library_alone_shows_its_series_as_columns() {
+        let mut results = Results::default();
+        results.add("weft", "tags", 2, 3.0, 3.0);
+        let text = render("threads", &results, &["weft"], &[2, 4]);
+        assert!(text.contains("tags Mmsg/s  comms Mmsg/s"), "{text}");
+        assert!(
+            text.lines()
+                .any(|l| l.split_whitespace().eq(["2", "3.00", "-"])),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! `weft info`: this installation and what this machine lets it do.
+
+use std::fs;
+use std::io::{self, IoSliceMut, Read};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use nix::sys::statvfs::statvfs;
+use nix::sys::uio::{RemoteIoVec, process_vm_readv};
+use nix::unistd::Pid;
+
+use crate::machine::Machine;
+use crate::place::Place;
+
+pub fn run() -> ExitCode {
+    let place = match Place::find() {
+        Ok(place) => place,
+        Err(error) => {
+            eprintln!("weft info: cannot find where this program is: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let machine = Machine::read(place.tree.as_deref());
+    let line = |name: &str, text: &str| println!("{name:<22} {text}");
+    line("WeftMPI", env!("CARGO_PKG_VERSION"));
+    line("MPI", "5.0 standard ABI (libmpi_abi.so.1)");
+    line("prefix", &place.prefix.display().to_string());
+    for file in ["bin/mpicc", "bin/mpiexec", "lib/libmpi_abi.so.1"] {
+        line(&format!("  {file}"), presence(&place.prefix.join(file)));
+    }
+    line("processor", &machine.processor);
+    line("cores", &machine.cores.to_string());
+    line("memory", &memory());
+    line("kernel", &machine.kernel);
+    line("copy between processes", &copy_between_processes());
+    line("ptrace scope", &ptrace_scope());
+    line("/dev/shm", &shared_memory_folder());
+    ExitCode::SUCCESS
+}
+
+fn presence(path: &Path) -> &'static str {
+    if path.exists() {
+        "found"
+    } else {
+        "not there (make install)"
+    }
+}
+
+fn memory() -> String {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text
+        .lines()
+        .next()
+        .and_then(|l| l.split_whitespace().nth(1))
+        .and_then(|w| w.parse::<u64>().ok());
+    kib.map_or("unknown".into(), |kib| {
+        format!("{:.1} GiB", kib as f64 / f64::from(1 << 20))
+    })
+}
+
+fn ptrace_scope() -> String {
+    match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope") {
+        Ok(scope) => format!("{} (Yama)", scope.trim()),
+        Err(_) => "not restricted by Yama".into(),
+    }
+}
+
+fn shared_memory_folder() -> String {
+    match statvfs("/dev/shm") {
+        Ok(s) => format!(
+            "{} MiB free (not needed)",
+            (s.blocks_free() * s.fragment_size()) >> 20
+        ),
+        Err(_) => "not there (not needed)".into(),
+    }
+}
+
+/// Whether a process may read its sibling's memory, which is what two ranks are to each other; the parent may do
+/// more. One copy of this program waits, another reads it.
+fn copy_between_processes() -> String {
+    match probe() {
+        Ok(answer) => answer,
+        Err(error) => format!("not known: {error}"),
+    }
+}
+
+fn probe() -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let mut waiting = Command::new(&program)
+        .arg(WAIT)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let reader = Command::new(&program)
+        .arg(READ)
+        .arg(waiting.id().to_string())
+        .output();
+    drop(waiting.stdin.take());
+    waiting.wait()?;
+    Ok(String::from_utf8_lossy(&reader?.stdout).trim().to_string())
+}
+
+/// The hidden subcommands of the probe.
+pub const WAIT: &str = "probe-wait";
+pub const READ: &str = "probe-read";
+
+/// Waits until standard input ends.
+pub fn probe_wait() -> ExitCode {
+    let _ = io::stdin().read_to_end(&mut Vec::new());
+    ExitCode::SUCCESS
+}
+
+/// Reads a few bytes of process `pid` and says how it went.
+pub fn probe_read(pid: i32) -> ExitCode {
+    let Some(base) = first_mapping(pid) else {
+        println!("refused (its memory map cannot be read)");
+        return ExitCode::SUCCESS;
+    };
+    let mut bytes = [0; 8];
+    let mut local = [IoSliceMut::new(&mut bytes)];
+    match process_vm_readv(
+        Pid::from_raw(pid),
+        &mut local,
+        &[RemoteIoVec { base, len: 8 }],
+    ) {
+        Ok(8) => println!("allowed (process_vm_readv)"),
+        Ok(n) => println!("refused (process_vm_readv read {n} of 8 bytes)"),
+        Err(error) => println!("refused (process_vm_readv: {})", error.desc()),
+    }
+    ExitCode::SUCCESS
+}
+
+fn first_mapping(pid: i32) -> Option<usize> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    usize::from_str_radix(maps.split('-').next()?, 16).ok()
+}

@@ -1,0 +1,140 @@
+//! The machine and the moment of a measurement, to stand beside every figure.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+#[derive(Clone, Debug)]
+pub struct Machine {
+    pub processor: String,
+    /// Processors that this process may use.
+    pub cores: usize,
+    pub kernel: String,
+    /// Processes that wanted to run over the last minute, when this was read: more than none is noise.
+    pub load: String,
+    pub date: String,
+    /// The commit of the source tree, with `+` where files differ from it.
+    pub commit: Option<String>,
+}
+
+impl Machine {
+    pub fn read(tree: Option<&Path>) -> Machine {
+        let line = |path: &str| fs::read_to_string(path).unwrap_or_default();
+        Machine {
+            processor: processor_name(&line("/proc/cpuinfo")),
+            cores: cores(),
+            kernel: line("/proc/sys/kernel/osrelease").trim().to_string(),
+            load: line("/proc/loadavg")
+                .split(' ')
+                .next()
+                .unwrap_or_default()
+                .to_string(),
+            date: utc(SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |d| d.as_secs())),
+            commit: tree.and_then(commit),
+        }
+    }
+
+    pub fn line(&self) -> String {
+        let commit = self
+            .commit
+            .as_ref()
+            .map_or(String::new(), |c| format!(", commit {c}"));
+        format!(
+            "{}, {} cores, Linux {}, load {}, {}{commit}",
+            self.processor, self.cores, self.kernel, self.load, self.date
+        )
+    }
+
+    pub fn json(&self) -> Value {
+        json!({
+            "processor": self.processor, "cores": self.cores, "kernel": self.kernel, "load": self.load,
+            "date": self.date, "commit": self.commit,
+        })
+    }
+}
+
+/// Processors that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn processor_name(cpuinfo: &str) -> String {
+    let named = cpuinfo
+        .lines()
+        .find(|l| l.starts_with("model name") || l.starts_with("Model"));
+    named.and_then(|l| l.split(':').nth(1)).map_or_else(
+        || std::env::consts::ARCH.to_string(),
+        |n| n.trim().to_string(),
+    )
+}
+
+fn git(tree: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(tree)
+        .args(arguments)
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+fn commit(tree: &Path) -> Option<String> {
+    let hash = git(tree, &["rev-parse", "--short=12", "HEAD"])?;
+    let changed = git(tree, &["status", "--porcelain", "--untracked-files=no"])
+        .is_some_and(|s| !s.is_empty());
+    Some(if changed { hash + "+" } else { hash })
+}
+
+/// Seconds since 1970 as `2026-03-01T12:00:00Z`, by the proleptic Gregorian calendar with years from March, so that
+/// the leap day is a year's last.
+fn utc(seconds: u64) -> String {
+    let (days, second) = (seconds / 86400 + 719_468, seconds % 86400);
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year_of_era = (day - day / 1460 + day / 36524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{:02}T{:02}:{:02}:{:02}Z",
+        day_of_year - (153 * shifted + 2) / 5 + 1,
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_around_leap_days() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(utc(1_709_251_199), "2024-02-29T23:59:59Z");
+        assert_eq!(utc(1_709_251_200), "2024-03-01T00:00:00Z");
+        assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn processor_name_falls_back_to_the_architecture() {
+        assert_eq!(
+            processor_name("vendor: x\nmodel name\t: Fast CPU\n"),
+            "Fast CPU"
+        );
+        assert_eq!(processor_name(""), std::env::consts::ARCH);
+    }
+}
