@@ -5,7 +5,9 @@ mod rust;
 
 use std::fs;
 
-const OUTPUTS: [(&str, fn() -> String); 3] = [
+type Generator = fn() -> String;
+
+const OUTPUTS: [(&str, Generator); 3] = [
     ("include/mpi.h", c::header),
     ("crates/abi/src/constants.rs", rust::constants),
     ("crates/abi/src/callback.rs", rust::callbacks),

@@ -1,1 +1,36 @@
+//! `#[mpi(Name)]`: from an ordinary Rust function to `PMPI_Name`, its alias `MPI_Name`, and the `_c` pair.
+//!
+//! The crate that uses it has a module `entry` with the run-time half: `FromC` (a parameter from its C form),
+//! `enter` (is the library usable now), `raise` (an error to its handler) and `unsupported`.
+#![forbid(unsafe_code)]
 
+mod check;
+mod entry;
+mod unsupported;
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+/// Makes a function the body of `MPI_Name` (and of `MPI_Name_c` where the standard has it).
+///
+/// The parameters have the names of the standard, in its order, and types that implement `FromC` for the C type of
+/// each form; a parameter that only the large-count form has is an `Option`. The function returns `Result<()>`, or
+/// the C result itself where that is no error code. A mismatch is a compile error at the parameter.
+#[proc_macro_attribute]
+pub fn mpi(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let name = parse_macro_input!(attribute as syn::Ident);
+    let body = parse_macro_input!(item as syn::ItemFn);
+    let expanded =
+        check::signature(&name, &body.sig).map(|function| entry::expand(function, &body));
+    let mut tokens = expanded.unwrap_or_else(syn::Error::into_compile_error);
+    // The function itself stays whatever was found, so that one mistake is one error.
+    quote::ToTokens::to_tokens(&body, &mut tokens);
+    tokens.into()
+}
+
+/// Entry points that only report `MPI_ERR_UNSUPPORTED_OPERATION`: `unsupported! { Name, ... }`.
+#[proc_macro]
+pub fn unsupported(names: TokenStream) -> TokenStream {
+    let names = parse_macro_input!(names as unsupported::Names);
+    unsupported::expand(&names).into()
+}

@@ -1,1 +1,5 @@
+//! The library behind the C interface.
 
+pub mod error {
+    pub mod strings;
+}

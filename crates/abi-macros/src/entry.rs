@@ -1,0 +1,155 @@
+//! The C entry points of an implemented function.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, ItemFn, Type};
+use weft_abi::table::{Direction, Function, Parameter};
+
+/// Both forms of `function`, which call `body`.
+pub fn expand(function: &Function, body: &ItemFn) -> TokenStream {
+    let forms = [false, true]
+        .into_iter()
+        .filter(|&large| !large || function.has_large())
+        .map(|large| form(function, body, large));
+    // Items of the module and not of the block: `global_asm!` is allowed nowhere else. They land in the code unit of
+    // the module's functions, as an alias must.
+    let aliases = function.c_names().map(|mpi_name| alias(&mpi_name));
+    quote! {
+        const _: () = {
+            use ::std::ffi::*;
+            use ::weft_abi::*;
+            #(#forms)*
+        };
+        #(#aliases)*
+    }
+}
+
+/// `PMPI_X` with the C signature of one form.
+fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
+    let mpi_name = function.c_name(large);
+    let name = format_ident!("P{mpi_name}");
+    let fixed: Vec<&Parameter> = function
+        .parameters(large)
+        .filter(|p| !p.is_varargs())
+        .collect();
+    let names = fixed.iter().map(|parameter| identifier(parameter));
+    let c_types = fixed.iter().map(|parameter| c_type(parameter, large));
+    let call = call(function, body, large);
+    let enter = (!function.any_time).then(|| quote!(crate::entry::enter()?;));
+    let returns = rust_type(match function.returns {
+        "int" => "c_int",
+        "double" => "f64",
+        handle => handle,
+    });
+    let run = match function.returns_value() {
+        true => quote!(#call),
+        false => {
+            let object = object(function, large);
+            quote! {
+                let outcome = (|| -> crate::entry::Result<()> { #enter #call })();
+                match outcome {
+                    Ok(()) => MPI_SUCCESS,
+                    Err(error) => crate::entry::raise(error, #object, #mpi_name),
+                }
+            }
+        }
+    };
+    quote! {
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn #name(#(#names: #c_types),*) -> #returns { #run }
+    }
+}
+
+/// `body(parameters)`, each parameter made from its C form.
+fn call(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
+    let function_name = &body.sig.ident;
+    let parameters = function
+        .parameters(true)
+        .filter(|parameter| !parameter.is_varargs());
+    let arguments = parameters
+        .zip(&body.sig.inputs)
+        .map(|(parameter, argument)| {
+            let FnArg::Typed(typed) = argument else {
+                unreachable!("check::signature lets plain parameters pass only")
+            };
+            if function.returns_value() {
+                let name = identifier(parameter);
+                return quote!(#name.into());
+            }
+            convert(parameter, &typed.ty, large)
+        });
+    quote!(#function_name(#(#arguments),*))
+}
+
+/// The conversion carries the span of the Rust type, so that a mismatch is reported there.
+fn convert(parameter: &Parameter, wanted: &Type, large: bool) -> TokenStream {
+    let name = identifier(parameter);
+    let text = parameter.name;
+    match (parameter.large_only, large) {
+        (true, false) => quote!(None),
+        (true, true) => quote! {
+            // SAFETY: as below.
+            Some(unsafe { crate::entry::FromC::from_c(#name, #text)? })
+        },
+        (false, _) => {
+            let c_type = c_type(parameter, large);
+            quote_spanned! {wanted.span()=>
+                // SAFETY: the caller of an MPI function passes what the standard asks of each parameter.
+                unsafe { <#wanted as crate::entry::FromC<#c_type>>::from_c(#name, #text)? }
+            }
+        }
+    }
+}
+
+/// The object whose error handler gets the error: the first communicator, window, file or session that goes in
+/// (MPI-5.0 §9.3).
+fn object(function: &Function, large: bool) -> TokenStream {
+    let parameter = function.parameters(large).find(|parameter| {
+        let carries = matches!(
+            parameter.kind,
+            "COMMUNICATOR" | "WINDOW" | "FILE" | "SESSION"
+        );
+        carries && parameter.direction != Direction::Out
+    });
+    let Some(parameter) = parameter else {
+        return quote!(crate::entry::Object::None);
+    };
+    let name = identifier(parameter);
+    let kind = match parameter.kind {
+        "COMMUNICATOR" => quote!(Comm),
+        "WINDOW" => quote!(Win),
+        "FILE" => quote!(File),
+        _ => quote!(Session),
+    };
+    match parameter.c_type(large).pointers {
+        0 => quote!(crate::entry::Object::#kind(#name.addr())),
+        // SAFETY of the read: null is tested, and the standard asks for a handle there.
+        _ => quote! {
+            match #name.is_null() {
+                true => crate::entry::Object::None,
+                // SAFETY: not null, and the standard asks for a handle there.
+                false => crate::entry::Object::#kind(unsafe { *#name }.addr()),
+            }
+        },
+    }
+}
+
+/// One address by two names, as tools that interpose `MPI_X` and call `PMPI_X` expect (MPI-5.0 §15.2).
+pub fn alias(mpi_name: &str) -> TokenStream {
+    let text =
+        format!(".weak {mpi_name}\n.type {mpi_name}, @function\n.set {mpi_name}, P{mpi_name}");
+    quote!(::std::arch::global_asm!(#text);)
+}
+
+fn identifier(parameter: &Parameter) -> syn::Ident {
+    format_ident!("{}", parameter.name)
+}
+
+fn c_type(parameter: &Parameter, large: bool) -> TokenStream {
+    rust_type(&parameter.c_type(large).rust())
+}
+
+fn rust_type(text: &str) -> TokenStream {
+    text.parse().expect("the table's types are Rust types")
+}

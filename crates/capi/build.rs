@@ -1,0 +1,11 @@
+//! Gives libmpi_abi.so the SONAME of the ABI and exports the aliases that `#[mpi]` makes.
+//!
+//! rustc passes a version script that hides whatever is no Rust item, and so the `MPI_X` aliases, which are assembler
+//! symbols. A second script names them; rust-lld, rustc's linker for this target, merges the two.
+
+fn main() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/exports.map");
+    println!("cargo:rerun-if-changed={script}");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libmpi_abi.so.1");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,--version-script={script}");
+}

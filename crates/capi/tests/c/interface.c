@@ -1,0 +1,82 @@
+/* What needs no MPI_Init, seen from C (and C++). */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void check(int holds, const char *what) {
+    if (!holds) {
+        fprintf(stderr, "does not hold: %s\n", what);
+        failures++;
+    }
+}
+#define CHECK(condition) check((condition) ? 1 : 0, #condition)
+
+static void versions(void) {
+    int major = -1, minor = -1, length = -1;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME];
+    CHECK(MPI_Get_version(&major, &minor) == MPI_SUCCESS && major == 5 && minor == 0);
+    CHECK(MPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major == 1 && minor == 0);
+    CHECK(MPI_Get_library_version(text, &length) == MPI_SUCCESS);
+    CHECK(strncmp(text, "WeftMPI ", 8) == 0 && length == (int)strlen(text));
+    CHECK(MPI_Get_processor_name(name, &length) == MPI_SUCCESS && length == (int)strlen(name) && length > 0);
+}
+
+static void time_passes(void) {
+    double before = MPI_Wtime();
+    CHECK(MPI_Wtick() > 0 && MPI_Wtick() < 1e-3);
+    CHECK(MPI_Wtime() >= before);
+}
+
+static void handles_as_integers(void) {
+    CHECK(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_fromint(0x101) == MPI_COMM_WORLD);
+    CHECK(MPI_Type_fromint(MPI_Type_toint(MPI_DOUBLE)) == MPI_DOUBLE);
+    CHECK(MPI_Request_fromint(MPI_Request_toint(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
+    CHECK(MPI_Op_fromint(MPI_Op_toint(MPI_SUM)) == MPI_SUM);
+}
+
+static void status_fields(void) {
+    MPI_Status status;
+    int value = -1;
+    memset(&status, 0, sizeof status);
+    CHECK(MPI_Status_set_source(&status, 3) == MPI_SUCCESS && status.MPI_SOURCE == 3);
+    CHECK(MPI_Status_set_tag(&status, 4) == MPI_SUCCESS && status.MPI_TAG == 4);
+    CHECK(MPI_Status_set_error(&status, MPI_ERR_TAG) == MPI_SUCCESS && status.MPI_ERROR == MPI_ERR_TAG);
+    CHECK(MPI_Status_get_source(&status, &value) == MPI_SUCCESS && value == 3);
+    CHECK(MPI_Status_get_tag(&status, &value) == MPI_SUCCESS && value == 4);
+    CHECK(MPI_Status_get_error(&status, &value) == MPI_SUCCESS && value == MPI_ERR_TAG);
+    CHECK(MPI_Test_cancelled(&status, &value) == MPI_SUCCESS && value == 0);
+    CHECK(MPI_Status_set_cancelled(&status, 7) == MPI_SUCCESS);
+    CHECK(MPI_Test_cancelled(&status, &value) == MPI_SUCCESS && value == 1);
+}
+
+static void errors(void) {
+    int length = -1, errorclass = -1;
+    char text[MPI_MAX_ERROR_STRING];
+    CHECK(MPI_Error_class(MPI_T_ERR_MEMORY, &errorclass) == MPI_SUCCESS && errorclass == MPI_T_ERR_MEMORY);
+    CHECK(MPI_Error_string(MPI_ERR_TRUNCATE, text, &length) == MPI_SUCCESS && length == (int)strlen(text));
+    CHECK(strstr(text, "longer") != NULL);
+}
+
+static void addresses(void) {
+    char bytes[2] = "";
+    MPI_Aint address = 0;
+    CHECK(MPI_Get_address(&bytes[1], &address) == MPI_SUCCESS);
+    CHECK(address == (MPI_Aint)&bytes[1] && MPI_Aint_diff(address, (MPI_Aint)bytes) == 1);
+    CHECK(MPI_Aint_add((MPI_Aint)bytes, 1) == address);
+}
+
+int main(void) {
+    MPI_Info info;
+    versions();
+    time_passes();
+    handles_as_integers();
+    status_fields();
+    errors();
+    addresses();
+    CHECK(MPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL);
+    CHECK(MPI_Pcontrol(1, "more", 2.0) == MPI_SUCCESS);
+    CHECK(MPI_T_finalize() == MPI_T_ERR_NOT_SUPPORTED);
+    return failures != 0;
+}
