@@ -5,8 +5,8 @@
 
 1. it compiles as C99, C11 and C++17 without a warning;
 2. every prototype agrees, type by type, with pympistandard (MPI-5.0), but for the differences named below;
-3. every constant and the size and alignment of every type agree with MPICH's mpi_abi.h, where there is one in DIR
-   or under build/peers.
+3. every callback type, every constant and the size and alignment of every type agree with MPICH's mpi_abi.h, where
+   there is one in DIR or under build/peers.
 
 DIR is a virtual environment, or a folder made by `pip install --target DIR pympistandard mpich`.
 """
@@ -94,6 +94,22 @@ def compare_prototypes():
     print(f"prototypes: {len(ours)} checked, {len(differences)} known differences")
 
 
+def callbacks(path):
+    text = re.sub(r"\s+", " ", without_comments(path))
+    found = {}
+    for returns, name, parameters in re.findall(r"typedef (\w+) \( ?(MPI_\w+) ?\) ?\(([^)]*)\);", text):
+        found[name] = (returns, tuple(normal(p) for p in parameters.split(",")))
+    return found
+
+
+def compare_callbacks(peer):
+    ours, theirs = callbacks(HEADER), callbacks(peer)
+    differences = [n for n in sorted(ours.keys() | theirs.keys()) if ours.get(n) != theirs.get(n)]
+    if differences or not ours:
+        sys.exit(f"callback types that differ from {peer.name}: {differences}")
+    print(f"callbacks: {len(ours)} types agree with {peer.name}")
+
+
 def constant_names(path):
     text = without_comments(path)
     return set(re.findall(r"^#define\s+(MPI_\w+)[ \t]+\S", text, re.M)) | set(re.findall(r"^\s+(MPI_\w+)\s*=", text, re.M))
@@ -138,6 +154,7 @@ def main():
     compile_alone()
     compare_prototypes()
     if peers:
+        compare_callbacks(peers[0])
         compare_values(peers[0])
     else:
         print(f"values: NOT compared, no MPICH in {venv} or build/peers (pip install mpich)")

@@ -12,6 +12,8 @@ use std::process::Command;
 
 use weft_abi::table::{self, Function};
 
+/// Complaints shown of one library.
+const SHOWN: usize = 20;
 const SONAME: &str = "libmpi_abi.so.1";
 const MAY_NEED: [&str; 4] = [
     "libc.so.6",
@@ -36,7 +38,14 @@ pub fn run(library: Option<&Path>) -> Result<(), String> {
         );
         return Ok(());
     }
-    Err(format!("{path}:\n  {}", complaints.join("\n  ")))
+    let shown = &complaints[..complaints.len().min(SHOWN)];
+    let more = complaints.len() - shown.len();
+    let more = if more > 0 {
+        format!("\n  and {more} more")
+    } else {
+        String::new()
+    };
+    Err(format!("{path}:\n  {}{more}", shown.join("\n  ")))
 }
 
 fn release_library() -> PathBuf {
