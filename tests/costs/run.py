@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Counted costs of an eager message, against the budgets and against what is recorded.
+
+    tests/costs/run.py --prefix DIR [--build DIR] [--record]
+
+Counts, under callgrind, what windows of 16 messages of 8 bytes cost: instructions, locked instructions, system calls,
+allocations. Counts repeat from run to run, so the gate is narrow: 3 % over tests/costs/recorded.json, which --record
+writes. Ends with `N passed, N failed`.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+from callgrind import Profile, locking_instructions
+
+HERE = pathlib.Path(__file__).resolve().parent
+RECORDED = HERE / "recorded.json"
+CFLAGS = "-std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Werror -pthread -rdynamic -fno-optimize-sibling-calls".split()
+ROUNDS, WINDOW = 100, 16
+TOLERANCE = 1.03
+# Instructions a message, send side and receive side in all: callgrind, one thread.
+SEND_BUDGET, RECEIVE_BUDGET = 250, 350
+# Locked instructions a message in a process with threads: the lane's try-lock and at most one more.
+ISEND_LOCKED, COMPLETED_WAIT_LOCKED = 2, 0
+
+SENDER, RECEIVER = 0, 1
+PHASES = {"isend": SENDER, "isend_wait": SENDER, "irecv": RECEIVER, "irecv_wait": RECEIVER, "local": RECEIVER}
+
+
+class Costs:
+    """The costs of one phase, per message."""
+
+    def __init__(self, instructions, locked, system_calls, allocations):
+        self.instructions, self.locked = instructions, locked
+        self.system_calls, self.allocations = system_calls, allocations
+
+
+def measure(options, program, order, phase, threads):
+    shared = options.build / "barrier"
+    shared.write_bytes(bytes(4096))
+    for old in options.build.glob("callgrind.*"):
+        old.unlink()
+    command = [
+        options.prefix / "bin/mpiexec", "-n", 2, "valgrind", "--tool=callgrind", "--dump-instr=yes", "--collect-systime=yes",
+        f"--toggle-collect=counted_{phase}", f"--callgrind-out-file={options.build}/callgrind.%q{{PMI_RANK}}",
+        program, order, shared, ROUNDS, *(["threads"] if threads else []),
+    ]  # fmt: skip
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    said = re.findall(r"^rank=(\d) allocations=(\d+) locks=(\d+) base=0x([0-9a-f]+) file=(.*)$", done.stdout, re.M)
+    if done.returncode != 0 or len(said) != 2:
+        sys.exit(f"costs: {phase}: exit code {done.returncode}\n{done.stdout}{done.stderr[-3000:]}")
+    by_rank = {int(rank): (int(allocated), int(locks), int(base, 16), file) for rank, allocated, locks, base, file in said}
+    allocated, locks, base, library = by_rank[PHASES[phase]]
+    profile = Profile(options.build / f"callgrind.{PHASES[phase]}")
+    messages = ROUNDS * WINDOW
+    locked = profile.locked(base, addresses_of(library)) + locks
+    return Costs(profile.instructions() / messages, locked / messages, profile.system_calls() / messages, allocated / messages)
+
+
+def addresses_of(library, known={}):
+    if library not in known:
+        known[library] = locking_instructions(library)
+    return known[library]
+
+
+class Gate:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def at_most(self, what, value, limit, why):
+        good = value <= limit + 1e-9
+        self.passed, self.failed = self.passed + good, self.failed + (not good)
+        print(f"{'ok' if good else 'FAILED':7} {what:52} {value:8.2f}  at most {limit:8.2f} ({why})", flush=True)
+
+
+def budgets(gate, costs):
+    """The design's budgets; `costs` by (order, phase, threads)."""
+    single = {phase: costs["prepost", phase, False] for phase in PHASES}
+    threaded = {phase: costs["prepost", phase, True] for phase in PHASES}
+    send = single["isend"].instructions + single["isend_wait"].instructions
+    receive = single["irecv"].instructions + single["irecv_wait"].instructions
+    gate.at_most("send side, instructions", send, SEND_BUDGET, "budget")
+    gate.at_most("receive side, instructions", receive, RECEIVE_BUDGET, "budget")
+    gate.at_most("Isend, locked instructions, threads", threaded["isend"].locked, ISEND_LOCKED, "budget")
+    gate.at_most("Wait on a completed send, locked instructions", threaded["isend_wait"].locked, COMPLETED_WAIT_LOCKED, "budget")
+    gate.at_most("Comm_rank, Comm_size, Type_size, locked instructions", threaded["local"].locked, 0, "budget")
+    for phase in ("isend", "isend_wait", "irecv", "irecv_wait", "local"):
+        for kind in ("system_calls", "allocations"):
+            gate.at_most(f"{phase}, {kind.replace('_', ' ')}", getattr(single[phase], kind), 0, "budget")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", required=True, type=pathlib.Path, help="an installed tree: bin/mpicc, bin/mpiexec")
+    parser.add_argument("--mpicc", type=pathlib.Path, help="instead of PREFIX/bin/mpicc")
+    parser.add_argument("--build", default="build/costs", type=pathlib.Path, help="where the program is compiled")
+    parser.add_argument("--record", action="store_true", help="write the instruction counts to recorded.json")
+    options = parser.parse_args()
+    options.prefix, options.build = options.prefix.resolve(), options.build.resolve()
+    options.build.mkdir(parents=True, exist_ok=True)
+
+    program = options.build / "messages"
+    mpicc = options.mpicc or options.prefix / "bin/mpicc"
+    subprocess.run([str(word) for word in (mpicc, *CFLAGS, HERE / "messages.c", "-o", program, "-ldl")], check=True)
+
+    wanted = [("prepost", phase, threads) for threads in (False, True) for phase in PHASES]
+    wanted += [("unexpected", phase, False) for phase in ("irecv", "irecv_wait")]
+    costs = {key: measure(options, program, *key) for key in wanted}
+    found = {" ".join((order, phase, "threads" if threads else "alone")): round(cost.instructions, 2)
+             for (order, phase, threads), cost in costs.items()}  # fmt: skip
+    if options.record:
+        RECORDED.write_text(json.dumps(found, indent=2) + "\n")
+
+    gate = Gate()
+    budgets(gate, costs)
+    if not RECORDED.exists():
+        sys.exit(f"costs: {RECORDED} is missing: run tests/costs/run.py --record")
+    recorded = json.loads(RECORDED.read_text())
+    for name, value in found.items():
+        gate.at_most(f"{name}, instructions", value, recorded.get(name, 0) * TOLERANCE, "recorded + 3 %")
+    print(f"{gate.passed} passed, {gate.failed} failed")
+    return 1 if gate.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
