@@ -1,4 +1,4 @@
-"""Reads what callgrind wrote with --dump-instr=yes --collect-systime=yes, and which instructions of a library lock."""
+"""Reads what callgrind wrote with --dump-instr=yes, and which instructions of a library lock."""
 
 import re
 import subprocess
@@ -46,9 +46,6 @@ class Profile:
 
     def instructions(self):
         return self.totals.get("Ir", 0)
-
-    def system_calls(self):
-        return self.totals.get("sysCount", 0)
 
     def locked(self, base, addresses):
         return sum(count for address, count in self.executed.items() if address - base in addresses)

@@ -1,4 +1,4 @@
-/* messages PHASES SHARED_FILE ROUNDS [threads]: windows of 16 eager messages of 8 bytes between two ranks, in phases that
+/* messages PHASES SHARED_FILE ROUNDS alone|threads [trap]: windows of 16 eager messages of 8 bytes between two ranks, in phases that
  * do not poll: between phases the ranks meet in a barrier over SHARED_FILE that is not MPI, so that whatever a phase waits
  * for has already come. Each phase is a function of its own, `counted_...`, for callgrind to collect; the first rounds go
  * through twins, `warm_...`, that it does not collect.
@@ -6,17 +6,23 @@
  * PHASES is "prepost" or "unexpected": whether receives are posted before the messages are sent. With "threads" a second
  * thread exists, so that the library may not skip its locks.
  *
- * Counts allocations and pthread locks itself, by defining these functions, and prints them per phase. Prints where the
- * library is mapped, for addresses of instructions to be found in its file. */
+ * Counts allocations and pthread locks itself, by defining these functions, and windows in which a system call was made,
+ * by the kernel's system call user dispatch when "trap" is given (not under valgrind, whose own calls it would catch), and prints them for each phase. Prints where the library
+ * is mapped, for addresses of instructions to be found in its file. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { WINDOW = 16, WARM_ROUNDS = 40, RANKS = 2 };
@@ -28,7 +34,6 @@ static int rank, turn;
 
 /* ---- what is counted here ---- */
 static _Thread_local long allocations, locks;
-static long phase_allocations, phase_locks;
 void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t), *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 static int (*real_lock)(pthread_mutex_t *), (*real_trylock)(pthread_mutex_t *);
@@ -58,6 +63,28 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
     return locks++, real_trylock(mutex);
 }
 
+/* While `trap` says so, the next system call raises SIGSYS instead. The handler makes the call and lets the others pass:
+ * one in a window is enough to know. */
+static volatile char trap = SYSCALL_DISPATCH_FILTER_ALLOW;
+static volatile long trapped;
+
+static void on_system_call(int number, siginfo_t *info, void *context)
+{
+    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    (void)number;
+    trap = SYSCALL_DISPATCH_FILTER_ALLOW;
+    trapped++;
+    long result = syscall(info->si_syscall, r[REG_RDI], r[REG_RSI], r[REG_RDX], r[REG_R10], r[REG_R8], r[REG_R9]);
+    r[REG_RAX] = result == -1 ? -errno : result;
+}
+
+static int trap_system_calls(void)
+{
+    struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
+    return sigaction(SIGSYS, &action, NULL) == 0 &&
+           prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &trap) == 0;
+}
+
 /* ---- the phases ---- */
 /* noipa: the compiler must not fold the twins, which are the same but for their names. */
 #define PHASE(name, ...)                                                        \
@@ -74,6 +101,35 @@ PHASE(local, int size; for (int i = 0; i < WINDOW; i++) {
     MPI_Type_size(MPI_LONG, &size);
 })
 
+enum { ISEND, ISEND_WAIT, IRECV, IRECV_WAIT, LOCAL, PHASES };
+static struct {
+    const char *name;
+    void (*warm)(void), (*counted)(void);
+    long allocations, locks, system_calls;
+} phases[PHASES] = {
+    [ISEND] = {"isend", warm_isend, counted_isend, 0, 0, 0},
+    [ISEND_WAIT] = {"isend_wait", warm_isend_wait, counted_isend_wait, 0, 0, 0},
+    [IRECV] = {"irecv", warm_irecv, counted_irecv, 0, 0, 0},
+    [IRECV_WAIT] = {"irecv_wait", warm_irecv_wait, counted_irecv_wait, 0, 0, 0},
+    [LOCAL] = {"local", warm_local, counted_local, 0, 0, 0},
+};
+static int warm = 1, traps;
+
+static void run(int phase)
+{
+    if (warm) {
+        phases[phase].warm();
+        return;
+    }
+    long allocated = allocations, locked = locks, called = trapped;
+    trap = traps ? SYSCALL_DISPATCH_FILTER_BLOCK : SYSCALL_DISPATCH_FILTER_ALLOW;
+    phases[phase].counted();
+    trap = SYSCALL_DISPATCH_FILTER_ALLOW;
+    phases[phase].allocations += allocations - allocated;
+    phases[phase].locks += locks - locked;
+    phases[phase].system_calls += trapped - called;
+}
+
 /* Everyone has arrived at this turn of the barrier. */
 static void meet(void)
 {
@@ -83,36 +139,25 @@ static void meet(void)
         usleep(50);
 }
 
-static void run(void (*phase)(void))
+static void one_round(int prepost)
 {
-    long allocated = allocations, locked = locks;
-    phase();
-    phase_allocations += allocations - allocated;
-    phase_locks += locks - locked;
-}
-
-static void one_round(int prepost, int warm)
-{
-    void (*isend)(void) = warm ? warm_isend : counted_isend, (*isend_wait)(void) = warm ? warm_isend_wait : counted_isend_wait;
-    void (*irecv)(void) = warm ? warm_irecv : counted_irecv, (*irecv_wait)(void) = warm ? warm_irecv_wait : counted_irecv_wait;
     int flag;
-
     if (rank == 1 && prepost)
-        run(irecv);
+        run(IRECV);
     meet();
     if (rank == 0)
-        run(isend);
+        run(ISEND);
     meet();
     if (rank == 1 && !prepost) {
         MPI_Iprobe(0, WINDOW + 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE); /* takes the messages in as unexpected */
-        run(irecv);
+        run(IRECV);
     }
     if (rank == 1)
-        run(irecv_wait);
+        run(IRECV_WAIT);
     meet();
     if (rank == 0)
-        run(isend_wait);
-    run(warm ? warm_local : counted_local);
+        run(ISEND_WAIT);
+    run(LOCAL);
     for (int i = 0; rank == 1 && i < WINDOW; i++)
         if (values[i] != i)
             MPI_Abort(MPI_COMM_WORLD, 3);
@@ -125,36 +170,40 @@ int main(int argc, char **argv)
 {
     static pthread_mutex_t until = PTHREAD_MUTEX_INITIALIZER;
     int provided, file;
-    if (argc > 4)
+    int threads = argc > 4 && strcmp(argv[4], "threads") == 0;
+    if (threads)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     else
         MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    file = argc < 4 ? -1 : open(argv[2], O_RDWR);
+    file = argc < 5 ? -1 : open(argv[2], O_RDWR);
     if (file < 0)
         return MPI_Abort(MPI_COMM_WORLD, 2);
     arrivals = mmap(NULL, sizeof *arrivals, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int prepost = strcmp(argv[1], "prepost") == 0, rounds = atoi(argv[3]);
     pthread_t thread;
-    if (argc > 4) {
+    if (threads) {
         pthread_mutex_lock(&until);
         pthread_create(&thread, NULL, idle_thread, &until);
     }
     for (int i = 0; i < WINDOW; i++)
         values[i] = rank == 0 ? i : 0;
 
-    for (int i = 0; i < WARM_ROUNDS; i++)
-        one_round(prepost, 1);
-    phase_allocations = phase_locks = 0;
-    for (int i = 0; i < rounds; i++)
-        one_round(prepost, 0);
+    traps = argc > 5 && trap_system_calls();
+    for (int i = 0; i < WARM_ROUNDS + rounds; i++) {
+        warm = i < WARM_ROUNDS;
+        one_round(prepost);
+    }
 
     Dl_info where;
-    if (dladdr((void *)MPI_Isend, &where))
-        printf("rank=%d allocations=%ld locks=%ld base=%p file=%s\n", rank, phase_allocations, phase_locks, where.dli_fbase,
+    if (!dladdr((void *)MPI_Isend, &where))
+        return MPI_Abort(MPI_COMM_WORLD, 4);
+    for (int p = 0; p < PHASES; p++)
+        printf("rank=%d phase=%s allocations=%ld locks=%ld system_calls=%ld trapped=%d base=%p file=%s\n", rank,
+               phases[p].name, phases[p].allocations, phases[p].locks, phases[p].system_calls, traps, where.dli_fbase,
                where.dli_fname);
     fflush(stdout);
-    if (argc > 4) {
+    if (threads) {
         pthread_mutex_unlock(&until);
         pthread_join(thread, NULL);
     }

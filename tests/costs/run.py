@@ -39,26 +39,36 @@ class Costs:
         self.system_calls, self.allocations = system_calls, allocations
 
 
-def measure(options, program, order, phase, threads):
+SAID = re.compile(r"^rank=(\d) phase=(\w+) allocations=(\d+) locks=(\d+) system_calls=(\d+) trapped=(\d) base=0x(\w+) file=(.*)$", re.M)
+
+
+def launch(options, program, order, threads, before=()):
+    """What the program said, by rank and phase."""
     shared = options.build / "barrier"
     shared.write_bytes(bytes(4096))
+    arguments = [program, order, shared, ROUNDS, "threads" if threads else "alone", *([] if before else ["trap"])]
+    command = [options.prefix / "bin/mpiexec", "-n", 2, *before, *arguments]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+    said = SAID.findall(done.stdout)
+    if done.returncode != 0 or len(said) != 2 * len(PHASES):
+        sys.exit(f"costs: {order}: exit code {done.returncode}\n{done.stdout}{done.stderr[-3000:]}")
+    return {(int(rank), phase): rest for rank, phase, *rest in said}
+
+
+def measure(options, program, order, phase, threads, native):
     for old in options.build.glob("callgrind.*"):
         old.unlink()
-    command = [
-        options.prefix / "bin/mpiexec", "-n", 2, "valgrind", "--tool=callgrind", "--dump-instr=yes", "--collect-systime=yes",
-        f"--toggle-collect=counted_{phase}", f"--callgrind-out-file={options.build}/callgrind.%q{{PMI_RANK}}",
-        program, order, shared, ROUNDS, *(["threads"] if threads else []),
-    ]  # fmt: skip
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-    said = re.findall(r"^rank=(\d) allocations=(\d+) locks=(\d+) base=0x([0-9a-f]+) file=(.*)$", done.stdout, re.M)
-    if done.returncode != 0 or len(said) != 2:
-        sys.exit(f"costs: {phase}: exit code {done.returncode}\n{done.stdout}{done.stderr[-3000:]}")
-    by_rank = {int(rank): (int(allocated), int(locks), int(base, 16), file) for rank, allocated, locks, base, file in said}
-    allocated, locks, base, library = by_rank[PHASES[phase]]
-    profile = Profile(options.build / f"callgrind.{PHASES[phase]}")
+    rank = PHASES[phase]
+    valgrind = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--toggle-collect=counted_{phase}",
+                f"--callgrind-out-file={options.build}/callgrind.%q{{PMI_RANK}}"]  # fmt: skip
+    base, library = launch(options, program, order, threads, valgrind)[rank, phase][4:]
+    allocations, locks, system_calls, trapped = map(int, native[order, threads][rank, phase][:4])
+    if not trapped:
+        sys.exit("costs: this kernel has no system call user dispatch (Linux 5.11 or later is needed)")
+    profile = Profile(options.build / f"callgrind.{rank}")
+    locked = profile.locked(int(base, 16), addresses_of(library)) + locks
     messages = ROUNDS * WINDOW
-    locked = profile.locked(base, addresses_of(library)) + locks
-    return Costs(profile.instructions() / messages, locked / messages, profile.system_calls() / messages, allocated / messages)
+    return Costs(profile.instructions() / messages, locked / messages, system_calls / messages, allocations / messages)
 
 
 def addresses_of(library, known={}):
@@ -109,7 +119,8 @@ def main():
 
     wanted = [("prepost", phase, threads) for threads in (False, True) for phase in PHASES]
     wanted += [("unexpected", phase, False) for phase in ("irecv", "irecv_wait")]
-    costs = {key: measure(options, program, *key) for key in wanted}
+    native = {key: launch(options, program, *key) for key in {(order, threads) for order, _, threads in wanted}}
+    costs = {key: measure(options, program, *key, native) for key in wanted}
     found = {" ".join((order, phase, "threads" if threads else "alone")): round(cost.instructions, 2)
              for (order, phase, threads), cost in costs.items()}  # fmt: skip
     if options.record:
