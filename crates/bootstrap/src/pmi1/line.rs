@@ -53,6 +53,14 @@ impl LineBuffer {
         &self.bytes[self.start..]
     }
 
+    /// Takes the bytes after the last whole line.
+    pub fn take_remainder(&mut self) -> Vec<u8> {
+        let rest = self.bytes.split_off(self.start);
+        self.bytes.clear();
+        (self.start, self.searched) = (0, 0);
+        rest
+    }
+
     pub fn too_long(&self) -> bool {
         self.remainder().len() > self.limit_bytes
     }
@@ -75,7 +83,8 @@ mod tests {
                 buffer.push(bytes);
                 lines.extend(std::iter::from_fn(|| buffer.next_line()));
             }
-            lines.push(buffer.remainder().to_vec());
+            lines.push(buffer.take_remainder());
+            prop_assert!(buffer.remainder().is_empty());
             let expected: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
             prop_assert_eq!(lines, expected);
         }

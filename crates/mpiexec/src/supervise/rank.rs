@@ -1,0 +1,43 @@
+//! One rank's processes.
+
+use super::connection::Connection;
+use crate::sys::{self, Ended, Pid};
+use std::fs;
+use std::os::fd::OwnedFd;
+
+pub struct Rank {
+    pub pid: Pid,
+    /// Leads a process group of its own; else it is in mpiexec's, with the terminal.
+    pub own_group: bool,
+    pub ended: Option<Ended>,
+    pub connection: Option<Connection>,
+    /// The process that speaks PMI: the rank itself, or what its wrapper has started.
+    pub client: Option<Client>,
+}
+
+pub struct Client {
+    pub pid: Pid,
+    /// Readable when it has ended; only for one that is not a child of mpiexec.
+    pub pidfd: Option<OwnedFd>,
+}
+
+impl Rank {
+    pub fn is_running(&self) -> bool {
+        self.ended.is_none()
+    }
+
+    /// Signals its whole process group. Not once it has ended: its number may be another's by then.
+    pub fn signal(&self, signal: i32) {
+        match (self.is_running(), self.own_group) {
+            (true, true) => sys::kill_group(self.pid, signal),
+            (true, false) => sys::kill(self.pid, signal),
+            (false, _) => {}
+        }
+    }
+
+    /// For messages: `rank 3 (pid 1234 on node7)`.
+    pub fn show(&self, number: u32) -> String {
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        format!("rank {number} (pid {} on {})", self.pid, host.trim())
+    }
+}

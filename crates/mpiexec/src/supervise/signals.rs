@@ -1,0 +1,65 @@
+//! Signals sent to mpiexec.
+
+use super::{Phase, Supervisor};
+use crate::sys::{self, Received};
+
+/// Signals that mpiexec reads instead of being hit by.
+pub const READ: [i32; 10] = [
+    libc::SIGCHLD,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+    libc::SIGPIPE,
+];
+
+impl Supervisor<'_> {
+    pub(super) fn take_signals(&mut self) {
+        while let Some(received) = self.signals.next() {
+            match received.signal {
+                libc::SIGCHLD => self.reap(),
+                libc::SIGUSR2 => {
+                    self.ask_for_reports();
+                }
+                // A write to a closed pipe fails as well, where it is handled.
+                libc::SIGPIPE => {}
+                libc::SIGINT if self.asked_to_end == Some(libc::SIGINT) => self.kill_now(),
+                libc::SIGTSTP => {
+                    self.forward(&received);
+                    sys::stop_self();
+                }
+                signal => {
+                    if ![libc::SIGUSR1, libc::SIGCONT].contains(&signal) {
+                        self.asked_to_end = Some(signal);
+                    }
+                    self.verbose(&format!(
+                        "signal {} goes on to every rank",
+                        sys::describe_signal(signal)
+                    ));
+                    self.forward(&received);
+                }
+            }
+        }
+    }
+
+    /// The terminal has itself signalled the ranks of mpiexec's own process group.
+    fn forward(&self, received: &Received) {
+        let ranks = self
+            .ranks
+            .iter()
+            .filter(|rank| rank.own_group || !received.from_terminal);
+        ranks.for_each(|rank| rank.signal(received.signal));
+    }
+
+    fn kill_now(&mut self) {
+        if self.ending.phase() != Phase::Killed {
+            eprintln!("mpiexec: interrupted again; every rank is killed");
+            self.ending.record((128 + libc::SIGINT) as u8);
+            self.enter(Phase::Killed);
+        }
+    }
+}

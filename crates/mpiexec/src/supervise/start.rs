@@ -1,0 +1,147 @@
+//! Starting the ranks.
+
+use super::connection::Connection;
+use super::ending::Ending;
+use super::input::SharedInput;
+use super::output::Output;
+use super::rank::Rank;
+use super::{Source, Supervisor, signals};
+use crate::arguments::{Job, Stdin};
+use crate::environment;
+use crate::plan::{Application, Plan};
+use crate::pmi::Server;
+use crate::sys::{self, Epoll, Interest, Launch, SignalReader, Spawner, StartFailure, Step};
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Instant;
+
+/// Descriptors that mpiexec has open besides those of ranks.
+const OWN_DESCRIPTORS: u64 = 64;
+/// PMI connection, process descriptor, and input, output and error when passed through mpiexec.
+const DESCRIPTORS_PER_RANK: u64 = 5;
+
+impl<'a> Supervisor<'a> {
+    pub(super) fn new(job: &'a Job, plan: &'a Plan) -> Result<Supervisor<'a>, String> {
+        let failed = |error: io::Error| format!("cannot set up: {error}");
+        let signals = SignalReader::new(&signals::READ).map_err(failed)?;
+        let descriptors = OWN_DESCRIPTORS + DESCRIPTORS_PER_RANK * u64::from(plan.size());
+        let descriptor_limit = sys::with_more_descriptors(descriptors).map_err(failed)?;
+        sys::adopt_orphans().map_err(failed)?;
+        let epoll = Epoll::new().map_err(failed)?;
+        epoll
+            .add(&signals, Source::Signals.token(), Interest::Read)
+            .map_err(failed)?;
+        let spawner = Spawner::new(signals.mask_before(), descriptor_limit).map_err(failed)?;
+        Ok(Supervisor {
+            job,
+            plan,
+            epoll,
+            signals,
+            spawner,
+            server: Server::new(&plan.job, plan.ranks.iter().map(|rank| rank.application)),
+            ranks: Vec::with_capacity(plan.ranks.len()),
+            output: Output::new(job)?,
+            input: (job.stdin == Stdin::All).then(SharedInput::new),
+            ending: Ending::new(),
+            deadline: job
+                .timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
+            asked_to_end: None,
+            losses: Vec::new(),
+        })
+    }
+
+    /// Starts every rank; on failure, those before it run.
+    pub(super) fn start_ranks(&mut self) -> Result<(), String> {
+        let nowhere = File::open("/dev/null").map_err(|error| format!("/dev/null: {error}"))?;
+        // A background process group cannot read the terminal, so the rank that reads it stays in mpiexec's.
+        let terminal = io::stdin().is_terminal();
+        for number in 0..self.plan.size() {
+            let reads_stdin = self.job.stdin == Stdin::Rank(number);
+            let rank = self.start_rank(number, reads_stdin, !(reads_stdin && terminal), &nowhere);
+            let rank = rank.map_err(|error| {
+                format!(
+                    "cannot start rank {number} of {}: {error}",
+                    self.plan.size()
+                )
+            })?;
+            self.verbose(&format!("rank {number} is process {}", rank.pid));
+            self.ranks.push(rank);
+        }
+        match &mut self.input {
+            Some(input) => input
+                .begin(&self.epoll)
+                .map_err(|error| format!("standard input: {error}")),
+            None => Ok(()),
+        }
+    }
+
+    fn start_rank(
+        &mut self,
+        number: u32,
+        reads_stdin: bool,
+        own_group: bool,
+        nowhere: &File,
+    ) -> io::Result<Rank> {
+        let plan = &self.plan.ranks[number as usize];
+        let application = &self.plan.applications[plan.application];
+        let (server_side, rank_side) = sys::socket_pair()?;
+        let own_environment = environment::of_rank(number, self.plan.size(), rank_side.as_raw_fd());
+        let input: Option<OwnedFd> = match &mut self.input {
+            Some(shared) => Some(shared.open_rank()?),
+            None => None,
+        };
+        let [output, error] = self.output.open_rank(number, &self.epoll)?;
+        let raw = |fd: &Option<OwnedFd>| fd.as_ref().map(|fd| fd.as_raw_fd());
+        let stdin: Option<RawFd> = raw(&input).or((!reads_stdin).then_some(nowhere.as_raw_fd()));
+        let pid = self.spawner.spawn(&Launch {
+            program: &application.program,
+            arguments: &application.arguments,
+            environment: application
+                .environment
+                .iter()
+                .chain(&own_environment)
+                .collect::<Vec<&CString>>(),
+            directory: application.directory.as_ref(),
+            streams: [stdin, raw(&output), raw(&error)],
+            socket: rank_side.as_raw_fd(),
+            own_group,
+            cpus: plan.cpus.as_deref(),
+        })?;
+        let connection = Connection::new(server_side, number, &self.epoll)?;
+        Ok(Rank {
+            pid,
+            own_group,
+            ended: None,
+            connection: Some(connection),
+            client: None,
+        })
+    }
+}
+
+/// One line for a rank that could not run its program.
+pub(super) fn explain(failure: &StartFailure, number: usize, application: &Application) -> String {
+    let program = application.program.to_string_lossy();
+    let error = &failure.error;
+    match failure.step {
+        Step::Prepare => format!("rank {number} cannot be set up: {error}"),
+        Step::Directory => {
+            let directory = application
+                .directory
+                .as_ref()
+                .map(|directory| directory.to_string_lossy());
+            format!(
+                "rank {number} cannot enter {}: {error}",
+                directory.unwrap_or_default()
+            )
+        }
+        Step::Execute if error.kind() == io::ErrorKind::NotFound => {
+            format!(
+                "rank {number} cannot run {program}: its interpreter (after `#!`, or the dynamic loader) is missing"
+            )
+        }
+        Step::Execute => format!("rank {number} cannot run {program}: {error}"),
+    }
+}

@@ -1,0 +1,154 @@
+//! Between the ranks' connections and the PMI server.
+
+use super::connection::Arrival;
+use super::rank::Client;
+use super::{Phase, Source, Supervisor, WRAPPER_TIME};
+use crate::pmi::{Event, Standing};
+use crate::sys::{self, Interest};
+use std::time::Instant;
+
+/// Lines taken from one rank before the others have their turn.
+const LINES_PER_TURN: usize = 256;
+
+impl Supervisor<'_> {
+    /// Reads what a rank has said and answers.
+    pub(super) fn serve(&mut self, number: u32) {
+        let mut events = Vec::new();
+        for _ in 0..LINES_PER_TURN {
+            let Some(connection) = &mut self.ranks[number as usize].connection else {
+                return;
+            };
+            connection.flush();
+            match connection.next_line() {
+                Arrival::Line(line) => self.server.line(number, &line, &mut events),
+                Arrival::Nothing => break,
+                Arrival::Endless => {
+                    events.push(Event::Broken(number, "sent a PMI line without end".into()));
+                    break;
+                }
+                Arrival::End => {
+                    self.ranks[number as usize].connection = None;
+                    self.expect_end(number);
+                    break;
+                }
+            }
+            self.handle(&mut events);
+        }
+        self.handle(&mut events);
+        if let Some(connection) = &mut self.ranks[number as usize].connection {
+            // Only an exhausted kernel refuses, and then the rank's end will still be seen.
+            let _ = connection.update_interest(&self.epoll);
+        }
+    }
+
+    fn handle(&mut self, events: &mut Vec<Event>) {
+        for event in events.drain(..) {
+            match event {
+                Event::Reply(rank, line) => {
+                    if let Some(connection) = &mut self.ranks[rank as usize].connection {
+                        connection.send(&line);
+                        let _ = connection.update_interest(&self.epoll);
+                    }
+                }
+                Event::Started(rank) => self.watch_client(rank),
+                Event::Abort(rank, code) => {
+                    let shown = self.ranks[rank as usize].show(rank);
+                    self.fail(
+                        code,
+                        &format!("{shown} called MPI_Abort with code {code}; the job is ended"),
+                    );
+                }
+                Event::Broken(rank, problem) => {
+                    self.ranks[rank as usize].connection = None;
+                    let shown = self.ranks[rank as usize].show(rank);
+                    self.fail(1, &format!("{shown} {problem}; the job is ended"));
+                }
+                Event::Note(rank, text) => self.verbose(&format!("rank {rank} {text}")),
+            }
+        }
+        if self.ranks.iter().any(|rank| !rank.is_running()) {
+            self.check_barrier();
+        }
+    }
+
+    /// Learns which process speaks for the rank. Its end without `finalize` is a failure that the end of the rank itself
+    /// tells too late when a wrapper lives on.
+    fn watch_client(&mut self, number: u32) {
+        let rank = &mut self.ranks[number as usize];
+        let Some(pid) = rank
+            .connection
+            .as_ref()
+            .and_then(|connection| connection.peer)
+        else {
+            return;
+        };
+        let mut pidfd = None;
+        if pid != rank.pid {
+            // Old kernels have none, and a program that has ended already needs none.
+            pidfd = sys::open_pidfd(pid).ok();
+            if let Some(pidfd) = &pidfd {
+                let _ = self
+                    .epoll
+                    .add(pidfd, Source::Client(number).token(), Interest::Read);
+            }
+        }
+        rank.client = Some(Client { pid, pidfd });
+        self.verbose(&format!(
+            "rank {number} has called MPI_Init in process {pid}"
+        ));
+    }
+
+    pub(super) fn client_ended(&mut self, number: u32) {
+        // Its last words may not have been read yet.
+        self.serve(number);
+        if let Some(client) = &mut self.ranks[number as usize].client {
+            client.pidfd = None;
+        }
+        self.expect_end(number);
+    }
+
+    /// The rank's MPI program has gone: if it has not said `finalize`, the rank is to end too, and soon.
+    fn expect_end(&mut self, number: u32) {
+        let known = self.losses.iter().any(|(other, _)| *other == number);
+        let active = self.server.standing(number) == Standing::Active;
+        if active && !known && self.ranks[number as usize].is_running() {
+            self.losses.push((number, Instant::now() + WRAPPER_TIME));
+        }
+    }
+
+    pub(super) fn lost(&mut self, number: u32) {
+        if self.server.standing(number) == Standing::Active {
+            let shown = self.ranks[number as usize].show(number);
+            self.fail(1, &format!("the MPI program of {shown} ended without calling MPI_Finalize; the job is ended"));
+        }
+    }
+
+    /// Asks every rank that can to print what it waits for, and says what else is known of the others. Answers whether any
+    /// can.
+    pub(super) fn ask_for_reports(&mut self) -> bool {
+        let mut asked = false;
+        for (number, rank) in self
+            .ranks
+            .iter()
+            .enumerate()
+            .filter(|(_, rank)| rank.is_running())
+        {
+            let pid = rank.client.as_ref().map_or(rank.pid, |client| client.pid);
+            let known = match self.server.standing(number as u32) {
+                Standing::New => "has not called MPI_Init",
+                Standing::Finalized => "has called MPI_Finalize",
+                // The signal would end a program that does not handle it.
+                Standing::Active if !sys::catches(pid, libc::SIGUSR2) => {
+                    "runs, and its MPI library does not report"
+                }
+                Standing::Active => {
+                    sys::kill(pid, libc::SIGUSR2);
+                    asked = true;
+                    continue;
+                }
+            };
+            eprintln!("mpiexec: {} {known}", rank.show(number as u32));
+        }
+        asked && self.ending.phase() != Phase::Killed
+    }
+}

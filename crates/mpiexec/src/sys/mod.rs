@@ -1,0 +1,29 @@
+//! The only modules with `unsafe`: system calls that `std` does not offer, each behind a safe function.
+
+mod epoll;
+mod process;
+mod signals;
+mod socket;
+mod spawn;
+mod watchdog;
+
+pub use epoll::{Epoll, Interest};
+pub use process::{
+    Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, is_always_ready, kill,
+    kill_group, open_pidfd, reap, set_nonblocking, stop_self, with_more_descriptors,
+};
+pub use signals::{Received, SignalReader, describe as describe_signal};
+pub use socket::{receive, send, socket_pair};
+pub use spawn::{Launch, Spawner, StartFailure, Step};
+pub use watchdog::Watchdog;
+
+use std::io;
+
+/// The result of a system call that answers -1 on failure.
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
