@@ -18,13 +18,13 @@ use nix::unistd::Pid;
 
 const POLL: Duration = Duration::from_millis(50);
 /// Between asking a job to end and killing it.
-const PATIENCE: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(2);
 const STDERR_KEPT_BYTES: usize = 4096;
 
 #[derive(Debug)]
 pub enum End {
     Exited(ExitStatus),
-    /// It printed nothing for the limit and was stopped.
+    /// It printed nothing for longer than it may, and was stopped.
     Silent,
     /// The user stopped us.
     Interrupted,
@@ -39,11 +39,20 @@ pub struct Outcome {
     pub complaint: String,
 }
 
+/// How long a job may be silent.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Until its first line.
+    pub start: Duration,
+    /// Between lines, and from the last one to its end.
+    pub line: Duration,
+}
+
 /// Runs `command`, gives each line of its standard output to `on_line`, and stops it when it has been silent for
-/// `silence`.
+/// longer than `patience`.
 pub fn run(
     mut command: Command,
-    silence: Duration,
+    patience: Patience,
     mut on_line: impl FnMut(&str),
 ) -> io::Result<Outcome> {
     let interrupted = interruption()?;
@@ -59,7 +68,7 @@ pub fn run(
         move || stderr.map_or(String::new(), last_bytes)
     });
     let lines = lines_of(&mut child);
-    let stopped = follow(&mut child, &lines, silence, &interrupted, &mut on_line)?;
+    let stopped = follow(&mut child, &lines, patience, &interrupted, &mut on_line)?;
     let end = match stopped {
         Some(end) => {
             stop(&mut child)?;
@@ -115,15 +124,15 @@ fn last_bytes(mut from: impl Read) -> String {
 fn follow(
     child: &mut Child,
     lines: &Receiver<String>,
-    silence: Duration,
+    patience: Patience,
     interrupted: &AtomicBool,
     on_line: &mut impl FnMut(&str),
 ) -> io::Result<Option<End>> {
-    let mut last = Instant::now();
+    let (mut last, mut silence) = (Instant::now(), patience.start);
     loop {
         match lines.recv_timeout(POLL) {
             Ok(line) => {
-                last = Instant::now();
+                (last, silence) = (Instant::now(), patience.line);
                 on_line(&line);
                 continue;
             }
@@ -137,7 +146,7 @@ fn follow(
             return Ok(Some(End::Silent));
         }
         // Something it left behind holds its output open: the job itself is over.
-        if child.try_wait()?.is_some() && last.elapsed() > PATIENCE {
+        if child.try_wait()?.is_some() && last.elapsed() > GRACE {
             return Ok(None);
         }
     }
@@ -148,7 +157,7 @@ fn stop(child: &mut Child) -> io::Result<()> {
     let family = descendants(pid);
     let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
     let asked = Instant::now();
-    while asked.elapsed() < PATIENCE
+    while asked.elapsed() < GRACE
         && (child.try_wait()?.is_none() || family.iter().any(Process::lives))
     {
         thread::sleep(POLL);
@@ -218,6 +227,11 @@ fn descendants(root: i32) -> Vec<Process> {
 mod tests {
     use super::*;
 
+    fn of_seconds(seconds: f64) -> Patience {
+        let line = Duration::from_secs_f64(seconds);
+        Patience { start: line, line }
+    }
+
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
@@ -229,7 +243,7 @@ mod tests {
         let mut lines = Vec::new();
         let outcome = run(
             shell("echo a; echo b; echo oops >&2; exit 3"),
-            Duration::from_secs(10),
+            of_seconds(10.0),
             |l| {
                 lines.push(l.to_string());
             },
@@ -245,10 +259,7 @@ mod tests {
         let mut pid = String::new();
         // The grandchild leaves the group, as a launcher's ranks do, and ignores being asked to end.
         let script = "setsid sh -c 'trap \"\" TERM; echo $$; sleep 60 & wait; sleep 60'";
-        let outcome = run(shell(script), Duration::from_millis(300), |l| {
-            pid = l.to_string()
-        })
-        .unwrap();
+        let outcome = run(shell(script), of_seconds(0.3), |l| pid = l.to_string()).unwrap();
         assert!(matches!(outcome.end, End::Silent));
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
         assert!(

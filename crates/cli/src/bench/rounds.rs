@@ -5,14 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use super::catalog::{Benchmark, FLOOR};
 use super::job::{self, End};
 use super::library::{Library, Pin};
 use super::record::{Line, Results};
 use super::stats::binary;
-use super::turn::{START_SECONDS, Turn, place};
+use super::turn::{START_SECONDS, Turn, patience, place};
 
 /// The name under which the machine's own limits stand among the libraries.
 pub const FLOOR_COLUMN: &str = "floor";
@@ -158,7 +157,7 @@ fn run_floor(
         command.arg("--cpus").arg(processors.join(","));
     }
     let shown = format!("{command:?}");
-    let outcome = job::run(command, Duration::from_secs_f64(START_SECONDS), |line| {
+    let outcome = job::run(command, patience(START_SECONDS), |line| {
         if let Some(Line::Point {
             series,
             x,

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::catalog::{Axis, STARTUP_WALL};
-use super::job::{self, End, Outcome};
+use super::job::{self, End, Outcome, Patience};
 use super::library::{Layout, Library};
 use super::record::{Line, Results};
 use super::rounds::{Failure, Plan, list};
@@ -13,8 +13,16 @@ use super::stats::binary;
 
 /// `startup` commands timed in a round; one alone is a single sample.
 const STARTS_A_ROUND: usize = 5;
-/// For a command that measures nothing.
+/// A job that has not printed anything by then hangs.
 pub const START_SECONDS: f64 = 20.0;
+
+/// The patience with a job whose every line after the first may take `seconds`.
+pub fn patience(seconds: f64) -> Patience {
+    Patience {
+        start: Duration::from_secs_f64(START_SECONDS),
+        line: Duration::from_secs_f64(seconds),
+    }
+}
 
 pub struct Turn<'a, 'p> {
     pub plan: &'a Plan<'a>,
@@ -78,7 +86,7 @@ impl Turn<'_, '_> {
             self.report(&format!("ranks={ranks}"));
             let mut command = self.launcher(ranks);
             command.arg("--bare");
-            let outcome = job::run(command, Duration::from_secs_f64(START_SECONDS), |_| {})?;
+            let outcome = job::run(command, patience(START_SECONDS), |_| {})?;
             if !self.judge(&outcome, &[ranks], &vec![(STARTUP_WALL, ranks)])? {
                 break;
             }
@@ -111,10 +119,11 @@ impl Turn<'_, '_> {
             .iter()
             .flat_map(|&x| names.clone().map(move |n| (n, x)))
             .collect();
-        let silence = Duration::from_secs_f64(self.plan.limit_seconds);
         self.started = false;
         self.report("starting");
-        let outcome = job::run(command, silence, |line| self.take(line, ranks, &mut due))?;
+        let outcome = job::run(command, patience(self.plan.limit_seconds), |line| {
+            self.take(line, ranks, &mut due)
+        })?;
         self.judge(&outcome, points, &due).map(drop)
     }
 
@@ -162,7 +171,9 @@ impl Turn<'_, '_> {
             End::Interrupted => return Err(Failure::Interrupted),
             End::Exited(status) if status.success() => return Ok(true),
             End::Exited(status) => format!("{status}\n{}", outcome.complaint),
-            End::Silent if !self.started => format!("stopped, it had not started after {limit} s"),
+            End::Silent if !self.started => {
+                format!("stopped, it had not started after {START_SECONDS} s")
+            }
             End::Silent => {
                 if let Some(&(series, x)) = due.first() {
                     let above = if points.len() > 1 {

@@ -1,0 +1,209 @@
+//! One panel of a plot: axes, grid, legend and a line for each column.
+
+use std::fmt::Write;
+
+use super::scale::Scale;
+use super::{Curve, escape, text};
+use crate::bench::catalog::Series;
+use crate::bench::stats::{binary, three_digits};
+use crate::bench::table::{View, title};
+
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 40.0;
+const BOTTOM: f64 = 56.0;
+
+/// Where a panel stands on the page.
+pub struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// Draws the panel of `series`.
+pub fn draw_panel(out: &mut String, view: &View, series: &Series, curves: &[Curve], frame: &Frame) {
+    let top = frame.top;
+    let x_ends = (frame.left + LEFT, frame.left + frame.width - RIGHT);
+    let y_ends = (top + frame.height - BOTTOM, top + TOP);
+    let x = x_scale(view.points, x_ends);
+    let y = y_scale(series, curves, y_ends);
+    text(
+        out,
+        x_ends.0,
+        top + 16.0,
+        "start",
+        "title",
+        &title(view.benchmark, series),
+    );
+    axes(out, view, series, (&x, &y));
+    for curve in curves {
+        draw(out, curve, &x, &y);
+    }
+    legend(out, curves, x_ends.0, top + 31.0);
+}
+
+fn x_scale(points: &[u64], (from, to): (f64, f64)) -> Scale {
+    let low = points.iter().copied().min().unwrap_or(1).max(1) as f64;
+    let high = points.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let margin = 12.0;
+    Scale {
+        low,
+        high,
+        from: from + margin,
+        to: to - margin,
+        logarithmic: true,
+    }
+}
+
+fn y_scale(series: &Series, curves: &[Curve], (from, to): (f64, f64)) -> Scale {
+    if series.unit == "%" {
+        return Scale {
+            low: 0.0,
+            high: 100.0,
+            from,
+            to,
+            logarithmic: false,
+        };
+    }
+    let values = || {
+        curves
+            .iter()
+            .flat_map(|c| c.points.iter().map(|p| p.1))
+            .filter(|v| *v > 0.0)
+    };
+    let low = values().fold(f64::INFINITY, f64::min).min(1e12);
+    let high = values().fold(low, f64::max);
+    Scale {
+        low: low / 1.3,
+        high: high * 1.3,
+        from,
+        to,
+        logarithmic: true,
+    }
+}
+
+fn axes(out: &mut String, view: &View, series: &Series, (x, y): (&Scale, &Scale)) {
+    let (left, right) = (x.from - 12.0, x.to + 12.0);
+    for tick in y.ticks() {
+        let at = y.at(tick);
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{left}\" x2=\"{right}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>"
+        );
+        let label = three_digits(tick);
+        let short = if label.contains('.') {
+            label.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &label
+        };
+        text(out, left - 6.0, at + 4.0, "end", "", short);
+    }
+    for &point in view.points {
+        let at = x.at(point.max(1) as f64);
+        let (low, high) = (y.from, y.to);
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{low}\" y2=\"{high}\"/>"
+        );
+        text(out, at, low + 17.0, "middle", "", &binary(point));
+    }
+    let (low, high) = (y.from, y.to);
+    let _ = writeln!(
+        out,
+        "<path class=\"axis\" d=\"M{left} {high}V{low}H{right}\"/>"
+    );
+    text(
+        out,
+        f64::midpoint(left, right),
+        low + 38.0,
+        "middle",
+        "",
+        view.benchmark.axis_label,
+    );
+    let (tx, ty) = (left - 58.0, f64::midpoint(low, high));
+    let label = format!("{} ({})", series.about, series.unit);
+    let _ = writeln!(
+        out,
+        "<text x=\"{tx:.1}\" y=\"{ty:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 {tx:.1} {ty:.1})\">{}</text>",
+        escape(&label)
+    );
+}
+
+fn draw(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
+    let places: Vec<(f64, f64)> = curve
+        .points
+        .iter()
+        .map(|&(p, v)| (x.at(p.max(1) as f64), y.at(v.max(y.low))))
+        .collect();
+    let path: Vec<String> = places
+        .iter()
+        .map(|(px, py)| format!("{px:.1},{py:.1}"))
+        .collect();
+    let colour = curve.colour;
+    let dash = if curve.mark == 0 {
+        " stroke-dasharray=\"5 4\""
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
+        path.join(" ")
+    );
+    for &(px, py) in &places {
+        mark(out, curve, px, py);
+    }
+    // It left the picture here: an arrow to the top.
+    if let (Some(stopped), Some(&(px, py))) = (curve.stopped, places.last()) {
+        let (sx, top) = (x.at(stopped.max(1) as f64), y.to);
+        let tip = top + 9.0;
+        let _ = writeln!(
+            out,
+            "<path d=\"M{px:.1} {py:.1}L{sx:.1} {tip:.1}\" stroke=\"{colour}\" stroke-width=\"2\" \
+             stroke-dasharray=\"2 4\"/><path d=\"M{sx:.1} {top:.1}l-5 10h10z\" fill=\"{colour}\"/>"
+        );
+    }
+}
+
+fn mark(out: &mut String, curve: &Curve, x: f64, y: f64) {
+    let colour = curve.colour;
+    let shape = match curve.mark % 5 {
+        0 => return,
+        1 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""),
+        2 => format!(
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"",
+            x - 3.5,
+            y - 3.5
+        ),
+        3 => format!("<path d=\"M{x:.1} {:.1}l5 9h-10z\"", y - 5.0),
+        _ => format!("<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"", y - 5.0),
+    };
+    let _ = writeln!(out, "{shape} fill=\"{colour}\"/>");
+}
+
+fn legend(out: &mut String, curves: &[Curve], left: f64, y: f64) {
+    let mut x = left;
+    for curve in curves {
+        let dash = if curve.mark == 0 {
+            " stroke-dasharray=\"5 4\""
+        } else {
+            ""
+        };
+        let (end, at) = (x + 22.0, y - 4.0);
+        let colour = curve.colour;
+        let _ = writeln!(
+            out,
+            "<line x1=\"{x}\" x2=\"{end}\" y1=\"{at}\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>"
+        );
+        mark(out, curve, x + 11.0, at);
+        let limit = if curve.stopped.is_some() {
+            " (\u{25b2} over the time limit)"
+        } else {
+            ""
+        };
+        let label = format!("{}{limit}", curve.name);
+        text(out, x + 27.0, y, "start", "", &label);
+        x += 40.0 + 7.2 * label.chars().count() as f64;
+    }
+}
