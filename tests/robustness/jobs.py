@@ -169,10 +169,9 @@ class Watched:
         require(not left, f"left behind: {sorted(left)}")
 
 
-def in_private_mounts(script):
-    """A command prefix that runs what follows after `script` in mounts of its own; Skip where that is not permitted."""
-    flags = ["-m"] if os.geteuid() == 0 else ["-r", "-m"]
-    probe = subprocess.run(["unshare", *flags, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
-    if probe.returncode != 0:
-        raise Skip("mounts of one's own are not permitted here (unshare -m)")
-    return ["unshare", *flags, "sh", "-c", f'{script} || exit 77; exec "$@"', "sh"]
+def in_namespaces(kinds, script):
+    """A command prefix that runs what follows after `script` in namespaces of its own; Skip where that is not permitted."""
+    command = ["unshare", *kinds] if os.geteuid() == 0 else ["unshare", "-r", *kinds]
+    if subprocess.run([*command, "sh", "-c", script], capture_output=True).returncode != 0:
+        raise Skip(f"not permitted here: {' '.join(command)}, then {script}")
+    return [*command, "sh", "-c", f'{script}; exec "$@"', "sh"]

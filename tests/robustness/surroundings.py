@@ -2,14 +2,14 @@
 
 import tempfile
 
-from jobs import in_private_mounts, require
+from jobs import MARK, in_namespaces, require
 
 RANKS = 4
 
 
 def mounted(site, script, env=None):
     program = site.program("exchange")
-    site.mpirun(RANKS, program, before=in_private_mounts(script), env=env).ok("exchange")
+    site.mpirun(RANKS, program, before=in_namespaces(["-m"], script), env=env).ok("exchange")
 
 
 def no_ptrace(site):
@@ -36,16 +36,15 @@ def closed(site, redirections):
 
 
 def without_environment(site):
-    program = site.program("exchange")
-    site.mpirun(RANKS, program, before=["env", "-i", "PATH=/usr/bin:/bin", f"LD_LIBRARY_PATH={site.library}"]).ok("exchange")
+    """Nothing but what the program needs to be found, and the mark by which leftovers are."""
+    kept = f'env -i PATH=/usr/bin:/bin LD_LIBRARY_PATH="{site.library}" {MARK}="${MARK}"'
+    site.mpirun(RANKS, site.program("exchange"), before=["sh", "-c", f'exec {kept} "$@"', "sh"]).ok("exchange")
 
 
 def no_network(site):
     """A network namespace without even a loopback that is up, and a host name that nobody can resolve."""
-    program = site.program("exchange")
-    in_private_mounts("true")  # skips where namespaces are not permitted
-    before = ["unshare", "-r", "-n", "-u", "sh", "-c", 'hostname no.such.name; exec "$@"', "sh"]
-    site.mpirun(RANKS, program, before=before).ok("exchange")
+    before = in_namespaces(["-n", "-u"], "hostname no.such.name")
+    site.mpirun(RANKS, site.program("exchange"), before=before).ok("exchange")
 
 
 def cases(site):
