@@ -44,3 +44,7 @@ pub use memory::{Blocks, Combine, Counts, PredefinedOp, Reduction, Uniform, Vary
 pub use reduce::reduce;
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
+
+#[cfg(test)]
+#[allow(unsafe_code)]
+mod tests;

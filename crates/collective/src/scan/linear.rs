@@ -29,7 +29,7 @@ pub(super) async fn run<P: PointToPoint>(
     reduction.input().copy_to(before);
     for begin in (1..ranks).step_by(window) {
         let end = ranks.min(begin + window);
-        let mut place = |rank: usize| reduction.in_scratch(&mut scratch, rank - begin + 1);
+        let mut place = |rank: usize| reduction.in_scratch(&mut scratch, rank + 1 - begin);
         channel
             .windowed(end - begin, |slot| {
                 let operand = place(begin + slot);

@@ -1,0 +1,81 @@
+//! Errors end no operation half way: everyone finishes, no request is left, and who was hit says so.
+
+use super::data::{Buffer, values};
+use super::world::{Error, World};
+use crate::{Channel, bcast, run_blocking};
+
+#[test]
+fn a_truncated_message_is_reported_where_it_arrived() {
+    for &algorithm in bcast::Algorithm::ALL {
+        let world = World::new(6, 1);
+        let buffers: Vec<_> = (0..6)
+            .map(|rank| Buffer::of(&values(rank, 0, 8 - rank / 5), false))
+            .collect();
+        let results = world.run(async |channel, rank| {
+            bcast::run(channel, buffers[rank].memory(), 0, algorithm).await
+        });
+        assert_eq!(results[5], Err(Error::Truncated), "{algorithm:?}");
+    }
+}
+
+#[test]
+fn a_refused_send_is_reported_and_the_others_are_made() {
+    let mut world = World::new(4, 1);
+    world.refuses = Some(2);
+    let buffers: Vec<_> = (0..4)
+        .map(|rank| Buffer::of(&values(rank, 0, 3), false))
+        .collect();
+    let results = world.run(async |channel, rank| {
+        if rank == 2 {
+            return Ok(());
+        }
+        bcast::run(channel, buffers[rank].memory(), 0, bcast::Algorithm::Linear).await
+    });
+    assert_eq!(results, [Err(Error::Refused), Ok(()), Ok(()), Ok(())]);
+    assert_eq!(buffers[3].block(0), values(0, 0, 3));
+}
+
+/// The driver hands out the request it waits for.
+#[test]
+fn run_blocking_waits_on_the_pending_request() {
+    use crate::PointToPoint;
+    use std::cell::Cell;
+    use weft_transport::Memory;
+
+    struct Echo {
+        arrived: Cell<u32>,
+    }
+    impl PointToPoint for Echo {
+        type Request = u32;
+        type Error = ();
+        fn rank(&self) -> usize {
+            1
+        }
+        fn size(&self) -> usize {
+            2
+        }
+        fn oversubscribed(&self) -> bool {
+            false
+        }
+        fn send(&self, _: usize, _: u32, _: Memory) -> Result<u32, ()> {
+            Ok(1)
+        }
+        fn receive(&self, _: usize, _: u32, _: Memory) -> Result<u32, ()> {
+            Ok(2)
+        }
+        fn poll(&self, request: u32) -> Option<Result<usize, ()>> {
+            (self.arrived.get() & request != 0).then_some(Ok(0))
+        }
+    }
+    let echo = Echo {
+        arrived: Cell::new(0),
+    };
+    let channel = Channel::new(&echo, 0);
+    let mut waited = Vec::new();
+    let result = run_blocking(&channel, crate::barrier(&channel), |request| {
+        waited.push(request);
+        echo.arrived.set(echo.arrived.get() | request);
+    });
+    assert_eq!(result, Ok(()));
+    assert_eq!(waited, [2, 1]);
+}

@@ -1,0 +1,9 @@
+//! Every algorithm against an oracle that computes the result from all inputs, on a network in one thread
+//! whose order of events a seed decides.
+
+mod blocks;
+mod data;
+mod errors;
+mod reductions;
+mod rooted;
+mod world;
