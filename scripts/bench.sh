@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench.sh PREFIX: every benchmark, beside the peers that are there; tables on the terminal, JSON and SVG in build/bench.
+# bench.sh PREFIX: every benchmark, beside the peers that are there; tables on the terminal and,
+# with the plots, in build/bench/report. BENCH='shuffle threads' chooses some.
 set -eu
 cd "$(dirname -- "$0")/.."
 . scripts/steps.sh
@@ -9,9 +10,16 @@ all='pingpong burst shuffle anysource anytag unexpected overlap threads collecti
 names=${BENCH:-$all}
 set -- $names
 steps_begin "$out" $#
+
+# The status is weft's, not tee's.
+measure() {
+    { "$weft" bench "$1" --peers mpich,openmpi,intel --plot "$out/$1.svg"; echo $? >"$out/status"; } | tee "$out/$1.txt"
+    return "$(cat "$out/status")"
+}
+
 for name; do
-    step_show "$name" "some minutes" "again, alone: make bench BENCH=$name" \
-        "$weft" bench "$name" --peers mpich,openmpi,intel --json "$out/$name.json" --plot "$out/$name.svg"
+    step_show "$name" "some minutes" "again, alone: make bench BENCH=$name" measure "$name"
 done
-echo "tables above, data and plots in $out"
+rm -f "$out/status"
+echo "the tables again, and the plots: $out"
 [ "$failed" = 0 ]
