@@ -1,5 +1,37 @@
-//! The library behind the C interface.
+//! MPI's objects and operations over the engine: communicators, groups, datatypes, requests, collectives.
+//!
+//! The functions here are what the C interface's shims call: they take handles as identifiers, check every
+//! argument, and return the standard's error classes. They know no C type.
 
-pub mod error {
-    pub mod strings;
-}
+pub mod attribute;
+pub mod buffered;
+pub mod collective;
+pub mod comm;
+pub mod completion;
+mod context;
+pub mod create;
+pub mod error;
+pub mod group;
+pub mod info;
+pub mod persistent;
+pub mod point_to_point;
+pub mod probe;
+pub mod process;
+pub mod request;
+mod table;
+pub mod types;
+
+pub use comm::CommId;
+pub use error::{Class, Error, Result};
+pub use group::GroupId;
+pub use info::InfoId;
+pub use request::{Request, Status};
+pub use types::TypeId;
+
+/// Special ranks, tags and values; the ABI's numbers.
+pub const ANY_SOURCE: i32 = -1;
+pub const ANY_TAG: i32 = -2;
+pub const PROC_NULL: i32 = -3;
+pub const UNDEFINED: i32 = -32766;
+/// The largest tag: all that an `int` holds.
+pub const TAG_UB: i32 = i32::MAX;

@@ -1,0 +1,192 @@
+//! Communicators: a group and the contexts in which its messages travel (MPI-5.0 chapter 7).
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use weft_engine::LANES;
+use weft_transport::Peer;
+
+use crate::error::handler::{HandlerCell, argument};
+use crate::error::{Class, Handler, Result};
+use crate::group::{Comparison, Group};
+use crate::process::process;
+
+/// Names a communicator. Two are predefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommId(pub u64);
+
+impl CommId {
+    pub const WORLD: CommId = CommId(0);
+    pub const SELF: CommId = CommId(1);
+}
+
+/// What a message of a communicator is for: part of its context, so that they do not mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Traffic {
+    PointToPoint = 0,
+    Collective = 1,
+    /// Agreement among a part of the group (`MPI_Comm_create_group`).
+    Internal = 2,
+}
+
+/// An intra-communicator.
+#[derive(Debug)]
+pub struct Comm {
+    /// The same on all its processes, no other of theirs has it.
+    number: u32,
+    rank: u32,
+    group: Group,
+    handler: HandlerCell,
+    name: Mutex<String>,
+    /// Collective operations begun, for their tags.
+    operations: AtomicU32,
+}
+
+impl Comm {
+    /// The communicator of an agreed number, in which this process has `rank`.
+    pub(crate) fn new(number: u32, rank: u32, group: Group, name: &str) -> Comm {
+        Comm {
+            number,
+            rank,
+            group,
+            handler: HandlerCell::new(Handler::Fatal),
+            name: Mutex::new(name.to_owned()),
+            operations: AtomicU32::new(0),
+        }
+    }
+
+    #[inline]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.group.size()
+    }
+
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    #[inline]
+    pub(crate) fn context(&self, traffic: Traffic) -> u32 {
+        self.number << 2 | traffic as u32
+    }
+
+    /// The lane of all its traffic: wildcards make it one.
+    #[inline]
+    pub(crate) fn lane(&self) -> u32 {
+        self.number % LANES
+    }
+
+    #[inline]
+    pub(crate) fn peer(&self, rank: u32) -> Peer {
+        self.group.peer(rank)
+    }
+
+    pub fn handler(&self) -> Handler {
+        self.handler.load()
+    }
+
+    pub fn set_handler(&self, handler: Handler) {
+        self.handler.store(handler);
+    }
+
+    pub fn name(&self) -> String {
+        self.name.lock().expect("no panic inside").clone()
+    }
+
+    pub fn set_name(&self, name: &str) {
+        name.clone_into(&mut self.name.lock().expect("no panic inside"));
+    }
+
+    /// A tag for the next collective operation, the same on all processes as they call them in one order.
+    pub(crate) fn next_operation(&self) -> u32 {
+        self.operations.fetch_add(1, Ordering::Relaxed) & crate::TAG_UB as u32
+    }
+
+    /// `MPI_Comm_compare`.
+    pub fn compare(&self, other: &Comm) -> Comparison {
+        if self.number == other.number {
+            return Comparison::Identical;
+        }
+        match self.group.compare(&other.group) {
+            Comparison::Identical => Comparison::Congruent,
+            other => other,
+        }
+    }
+
+    /// A rank of this communicator, as an argument.
+    #[inline]
+    pub(crate) fn check_rank(&self, class: Class, name: &str, rank: i32) -> Result<u32> {
+        match u32::try_from(rank) {
+            Ok(rank) if rank < self.size() => Ok(rank),
+            _ => Err(self.not_a_rank(class, name, rank)),
+        }
+    }
+
+    #[cold]
+    fn not_a_rank(&self, class: Class, name: &str, rank: i32) -> crate::Error {
+        argument(
+            class,
+            name,
+            format_args!("{rank} is not a rank of a communicator of {}", self.size()),
+        )
+    }
+}
+
+/// The communicator that a handle names.
+#[inline]
+pub fn find(id: CommId) -> Result<&'static Comm> {
+    let process = process();
+    let comm = match id {
+        CommId::WORLD => Some(&*process.world),
+        CommId::SELF => Some(&*process.own),
+        CommId(handle) => process.comms.get(handle),
+    };
+    comm.ok_or_else(not_a_comm)
+}
+
+/// As [`find`], kept alive for a call that takes long.
+pub fn share(id: CommId) -> Result<Arc<Comm>> {
+    let process = process();
+    let comm = match id {
+        CommId::WORLD => Some(process.world.clone()),
+        CommId::SELF => Some(process.own.clone()),
+        CommId(handle) => process.comms.share(handle),
+    };
+    comm.ok_or_else(not_a_comm)
+}
+
+#[cold]
+fn not_a_comm() -> crate::Error {
+    argument(Class::Comm, "comm", "not a communicator, or a freed one")
+}
+
+/// A handle for a new communicator, by which errors of its requests find it too.
+pub(crate) fn register(comm: Comm) -> Result<CommId> {
+    let process = process();
+    let number = comm.number;
+    let id = process.comms.insert(Arc::new(comm)).map(CommId);
+    let id =
+        id.ok_or_else(|| argument(Class::NoMem, "newcomm", "too many communicators (2^23)"))?;
+    process.contexts.bind(number, id);
+    Ok(id)
+}
+
+/// `MPI_Comm_free`. Pending operations go on: they know their context and peers (MPI-5.0 §7.4.3).
+pub fn free(id: CommId) -> Result<()> {
+    if id == CommId::WORLD || id == CommId::SELF {
+        return Err(argument(
+            Class::Comm,
+            "comm",
+            "a predefined communicator cannot be freed",
+        ));
+    }
+    let process = process();
+    let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
+    process.contexts.release(comm.number);
+    Ok(())
+}

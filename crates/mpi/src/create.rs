@@ -1,0 +1,135 @@
+//! Making communicators (MPI-5.0 §7.4.2).
+
+use crate::collective::{Peers, gather_words, largest};
+use crate::comm::{Comm, CommId, register};
+use crate::error::handler::argument;
+use crate::error::{Class, Result};
+use crate::group::{Group, GroupId};
+use crate::process::process;
+
+/// How `MPI_Comm_split_type` is to split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SplitType {
+    /// `MPI_COMM_TYPE_SHARED`: processes that can share memory.
+    Shared,
+    /// By a hardware resource, of which this library knows none that divides a host.
+    Hardware,
+    /// `MPI_UNDEFINED`.
+    Undefined,
+}
+
+/// Agrees on a number among all processes of `comm`.
+fn number_for_all(comm: &Comm) -> Result<u32> {
+    let peers = Peers::all(comm);
+    process()
+        .contexts
+        .agree(|pair| largest(&peers, comm.next_operation(), pair))
+}
+
+/// A communicator like `parent` with another group: its error handler is inherited (MPI-5.0 §9.3.1).
+fn derived(parent: &Comm, number: u32, group: Group) -> Result<CommId> {
+    let rank = group
+        .rank_of(process().rank())
+        .expect("this process is in the new group");
+    let comm = Comm::new(number, rank, group, "");
+    comm.set_handler(parent.handler());
+    register(comm)
+}
+
+/// `MPI_Comm_dup`.
+pub fn dup(comm: CommId) -> Result<CommId> {
+    let comm = crate::comm::share(comm)?;
+    let number = number_for_all(&comm)?;
+    derived(&comm, number, comm.group().clone())
+}
+
+/// `MPI_Comm_split`: no communicator for the colour `MPI_UNDEFINED` (none).
+pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId>> {
+    if let Some(color) = color.filter(|&color| color < 0) {
+        return Err(argument(
+            Class::Arg,
+            "color",
+            format_args!("{color} is negative"),
+        ));
+    }
+    let comm = crate::comm::share(comm)?;
+    let number = number_for_all(&comm)?;
+    let color = color.map_or(-1, i64::from);
+    let all = gather_words(&comm, [color, i64::from(key)]);
+    let Some(all) = all.ok().filter(|_| color >= 0) else {
+        process().contexts.release(number);
+        return Ok(None);
+    };
+    let mut members: Vec<(i64, u32)> = all
+        .iter()
+        .zip(0..)
+        .filter(|([other, _], _)| *other == color)
+        .map(|([_, key], rank)| (*key, rank))
+        .collect();
+    members.sort();
+    let group = Group::listed(
+        members
+            .into_iter()
+            .map(|(_, rank)| comm.peer(rank))
+            .collect(),
+    );
+    derived(&comm, number, group).map(Some)
+}
+
+/// `MPI_Comm_split_type`.
+pub fn split_type(comm: CommId, by: SplitType, key: i32) -> Result<Option<CommId>> {
+    // All processes of a job of this version are on one host.
+    split(comm, (by == SplitType::Shared).then_some(0), key)
+}
+
+/// The ranks in `comm` of a group's processes.
+fn ranks_in(comm: &Comm, group: &Group) -> Result<Vec<u32>> {
+    let all: Vec<i32> = (0..group.size() as i32).collect();
+    let ranks = group.translate(&all, comm.group())?;
+    let found: Option<Vec<u32>> = ranks
+        .into_iter()
+        .map(|rank| u32::try_from(rank).ok())
+        .collect();
+    found.ok_or_else(|| {
+        argument(
+            Class::Group,
+            "group",
+            "has a process that is not in the communicator",
+        )
+    })
+}
+
+/// `MPI_Comm_create`: no communicator for those not in the group.
+pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
+    let comm = crate::comm::share(comm)?;
+    let group = crate::group::find(group)?;
+    ranks_in(&comm, &group)?;
+    let number = number_for_all(&comm)?;
+    if group.rank_of(process().rank()).is_none() {
+        process().contexts.release(number);
+        return Ok(None);
+    }
+    derived(&comm, number, (*group).clone()).map(Some)
+}
+
+/// `MPI_Comm_create_group`: called by the group's processes only.
+pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<CommId>> {
+    let comm = crate::comm::share(comm)?;
+    let group = crate::group::find(group)?;
+    if tag < 0 {
+        return Err(argument(
+            Class::Tag,
+            "tag",
+            format_args!("{tag} is negative"),
+        ));
+    }
+    let members = ranks_in(&comm, &group)?;
+    let Some(rank) = group.rank_of(process().rank()) else {
+        return Ok(None);
+    };
+    let peers = Peers::some(&comm, &members, rank as usize);
+    let number = process()
+        .contexts
+        .agree(|pair| largest(&peers, tag as u32, pair))?;
+    derived(&comm, number, (*group).clone()).map(Some)
+}

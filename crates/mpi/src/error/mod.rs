@@ -1,0 +1,110 @@
+//! Errors: the standard's class, and one line that says what is wrong and with which argument.
+
+pub mod handler;
+pub mod strings;
+
+use std::borrow::Cow;
+use std::fmt;
+
+pub use handler::{Handler, raise};
+
+/// An error class of MPI-5.0 §9.4, with the ABI's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+pub enum Class {
+    Success = 0,
+    Buffer = 1,
+    Count = 2,
+    Type = 3,
+    Tag = 4,
+    Comm = 5,
+    Rank = 6,
+    Request = 7,
+    Root = 8,
+    Group = 9,
+    Op = 10,
+    Arg = 13,
+    Unknown = 14,
+    Truncate = 15,
+    Other = 16,
+    Intern = 17,
+    Pending = 18,
+    InStatus = 19,
+    File = 30,
+    InfoKey = 31,
+    InfoNoKey = 32,
+    InfoValue = 33,
+    Info = 34,
+    Keyval = 36,
+    NoMem = 39,
+    UnsupportedOperation = 55,
+    Win = 56,
+    ProcAborted = 58,
+    ValueTooLarge = 59,
+    Session = 60,
+    Errhandler = 61,
+    Abi = 62,
+}
+
+/// What went wrong, and for whom. One word, so that a result that carries nothing else fits a register.
+#[derive(Clone, Debug)]
+pub struct Error(Box<Detail>);
+
+/// What an [`Error`] says.
+#[derive(Clone, Debug)]
+pub struct Detail {
+    pub class: Class,
+    pub message: Cow<'static, str>,
+    /// Whose error handler is called where the call itself names no communicator: a request's.
+    pub comm: Option<crate::CommId>,
+}
+
+impl std::ops::Deref for Error {
+    type Target = Detail;
+    fn deref(&self) -> &Detail {
+        &self.0
+    }
+}
+
+/// The result of an MPI call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    #[cold]
+    pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
+        Error(Box::new(Detail {
+            class,
+            message: message.into(),
+            comm: None,
+        }))
+    }
+
+    /// The same, on the communicator of the operation that failed.
+    pub fn on(mut self, comm: Option<crate::CommId>) -> Error {
+        self.0.comm = comm;
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<weft_engine::Exhausted> for Error {
+    fn from(_: weft_engine::Exhausted) -> Error {
+        Error::new(Class::NoMem, "too many requests are outstanding (2^28)")
+    }
+}
+
+impl From<weft_datatype::Overflow> for Error {
+    fn from(_: weft_datatype::Overflow) -> Error {
+        Error::new(
+            Class::Count,
+            "count: the data are larger than the address space",
+        )
+    }
+}

@@ -1,0 +1,318 @@
+//! Sending and receiving (MPI-5.0 chapter 3).
+
+use weft_engine::{Incoming, Outgoing};
+use weft_transport::Memory;
+
+use crate::comm::{Comm, CommId, Traffic};
+use crate::error::handler::argument;
+use crate::error::{Class, Result};
+use crate::process::process;
+use crate::request::{Compound, Pair, Request, Status};
+use crate::types::{self, TypeId};
+use crate::{ANY_SOURCE, ANY_TAG, PROC_NULL, buffered, completion};
+
+/// When a send is complete (MPI-5.0 §3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Standard,
+    /// Its data are copied to the buffer that the program attached.
+    Buffered,
+    /// Once matched.
+    Synchronous,
+    /// The receive is posted already, by the program's promise.
+    Ready,
+}
+
+/// A buffer argument: address, count, datatype.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    pub address: *mut u8,
+    pub count: i64,
+    pub datatype: TypeId,
+}
+
+impl Buffer {
+    #[inline]
+    pub fn memory(&self) -> Result<Memory> {
+        types::memory(self.address, self.count, self.datatype)
+    }
+}
+
+/// A checked destination: none for `MPI_PROC_NULL`.
+#[inline]
+fn destination(comm: &Comm, dest: i32) -> Result<Option<u32>> {
+    if dest == PROC_NULL {
+        return Ok(None);
+    }
+    comm.check_rank(Class::Rank, "dest", dest).map(Some)
+}
+
+#[inline]
+fn check_send_tag(tag: i32) -> Result<()> {
+    if tag < 0 {
+        return Err(argument(
+            Class::Tag,
+            "sendtag",
+            format_args!("{tag} is negative"),
+        ));
+    }
+    Ok(())
+}
+
+/// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
+#[inline]
+pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
+    if tag < 0 && tag != ANY_TAG {
+        return Err(argument(
+            Class::Tag,
+            "recvtag",
+            format_args!("{tag} is negative"),
+        ));
+    }
+    match source {
+        ANY_SOURCE => {}
+        PROC_NULL => return Ok(None),
+        _ => {
+            comm.check_rank(Class::Rank, "source", source)?;
+        }
+    }
+    Ok(Some((source, tag.max(-1))))
+}
+
+/// Starts a send of checked arguments.
+#[inline]
+pub(crate) fn start_send(
+    comm: &Comm,
+    traffic: Traffic,
+    memory: Memory,
+    dest: u32,
+    tag: u32,
+    mode: Mode,
+) -> Result<Request> {
+    if mode == Mode::Buffered {
+        return buffered::send(comm, traffic, memory, dest, tag);
+    }
+    let id = process().engine.send(Outgoing {
+        lane: comm.lane(),
+        peer: comm.peer(dest),
+        context: comm.context(traffic),
+        source: comm.rank(),
+        tag,
+        memory,
+        synchronous: mode == Mode::Synchronous,
+    })?;
+    Ok(Request::engine(id))
+}
+
+/// Starts a receive of checked arguments; negative source or tag is any.
+#[inline]
+pub(crate) fn start_receive(
+    comm: &Comm,
+    traffic: Traffic,
+    memory: Memory,
+    source: i32,
+    tag: i32,
+) -> Result<Request> {
+    let id = process().engine.receive(Incoming {
+        lane: comm.lane(),
+        peer: u32::try_from(source).ok().map(|source| comm.peer(source)),
+        context: comm.context(traffic),
+        source,
+        tag,
+        memory,
+    })?;
+    Ok(Request::engine(id))
+}
+
+/// `MPI_Isend` and its modes.
+#[inline]
+pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Result<Request> {
+    let comm = crate::comm::find(comm)?;
+    check_send_tag(tag)?;
+    let memory = buffer.memory()?;
+    match destination(comm, dest)? {
+        Some(dest) => start_send(comm, Traffic::PointToPoint, memory, dest, tag as u32, mode),
+        None => Ok(Request::done()),
+    }
+}
+
+/// `MPI_Send` and its modes.
+#[inline]
+pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Result<()> {
+    let mut request = isend(buffer, dest, tag, comm, mode)?;
+    if request == Request::done() {
+        return Ok(());
+    }
+    completion::wait(&mut request)?.check()
+}
+
+/// `MPI_Irecv`.
+#[inline]
+pub fn ireceive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Request> {
+    let comm = crate::comm::find(comm)?;
+    let memory = buffer.memory()?;
+    match pattern(comm, source, tag)? {
+        Some((source, tag)) => start_receive(comm, Traffic::PointToPoint, memory, source, tag),
+        None => Ok(Request::from_null()),
+    }
+}
+
+/// `MPI_Recv`: the status, whose check the caller makes once it is stored.
+#[inline]
+pub fn receive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Status> {
+    completion::wait(&mut ireceive(buffer, source, tag, comm)?)
+}
+
+/// One direction of a send-receive: buffer, partner, tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Half {
+    pub buffer: Buffer,
+    pub partner: i32,
+    pub tag: i32,
+}
+
+/// `MPI_Sendrecv`. Both arguments are checked before anything starts.
+pub fn send_receive(send: Half, receive: Half, comm: CommId) -> Result<Status> {
+    let (mut outgoing, mut incoming) = start_both(send, receive, comm)?;
+    let received = completion::wait(&mut incoming)?;
+    completion::wait(&mut outgoing)?.check()?;
+    Ok(received)
+}
+
+/// `MPI_Isendrecv`.
+pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request> {
+    let (outgoing, incoming) = start_both(send, receive, comm)?;
+    Compound::Pair(Pair {
+        send: outgoing,
+        receive: incoming,
+        outgoing: None,
+    })
+    .register()
+}
+
+fn start_both(send: Half, receive: Half, comm: CommId) -> Result<(Request, Request)> {
+    let comm_ref = crate::comm::find(comm)?;
+    check_send_tag(send.tag)?;
+    destination(comm_ref, send.partner)?;
+    send.buffer.memory()?;
+    let incoming = ireceive(receive.buffer, receive.partner, receive.tag, comm)?;
+    let outgoing = isend(send.buffer, send.partner, send.tag, comm, Mode::Standard)?;
+    Ok((outgoing, incoming))
+}
+
+/// Arguments of an exchange through one buffer: destination and tag, source and tag.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    pub dest: i32,
+    pub send_tag: i32,
+    pub source: i32,
+    pub receive_tag: i32,
+}
+
+/// `MPI_Isendrecv_replace`: the outgoing data are copied first.
+pub fn isend_receive_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -> Result<Request> {
+    let (pair, outgoing) = start_replace(buffer, exchange, comm)?;
+    Compound::Pair(Pair {
+        send: pair.0,
+        receive: pair.1,
+        outgoing: Some(outgoing),
+    })
+    .register()
+}
+
+/// `MPI_Sendrecv_replace`.
+pub fn send_receive_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -> Result<Status> {
+    let ((mut send, mut receive), outgoing) = start_replace(buffer, exchange, comm)?;
+    let received = completion::wait(&mut receive)?;
+    let sent = completion::wait(&mut send)?;
+    drop(outgoing);
+    sent.check()?;
+    Ok(received)
+}
+
+type Started = ((Request, Request), Box<[u8]>);
+
+fn start_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -> Result<Started> {
+    let Exchange {
+        dest,
+        send_tag,
+        source,
+        receive_tag,
+    } = exchange;
+    let comm_ref = crate::comm::find(comm)?;
+    check_send_tag(send_tag)?;
+    let dest = destination(comm_ref, dest)?;
+    let memory = buffer.memory()?;
+    let mut outgoing = vec![0; memory.bytes].into_boxed_slice();
+    // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call; all of it is read.
+    unsafe { memory.read(0, &mut outgoing) };
+    let copy = Memory::contiguous(outgoing.as_mut_ptr(), outgoing.len());
+    let incoming = ireceive(buffer, source, receive_tag, comm)?;
+    let sent = match dest {
+        Some(dest) => start_send(
+            comm_ref,
+            Traffic::PointToPoint,
+            copy,
+            dest,
+            send_tag as u32,
+            Mode::Standard,
+        )?,
+        None => Request::done(),
+    };
+    Ok(((sent, incoming), outgoing))
+}
+
+/// Checks the arguments of a persistent send and keeps what starting it needs.
+pub(crate) fn prepare_send(
+    buffer: Buffer,
+    dest: i32,
+    tag: i32,
+    comm: CommId,
+    mode: Mode,
+) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
+    let comm = crate::comm::share(comm)?;
+    check_send_tag(tag)?;
+    let memory = Kept(buffer.memory()?);
+    Ok(match destination(&comm, dest)? {
+        Some(dest) => Box::new(move || {
+            start_send(
+                &comm,
+                Traffic::PointToPoint,
+                memory.get(),
+                dest,
+                tag as u32,
+                mode,
+            )
+        }),
+        None => Box::new(|| Ok(Request::done())),
+    })
+}
+
+/// Checks the arguments of a persistent receive and keeps what starting it needs.
+pub(crate) fn prepare_receive(
+    buffer: Buffer,
+    source: i32,
+    tag: i32,
+    comm: CommId,
+) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
+    let comm = crate::comm::share(comm)?;
+    let memory = Kept(buffer.memory()?);
+    Ok(match pattern(&comm, source, tag)? {
+        Some((source, tag)) => {
+            Box::new(move || start_receive(&comm, Traffic::PointToPoint, memory.get(), source, tag))
+        }
+        None => Box::new(|| Ok(Request::from_null())),
+    })
+}
+
+/// Memory of a persistent request, the same at each start.
+struct Kept(Memory);
+
+// SAFETY: only copied; what it points to is used by the operations it is copied for.
+unsafe impl Sync for Kept {}
+
+impl Kept {
+    fn get(&self) -> Memory {
+        self.0.clone()
+    }
+}

@@ -1,0 +1,272 @@
+//! This process: its place in the job, its engine, its tables; `MPI_Init` to `MPI_Finalize`.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use weft_bootstrap::Bootstrap;
+use weft_engine::{Engine, Pace};
+use weft_shm::Shm;
+use weft_transport::{Directory, Peer};
+
+use crate::buffered::Buffers;
+use crate::comm::Comm;
+use crate::context::Contexts;
+use crate::error::{Class, Error, Handler, Result};
+use crate::group::Group;
+use crate::info::Info;
+use crate::request::Compound;
+use crate::table::Table;
+use crate::types::UserType;
+
+/// The kinds of handles, as their top four bits.
+pub mod kind {
+    pub const COMM: u8 = 1;
+    pub const GROUP: u8 = 2;
+    pub const DATATYPE: u8 = 3;
+    pub const INFO: u8 = 6;
+    /// Requests of the engine; those of several parts are [`COMPOUND`].
+    pub const REQUEST: u8 = 7;
+    pub const MESSAGE: u8 = 8;
+    pub const COMPOUND: u8 = 12;
+}
+
+const NOT_YET: u8 = 0;
+const ACTIVE: u8 = 1;
+const FINALIZED: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_YET);
+static PROCESS: OnceLock<Process> = OnceLock::new();
+
+/// Where the process stands between `MPI_Init` and `MPI_Finalize`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    Before,
+    Active,
+    After,
+}
+
+/// Everything of a process that has been initialised. It is never taken down: a process ends.
+pub struct Process {
+    bootstrap: Arc<Bootstrap>,
+    pub(crate) engine: Engine<Shm>,
+    pub(crate) comms: Table<Comm>,
+    pub(crate) groups: Table<Group>,
+    pub(crate) types: Table<UserType>,
+    pub(crate) infos: Table<Info>,
+    pub(crate) compounds: Table<Compound>,
+    pub(crate) contexts: Contexts,
+    pub(crate) buffers: Mutex<Buffers>,
+    pub(crate) world: Arc<Comm>,
+    pub(crate) own: Arc<Comm>,
+    oversubscribed: bool,
+    main_thread: std::thread::ThreadId,
+}
+
+struct Cards(Arc<Bootstrap>);
+
+impl Directory for Cards {
+    fn card(&self, peer: Peer) -> Result<String, String> {
+        self.0.card(peer).map_err(|error| error.to_string())
+    }
+}
+
+/// This process, which is initialised.
+#[inline]
+pub(crate) fn process() -> &'static Process {
+    PROCESS
+        .get()
+        .expect("the shims let no call in before MPI_Init")
+}
+
+/// Where this process stands.
+#[inline]
+pub fn phase() -> Phase {
+    match STATE.load(Ordering::Relaxed) {
+        NOT_YET => Phase::Before,
+        ACTIVE => Phase::Active,
+        _ => Phase::After,
+    }
+}
+
+/// `MPI_Init_thread`: whatever level is asked for, all threads may call (MPI-5.0 §11.6.2).
+pub fn initialize() -> Result<()> {
+    if phase() != Phase::Before || PROCESS.get().is_some() {
+        return Err(Error::new(
+            Class::Other,
+            "MPI is initialised already, or was; once per process",
+        ));
+    }
+    let process = Process::start()?;
+    if PROCESS.set(process).is_err() {
+        return Err(Error::new(
+            Class::Other,
+            "MPI_Init is running in another thread",
+        ));
+    }
+    STATE.store(ACTIVE, Ordering::Release);
+    install_report_signal();
+    Ok(())
+}
+
+/// `MPI_Finalize`: what this process sent has left it, and every process has come here.
+pub fn finalize() -> Result<()> {
+    if phase() != Phase::Active {
+        return Err(Error::new(
+            Class::Other,
+            "MPI is not initialised, or finalised already",
+        ));
+    }
+    let process = process();
+    process
+        .buffers
+        .lock()
+        .expect("no panic inside")
+        .flush(&process.engine);
+    process.engine.drain();
+    let left = process
+        .bootstrap
+        .fence()
+        .and_then(|()| process.bootstrap.finalize());
+    STATE.store(FINALIZED, Ordering::Release);
+    left.map_err(|error| Error::new(Class::Other, error.to_string()))
+}
+
+/// Ends the job: `MPI_Abort`, and errors that are fatal.
+pub fn abort(code: i32, message: &str) -> ! {
+    match PROCESS.get() {
+        Some(process) => process.bootstrap.abort(code, message),
+        None => {
+            eprintln!("weft: {message}");
+            std::process::exit(code)
+        }
+    }
+}
+
+/// The live handle of a kind at an index: the inverse of taking a handle's lower 32 bits.
+pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
+    let process = PROCESS.get()?;
+    match kind {
+        kind::COMM => process.comms.current(index),
+        kind::GROUP => process.groups.current(index),
+        kind::DATATYPE => process.types.current(index),
+        kind::INFO => process.infos.current(index),
+        kind::COMPOUND => process.compounds.current(index),
+        kind::REQUEST | kind::MESSAGE => {
+            let id = process.engine.current(index)?;
+            Some(id.bits() | u64::from(kind) << 60)
+        }
+        _ => None,
+    }
+}
+
+/// The handler of errors that belong to no communicator: that of `MPI_COMM_SELF`, and before `MPI_Init` and after
+/// `MPI_Finalize` the initial one (MPI-5.0 §9.3).
+pub(crate) fn default_handler() -> Handler {
+    PROCESS
+        .get()
+        .map_or(Handler::Fatal, |process| process.own.handler())
+}
+
+impl Process {
+    fn start() -> Result<Process> {
+        let failed = |error: String| Error::new(Class::Other, error);
+        let bootstrap =
+            Arc::new(weft_bootstrap::connect().map_err(|error| failed(error.to_string()))?);
+        let job = bootstrap.job();
+        let elsewhere = (0..job.size).find(|rank| job.local_ranks.binary_search(rank).is_err());
+        if let Some(rank) = elsewhere {
+            return Err(failed(format!(
+                "rank {rank} runs on another host; this version connects the processes of one host only"
+            )));
+        }
+        let fabric = Shm::new(
+            job.rank,
+            job.size,
+            weft_engine::LANES,
+            Arc::new(Cards(bootstrap.clone())),
+        )
+        .map_err(|error| failed(format!("shared memory: {error}")))?;
+        if job.size > 1 {
+            let publish = bootstrap
+                .publish(&fabric.card())
+                .and_then(|()| bootstrap.fence());
+            publish.map_err(|error| failed(error.to_string()))?;
+        }
+        let cores = cores();
+        let host_cores = job.host_cores.unwrap_or(cores).max(1);
+        let oversubscribed = job.local_size > host_cores;
+        let pace = if oversubscribed {
+            Pace::SHARED
+        } else {
+            Pace::ALONE
+        };
+        let threads = if oversubscribed { 0 } else { cores };
+        let (rank, size) = (job.rank, job.size);
+        Ok(Process {
+            engine: Engine::new(fabric, rank, size, pace, threads),
+            comms: Table::new(kind::COMM),
+            groups: Table::new(kind::GROUP),
+            types: Table::new(kind::DATATYPE),
+            infos: Table::new(kind::INFO),
+            compounds: Table::new(kind::COMPOUND),
+            contexts: Contexts::new(),
+            buffers: Mutex::default(),
+            world: Arc::new(Comm::new(0, rank, Group::first(size), "MPI_COMM_WORLD")),
+            own: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), "MPI_COMM_SELF")),
+            oversubscribed,
+            main_thread: std::thread::current().id(),
+            bootstrap,
+        })
+    }
+
+    /// Rank in `MPI_COMM_WORLD`.
+    pub fn rank(&self) -> Peer {
+        self.bootstrap.job().rank
+    }
+
+    pub(crate) fn job(&self) -> &weft_bootstrap::Job {
+        self.bootstrap.job()
+    }
+
+    /// More processes than cores on this host: the same on all of them.
+    pub(crate) fn oversubscribed(&self) -> bool {
+        self.oversubscribed
+    }
+}
+
+/// `MPI_Is_thread_main`.
+pub fn is_main_thread() -> bool {
+    std::thread::current().id() == process().main_thread
+}
+
+/// Cores this process may run on.
+fn cores() -> u32 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
+}
+
+/// The signal by which the launcher asks what this process waits for.
+const REPORT_SIGNAL: i32 = libc::SIGUSR2;
+
+extern "C" fn on_report_signal(_: i32) {
+    if let Some(process) = PROCESS.get() {
+        // A store and a futex call: both are safe in a signal handler.
+        process.engine.ask_report();
+    }
+}
+
+/// Installs the report handler unless the program has one of its own.
+fn install_report_signal() {
+    // SAFETY: sigaction with valid structures; the handler does only what is allowed in one.
+    unsafe {
+        let mut current: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(REPORT_SIGNAL, std::ptr::null(), &mut current) != 0
+            || current.sa_sigaction != libc::SIG_DFL
+        {
+            return;
+        }
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_report_signal as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(REPORT_SIGNAL, &action, std::ptr::null_mut());
+    }
+}

@@ -1,0 +1,196 @@
+//! Requests: those of the engine, and those made of several or started again and again.
+
+use std::sync::{Arc, Mutex};
+
+use weft_engine::{Failure, RequestId};
+
+use crate::error::handler::argument;
+use crate::error::{Class, Error, Result};
+use crate::process::{kind, process};
+use crate::{ANY_SOURCE, ANY_TAG, PROC_NULL};
+
+/// Names a request, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Request(pub u64);
+
+/// What a request's number says.
+pub(crate) enum Form {
+    Null,
+    /// Complete, its outcome empty: a send that needed no request.
+    Done,
+    /// Complete: a receive from `MPI_PROC_NULL`.
+    FromNull,
+    Engine(RequestId),
+    Compound(Arc<Compound>),
+}
+
+const INDEX_BITS: u64 = (1 << 60) - 1;
+const ENGINE: u64 = (kind::REQUEST as u64) << 60;
+
+impl Request {
+    /// `MPI_REQUEST_NULL`, with the ABI's number so that arrays of handles can be worked on in place.
+    pub const NULL: Request = Request(0x180);
+    const FROM_NULL: Request = Request(ENGINE | 0xffff_fffe);
+
+    #[inline]
+    pub(crate) fn engine(id: RequestId) -> Request {
+        Request(ENGINE | id.bits())
+    }
+
+    /// A receive from `MPI_PROC_NULL` (MPI-5.0 §3.10).
+    pub(crate) fn from_null() -> Request {
+        Request::FROM_NULL
+    }
+
+    /// A send to `MPI_PROC_NULL`, or one that completed at once.
+    pub(crate) fn done() -> Request {
+        Request::engine(RequestId::DONE)
+    }
+
+    /// The engine's request, if it is one and exists.
+    #[inline]
+    pub(crate) fn as_engine(self) -> Option<RequestId> {
+        (self.0 >> 60 == u64::from(kind::REQUEST))
+            .then(|| RequestId::from_bits(self.0 & INDEX_BITS))
+    }
+
+    /// What the number names, checked.
+    #[inline]
+    pub(crate) fn form(self) -> Result<Form> {
+        if let Some(id) = self.as_engine() {
+            return match id {
+                RequestId::DONE => Ok(Form::Done),
+                _ if self == Request::FROM_NULL => Ok(Form::FromNull),
+                _ if process().engine.exists(id) => Ok(Form::Engine(id)),
+                _ => Err(not_a_request()),
+            };
+        }
+        if self == Request::NULL {
+            return Ok(Form::Null);
+        }
+        process()
+            .compounds
+            .share(self.0)
+            .map(Form::Compound)
+            .ok_or_else(not_a_request)
+    }
+}
+
+#[cold]
+fn not_a_request() -> Error {
+    argument(
+        Class::Request,
+        "request",
+        "not a request, or one that completed before",
+    )
+}
+
+/// The outcome of an operation. Empty (MPI-5.0 §3.7.3) for all but receives and probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    pub source: i32,
+    pub tag: i32,
+    /// Success, or why the operation failed.
+    pub class: Class,
+    /// Packed length of what was received.
+    pub bytes: u64,
+    pub cancelled: bool,
+    /// Of a failed operation.
+    pub(crate) context: u32,
+}
+
+impl Status {
+    pub const EMPTY: Status = Status {
+        source: ANY_SOURCE,
+        tag: ANY_TAG,
+        class: Class::Success,
+        bytes: 0,
+        cancelled: false,
+        context: 0,
+    };
+
+    /// Of a receive or probe from `MPI_PROC_NULL` (MPI-5.0 §3.10).
+    pub const FROM_NULL: Status = Status {
+        source: PROC_NULL,
+        ..Status::EMPTY
+    };
+
+    #[inline]
+    pub(crate) fn of(status: weft_engine::Status) -> Status {
+        let class = match status.failure {
+            None => Class::Success,
+            Some(Failure::Truncated) => Class::Truncate,
+            Some(Failure::PeerLost) => Class::ProcAborted,
+        };
+        let (cancelled, context) = (status.cancelled, status.context);
+        if !status.receive || cancelled {
+            return Status {
+                class,
+                cancelled,
+                context,
+                ..Status::EMPTY
+            };
+        }
+        let (source, tag, bytes) = (status.source, status.tag, status.bytes);
+        Status {
+            source,
+            tag,
+            class,
+            bytes,
+            cancelled,
+            context,
+        }
+    }
+
+    /// The operation's error, if it failed.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        if self.class == Class::Success {
+            Ok(())
+        } else {
+            Err(self.error())
+        }
+    }
+
+    #[cold]
+    fn error(&self) -> Error {
+        let message = match self.class {
+            Class::Truncate => format!(
+                "the message from rank {} with tag {} is longer than the receive buffer of {} bytes",
+                self.source, self.tag, self.bytes
+            ),
+            _ => "the process at the other end is lost".to_owned(),
+        };
+        Error::new(self.class, message).on(process().contexts.comm(self.context >> 2))
+    }
+}
+
+/// A request that is more than one operation of the engine's.
+pub(crate) enum Compound {
+    Persistent(Persistent),
+    Pair(Pair),
+}
+
+/// An operation that can be started again and again (MPI-5.0 §3.9).
+pub(crate) struct Persistent {
+    pub start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
+    /// The operation under way; none while inactive.
+    pub active: Mutex<Option<Request>>,
+}
+
+/// A send and a receive (`MPI_Isendrecv`).
+pub(crate) struct Pair {
+    pub send: Request,
+    pub receive: Request,
+    /// Holds the outgoing data of `MPI_Isendrecv_replace`.
+    pub outgoing: Option<Box<[u8]>>,
+}
+
+impl Compound {
+    /// A handle for it.
+    pub fn register(self) -> Result<Request> {
+        let handle = process().compounds.insert(Arc::new(self)).map(Request);
+        handle.ok_or_else(|| argument(Class::NoMem, "request", "too many requests"))
+    }
+}
