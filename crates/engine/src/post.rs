@@ -169,6 +169,11 @@ impl<F: Fabric> Engine<F> {
         id == RequestId::DONE || self.slots.find(id).is_some()
     }
 
+    /// The identifier of the request that is at an index now.
+    pub fn current(&self, index: u32) -> Option<RequestId> {
+        self.slots.current(index)
+    }
+
     /// Whether the request is complete. One load; no progress is made.
     #[inline]
     pub fn is_complete(&self, id: RequestId) -> bool {
@@ -188,6 +193,7 @@ impl<F: Fabric> Engine<F> {
                 bytes: 0,
                 failure: None,
                 cancelled: false,
+                context: 0,
                 receive: false,
             };
         }
@@ -206,6 +212,7 @@ impl<F: Fabric> Engine<F> {
             bytes,
             failure,
             cancelled,
+            context: cells.context,
             receive: cells.role == Role::Receive,
         }
     }

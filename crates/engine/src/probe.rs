@@ -36,6 +36,7 @@ fn status(envelope: &Envelope, unexpected: &Unexpected) -> Status {
         bytes: unexpected.payload.bytes(),
         failure: None,
         cancelled: false,
+        context: envelope.context,
         receive: true,
     }
 }

@@ -97,6 +97,16 @@ impl Slots {
         RequestId::new(index, self.at(index).generation.load(Ordering::Relaxed))
     }
 
+    /// The identifier of the live slot at an index that may be any.
+    pub fn current(&self, index: u32) -> Option<RequestId> {
+        let chunk = self.chunks.get((index / CHUNK) as usize)?.load(Ordering::Acquire);
+        if chunk.is_null() {
+            return None;
+        }
+        let id = self.id(index);
+        self.find(id).map(|_| id)
+    }
+
     /// A slot for the calling thread to fill; `None` when 2^28 requests are outstanding.
     #[inline]
     pub fn allocate(&self, fill: impl FnOnce(&mut Cells)) -> Option<u32> {

@@ -17,6 +17,8 @@ pub struct Status {
     pub bytes: u64,
     pub failure: Option<Failure>,
     pub cancelled: bool,
+    /// The context it was in.
+    pub context: u32,
     /// Whether it was a receive: other requests leave source and tag undefined.
     pub receive: bool,
 }
