@@ -114,12 +114,14 @@ static inline int requests_main(int argc, char **argv, const char *bench, const 
     int *tag_limit, known;
     start(&argc, &argv, bench, MPI_THREAD_SINGLE, 2);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_limit, &known);
-    for (int i = 0; i < o.count; i++) {
-        if (o.points[i] < 1 || (known && o.points[i] > *tag_limit))
-            fail("%s: n is from 1 to the library's largest tag, %d", bench, known ? *tag_limit : 32767);
-        for (int j = 0; j < count; j++)
+    for (int i = 0; i < o.count; i++)
+        for (int j = 0; j < count; j++) {
+            if (o.points[i] < 1 || o.points[i] >= INT32_MAX)
+                fail("%s: n is from 1 to 2^31 - 2", bench);
+            if (patterns[j].distinct_tags && known && o.points[i] > *tag_limit)
+                fail("%s: %lld requests need as many tags, and this library has %d", bench, o.points[i], *tag_limit);
             requests_point(bench, &patterns[j], (int)o.points[i], o.seconds);
-    }
+        }
     MPI_Finalize();
     return 0;
 }

@@ -191,6 +191,35 @@ processors() { echo '["0","1"]'; if [ "$name" = install ]; then echo broken >&2;
 }
 
 #[test]
+fn a_run_that_ends_early_or_not_at_all_is_told() {
+    let early = Tree::new(
+        "value() { [ $1 = 256 ] && exit 0; echo 1; }\nprocessors() { echo '[\"0\",\"1\"]'; }",
+    );
+    let output = early.weft(&["--rounds", "1"]);
+    assert!(!output.status.success());
+    assert!(
+        text(&output.stderr).contains("it ended without all its results"),
+        "{}",
+        text(&output.stderr)
+    );
+    let hangs = Tree::new(QUICK);
+    hangs.write(
+        "bench/shuffle.c",
+        &format!(
+            "{}sleep 60\n",
+            fs::read_to_string(hangs.path("bench/shuffle.c")).unwrap()
+        ),
+    );
+    let output = hangs.weft(&["--rounds", "1", "--limit", "0.5"]);
+    assert!(!output.status.success());
+    assert!(
+        text(&output.stderr).contains("did not end within 0.5 s"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
 fn ranks_that_are_not_pinned_as_asked_are_told() {
     let tree = Tree::new("value() { echo 1; }\nprocessors() { echo '[\"0-1\",\"0-1\"]'; }");
     let output = tree.weft(&["--rounds", "1", "--pin", "core"]);

@@ -81,13 +81,13 @@ impl Turn<'_, '_> {
 
     /// Times whole commands that initialise and finalise only.
     fn time_starts(&mut self, ranks: u64) -> Result<(), Failure> {
-        self.started = true;
+        self.started = false;
         for _ in 0..STARTS_A_ROUND {
             self.report(&format!("ranks={ranks}"));
             let mut command = self.launcher(ranks);
             command.arg("--bare");
             let outcome = job::run(command, patience(START_SECONDS), |_| {})?;
-            if !self.judge(&outcome, &[ranks], &vec![(STARTUP_WALL, ranks)])? {
+            if !self.judge(&outcome, &[ranks], &[])? {
                 break;
             }
             let ms = outcome.wall.as_secs_f64() * 1e3;
@@ -164,18 +164,24 @@ impl Turn<'_, '_> {
         (self.progress)(&text);
     }
 
-    /// Notes how a run ended. True where it ended well.
-    fn judge(&mut self, outcome: &Outcome, points: &[u64], due: &Due) -> Result<bool, Failure> {
+    /// Notes how a run over `points` ended; `due` is what it has not given. True where it ended well.
+    fn judge(
+        &mut self,
+        outcome: &Outcome,
+        points: &[u64],
+        due: &[(&str, u64)],
+    ) -> Result<bool, Failure> {
         let limit = self.plan.limit_seconds;
         let failure = match &outcome.end {
             End::Interrupted => return Err(Failure::Interrupted),
-            End::Exited(status) if status.success() => return Ok(true),
+            End::Exited(status) if status.success() && due.is_empty() => return Ok(true),
+            End::Exited(status) if status.success() => "it ended without all its results".into(),
             End::Exited(status) => format!("{status}\n{}", outcome.complaint),
             End::Silent if !self.started => {
                 format!("stopped, it had not started after {START_SECONDS} s")
             }
-            End::Silent => {
-                if let Some(&(series, x)) = due.first() {
+            End::Silent => match due.first() {
+                Some(&(series, x)) => {
                     let above = if points.len() > 1 {
                         &self.plan.points[..]
                     } else {
@@ -183,9 +189,10 @@ impl Turn<'_, '_> {
                     };
                     self.results
                         .mark_over_limit(&self.library.name, series, above, x, limit);
+                    return Ok(false);
                 }
-                return Ok(false);
-            }
+                None => format!("stopped, it did not end within {limit} s of its last result"),
+            },
         };
         let name = &self.library.name;
         let failure = format!("{name}, round {}: {failure}", self.round + 1);
