@@ -197,18 +197,34 @@ predefined! {
     Complex32 "COMPLEX32" Complex ComplexF128;
 }
 
+/// Size, extent and alignment by [`Predefined`]: every message looks at them.
+static BYTES: [[u8; 3]; Predefined::ALL.len()] = {
+    let mut table = [[0; 3]; Predefined::ALL.len()];
+    let mut index = 0;
+    while index < table.len() {
+        let element = Predefined::ALL[index].element();
+        let bytes = [element.size(), element.extent(), element.alignment()];
+        table[index] = [bytes[0] as u8, bytes[1] as u8, bytes[2] as u8];
+        index += 1;
+    }
+    table
+};
+
 impl Predefined {
     /// Bytes of data in one value.
-    pub const fn size(self) -> usize {
-        self.element().size()
+    #[inline]
+    pub fn size(self) -> usize {
+        usize::from(BYTES[self as usize][0])
     }
 
     /// Bytes from one value to the next in an array.
-    pub const fn extent(self) -> usize {
-        self.element().extent()
+    #[inline]
+    pub fn extent(self) -> usize {
+        usize::from(BYTES[self as usize][1])
     }
 
-    pub const fn alignment(self) -> usize {
-        self.element().alignment()
+    #[inline]
+    pub fn alignment(self) -> usize {
+        usize::from(BYTES[self as usize][2])
     }
 }

@@ -1,7 +1,7 @@
 //! IEEE binary128 (`MPI_REAL16`, and C's `long double` where there is no x87), computed with integers:
 //! no common processor has it.
 
-use super::number::{Number, Ordered, Real};
+use super::number::{Number, Ordered, Real, own_product};
 use std::cmp::Ordering;
 
 /// The bits: sign, 15 of exponent, 112 of significand.
@@ -196,6 +196,8 @@ impl Number for F128 {
 }
 
 impl Real for F128 {
+    own_product!();
+
     const ZERO: F128 = F128(0);
     const ONE: F128 = F128((BIAS as u128) << FRACTION_BITS);
     const INFINITY: F128 = F128(INFINITE);

@@ -20,11 +20,25 @@ impl<T: Real> Number for Complex<T> {
 
     #[inline(always)]
     fn product(self, other: Self) -> Self {
-        let product = plain_product(self, other);
+        let (a, b) = (self.widened(), other.widened());
+        let mut product = plain_product(a, b);
         if product.re.is_nan() && product.im.is_nan() {
-            return infinite_product(self, other).unwrap_or(product);
+            product = infinite_product(a, b).unwrap_or(product);
         }
-        product
+        Complex {
+            re: T::rounded(product.re),
+            im: T::rounded(product.im),
+        }
+    }
+}
+
+impl<T: Real> Complex<T> {
+    #[inline(always)]
+    fn widened(self) -> Complex<T::Product> {
+        Complex {
+            re: self.re.widened(),
+            im: self.im.widened(),
+        }
     }
 }
 

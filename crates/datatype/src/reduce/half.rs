@@ -74,6 +74,18 @@ impl Number for F16 {
 }
 
 impl Real for F16 {
+    type Product = f32;
+
+    #[inline(always)]
+    fn widened(self) -> f32 {
+        self.widen()
+    }
+
+    #[inline(always)]
+    fn rounded(wide: f32) -> F16 {
+        F16::narrow(wide)
+    }
+
     const ZERO: F16 = F16(0);
     const ONE: F16 = F16(0x3c00);
     const INFINITY: F16 = F16(INFINITE);

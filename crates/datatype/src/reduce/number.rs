@@ -25,6 +25,8 @@ pub(crate) trait Word: Copy {
 
 /// Floating-point numbers, as the parts of a complex number.
 pub(crate) trait Real: Number {
+    /// In which complex numbers of this type are multiplied; the product is rounded at the end.
+    type Product: Real;
     const ZERO: Self;
     const ONE: Self;
     const INFINITY: Self;
@@ -33,7 +35,27 @@ pub(crate) trait Real: Number {
     fn is_infinite(self) -> bool;
     /// The magnitude of `self` with the sign of `sign`.
     fn with_sign_of(self, sign: Self) -> Self;
+    fn widened(self) -> Self::Product;
+    fn rounded(wide: Self::Product) -> Self;
 }
+
+/// For numbers that are multiplied as they are.
+macro_rules! own_product {
+    () => {
+        type Product = Self;
+
+        #[inline(always)]
+        fn widened(self) -> Self {
+            self
+        }
+
+        #[inline(always)]
+        fn rounded(wide: Self) -> Self {
+            wide
+        }
+    };
+}
+pub(super) use own_product;
 
 macro_rules! ordered {
     ($($t:ty)*) => {$(
@@ -113,6 +135,8 @@ macro_rules! float {
         }
 
         impl Real for $t {
+            own_product!();
+
             const ZERO: $t = 0.0;
             const ONE: $t = 1.0;
             const INFINITY: $t = $t::INFINITY;

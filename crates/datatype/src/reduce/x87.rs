@@ -2,7 +2,7 @@
 //! x87 itself is asked, with one instruction per operation; each result is rounded to 64 bits of
 //! significand, as compiled C does.
 
-use super::number::{Number, Ordered, Real};
+use super::number::{Number, Ordered, Real, own_product};
 use std::arch::asm;
 
 /// Ten bytes of value and six without meaning, as C stores it.
@@ -113,6 +113,8 @@ impl Number for F80 {
 }
 
 impl Real for F80 {
+    own_product!();
+
     const ZERO: F80 = F80::new(0, 0);
     const ONE: F80 = F80::new(0x3fff, INTEGER_BIT);
     const INFINITY: F80 = F80::new(EXPONENT, INTEGER_BIT);
