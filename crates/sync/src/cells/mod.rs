@@ -123,23 +123,18 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Lays a ring of `count` cells out in `bytes` bytes: heads, cells, and the rest for data.
-    ///
-    /// # Safety
-    /// `base` is aligned to 64 and `bytes` bytes follow it.
-    pub const unsafe fn at(base: *mut u8, bytes: usize, count: u32) -> Parts {
+    /// Lays a ring of `count` cells out in `bytes` bytes from `base` on, which is aligned to 64: heads, cells,
+    /// and the rest for data.
+    pub const fn at(base: *mut u8, bytes: usize, count: u32) -> Parts {
         let cells = size_of::<Heads>();
         let data = cells + count as usize * size_of::<Cell>();
         assert!(count.is_power_of_two() && data < bytes);
-        // SAFETY: by the assertion and the contract all parts lie in the given bytes.
-        unsafe {
-            Parts {
-                heads: base.cast(),
-                cells: base.add(cells).cast(),
-                count,
-                data: base.add(data),
-                data_bytes: ((bytes - data) / DATA_ALIGN * DATA_ALIGN) as u32,
-            }
+        Parts {
+            heads: base.cast(),
+            cells: base.wrapping_add(cells).cast(),
+            count,
+            data: base.wrapping_add(data),
+            data_bytes: ((bytes - data) / DATA_ALIGN * DATA_ALIGN) as u32,
         }
     }
 

@@ -16,8 +16,7 @@ impl Memory {
     }
 
     fn parts(&self) -> Parts {
-        // SAFETY: aligned, and BYTES long.
-        unsafe { Parts::at(self.0.get().cast(), BYTES, COUNT) }
+        Parts::at(self.0.get().cast(), BYTES, COUNT)
     }
 
     fn sides(&self) -> (Producer, Consumer) {

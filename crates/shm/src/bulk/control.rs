@@ -1,0 +1,219 @@
+//! Control messages and offers: what the two sides of a transfer tell each other. No `unsafe`; all of it untrusted
+//! when it comes in.
+
+use weft_transport::Offer;
+
+const NEED_RING: u64 = 1;
+const RING: u64 = 2;
+const COPY: u64 = 3;
+
+/// Bytes of a control message's payload; it fits in a cell.
+const PAYLOAD_BYTES: usize = 32;
+
+/// Names a transfer to the side that it is from: a place in its table, and a number against mistakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TransferId(pub u64);
+
+impl TransferId {
+    pub fn new(place: u32, number: u32) -> TransferId {
+        TransferId(u64::from(number) << 32 | u64::from(place))
+    }
+
+    pub fn place(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// Where and how a sender is to help copying.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyTarget {
+    /// Of the words for it, in the receiver's segment.
+    pub words: u64,
+    /// In the receiver's memory.
+    pub address: u64,
+    pub bytes: u64,
+    pub chunk_bytes: u64,
+}
+
+impl CopyTarget {
+    /// Chunks in all; `chunk_bytes` is not zero.
+    pub fn chunks(&self) -> u64 {
+        self.bytes.div_ceil(self.chunk_bytes)
+    }
+}
+
+/// A message from one side's bulk to the other's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// From the receiver: the call is answered, send through a ring.
+    NeedRing {
+        transfer: TransferId,
+        receiver: TransferId,
+    },
+    /// From the sender: the ring for that, by its offset in the sender's segment.
+    Ring { receiver: TransferId, offset: u64 },
+    /// From the receiver: the call is answered, help copying.
+    Copy {
+        transfer: TransferId,
+        target: CopyTarget,
+    },
+}
+
+impl Control {
+    pub fn emit(self) -> ([u64; 2], [u8; PAYLOAD_BYTES]) {
+        let (kind, id, words) = match self {
+            Control::NeedRing { transfer, receiver } => {
+                (NEED_RING, transfer, [receiver.0, 0, 0, 0])
+            }
+            Control::Ring { receiver, offset } => (RING, receiver, [offset, 0, 0, 0]),
+            Control::Copy { transfer, target } => {
+                let CopyTarget {
+                    words,
+                    address,
+                    bytes,
+                    chunk_bytes,
+                } = target;
+                (COPY, transfer, [words, address, bytes, chunk_bytes])
+            }
+        };
+        let mut payload = [0; PAYLOAD_BYTES];
+        for (place, word) in payload.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_ne_bytes());
+        }
+        ([kind, id.0], payload)
+    }
+
+    pub fn parse(header: [u64; 2], payload: &[u8]) -> Option<Control> {
+        let payload: &[u8; PAYLOAD_BYTES] = payload.try_into().ok()?;
+        let mut words = [0; 4];
+        for (word, place) in words.iter_mut().zip(payload.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(place.try_into().ok()?);
+        }
+        let id = TransferId(header[1]);
+        match header[0] {
+            NEED_RING => Some(Control::NeedRing {
+                transfer: id,
+                receiver: TransferId(words[0]),
+            }),
+            RING => Some(Control::Ring {
+                receiver: id,
+                offset: words[0],
+            }),
+            COPY => {
+                let [words, address, bytes, chunk_bytes] = words;
+                let target = CopyTarget {
+                    words,
+                    address,
+                    bytes,
+                    chunk_bytes,
+                };
+                Some(Control::Copy {
+                    transfer: id,
+                    target,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What the words of an [`Offer`] mean here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// Through the ring at this offset in the sender's segment, which is being filled.
+    Ring { offset: u64 },
+    /// Answer by a control message. The source's address, if the sender can help copying.
+    Call {
+        transfer: TransferId,
+        address: Option<u64>,
+    },
+    /// Nothing to move.
+    Nothing,
+}
+
+impl Offered {
+    pub fn emit(self) -> Offer {
+        Offer(match self {
+            Offered::Nothing => [0; 4],
+            Offered::Ring { offset } => [1, offset, 0, 0],
+            Offered::Call {
+                transfer,
+                address: None,
+            } => [2, transfer.0, 0, 0],
+            Offered::Call {
+                transfer,
+                address: Some(address),
+            } => [3, transfer.0, address, 0],
+        })
+    }
+
+    pub fn parse(offer: Offer) -> Option<Offered> {
+        match offer.0 {
+            [0, ..] => Some(Offered::Nothing),
+            [1, offset, ..] => Some(Offered::Ring { offset }),
+            [2, transfer, ..] => Some(Offered::Call {
+                transfer: TransferId(transfer),
+                address: None,
+            }),
+            [3, transfer, address, _] => Some(Offered::Call {
+                transfer: TransferId(transfer),
+                address: Some(address),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_round_trip() {
+        let target = CopyTarget {
+            words: 1,
+            address: 2,
+            bytes: 3,
+            chunk_bytes: 4,
+        };
+        for control in [
+            Control::NeedRing {
+                transfer: TransferId(7),
+                receiver: TransferId(8),
+            },
+            Control::Ring {
+                receiver: TransferId(9),
+                offset: 4096,
+            },
+            Control::Copy {
+                transfer: TransferId(10),
+                target,
+            },
+        ] {
+            let (header, payload) = control.emit();
+            assert_eq!(Control::parse(header, &payload), Some(control));
+            assert_eq!(Control::parse(header, &payload[1..]), None);
+            assert_eq!(Control::parse([77, 0], &payload), None);
+        }
+    }
+
+    #[test]
+    fn offers_round_trip() {
+        let transfer = TransferId(5);
+        for offered in [
+            Offered::Nothing,
+            Offered::Ring { offset: 8192 },
+            Offered::Call {
+                transfer,
+                address: None,
+            },
+            Offered::Call {
+                transfer,
+                address: Some(77),
+            },
+        ] {
+            assert_eq!(Offered::parse(offered.emit()), Some(offered));
+        }
+        assert_eq!(Offered::parse(Offer([4, 0, 0, 0])), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! Bulk transfers: messages longer than a packet.
+//!
+//! Two ways, chosen by the sender when it offers and settled by the receiver when it accepts:
+//! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
+//!   overlap. Any memory, any size.
+//! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
+//!   the sender from the back, chunk by chunk, until they meet; whoever has time does more. Contiguous memory,
+//!   large sizes, where the kernel allows it.
+//!
+//! An offer either holds a ring that is being filled from the start (`RING`), so that the source is soon free
+//! and the receiver finds data at once; or it is a *call* (`CALL`): the sender waits until the receiver answers by a
+//! control message, which asks for a ring or tells where to copy to.
+//!
+//! No deadlock: an endpoint has [`rings::COUNT`] rings. Offers may hold all but one, for as long as their receivers like.
+//! The last is only for calls that were answered, whose receivers take the data out in each turn of progress,
+//! whatever else they wait for; so it comes back, and answered calls are served in order.
+//!
+//! What a transfer waits for is written by the other side into shared words ([`words`]); a side that goes to sleep says
+//! so there, looks once more, and is rung.
+
+mod control;
+mod copying;
+mod receiving;
+mod rings;
+mod sending;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+
+use weft_sync::cells::Malformed;
+use weft_transport::{Cookie, Lost, Memory, Offer, Peer, Refused, Sink};
+
+use crate::endpoint::{CONTROL, Links};
+use crate::peers::lost;
+use crate::segment::Mapping;
+use control::Control;
+use receiving::Receiving;
+use sending::Sending;
+
+/// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
+const TURN_BYTES: usize = 128 << 10;
+/// Pieces of one peer's segment that are kept mapped; no honest peer has so many.
+const MAPPED_PER_PEER: usize = 1 << 12;
+
+/// A lane's bulk transfers.
+pub struct Bulk {
+    sending: Sending,
+    receiving: Receiving,
+    outbox: Outbox,
+}
+
+/// What both halves use: control messages on their way out, pieces of peers' segments.
+pub struct Outbox {
+    controls: VecDeque<(Peer, Control)>,
+    mapped: HashMap<(Peer, u64), Arc<Mapping>>,
+}
+
+impl Bulk {
+    pub fn new() -> Bulk {
+        Bulk {
+            sending: Sending::new(),
+            receiving: Receiving::new(),
+            outbox: Outbox {
+                controls: VecDeque::new(),
+                mapped: HashMap::new(),
+            },
+        }
+    }
+
+    pub fn offer(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> Offer {
+        links.disturb();
+        self.sending.offer(links, peer, source, cookie)
+    }
+
+    pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
+        self.sending.retract(peer, cookie);
+    }
+
+    pub fn accept(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        offer: Offer,
+        bytes: usize,
+        target: Memory,
+        cookie: Cookie,
+    ) -> Result<(), Lost> {
+        links.disturb();
+        let accepted =
+            self.receiving
+                .accept(links, &mut self.outbox, peer, offer, bytes, target, cookie);
+        self.outbox.flush(links);
+        accepted.inspect_err(|lost| links.lose(lost.clone(), peer))
+    }
+
+    /// Whether an offer was made whose data can go on moving now that the receiver has been told.
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.sending.has_begun()
+    }
+
+    #[cold]
+    pub fn go_on_sending(&mut self, links: &mut Links) {
+        self.sending
+            .go_on(links, &mut self.outbox, rings::RING_BYTES);
+    }
+
+    /// Whether a turn would find something to do or to look at.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.sending.is_active() || self.receiving.is_active() || !self.outbox.controls.is_empty()
+    }
+
+    /// Moves transfers along, by a bounded number of bytes, and reports the finished.
+    #[cold]
+    pub fn poll(&mut self, links: &mut Links, sink: &mut impl Sink) -> bool {
+        let mut moved = self.outbox.flush(links);
+        moved |= self.sending.go_on(links, &mut self.outbox, TURN_BYTES);
+        moved |= self.receiving.go_on(links, TURN_BYTES);
+        while let Some(cookie) = self.sending.finished.pop_front() {
+            moved = true;
+            sink.sent(cookie);
+        }
+        while let Some(cookie) = self.receiving.finished.pop_front() {
+            moved = true;
+            sink.received(cookie);
+        }
+        moved
+    }
+
+    /// Takes a control message.
+    pub fn control(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        header: [u64; 2],
+        payload: &[u8],
+    ) -> Result<(), Malformed> {
+        let control = Control::parse(header, payload)
+            .ok_or(Malformed("it sent a control message that is none"))?;
+        let answered = match control {
+            Control::NeedRing { transfer, receiver } => {
+                self.sending.need_ring(peer, transfer, receiver);
+                Ok(())
+            }
+            Control::Ring { receiver, offset } => {
+                self.receiving
+                    .ring(links, &mut self.outbox, peer, receiver, offset)
+            }
+            Control::Copy { transfer, target } => {
+                self.sending
+                    .copy(links, &mut self.outbox, peer, transfer, target)
+            }
+        };
+        answered.map_err(|Lost(why)| {
+            links.lose(lost(peer, &why), peer);
+            Malformed("a transfer with it failed")
+        })
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&mut self) -> bool {
+        self.sending.wait() | self.receiving.wait()
+    }
+
+    pub fn stop_waiting(&mut self) {
+        self.sending.stop_waiting();
+        self.receiving.stop_waiting();
+    }
+
+    /// Ends all transfers with `peer`.
+    pub fn forget(&mut self, peer: Peer) {
+        self.sending.forget(peer);
+        self.receiving.forget(peer);
+        self.outbox.controls.retain(|(other, _)| *other != peer);
+        self.outbox.mapped.retain(|(other, _), _| *other != peer);
+    }
+
+    /// Whether no peer needs this process any more to receive what it has offered.
+    pub fn is_drained(&self) -> bool {
+        self.outbox.controls.is_empty() && self.sending.is_drained()
+    }
+
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.sending.describe(out)?;
+        self.receiving.describe(out)
+    }
+}
+
+impl Outbox {
+    fn post(&mut self, peer: Peer, control: Control) {
+        self.controls.push_back((peer, control));
+    }
+
+    /// Sends what there is room for.
+    fn flush(&mut self, links: &mut Links) -> bool {
+        let mut moved = false;
+        for _ in 0..self.controls.len() {
+            let Some((peer, control)) = self.controls.pop_front() else {
+                break;
+            };
+            let (header, payload) = control.emit();
+            let sent = links.push(peer, CONTROL, header, payload.len(), false, |out| {
+                out.copy_from_slice(&payload);
+            });
+            match sent {
+                Ok(()) => moved = true,
+                Err(Refused::Lost) => {}
+                // Answers to one peer may overtake each other: each names its transfer.
+                Err(_) => self.controls.push_back((peer, control)),
+            }
+        }
+        moved
+    }
+
+    /// A piece of the peer's segment, mapped before or now.
+    fn map(
+        &mut self,
+        links: &Links,
+        peer: Peer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<Arc<Mapping>, Lost> {
+        if let Some(mapping) = self.mapped.get(&(peer, offset)) {
+            if mapping.bytes() == bytes {
+                return Ok(mapping.clone());
+            }
+            return Err(lost(peer, "it put two things at one place of its segment"));
+        }
+        if self
+            .mapped
+            .keys()
+            .filter(|(other, _)| *other == peer)
+            .count()
+            >= MAPPED_PER_PEER
+        {
+            return Err(lost(peer, "it offered too many places of its segment"));
+        }
+        let mapping = Arc::new(links.neighbour(peer)?.map(offset, bytes)?);
+        self.mapped.insert((peer, offset), mapping.clone());
+        Ok(mapping)
+    }
+}

@@ -1,0 +1,318 @@
+use crate::fabric::Options;
+use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
+use std::sync::Arc;
+use weft_transport::{Endpoint, Header, Layout, Memory};
+
+const RING_ONLY: Options = Options {
+    deny_copies: true,
+    copies_from_bytes: None,
+};
+const COPY_ALL: Options = Options {
+    deny_copies: false,
+    copies_from_bytes: Some(1),
+};
+const SIZES: [usize; 13] = [
+    1,
+    100,
+    4095,
+    8192,
+    8193,
+    40_000,
+    65_536,
+    300_000,
+    524_287,
+    524_288,
+    524_289,
+    1 << 20,
+    (5 << 20) + 77,
+];
+
+/// Offers `source` under `cookie`.
+fn offer(from: &mut Process, source: Memory, cookie: u64) {
+    let offer = from.endpoint.offer(1, source, cookie);
+    from.endpoint
+        .send(1, Header([cookie, 0]), &offer_bytes(offer), false)
+        .unwrap();
+}
+
+/// Accepts the next offer.
+fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
+    while at.log.packets.is_empty() {
+        at.poll();
+    }
+    let (from, header, payload) = at.log.packets.pop_front().unwrap();
+    let cookie = header.0[0];
+    at.endpoint
+        .accept(from, offer_from(&payload), bytes, target, cookie)
+        .unwrap();
+    cookie
+}
+
+fn finish(a: &mut Process, b: &mut Process, sent: usize, received: usize) {
+    for _ in 0..100_000 {
+        if a.log.sent.len() >= sent && b.log.received.len() >= received {
+            return;
+        }
+        a.poll();
+        b.poll();
+    }
+    panic!(
+        "{} sent, {} received",
+        a.log.sent.len(),
+        b.log.received.len()
+    );
+}
+
+fn all_sizes(options: Options) -> (Process, Process) {
+    let (mut a, mut b) = pair(options);
+    let mut random = Random(3);
+    for (cookie, &bytes) in SIZES.iter().enumerate() {
+        let mut source = random.bytes(bytes);
+        let mut target = vec![0; bytes];
+        offer(&mut a, memory(&mut source), cookie as u64);
+        accept(&mut b, bytes, memory(&mut target));
+        finish(&mut a, &mut b, cookie + 1, cookie + 1);
+        assert!(source == target, "{bytes} bytes");
+    }
+    assert_eq!(a.log.sent, (0..SIZES.len() as u64).collect::<Vec<_>>());
+    assert_eq!(a.log.sent, b.log.received);
+    assert!(a.endpoint.drained());
+    (a, b)
+}
+
+#[test]
+fn all_sizes_through_rings() {
+    let (a, b) = all_sizes(RING_ONLY);
+    assert_eq!(a.endpoint.counters().ring_transfers, SIZES.len() as u64);
+    assert_eq!(b.endpoint.counters().chunks_read, 0);
+}
+
+#[test]
+fn all_sizes_by_copying() {
+    let (a, b) = all_sizes(COPY_ALL);
+    assert_eq!(a.endpoint.counters().ring_transfers, 0);
+    assert_eq!(b.endpoint.counters().copy_transfers, SIZES.len() as u64);
+    assert!(a.endpoint.counters().chunks_written > 0);
+    assert!(b.endpoint.counters().chunks_read > 0);
+}
+
+#[test]
+fn all_sizes_by_default() {
+    let (a, b) = all_sizes(Options::default());
+    assert!(a.endpoint.counters().ring_transfers > 0);
+    assert!(b.endpoint.counters().copy_transfers > 0);
+}
+
+#[test]
+fn a_short_target_takes_the_beginning() {
+    for options in [RING_ONLY, COPY_ALL] {
+        let (mut a, mut b) = pair(options);
+        let mut random = Random(4);
+        let mut number = 0;
+        for (bytes, wanted) in [
+            (1000, 0),
+            (100_000, 1),
+            (100_000, 99_999),
+            (3 << 20, 1 << 20),
+        ] {
+            let mut source = random.bytes(bytes);
+            let mut target = vec![0; wanted];
+            offer(&mut a, memory(&mut source), number);
+            accept(&mut b, bytes, memory(&mut target));
+            number += 1;
+            finish(&mut a, &mut b, number as usize, number as usize);
+            assert!(source[..wanted] == target[..], "{wanted} of {bytes}");
+        }
+        assert!(a.endpoint.drained());
+    }
+}
+
+/// Every second byte.
+struct Stride;
+
+// SAFETY: touches bytes `0, 2, 4, ...` below twice the packed length, which is the span.
+unsafe impl Layout for Stride {
+    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
+        for (index, byte) in out.iter_mut().enumerate() {
+            // SAFETY: in the span, by the contract.
+            *byte = unsafe { *base.add(2 * (offset + index)) };
+        }
+    }
+    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
+        for (index, byte) in data.iter().enumerate() {
+            // SAFETY: in the span, by the contract.
+            unsafe { *base.add(2 * (offset + index)) = *byte };
+        }
+    }
+}
+
+#[test]
+fn layouts_on_either_side() {
+    let strided = |bytes: &mut [u8]| Memory {
+        base: bytes.as_mut_ptr(),
+        bytes: bytes.len() / 2,
+        layout: Some(Arc::new(Stride)),
+    };
+    for options in [RING_ONLY, COPY_ALL] {
+        let (mut a, mut b) = pair(options);
+        for (round, bytes) in [(0, 70_000), (1, 2 << 20)] {
+            let mut packed = Random(5).bytes(bytes);
+            let mut spread = vec![0; 2 * bytes];
+            offer(&mut a, memory(&mut packed), 2 * round);
+            accept(&mut b, bytes, strided(&mut spread));
+            finish(
+                &mut a,
+                &mut b,
+                2 * round as usize + 1,
+                2 * round as usize + 1,
+            );
+            let mut back = vec![0; bytes];
+            offer(&mut a, strided(&mut spread), 2 * round + 1);
+            accept(&mut b, bytes, memory(&mut back));
+            finish(
+                &mut a,
+                &mut b,
+                2 * round as usize + 2,
+                2 * round as usize + 2,
+            );
+            assert!(packed == back);
+        }
+    }
+}
+
+/// More offers than rings, accepted in the opposite order.
+#[test]
+fn many_offers_accepted_backwards() {
+    for options in [RING_ONLY, COPY_ALL] {
+        let (mut a, mut b) = pair(options);
+        let mut random = Random(6);
+        let mut sources: Vec<Vec<u8>> = (0..40).map(|_| random.bytes(700_000)).collect();
+        let mut targets = vec![vec![0u8; 700_000]; 40];
+        for (cookie, source) in sources.iter_mut().enumerate() {
+            offer(&mut a, memory(source), cookie as u64);
+        }
+        for _ in 0..100 {
+            a.poll();
+            b.poll();
+        }
+        assert_eq!(b.log.packets.len(), 40);
+        b.log.packets = b.log.packets.drain(..).rev().collect();
+        for target in targets.iter_mut().rev() {
+            accept(&mut b, 700_000, memory(target));
+        }
+        finish(&mut a, &mut b, 40, 40);
+        assert!(sources == targets);
+        assert!(a.endpoint.drained());
+    }
+}
+
+/// Only one side may copy: the other does all of it, or a ring serves.
+#[test]
+fn one_side_denied() {
+    let cards = Arc::new(crate::world::Cards::default());
+    for (first, second) in [(COPY_ALL, RING_ONLY), (RING_ONLY, COPY_ALL)] {
+        let make = |rank, options| {
+            let fabric = crate::Shm::with_options(rank, 2, 1, cards.clone(), options).unwrap();
+            cards.0.lock().unwrap().insert(rank, fabric.card());
+            let endpoint = weft_transport::Fabric::endpoint(&fabric, 0);
+            Process {
+                fabric,
+                endpoint,
+                log: Default::default(),
+            }
+        };
+        let (mut a, mut b) = (make(0, first), make(1, second));
+        let mut source = Random(7).bytes(3 << 20);
+        let mut target = vec![0; 3 << 20];
+        offer(&mut a, memory(&mut source), 1);
+        accept(&mut b, 3 << 20, memory(&mut target));
+        finish(&mut a, &mut b, 1, 1);
+        assert!(source == target);
+        assert_eq!(b.endpoint.counters().copy_transfers, 0);
+    }
+}
+
+/// A receiver that does nothing more is served by the sender, and the other way about.
+#[test]
+fn whoever_has_time_copies() {
+    for sender_works in [true, false] {
+        let (mut a, mut b) = pair(COPY_ALL);
+        let mut source = Random(8).bytes(4 << 20);
+        let mut target = vec![0; 4 << 20];
+        offer(&mut a, memory(&mut source), 1);
+        accept(&mut b, 4 << 20, memory(&mut target));
+        for _ in 0..1000 {
+            if sender_works {
+                a.poll()
+            } else {
+                b.poll()
+            };
+        }
+        assert!(source == target);
+        let (wrote, read) = (
+            a.endpoint.counters().chunks_written,
+            b.endpoint.counters().chunks_read,
+        );
+        assert_eq!((wrote > 0, read > 0), (sender_works, !sender_works));
+        finish(&mut a, &mut b, 1, 1);
+    }
+}
+
+#[test]
+fn a_retracted_offer_frees_its_ring() {
+    let (mut a, mut b) = pair(RING_ONLY);
+    let mut source = Random(9).bytes(100_000);
+    for cookie in 0..50 {
+        a.endpoint.offer(1, memory(&mut source), cookie);
+        a.poll();
+        a.endpoint.retract(1, cookie);
+    }
+    assert!(a.endpoint.drained());
+    assert!(a.endpoint.counters().bulk_bytes < 1 << 20);
+    let mut target = vec![0; 100_000];
+    offer(&mut a, memory(&mut source), 77);
+    accept(&mut b, 100_000, memory(&mut target));
+    let sent = a.log.sent.len() + 1;
+    finish(&mut a, &mut b, sent, 1);
+    assert!(source == target);
+}
+
+/// A sender's data moves on with the packet that tells of it, without a turn of progress.
+#[test]
+fn data_follows_its_offer() {
+    let (mut a, mut b) = pair(Options::default());
+    let mut source = Random(10).bytes(256 << 10);
+    let mut target = vec![0; 256 << 10];
+    offer(&mut a, memory(&mut source), 1);
+    accept(&mut b, 256 << 10, memory(&mut target));
+    for _ in 0..100 {
+        b.poll();
+    }
+    assert_eq!(b.log.received, [1]);
+    assert!(source == target);
+    a.poll();
+    assert_eq!(a.log.sent, [1]);
+}
+
+#[test]
+fn nonsense_offers_are_refused() {
+    let (mut a, mut b) = pair(Options::default());
+    a.endpoint
+        .send(1, Header([0; 2]), b"connects", false)
+        .unwrap();
+    b.poll();
+    let mut target = vec![0; 1000];
+    for words in [[9, 0, 0, 0], [1, 3, 0, 0], [1, 1 << 60, 0, 0], [0; 4]] {
+        let accepted = b.endpoint.accept(
+            0,
+            weft_transport::Offer(words),
+            1000,
+            memory(&mut target),
+            1,
+        );
+        assert!(accepted.is_err(), "{words:?}");
+    }
+    b.poll();
+    assert!(b.log.lost[&0].contains("rank 0"));
+    assert!(a.log.lost.is_empty());
+}

@@ -1,0 +1,271 @@
+//! Rings from peers, and which of them are looked at.
+//!
+//! A ring is *hot* while it is looked at every turn; its sender then writes nothing but the cell. It cools
+//! when nothing came for a while, unless it is the only one, and is heated by the doorbell. So a turn
+//! costs as much as there are active peers, however many are connected.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_sync::atomic::Ordering;
+use weft_sync::cells::{Arrival, Consumer, Malformed, Parts};
+use weft_transport::{Header, Lost, Peer, Sink};
+
+use super::{CONTROL, Links, PACKET, RING_BYTES, RING_CELLS};
+use crate::bulk::Bulk;
+use crate::peers::{Neighbour, lost};
+use crate::segment::Mapping;
+
+/// Messages taken from one ring in one turn, and announced ahead.
+const BATCH: u32 = 16;
+/// A ring cools after this many turns without a message, fewer the more are hot.
+const COOL_AFTER: u32 = 4096;
+/// Turns between two looks for a ring to cool.
+const COOL_EVERY: u32 = 32;
+
+/// A ring from a peer. The mapping is dropped after the consumer that uses it.
+struct Inbound {
+    peer: Peer,
+    consumer: Consumer,
+    /// The turn of its last message.
+    last: u32,
+    neighbour: Arc<Neighbour>,
+    _mapping: Mapping,
+}
+
+/// A lane's rings from peers.
+pub struct Arrivals {
+    hot: Vec<Inbound>,
+    cold: HashMap<Peer, Inbound>,
+    next_to_cool: usize,
+    /// Peers that are to send no payload unasked.
+    throttled: Vec<Peer>,
+}
+
+impl Arrivals {
+    pub fn new() -> Arrivals {
+        Arrivals {
+            hot: Vec::new(),
+            cold: HashMap::new(),
+            next_to_cool: 0,
+            throttled: Vec::new(),
+        }
+    }
+
+    /// Takes a bounded number of messages from each hot ring.
+    #[inline]
+    pub fn poll(
+        &mut self,
+        turn: u32,
+        links: &mut Links,
+        bulk: &mut Bulk,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let mut moved = false;
+        let mut index = 0;
+        links.counters.looks += self.hot.len() as u64;
+        while let Some(inbound) = self.hot.get_mut(index) {
+            index += 1;
+            if !inbound.consumer.is_ready() {
+                continue;
+            }
+            moved = true;
+            inbound.last = turn;
+            if let Err(Malformed(why)) = inbound.drain(links, bulk, sink) {
+                index -= 1;
+                let peer = self.hot.swap_remove(index).peer;
+                links.lose(lost(peer, why), peer);
+            }
+        }
+        if turn.is_multiple_of(COOL_EVERY) && self.hot.len() > 1 {
+            self.cool_one(turn, links);
+        }
+        moved
+    }
+
+    /// Heats the rings of those who rang, mapping new ones.
+    #[cold]
+    pub fn answer(&mut self, turn: u32, links: &mut Links) -> bool {
+        let shared = links.shared.clone();
+        let mut heard = 0;
+        shared.base.hear(links.lane, |peer| {
+            heard += 1;
+            if links.is_lost(peer) || self.hot.iter().any(|inbound| inbound.peer == peer) {
+                return;
+            }
+            let inbound = match self.cold.remove(&peer) {
+                Some(inbound) => Ok(Some(inbound)),
+                None => Inbound::attach(peer, links),
+            };
+            match inbound {
+                Ok(None) => {}
+                Ok(Some(mut inbound)) => {
+                    inbound.last = turn;
+                    // Not while a sleeper relies on being rung.
+                    if !links.armed {
+                        inbound.consumer.watch();
+                    }
+                    inbound.consumer.throttle(self.throttled.contains(&peer));
+                    self.hot.push(inbound);
+                }
+                Err(lost) => links.lose(lost, peer),
+            }
+        });
+        links.counters.doorbells_heard += heard;
+        heard > 0
+    }
+
+    /// Cools the next ring in turn if it was idle for long.
+    #[cold]
+    fn cool_one(&mut self, turn: u32, links: &mut Links) {
+        self.next_to_cool = (self.next_to_cool + 1) % self.hot.len();
+        let patience = COOL_AFTER / self.hot.len() as u32;
+        let inbound = &mut self.hot[self.next_to_cool];
+        if turn.wrapping_sub(inbound.last) < patience {
+            return;
+        }
+        if inbound.consumer.look_away() {
+            inbound.consumer.watch();
+            return;
+        }
+        if inbound.consumer.settle() {
+            links.ring(&inbound.neighbour);
+        }
+        let inbound = self.hot.swap_remove(self.next_to_cool);
+        self.cold.insert(inbound.peer, inbound);
+    }
+
+    /// Before a sleep: has the hot rings' senders ring. True if a message is there already.
+    pub fn look_away(&mut self, links: &mut Links) -> bool {
+        let mut ready = false;
+        for inbound in &mut self.hot {
+            ready |= inbound.consumer.look_away();
+            if inbound.consumer.settle() {
+                links.ring(&inbound.neighbour);
+            }
+        }
+        ready
+    }
+
+    /// After a sleep.
+    pub fn watch(&mut self) {
+        for inbound in &self.hot {
+            inbound.consumer.watch();
+        }
+    }
+
+    pub fn throttle(&mut self, peer: Peer, on: bool) {
+        self.throttled.retain(|&other| other != peer);
+        if on {
+            self.throttled.push(peer);
+        }
+        let hot = self.hot.iter().find(|inbound| inbound.peer == peer);
+        if let Some(inbound) = hot.or_else(|| self.cold.get(&peer)) {
+            inbound.consumer.throttle(on);
+        }
+    }
+
+    /// Whether a message from `peer` is there.
+    pub fn has_from(&self, peer: Peer) -> bool {
+        let hot = self.hot.iter().find(|inbound| inbound.peer == peer);
+        hot.or_else(|| self.cold.get(&peer))
+            .is_some_and(|inbound| inbound.consumer.is_ready())
+    }
+
+    pub fn neighbours(&self) -> impl Iterator<Item = &Arc<Neighbour>> {
+        self.hot
+            .iter()
+            .chain(self.cold.values())
+            .map(|inbound| &inbound.neighbour)
+    }
+
+    pub fn forget(&mut self, peer: Peer) {
+        self.hot.retain(|inbound| inbound.peer != peer);
+        self.cold.remove(&peer);
+        self.throttled.retain(|&other| other != peer);
+    }
+}
+
+impl Inbound {
+    /// Maps the ring that `peer` has entered in the base; none if it has not.
+    fn attach(peer: Peer, links: &mut Links) -> Result<Option<Inbound>, Lost> {
+        let offset = links
+            .shared
+            .base
+            .ring_of(links.lane, peer)
+            .load(Ordering::Acquire);
+        if offset == 0 {
+            return Ok(None);
+        }
+        let neighbour = links.neighbour(peer)?;
+        let mapping = neighbour.map(offset, RING_BYTES)?;
+        // SAFETY: the mapping is RING_BYTES long and outlives the consumer in `Inbound`; a ring is attached
+        // once, as its peer then stands in `hot` or `cold`, or is lost.
+        let consumer = unsafe { Consumer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
+        Ok(Some(Inbound {
+            peer,
+            consumer,
+            last: 0,
+            neighbour,
+            _mapping: mapping,
+        }))
+    }
+
+    /// Hands up to a batch of messages over. With more than one there, all are announced first, so that the
+    /// engine's cache misses for them overlap.
+    #[inline]
+    fn drain(
+        &mut self,
+        links: &mut Links,
+        bulk: &mut Bulk,
+        sink: &mut impl Sink,
+    ) -> Result<(), Malformed> {
+        let Some(first) = self.consumer.look(0)? else {
+            return Ok(());
+        };
+        if self.consumer.look(1)?.is_none() {
+            return self.take(first, links, bulk, sink);
+        }
+        let mut ready = 0;
+        while ready < BATCH
+            && let Some(arrival) = self.consumer.look(ready)?
+        {
+            if arrival.kind == PACKET {
+                sink.upcoming(self.peer, Header(arrival.header));
+            }
+            ready += 1;
+        }
+        for _ in 0..ready {
+            // A hostile sender can take a message back.
+            let Some(arrival) = self.consumer.look(0)? else {
+                return Err(Malformed("it took a message back"));
+            };
+            self.take(arrival, links, bulk, sink)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take(
+        &mut self,
+        arrival: Arrival,
+        links: &mut Links,
+        bulk: &mut Bulk,
+        sink: &mut impl Sink,
+    ) -> Result<(), Malformed> {
+        // SAFETY: the consumer advances only below.
+        let payload = unsafe { arrival.payload() };
+        match arrival.kind {
+            PACKET => {
+                links.counters.packets_received += 1;
+                sink.packet(self.peer, Header(arrival.header), payload);
+            }
+            CONTROL => bulk.control(links, self.peer, arrival.header, payload)?,
+            _ => return Err(Malformed("it sent a message of no known kind")),
+        }
+        if self.consumer.advance(&arrival) {
+            links.ring(&self.neighbour);
+        }
+        Ok(())
+    }
+}

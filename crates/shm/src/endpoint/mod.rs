@@ -1,0 +1,223 @@
+//! One lane's way to every peer of the host.
+
+mod inbound;
+mod outbound;
+
+#[cfg(test)]
+mod tests;
+
+pub use outbound::Links;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weft_transport::{Cookie, Endpoint, Header, Lost, Memory, Offer, Peer, Refused, Sink};
+
+use crate::bulk::Bulk;
+use crate::fabric::Shared;
+use inbound::Arrivals;
+
+/// A cell with a packet of the engine's.
+const PACKET: u8 = 1;
+/// A cell with a message between the two sides of a bulk transfer.
+pub const CONTROL: u8 = 2;
+/// A ring with its cells and data, all that a connected peer costs before bulk data moves.
+const RING_BYTES: usize = 64 << 10;
+const RING_CELLS: u32 = 256;
+/// The longest packet's payload.
+const EAGER_BYTES: usize = 8 << 10;
+
+const _: () = {
+    let parts = weft_sync::cells::Parts::at(std::ptr::null_mut(), RING_BYTES, RING_CELLS);
+    assert!(EAGER_BYTES <= parts.longest());
+};
+
+/// Turns between two looks at the clock, and the time between two looks whether peers live.
+const CLOCK_EVERY: u32 = 1 << 14;
+const LIVES_EVERY: Duration = Duration::from_millis(200);
+
+/// What an endpoint has done and holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub packets_sent: u64,
+    pub packets_received: u64,
+    pub doorbells_rung: u64,
+    pub doorbells_heard: u64,
+    /// Rings looked at in all turns.
+    pub looks: u64,
+    pub ring_transfers: u64,
+    pub copy_transfers: u64,
+    /// Chunks copied from process to process by this side, as receiver and as sender.
+    pub chunks_read: u64,
+    pub chunks_written: u64,
+    /// Bytes of this process's segment taken for rings of cells, and for bulk data.
+    pub ring_bytes: u64,
+    pub bulk_bytes: u64,
+}
+
+/// One lane's endpoint. Driven under the lane's lock.
+pub struct ShmEndpoint {
+    arrivals: Arrivals,
+    links: Links,
+    bulk: Bulk,
+    turn: u32,
+    lives_checked: Instant,
+}
+
+impl ShmEndpoint {
+    pub(crate) fn new(shared: Arc<Shared>, lane: u32) -> ShmEndpoint {
+        assert!(
+            lane < shared.shape.lanes,
+            "lane {lane} of {}",
+            shared.shape.lanes
+        );
+        ShmEndpoint {
+            arrivals: Arrivals::new(),
+            links: Links::new(shared, lane),
+            bulk: Bulk::new(),
+            turn: 0,
+            lives_checked: Instant::now(),
+        }
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.links.counters
+    }
+
+    /// Ends all that has to do with peers found lost, and tells the engine.
+    #[cold]
+    fn bury(&mut self, sink: &mut impl Sink) {
+        while let Some((peer, lost)) = self.links.take_lost() {
+            self.arrivals.forget(peer);
+            self.bulk.forget(peer);
+            sink.lost(peer, &lost);
+        }
+    }
+
+    /// Finds out, now and then, about peers that have died.
+    #[cold]
+    fn check_lives(&mut self) {
+        if self.lives_checked.elapsed() < LIVES_EVERY {
+            return;
+        }
+        self.lives_checked = Instant::now();
+        let arrivals = &self.arrivals;
+        self.links
+            .check_lives(|peer| arrivals.has_from(peer), arrivals.neighbours());
+    }
+}
+
+impl Endpoint for ShmEndpoint {
+    fn eager_limit(&self) -> usize {
+        EAGER_BYTES
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        payload: &[u8],
+        throttled: bool,
+    ) -> Result<(), Refused> {
+        self.send_with(peer, header, payload.len(), throttled, |out| {
+            outbound::copy(out, payload);
+        })
+    }
+
+    #[inline]
+    fn send_with(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        bytes: usize,
+        throttled: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), Refused> {
+        assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
+        self.links
+            .push(peer, PACKET, header.0, bytes, throttled, fill)?;
+        if self.bulk.has_begun() {
+            self.bulk.go_on_sending(&mut self.links);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&mut self, sink: &mut impl Sink) -> bool {
+        self.turn = self.turn.wrapping_add(1);
+        let mut moved = false;
+        if self.links.is_signalled() {
+            moved |= self.arrivals.answer(self.turn, &mut self.links);
+        }
+        moved |= self
+            .arrivals
+            .poll(self.turn, &mut self.links, &mut self.bulk, sink);
+        if self.links.is_blocked() {
+            moved |= self.links.unblock(sink);
+        }
+        if self.bulk.is_active() {
+            moved |= self.bulk.poll(&mut self.links, sink);
+        }
+        if self.turn.is_multiple_of(CLOCK_EVERY) {
+            self.check_lives();
+        }
+        if self.links.has_lost() {
+            self.bury(sink);
+            moved = true;
+        }
+        moved
+    }
+
+    fn offer(&mut self, peer: Peer, source: Memory, cookie: Cookie) -> Offer {
+        self.bulk.offer(&mut self.links, peer, source, cookie)
+    }
+
+    fn retract(&mut self, peer: Peer, cookie: Cookie) {
+        self.bulk.retract(peer, cookie);
+    }
+
+    fn accept(
+        &mut self,
+        peer: Peer,
+        offer: Offer,
+        bytes: usize,
+        target: Memory,
+        cookie: Cookie,
+    ) -> Result<(), Lost> {
+        self.bulk
+            .accept(&mut self.links, peer, offer, bytes, target, cookie)
+    }
+
+    fn throttle(&mut self, peer: Peer, on: bool) {
+        self.arrivals.throttle(peer, on);
+    }
+
+    fn arm(&mut self) -> bool {
+        self.check_lives();
+        self.links.armed = true;
+        self.links.has_lost()
+            | self.arrivals.look_away(&mut self.links)
+            | self.links.wait_for_room()
+            | self.bulk.wait()
+            | self.links.is_signalled()
+    }
+
+    fn disarm(&mut self) {
+        self.links.shared.base.stay_awake();
+        self.links.armed = false;
+        self.arrivals.watch();
+        self.links.stop_waiting();
+        self.bulk.stop_waiting();
+    }
+
+    fn drained(&self) -> bool {
+        self.links.all_attached() && self.bulk.is_drained()
+    }
+
+    fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.links.describe(out)?;
+        self.bulk.describe(out)
+    }
+}

@@ -1,0 +1,334 @@
+//! Connections to peers, and sending on them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use weft_sync::atomic::Ordering;
+use weft_sync::cells::{Malformed, Parts, Producer, Pushed};
+use weft_transport::{Lost, Peer, Refused, Sink};
+
+use super::{Counters, RING_BYTES, RING_CELLS};
+use crate::fabric::Shared;
+use crate::peers::{Neighbour, lost};
+use crate::segment::Mapping;
+
+/// A ring to a peer. The mapping is dropped after the producer that uses it.
+struct Outbound {
+    producer: Producer,
+    neighbour: Arc<Neighbour>,
+    _mapping: Mapping,
+}
+
+/// A peer that a packet was refused for.
+struct Blocked {
+    peer: Peer,
+    /// Of the longest packet refused.
+    bytes: usize,
+}
+
+/// A lane's connections to peers, and what is known of lost ones.
+pub struct Links {
+    pub shared: Arc<Shared>,
+    pub lane: u32,
+    pub counters: Counters,
+    open: Box<[Option<Box<Outbound>>]>,
+    blocked: Vec<Blocked>,
+    /// Every peer lost, for ever, and why.
+    dead: BTreeMap<Peer, Lost>,
+    /// Those of them the engine has not been told.
+    untold: Vec<Peer>,
+    /// Which peer is looked at more closely in the next check of lives.
+    next_life: usize,
+    /// Between `arm` and `disarm`: a thread of this process sleeps, or is about to, on what was looked at
+    /// then. Another thread that begins something new to look at wakes it.
+    pub armed: bool,
+}
+
+impl Links {
+    pub fn new(shared: Arc<Shared>, lane: u32) -> Links {
+        let size = shared.shape.size as usize;
+        Links {
+            shared,
+            lane,
+            counters: Counters::default(),
+            open: std::iter::repeat_with(|| None).take(size).collect(),
+            blocked: Vec::new(),
+            dead: BTreeMap::new(),
+            untold: Vec::new(),
+            next_life: 0,
+            armed: false,
+        }
+    }
+
+    /// Puts one message of the given kind into the ring to `peer`, connecting first if need be.
+    #[inline]
+    pub fn push(
+        &mut self,
+        peer: Peer,
+        kind: u8,
+        header: [u64; 2],
+        bytes: usize,
+        throttled: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), Refused> {
+        if self.open[peer as usize].is_none() {
+            self.connect(peer)?;
+        }
+        let Some(link) = &mut self.open[peer as usize] else {
+            return Err(Refused::Lost);
+        };
+        if throttled && link.producer.throttled() {
+            return Err(Refused::Throttled);
+        }
+        match link.producer.push(kind, header, bytes, fill) {
+            Pushed::Watched => {}
+            Pushed::Unwatched => {
+                link.neighbour.base.ring(self.lane, self.shared.rank);
+                self.counters.doorbells_rung += 1;
+            }
+            Pushed::Full => return Err(self.block(peer, bytes)),
+            Pushed::Malformed => {
+                self.lose(
+                    lost(peer, "it counts packets as received that were never sent"),
+                    peer,
+                );
+                return Err(Refused::Lost);
+            }
+        }
+        self.counters.packets_sent += 1;
+        Ok(())
+    }
+
+    /// Makes the ring to `peer` and tells it where.
+    #[cold]
+    fn connect(&mut self, peer: Peer) -> Result<(), Refused> {
+        if self.dead.contains_key(&peer) {
+            return Err(Refused::Lost);
+        }
+        let neighbour = match self.neighbour(peer) {
+            Ok(neighbour) => neighbour,
+            Err(lost) => {
+                self.lose(lost, peer);
+                return Err(Refused::Lost);
+            }
+        };
+        let (offset, mapping) = match self.shared.segment.carve(RING_BYTES) {
+            Ok(carved) => carved,
+            Err(error) => {
+                let why = format!("no memory for a connection to it: {error}");
+                self.lose(lost(peer, &why), peer);
+                return Err(Refused::Lost);
+            }
+        };
+        self.counters.ring_bytes += RING_BYTES as u64;
+        // SAFETY: the mapping is RING_BYTES long, fresh and zero, outlives the producer in `Outbound`, and
+        // nobody else knows of it yet.
+        let producer = unsafe { Producer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
+        neighbour
+            .base
+            .ring_of(self.lane, self.shared.rank)
+            .store(offset, Ordering::Release);
+        self.open[peer as usize] = Some(Box::new(Outbound {
+            producer,
+            neighbour,
+            _mapping: mapping,
+        }));
+        Ok(())
+    }
+
+    pub fn neighbour(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
+        match self.dead.get(&peer) {
+            Some(lost) => Err(lost.clone()),
+            None => self.shared.peers.neighbour(peer),
+        }
+    }
+
+    /// Rings the doorbell of a peer, on this lane.
+    pub fn ring(&mut self, neighbour: &Neighbour) {
+        neighbour.base.ring(self.lane, self.shared.rank);
+        self.counters.doorbells_rung += 1;
+    }
+
+    /// Ends the sleep of this process's sleeper, if there is one, as there is something new to look at.
+    #[inline]
+    pub fn disturb(&self) {
+        if self.armed {
+            self.shared.base.wake();
+        }
+    }
+
+    #[inline]
+    pub fn is_signalled(&self) -> bool {
+        self.shared.base.signalled() >> self.lane & 1 != 0
+    }
+
+    #[cold]
+    fn block(&mut self, peer: Peer, bytes: usize) -> Refused {
+        match self.blocked.iter_mut().find(|blocked| blocked.peer == peer) {
+            Some(blocked) => blocked.bytes = blocked.bytes.max(bytes),
+            None => self.blocked.push(Blocked { peer, bytes }),
+        }
+        self.disturb();
+        Refused::Busy
+    }
+
+    #[inline]
+    pub fn is_blocked(&self) -> bool {
+        !self.blocked.is_empty()
+    }
+
+    /// Tells the engine of peers that have made room.
+    #[cold]
+    pub fn unblock(&mut self, sink: &mut impl Sink) -> bool {
+        let mut moved = false;
+        let mut index = 0;
+        while let Some(&Blocked { peer, bytes }) = self.blocked.get(index) {
+            match self.has_room(peer, bytes) {
+                Ok(false) => index += 1,
+                Ok(true) => {
+                    self.blocked.swap_remove(index);
+                    moved = true;
+                    sink.writable(peer);
+                }
+                Err(Malformed(why)) => {
+                    self.blocked.swap_remove(index);
+                    self.lose(lost(peer, why), peer);
+                }
+            }
+        }
+        moved
+    }
+
+    fn has_room(&mut self, peer: Peer, bytes: usize) -> Result<bool, Malformed> {
+        self.open[peer as usize]
+            .as_mut()
+            .map_or(Ok(false), |link| link.producer.has_room(bytes))
+    }
+
+    /// Has peers ring when they make room. True if one has already.
+    pub fn wait_for_room(&mut self) -> bool {
+        let mut room = false;
+        for index in 0..self.blocked.len() {
+            let Blocked { peer, bytes } = self.blocked[index];
+            if let Some(link) = &self.open[peer as usize] {
+                link.producer.wait_for_room(true);
+            }
+            // A malformed count is told by the next turn.
+            room |= self.has_room(peer, bytes) != Ok(false);
+        }
+        room
+    }
+
+    pub fn stop_waiting(&mut self) {
+        for blocked in &self.blocked {
+            if let Some(link) = &self.open[blocked.peer as usize] {
+                link.producer.wait_for_room(false);
+            }
+        }
+    }
+
+    /// Ends the connection to `peer`; the engine is told in this turn of progress or the next.
+    #[cold]
+    pub fn lose(&mut self, lost: Lost, peer: Peer) {
+        self.open[peer as usize] = None;
+        self.blocked.retain(|blocked| blocked.peer != peer);
+        if self.dead.insert(peer, lost).is_none() {
+            self.untold.push(peer);
+        }
+    }
+
+    #[inline]
+    pub fn has_lost(&self) -> bool {
+        !self.untold.is_empty()
+    }
+
+    pub fn is_lost(&self, peer: Peer) -> bool {
+        self.dead.contains_key(&peer)
+    }
+
+    pub fn take_lost(&mut self) -> Option<(Peer, Lost)> {
+        let peer = self.untold.pop()?;
+        Some((peer, self.dead[&peer].clone()))
+    }
+
+    /// Loses peers whose process is gone, unless they left something to be received first.
+    pub fn check_lives<'a>(
+        &mut self,
+        has_left_something: impl Fn(Peer) -> bool,
+        others: impl Iterator<Item = &'a Arc<Neighbour>>,
+    ) {
+        let mut neighbours: Vec<Arc<Neighbour>> = others.cloned().collect();
+        neighbours.extend(
+            self.open
+                .iter()
+                .flatten()
+                .map(|link| link.neighbour.clone()),
+        );
+        neighbours.sort_by_key(|neighbour| neighbour.rank);
+        neighbours.dedup_by_key(|neighbour| neighbour.rank);
+        // Asking whether the number is in use is quick; the whole truth costs reading a file, so it is
+        // asked of one peer each time.
+        self.next_life = (self.next_life + 1) % neighbours.len().max(1);
+        for (index, neighbour) in neighbours.iter().enumerate() {
+            let alive = match index == self.next_life {
+                true => neighbour.is_alive(),
+                false => neighbour.is_there(),
+            };
+            if !alive && !has_left_something(neighbour.rank) {
+                self.lose(
+                    lost(neighbour.rank, "its process has ended"),
+                    neighbour.rank,
+                );
+            }
+        }
+    }
+
+    /// Whether every peer that was sent to has the ring in its address space.
+    pub fn all_attached(&self) -> bool {
+        self.open
+            .iter()
+            .flatten()
+            .all(|link| link.producer.attached())
+    }
+
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        for link in self.open.iter().flatten() {
+            let rank = link.neighbour.rank;
+            if !link.producer.attached() {
+                writeln!(out, "rank {rank} has not yet taken up the connection to it")?;
+            }
+        }
+        for blocked in &self.blocked {
+            writeln!(
+                out,
+                "rank {} has left no room for a packet to it",
+                blocked.peer
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies a payload. Short ones by words that may overlap, without a call.
+#[inline]
+pub fn copy(out: &mut [u8], data: &[u8]) {
+    let bytes = data.len();
+    if bytes > weft_sync::cells::INLINE_BYTES {
+        out.copy_from_slice(data);
+    } else if bytes >= 8 {
+        let mut at = 0;
+        while at + 8 < bytes {
+            out[at..at + 8].copy_from_slice(&data[at..at + 8]);
+            at += 8;
+        }
+        out[bytes - 8..].copy_from_slice(&data[bytes - 8..]);
+    } else if bytes >= 4 {
+        out[..4].copy_from_slice(&data[..4]);
+        out[bytes - 4..].copy_from_slice(&data[bytes - 4..]);
+    } else {
+        for (to, from) in out.iter_mut().zip(data) {
+            *to = *from;
+        }
+    }
+}

@@ -1,0 +1,270 @@
+use super::*;
+use crate::fabric::Options;
+use crate::world::{Process, Random, pair, world};
+use std::collections::VecDeque;
+use weft_transport::Fabric;
+
+fn send(from: &mut Process, to: Peer, tag: u64, payload: &[u8]) -> Result<(), Refused> {
+    from.endpoint.send(to, Header([tag, !tag]), payload, true)
+}
+
+#[test]
+fn every_length_arrives() {
+    let (mut a, mut b) = pair(Options::default());
+    let mut random = Random(1);
+    for bytes in (0..100).chain([
+        127,
+        128,
+        129,
+        1000,
+        4095,
+        4096,
+        EAGER_BYTES - 1,
+        EAGER_BYTES,
+    ]) {
+        let payload = random.bytes(bytes);
+        send(&mut a, 1, bytes as u64, &payload).unwrap();
+        assert!(b.poll());
+        let (from, header, got) = b.log.packets.pop_front().unwrap();
+        assert_eq!((from, header.0), (0, [bytes as u64, !(bytes as u64)]));
+        assert_eq!(got, payload);
+    }
+    assert!(!b.poll());
+}
+
+#[test]
+fn send_with_writes_in_place() {
+    let (mut a, mut b) = pair(Options::default());
+    for bytes in [0, 5, 40, 41, 3000] {
+        a.endpoint
+            .send_with(1, Header([1, 2]), bytes, false, |out| out.fill(9))
+            .unwrap();
+        b.poll();
+        assert_eq!(b.log.packets.pop_front().unwrap().2, vec![9; bytes]);
+    }
+}
+
+/// Random traffic among four, against queues.
+#[test]
+fn random_traffic() {
+    for seed in 1..12 {
+        let mut random = Random(seed);
+        let mut all = world(4, Options::default());
+        let mut oracle: Vec<Vec<VecDeque<(u64, Vec<u8>)>>> = vec![vec![VecDeque::new(); 4]; 4];
+        let mut refused = 0;
+        for number in 0..6000u64 {
+            let me = random.below(4) as usize;
+            if random.below(2 + 20 * (seed % 3)) == 0 {
+                all[me].poll();
+                while let Some((from, header, payload)) = all[me].log.packets.pop_front() {
+                    let expected = oracle[from as usize][me].pop_front().expect("was sent");
+                    assert_eq!((header.0[0], payload), expected);
+                }
+                continue;
+            }
+            let to = ((me as u64 + 1 + random.below(3)) % 4) as usize;
+            let limit = if random.below(4) == 0 {
+                EAGER_BYTES as u64 + 1
+            } else {
+                60
+            };
+            let bytes = random.below(limit) as usize;
+            let payload = random.bytes(bytes);
+            match send(&mut all[me], to as Peer, number, &payload) {
+                Ok(()) => oracle[me][to].push_back((number, payload)),
+                Err(Refused::Busy) => refused += 1,
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        for _ in 0..300 {
+            for me in 0..4 {
+                all[me].poll();
+                while let Some((from, header, payload)) = all[me].log.packets.pop_front() {
+                    let expected = oracle[from as usize][me].pop_front().expect("was sent");
+                    assert_eq!((header.0[0], payload), expected);
+                }
+            }
+        }
+        assert!(oracle.iter().flatten().all(VecDeque::is_empty));
+        assert!(
+            (refused > 0) == (seed % 3 > 0),
+            "rings are filled when turns are rare"
+        );
+    }
+}
+
+#[test]
+fn busy_then_writable() {
+    let (mut a, mut b) = pair(Options::default());
+    let mut sent = 0;
+    while send(&mut a, 1, sent, b"x").is_ok() {
+        sent += 1;
+    }
+    assert_eq!(sent, u64::from(RING_CELLS));
+    assert!(!a.poll() && a.log.writable.is_empty());
+    assert!(!a.endpoint.arm());
+    while b.poll() {}
+    assert!(a.fabric.signalled() != 0, "a sleeping sender is rung");
+    assert!(a.endpoint.arm());
+    a.endpoint.disarm();
+    assert!(a.poll());
+    assert_eq!(a.log.writable, [1]);
+    send(&mut a, 1, 0, b"x").unwrap();
+    assert_eq!(b.log.packets.len() as u64, sent);
+    assert!(b.log.announced > 0);
+}
+
+#[test]
+fn throttle_refuses_payload_only() {
+    let (mut a, mut b) = pair(Options::default());
+    // Before there is a connection, and after.
+    b.endpoint.throttle(0, true);
+    send(&mut a, 1, 0, b"connects").unwrap();
+    b.poll();
+    assert_eq!(send(&mut a, 1, 1, b"x"), Err(Refused::Throttled));
+    a.endpoint
+        .send(1, Header([2, 2]), b"control", false)
+        .unwrap();
+    b.endpoint.throttle(0, false);
+    send(&mut a, 1, 3, b"x").unwrap();
+    b.poll();
+    assert_eq!(b.log.packets.len(), 3);
+}
+
+#[test]
+fn a_watched_ring_needs_no_doorbell() {
+    let (mut a, mut b) = pair(Options::default());
+    for number in 0..1000 {
+        send(&mut a, 1, number, b"ping").unwrap();
+        b.poll();
+        send(&mut b, 0, number, b"pong").unwrap();
+        a.poll();
+    }
+    assert_eq!(a.endpoint.counters().doorbells_rung, 1);
+    assert_eq!(b.endpoint.counters().doorbells_rung, 1);
+}
+
+#[test]
+fn armed_is_rung_and_woken() {
+    let (mut a, mut b) = pair(Options::default());
+    send(&mut a, 1, 0, b"connects").unwrap();
+    b.poll();
+    let ticket = b.fabric.prepare();
+    assert!(!b.endpoint.arm());
+    send(&mut a, 1, 1, b"x").unwrap();
+    let begin = Instant::now();
+    b.fabric.sleep(ticket, Some(20_000));
+    assert!(
+        begin.elapsed() < Duration::from_millis(100),
+        "it did not sleep"
+    );
+    b.endpoint.disarm();
+    assert!(b.poll());
+    assert_eq!(b.log.packets.len(), 2);
+    // What came before arming is seen by arming.
+    send(&mut a, 1, 2, b"x").unwrap();
+    assert!(b.endpoint.arm());
+    b.endpoint.disarm();
+}
+
+/// With 64 idle peers connected, a turn looks at few rings.
+#[test]
+fn idle_peers_cost_nothing() {
+    let mut all = world(65, Options::default());
+    let (first, others) = all.split_first_mut().unwrap();
+    for other in &mut *others {
+        send(other, 0, 1, b"once").unwrap();
+    }
+    while first.log.packets.len() < 64 {
+        first.poll();
+    }
+    for _ in 0..100_000 {
+        first.poll();
+    }
+    let before = first.endpoint.counters().looks;
+    for _ in 0..1000 {
+        first.poll();
+    }
+    assert!(first.endpoint.counters().looks - before <= 1000);
+    // And each is heard again.
+    for other in others {
+        send(other, 0, 2, b"again").unwrap();
+    }
+    first.poll();
+    assert_eq!(first.log.packets.len(), 128);
+}
+
+#[test]
+fn a_connection_costs_its_ring() {
+    let (mut a, mut b) = pair(Options::default());
+    send(&mut a, 1, 1, &[0; 4000]).unwrap();
+    b.poll();
+    assert_eq!(a.endpoint.counters().ring_bytes, 64 << 10);
+    assert_eq!(b.endpoint.counters().ring_bytes, 0);
+    assert_eq!(a.endpoint.counters().bulk_bytes, 0);
+}
+
+#[test]
+fn lanes_are_apart() {
+    let (a, mut b) = pair(Options::default());
+    let mut lane = a.fabric.endpoint(1);
+    lane.send(1, Header([7, 7]), b"other lane", false).unwrap();
+    assert!(!b.poll());
+    assert_eq!(b.fabric.signalled(), 2);
+    let mut there = b.fabric.endpoint(1);
+    there.poll(&mut b.log);
+    assert_eq!(b.log.packets.len(), 1);
+    assert_eq!(b.fabric.signalled(), 0);
+}
+
+#[test]
+fn drained_when_taken_up() {
+    let (mut a, mut b) = pair(Options::default());
+    assert!(a.endpoint.drained());
+    send(&mut a, 1, 1, b"x").unwrap();
+    assert!(!a.endpoint.drained());
+    let mut text = String::new();
+    a.endpoint.describe(&mut text).unwrap();
+    assert!(text.contains("rank 1"));
+    b.poll();
+    assert!(a.endpoint.drained());
+    drop(a);
+    assert_eq!(b.log.packets.len(), 1);
+}
+
+#[test]
+fn a_peer_without_card_is_lost_once() {
+    let cards = Arc::new(crate::world::Cards::default());
+    let fabric = crate::Shm::new(0, 3, 1, cards.clone()).unwrap();
+    cards
+        .0
+        .lock()
+        .unwrap()
+        .insert(2, "shm1:1:1:1:nonsense".to_owned());
+    let mut endpoint = fabric.endpoint(0);
+    let mut log = crate::world::Log::default();
+    for peer in [1, 2] {
+        assert_eq!(
+            endpoint.send(peer, Header([0; 2]), b"", false),
+            Err(Refused::Lost)
+        );
+        assert_eq!(
+            endpoint.send(peer, Header([0; 2]), b"", false),
+            Err(Refused::Lost)
+        );
+    }
+    endpoint.poll(&mut log);
+    endpoint.poll(&mut log);
+    assert!(log.lost[&1].contains("rank 1") && log.lost[&1].contains("no card"));
+    assert!(log.lost[&2].contains("nonsense"));
+}
+
+#[test]
+fn copy_is_a_copy() {
+    let data: Vec<u8> = (1..=64).collect();
+    for bytes in 0..=64 {
+        let mut out = vec![0; bytes];
+        outbound::copy(&mut out, &data[..bytes]);
+        assert_eq!(out, data[..bytes]);
+    }
+}

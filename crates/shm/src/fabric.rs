@@ -1,0 +1,128 @@
+//! A process's attachment to the shared memory of its host.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use weft_transport::{Directory, Fabric, Peer};
+
+use crate::base::{Base, Shape};
+use crate::card::Card;
+use crate::endpoint::ShmEndpoint;
+use crate::peers::Peers;
+use crate::process;
+use crate::segment::Segment;
+
+/// The longest sleep: a peer that dies is found out by the lane that is polled after it.
+const LONGEST_SLEEP_MS: u32 = 250;
+
+/// Choices that tests make; the default is right for users.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Never copy from process to process, as if the kernel did not allow it.
+    pub deny_copies: bool,
+    /// Copy from process to process from this size on.
+    pub copies_from_bytes: Option<usize>,
+}
+
+/// A process's attachment to the shared memory of its host.
+pub struct Shm {
+    shared: Arc<Shared>,
+}
+
+/// What the lanes of a process share.
+pub struct Shared {
+    pub rank: Peer,
+    pub shape: Shape,
+    pub options: Options,
+    pub card: Card,
+    pub base: Base,
+    pub segment: Segment,
+    pub peers: Peers,
+}
+
+impl Shm {
+    /// Attaches process `rank` of `size`, all of which are on this host, with up to `lanes` (at most 64) lanes.
+    /// Publish [`card`](Self::card) where the peers' `directory` finds it.
+    pub fn new(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+    ) -> io::Result<Shm> {
+        Shm::with_options(rank, size, lanes, directory, Options::default())
+    }
+
+    /// As [`new`](Self::new).
+    pub fn with_options(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+        options: Options,
+    ) -> io::Result<Shm> {
+        assert!(rank < size && (1..=64).contains(&lanes));
+        let shape = Shape { size, lanes };
+        let pid = std::process::id();
+        let start = process::start_of(pid).ok_or_else(|| {
+            io::Error::other("/proc is not there, by which processes find each other's memory")
+        })?;
+        process::allow_copies();
+        let key = process::random_key()?;
+        let segment = Segment::create(shape.base_bytes())?;
+        let base = Base::found(segment.map(shape.base_bytes())?, shape, rank, key);
+        let card = Card {
+            pid,
+            start,
+            memfd: segment.memfd(),
+            key,
+        };
+        let peers = Peers::new(directory, shape);
+        let shared = Shared {
+            rank,
+            shape,
+            options,
+            card,
+            base,
+            segment,
+            peers,
+        };
+        Ok(Shm {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The line by which peers find this process.
+    pub fn card(&self) -> String {
+        self.shared.card.to_string()
+    }
+}
+
+impl Fabric for Shm {
+    type Endpoint = ShmEndpoint;
+
+    fn endpoint(&self, lane: u32) -> ShmEndpoint {
+        ShmEndpoint::new(self.shared.clone(), lane)
+    }
+
+    #[inline]
+    fn signalled(&self) -> u64 {
+        self.shared.base.signalled()
+    }
+
+    fn prepare(&self) -> u32 {
+        self.shared.base.prepare()
+    }
+
+    /// Wakes also, for no reason, after a quarter of a second, so that dead peers are noticed.
+    fn sleep(&self, ticket: u32, timeout_ms: Option<u32>) {
+        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
+        self.shared
+            .base
+            .sleep(ticket, Duration::from_millis(u64::from(timeout_ms)));
+    }
+
+    fn wake(&self) {
+        self.shared.base.wake();
+    }
+}

@@ -1,0 +1,88 @@
+//! The processes this one has to do with, shared by its lanes.
+
+use std::sync::{Arc, OnceLock};
+
+use weft_sync::Section;
+use weft_transport::{Directory, Lost, Peer};
+
+use crate::base::{Base, Shape};
+use crate::card::Card;
+use crate::process;
+use crate::segment::{Foreign, Mapping};
+
+/// A process whose base is mapped.
+pub struct Neighbour {
+    pub rank: Peer,
+    pub card: Card,
+    pub base: Base,
+    /// Whether memory may be copied from and to it; tried when first asked.
+    pub copies_allowed: OnceLock<bool>,
+}
+
+impl Neighbour {
+    /// Maps a piece of its segment.
+    pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
+        Foreign::open(self.card.pid, self.card.memfd)
+            .and_then(|segment| segment.map(offset, bytes))
+            .map_err(|why| lost(self.rank, &why))
+    }
+
+    /// Whether a process of its number is there; cheaper to find out.
+    pub fn is_there(&self) -> bool {
+        process::is_there(self.card.pid)
+    }
+
+    /// Whether the process still runs.
+    pub fn is_alive(&self) -> bool {
+        process::is_there(self.card.pid)
+            && process::start_of(self.card.pid) == Some(self.card.start)
+    }
+}
+
+/// All processes of the job, found when first needed.
+pub struct Peers {
+    directory: Arc<dyn Directory>,
+    shape: Shape,
+    known: Section<Vec<Option<Arc<Neighbour>>>>,
+}
+
+impl Peers {
+    pub fn new(directory: Arc<dyn Directory>, shape: Shape) -> Peers {
+        Peers {
+            directory,
+            shape,
+            known: Section::new(vec![None; shape.size as usize]),
+        }
+    }
+
+    /// The peer, looked up and mapped if it was not yet.
+    pub fn neighbour(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
+        let mut known = self.known.enter();
+        let entry = &mut known[peer as usize];
+        if let Some(neighbour) = entry {
+            return Ok(neighbour.clone());
+        }
+        let neighbour = Arc::new(self.find(peer).map_err(|why| lost(peer, &why))?);
+        *entry = Some(neighbour.clone());
+        Ok(neighbour)
+    }
+
+    fn find(&self, peer: Peer) -> Result<Neighbour, String> {
+        let line = self.directory.card(peer)?;
+        let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
+        let bytes = self.shape.base_bytes();
+        let mapping = Foreign::open(card.pid, card.memfd)?.map(0, bytes)?;
+        let base = Base::of_peer(mapping, self.shape, peer, card.key)?;
+        Ok(Neighbour {
+            rank: peer,
+            card,
+            base,
+            copies_allowed: OnceLock::new(),
+        })
+    }
+}
+
+/// What is said of a lost peer.
+pub fn lost(peer: Peer, why: &str) -> Lost {
+    Lost(format!("rank {peer} is lost (shared memory): {why}").into())
+}

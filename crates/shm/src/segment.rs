@@ -1,0 +1,238 @@
+//! A process's memfd and mappings of it and of others.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use weft_sync::Section;
+
+/// What offsets of mappings are multiples of.
+pub const PAGE: usize = 4096;
+
+/// A piece of a segment in this process's address space. Other processes write to it too, so what lies in it
+/// is only touched through atomics or by the protocols of `weft_sync::cells` and `bulk`.
+pub struct Mapping {
+    base: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: an address range; what may be done with it does not depend on the thread.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(memfd: RawFd, offset: u64, bytes: usize) -> io::Result<Mapping> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let null = std::ptr::null_mut();
+        // SAFETY: asks for a fresh range of addresses.
+        let base = unsafe {
+            libc::mmap(
+                null,
+                bytes,
+                protection,
+                libc::MAP_SHARED,
+                memfd,
+                offset as libc::off_t,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Mapping {
+            base: base.cast(),
+            bytes,
+        })
+    }
+
+    /// The first byte, page-aligned.
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the range is this mapping's; its owner holds nothing that points into it.
+        unsafe { libc::munmap(self.base.cast(), self.bytes) };
+    }
+}
+
+/// This process's segment.
+pub struct Segment {
+    memfd: OwnedFd,
+    end: Section<u64>,
+}
+
+impl Segment {
+    /// Makes a segment whose first `bytes` cost memory only where they are written.
+    pub fn create(bytes: usize) -> io::Result<Segment> {
+        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+        // SAFETY: the name is a C string.
+        let memfd = unsafe { libc::memfd_create(c"weft".as_ptr(), flags) };
+        let memfd = checked(memfd)?;
+        // SAFETY: the descriptor is fresh and this process's.
+        let memfd = unsafe { OwnedFd::from_raw_fd(memfd) };
+        let fd = memfd.as_raw_fd();
+        // SAFETY: these take numbers only.
+        unsafe {
+            checked(libc::fchmod(fd, 0o600))?;
+            checked(libc::ftruncate(fd, bytes as libc::off_t))?;
+            // A peer's access can then not fault for want of a page.
+            checked(libc::fcntl(
+                fd,
+                libc::F_ADD_SEALS,
+                libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL,
+            ))?;
+        }
+        Ok(Segment {
+            memfd,
+            end: Section::new(bytes as u64),
+        })
+    }
+
+    /// The number by which other processes find it.
+    pub fn memfd(&self) -> u32 {
+        self.memfd.as_raw_fd() as u32
+    }
+
+    /// Maps the first `bytes`.
+    pub fn map(&self, bytes: usize) -> io::Result<Mapping> {
+        Mapping::new(self.memfd.as_raw_fd(), 0, bytes)
+    }
+
+    /// Lengthens the segment by `bytes` of zeros, for which there is memory, and maps them. The offset too.
+    pub fn carve(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
+        let bytes = bytes.next_multiple_of(PAGE);
+        let mut end = self.end.enter();
+        let offset = *end;
+        // SAFETY: takes numbers only.
+        let result = unsafe {
+            libc::posix_fallocate(
+                self.memfd.as_raw_fd(),
+                offset as libc::off_t,
+                bytes as libc::off_t,
+            )
+        };
+        if result != 0 {
+            return Err(io::Error::from_raw_os_error(result));
+        }
+        *end += bytes as u64;
+        drop(end);
+        Ok((offset, Mapping::new(self.memfd.as_raw_fd(), offset, bytes)?))
+    }
+}
+
+/// A peer's segment, open while something of it is being mapped.
+pub struct Foreign {
+    memfd: OwnedFd,
+    bytes: u64,
+}
+
+impl Foreign {
+    /// Opens the segment that process `pid` has as descriptor `memfd`; it must be this user's and sealed, so
+    /// that it stays what it is.
+    pub fn open(pid: u32, memfd: u32) -> Result<Foreign, String> {
+        let path = format!("/proc/{pid}/fd/{memfd}");
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|error| format!("{path}: {error}"))?;
+        let memfd = OwnedFd::from(file);
+        // SAFETY: all zeros is a valid `stat`.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: `stat` is writable; the other two take numbers.
+        let (result, user, seals) = unsafe {
+            (
+                libc::fstat(memfd.as_raw_fd(), &mut stat),
+                libc::geteuid(),
+                libc::fcntl(memfd.as_raw_fd(), libc::F_GET_SEALS),
+            )
+        };
+        if result != 0 {
+            return Err(format!("{path}: {}", io::Error::last_os_error()));
+        }
+        if stat.st_uid != user {
+            return Err(format!(
+                "{path} belongs to user {}, not to {user}",
+                stat.st_uid
+            ));
+        }
+        if seals < 0 || seals & libc::F_SEAL_SHRINK == 0 {
+            return Err(format!("{path} is not a segment of ours"));
+        }
+        Ok(Foreign {
+            memfd,
+            bytes: stat.st_size as u64,
+        })
+    }
+
+    /// Maps `bytes` from `offset` on.
+    pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, String> {
+        let end = offset.checked_add(bytes as u64);
+        if bytes == 0
+            || !offset.is_multiple_of(PAGE as u64)
+            || end.is_none_or(|end| end > self.bytes)
+        {
+            return Err(format!(
+                "{bytes} bytes at {offset} are not in a segment of {}",
+                self.bytes
+            ));
+        }
+        Mapping::new(self.memfd.as_raw_fd(), offset, bytes)
+            .map_err(|error| format!("a mapping of {bytes} bytes: {error}"))
+    }
+}
+
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_see_one_memory() {
+        let segment = Segment::create(PAGE).unwrap();
+        let (offset, mine) = segment.carve(100).unwrap();
+        assert_eq!((offset, mine.bytes()), (PAGE as u64, PAGE));
+        let foreign = Foreign::open(std::process::id(), segment.memfd()).unwrap();
+        let theirs = foreign.map(offset, PAGE).unwrap();
+        // SAFETY: both mappings are valid and this thread alone uses them.
+        unsafe {
+            mine.base().write_volatile(42);
+            assert_eq!(theirs.base().read_volatile(), 42);
+        }
+    }
+
+    #[test]
+    fn outside_is_refused() {
+        let segment = Segment::create(PAGE).unwrap();
+        let foreign = Foreign::open(std::process::id(), segment.memfd()).unwrap();
+        for (offset, bytes) in [
+            (0, 2 * PAGE),
+            (PAGE as u64, PAGE),
+            (1, 8),
+            (u64::MAX - 4095, PAGE),
+            (0, 0),
+        ] {
+            assert!(foreign.map(offset, bytes).is_err(), "{offset} {bytes}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let file = std::fs::File::open("/proc/self/stat").unwrap();
+        assert!(Foreign::open(std::process::id(), file.as_raw_fd() as u32).is_err());
+        assert!(Foreign::open(std::process::id(), 999_999).is_err());
+    }
+}
