@@ -20,6 +20,8 @@ mod slot;
 mod slots;
 mod status;
 mod strategy;
+#[cfg(test)]
+mod tests;
 mod throttle;
 mod wait;
 

@@ -64,7 +64,7 @@ impl<E: Endpoint> State<E> {
         } = *message;
         let bytes = message.memory.bytes;
         let plain = !message.synchronous && message.memory.layout.is_none();
-        if !plain || bytes > self.endpoint.eager_limit() || peer == self.core.me {
+        if !plain || bytes > self.eager_bytes() || peer == self.core.me {
             return false;
         }
         if self.core.outbound.waits(peer) {

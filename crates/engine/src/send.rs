@@ -15,11 +15,18 @@ const TRY_EVERY: usize = 16;
 pub(crate) struct Full;
 
 impl<E: Endpoint> State<E> {
+    /// The longest message that goes eagerly: it must fit a packet with a cookie before it.
+    #[inline]
+    pub(crate) fn eager_bytes(&self) -> usize {
+        self.endpoint.eager_limit() - COOKIE_BYTES
+    }
+
     /// Starts a send that its lane has just been given.
     pub(crate) fn start_send(&mut self, slot: u32) {
         let peer = self.core.cells(slot).peer;
         if peer == self.core.me {
-            return self.core.send_to_self(slot, self.endpoint.eager_limit());
+            let limit = self.eager_bytes();
+            return self.core.send_to_self(slot, limit);
         }
         if self.core.outbound.waits(peer) {
             let waiting = self.enqueue(slot, peer);
@@ -39,14 +46,8 @@ impl<E: Endpoint> State<E> {
 
     /// Sends a message, or its envelope, if there is room.
     pub(crate) fn transmit(&mut self, slot: u32) -> Result<(), Full> {
-        let limit = self.endpoint.eager_limit();
-        let cells = self.core.cells(slot);
-        let prefix = if cells.has(flag::SYNCHRONOUS) {
-            COOKIE_BYTES
-        } else {
-            0
-        };
-        let refused = if cells.bytes + prefix <= limit {
+        let limit = self.eager_bytes();
+        let refused = if self.core.cells(slot).bytes <= limit {
             match self.transmit_eager(slot) {
                 Err(Refused::Throttled) => self.transmit_advance(slot),
                 other => other,

@@ -99,7 +99,10 @@ impl Slots {
 
     /// The identifier of the live slot at an index that may be any.
     pub fn current(&self, index: u32) -> Option<RequestId> {
-        let chunk = self.chunks.get((index / CHUNK) as usize)?.load(Ordering::Acquire);
+        let chunk = self
+            .chunks
+            .get((index / CHUNK) as usize)?
+            .load(Ordering::Acquire);
         if chunk.is_null() {
             return None;
         }

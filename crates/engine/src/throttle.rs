@@ -97,7 +97,7 @@ mod tests {
         while throttle.taken(1, 1 << 20) != Some(Turn { on: false }) {
             taken += 1;
         }
-        assert_eq!(stored + 2 - taken, UNEXPECTED_BYTES / 2 >> 20);
+        assert_eq!(stored + 2 - taken, (UNEXPECTED_BYTES / 2) >> 20);
         assert_eq!(throttle.stored(0, 0), None);
     }
 

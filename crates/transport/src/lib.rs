@@ -5,6 +5,8 @@
 //! as packets ([`Endpoint::send`]), copied before the call returns; large ones are offered by the
 //! sender and accepted by the receiver, and the transport moves the bytes in the way it does best.
 
+pub mod loopback;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -55,7 +57,11 @@ unsafe impl Send for Memory {}
 
 impl Memory {
     pub const fn contiguous(base: *mut u8, bytes: usize) -> Memory {
-        Memory { base, bytes, layout: None }
+        Memory {
+            base,
+            bytes,
+            layout: None,
+        }
     }
 
     /// Copies packed bytes `offset .. offset + out.len()` into `out`.
