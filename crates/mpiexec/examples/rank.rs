@@ -1,0 +1,99 @@
+//! A rank for tests: does what its arguments say, in order. `R@ACTION` is for rank R alone.
+//!
+//! init, job, cards, fence, finalize, abort=CODE, exit=CODE, kill=SIGNAL, sleep=MILLISECONDS, hold, close, raw=TEXT, report,
+//! say=TEXT
+
+use std::io::Write;
+use std::os::fd::FromRawFd;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use weft_bootstrap::Bootstrap;
+
+fn main() {
+    let rank = std::env::var("PMI_RANK").unwrap_or_default();
+    let mut bootstrap = None;
+    for argument in std::env::args().skip(1) {
+        let (whose, action) = argument.split_once('@').unwrap_or((&rank, &argument));
+        if whose == rank {
+            act(&mut bootstrap, action);
+        }
+    }
+}
+
+fn act(bootstrap: &mut Option<Bootstrap>, action: &str) {
+    let (name, value) = action.split_once('=').unwrap_or((action, ""));
+    let number = || value.parse::<i32>().expect("a number");
+    let joined = || bootstrap.as_ref().expect("init comes first");
+    match name {
+        "init" => {
+            *bootstrap = Some(weft_bootstrap::connect().unwrap_or_else(|error| panic!("{error}")))
+        }
+        "job" => println!("{:?}", joined().job()),
+        "cards" => exchange_cards(joined()),
+        "fence" => joined().fence().expect("fence"),
+        "finalize" => joined().finalize().expect("finalize"),
+        "abort" => joined().abort(number(), "asked to abort"),
+        "exit" => std::process::exit(number()),
+        // SAFETY: no pointers; the process signals itself.
+        "kill" => unsafe {
+            libc::raise(number());
+        },
+        "sleep" => std::thread::sleep(Duration::from_millis(number() as u64)),
+        "hold" => loop {
+            std::thread::park();
+        },
+        "close" => drop(pmi_socket()),
+        "raw" => send_raw(value),
+        "report" => report_on_request(),
+        "say" => println!("{value}"),
+        other => panic!("no action {other}"),
+    }
+}
+
+fn exchange_cards(bootstrap: &Bootstrap) {
+    let (rank, size) = (bootstrap.job().rank, bootstrap.job().size);
+    let card_of = |rank: u32| format!("card={rank};{}", "x".repeat(2000));
+    bootstrap.publish(&card_of(rank)).expect("publish");
+    bootstrap.fence().expect("fence");
+    for other in 0..size {
+        assert_eq!(bootstrap.card(other).expect("card"), card_of(other));
+    }
+    println!("read {size} cards");
+}
+
+/// The connection to the launcher, taken from whoever holds it.
+fn pmi_socket() -> UnixStream {
+    let fd = std::env::var("PMI_FD")
+        .expect("PMI_FD")
+        .parse()
+        .expect("a descriptor");
+    // SAFETY: the launcher passed this descriptor for this process to use; `forget` or the end of the process follows any
+    // other owner of the number.
+    unsafe { UnixStream::from_raw_fd(fd) }
+}
+
+fn send_raw(text: &str) {
+    let mut socket = pmi_socket();
+    socket
+        .write_all(text.as_bytes())
+        .and_then(|()| socket.write_all(b"\n"))
+        .expect("the launcher listens");
+    std::mem::forget(socket);
+}
+
+extern "C" fn say_what_it_waits_for(_: libc::c_int) {
+    let text = b"waits for a message\n";
+    // SAFETY: `write` may be called in a signal handler; the text is static.
+    unsafe {
+        libc::write(2, text.as_ptr().cast(), text.len());
+    }
+}
+
+/// Does as the MPI library does when asked what it waits for.
+fn report_on_request() {
+    let handler = say_what_it_waits_for as extern "C" fn(libc::c_int);
+    // SAFETY: the handler is a function of the right type that only makes a system call.
+    unsafe {
+        libc::signal(libc::SIGUSR2, handler as libc::sighandler_t);
+    }
+}

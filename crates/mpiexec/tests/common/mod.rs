@@ -1,0 +1,293 @@
+//! Running mpiexec and seeing to it that nothing of a job stays.
+
+#![allow(dead_code)] // Each test binary uses its part.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Long enough for any test on a loaded machine; past it, the job is killed and the test fails.
+const LIMIT: Duration = Duration::from_secs(40);
+
+const MARK: &str = "WEFT_TEST_JOB";
+
+pub fn rank_program() -> String {
+    let mut path = std::env::current_exe().expect("this program has a path");
+    path.pop();
+    path.pop();
+    path.join("examples/rank")
+        .to_str()
+        .expect("a path in UTF-8")
+        .to_owned()
+}
+
+pub struct Outcome {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+    pub time: Duration,
+}
+
+impl Outcome {
+    pub fn code(&self) -> i32 {
+        self.status
+            .code()
+            .unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
+    }
+
+    /// Lines of standard output in an order that does not depend on the ranks' speed.
+    pub fn sorted_lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.stdout.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Outcome {
+        assert_eq!(
+            self.code(),
+            code,
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+}
+
+pub struct Running {
+    pub child: Child,
+    mark: String,
+    started: Instant,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+}
+
+pub struct Mpiexec {
+    command: Command,
+    mark: String,
+    input: Vec<u8>,
+}
+
+/// mpiexec with these arguments; `RANK` among them stands for the test's rank program.
+pub fn mpiexec(arguments: &[&str]) -> Mpiexec {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let mark = format!(
+        "{}-{}",
+        std::process::id(),
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mpiexec"));
+    let program = rank_program();
+    command.args(arguments.iter().map(|argument| {
+        if *argument == "RANK" {
+            &program
+        } else {
+            *argument
+        }
+    }));
+    command
+        .env(MARK, &mark)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Mpiexec {
+        command,
+        mark,
+        input: Vec::new(),
+    }
+}
+
+impl Mpiexec {
+    pub fn env(mut self, name: &str, value: &str) -> Mpiexec {
+        self.command.env(name, value);
+        self
+    }
+
+    pub fn directory(mut self, directory: &PathBuf) -> Mpiexec {
+        self.command.current_dir(directory);
+        self
+    }
+
+    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Mpiexec {
+        self.input = bytes.into();
+        self
+    }
+
+    pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Mpiexec {
+        self.command.stdin(stdin);
+        self
+    }
+
+    pub fn start(mut self) -> Running {
+        let mut child = self.command.spawn().expect("mpiexec starts");
+        if let Some(stdin) = child.stdin.take() {
+            feed(stdin, self.input);
+        }
+        let stdout = collect(child.stdout.take());
+        let stderr = collect(child.stderr.take());
+        Running {
+            child,
+            mark: self.mark,
+            started: Instant::now(),
+            stdout,
+            stderr,
+        }
+    }
+
+    pub fn run(self) -> Outcome {
+        self.start().finish()
+    }
+}
+
+fn feed(mut stdin: ChildStdin, input: Vec<u8>) {
+    // A job that does not read it all breaks the pipe, which is in order.
+    thread::spawn(move || drop(stdin.write_all(&input)));
+}
+
+fn collect<R: Read + Send + 'static>(stream: Option<R>) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        stream.map(|mut stream| stream.read_to_end(&mut bytes));
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+impl Running {
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: no pointers; the child has not been waited for.
+        unsafe {
+            libc::kill(self.child.id() as i32, signal);
+        }
+    }
+
+    /// Waits until as many processes of the job, mpiexec and its watchdog included, satisfy the condition.
+    #[track_caller]
+    pub fn wait_until(&self, condition: impl Fn(&[Process]) -> bool) -> Vec<Process> {
+        let until = Instant::now() + LIMIT;
+        loop {
+            let processes = processes_of(&self.mark);
+            if condition(&processes) {
+                return processes;
+            }
+            assert!(Instant::now() < until, "never came about: {processes:?}");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for the end and checks that no process of the job stays.
+    #[track_caller]
+    pub fn finish(mut self) -> Outcome {
+        let until = self.started + LIMIT;
+        let status = loop {
+            match self.child.try_wait().expect("the child is ours") {
+                Some(status) => break status,
+                None if Instant::now() >= until => {
+                    let processes = processes_of(&self.mark);
+                    self.child.kill().expect("the child is ours");
+                    panic!("the job does not end: {processes:?}");
+                }
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let time = self.started.elapsed();
+        let (stdout, stderr) = (self.stdout.join().unwrap(), self.stderr.join().unwrap());
+        if status.signal() == Some(libc::SIGKILL) {
+            // The watchdog acts after mpiexec's end.
+            let until = Instant::now() + Duration::from_secs(5);
+            while !processes_of(&self.mark).is_empty() && Instant::now() < until {
+                thread::sleep(Duration::from_millis(2));
+            }
+        }
+        let left = processes_of(&self.mark);
+        assert!(left.is_empty(), "left behind: {left:?}\nstderr: {stderr}");
+        Outcome {
+            status,
+            stdout,
+            stderr,
+            time,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Process {
+    pub pid: i32,
+    pub command: String,
+    /// As in `/proc/PID/stat`: `S` sleeping, `T` stopped.
+    pub state: char,
+    /// User and system time, in clock ticks.
+    pub ticks: u64,
+}
+
+/// The living processes that carry the mark of one call of mpiexec.
+fn processes_of(mark: &str) -> Vec<Process> {
+    let entry = format!("{MARK}={mark}");
+    let pids = fs::read_dir("/proc").unwrap().flatten();
+    let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment
+            .split(|&byte| byte == 0)
+            .any(|variable| variable == entry.as_bytes())
+    })
+    .filter_map(read_process)
+    .filter(|process| process.state != 'Z')
+    .collect()
+}
+
+fn read_process(pid: i32) -> Option<Process> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (before, after) = stat.rsplit_once(") ")?;
+    let fields: Vec<&str> = after.split(' ').collect();
+    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
+    let command = before.split_once('(')?.1.to_owned();
+    Some(Process {
+        pid,
+        command,
+        state: fields[0].chars().next()?,
+        ticks,
+    })
+}
+
+/// A directory of its own that goes when dropped.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path =
+            std::env::temp_dir().join(format!("weft-mpiexec-{}-{number}", std::process::id()));
+        fs::create_dir(&path).expect("a new directory");
+        Folder(path)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::write(&path, text).expect("a writable directory");
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    pub fn script(&self, name: &str, text: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(name, text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,464 @@
+//! How jobs end: exit codes, failures, signals, timeouts. `finish` checks in each test that no process stays.
+
+mod common;
+
+use common::{Folder, Process, mpiexec, rank_program};
+use std::time::Duration;
+
+fn ranks(processes: &[Process]) -> usize {
+    processes
+        .iter()
+        .filter(|process| process.command == "rank")
+        .count()
+}
+
+#[test]
+fn the_first_failing_rank_decides_the_exit_code() {
+    let outcome = mpiexec(&["-n", "3", "RANK", "init", "1@exit=9", "hold"])
+        .run()
+        .expect(9);
+    assert!(
+        outcome.stderr.starts_with("mpiexec: rank 1 (pid ")
+            && outcome.stderr.contains("exited with code 9")
+    );
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    assert!(
+        outcome.time < Duration::from_secs(2),
+        "SIGTERM ends the others"
+    );
+    mpiexec(&["-n", "2", "RANK", "0@sleep=200", "0@exit=4", "1@exit=3"])
+        .run()
+        .expect(3);
+    mpiexec(&["false"]).run().expect(1);
+}
+
+#[test]
+fn a_code_after_finalize_ends_nobody_else() {
+    let outcome = mpiexec(&[
+        "-n",
+        "2",
+        "RANK",
+        "init",
+        "finalize",
+        "1@exit=5",
+        "sleep=200",
+        "say=done",
+    ])
+    .run()
+    .expect(5);
+    assert_eq!(outcome.stdout, "done\n");
+    assert!(
+        outcome.stderr.contains("rank 1") && outcome.stderr.contains("after MPI_Finalize"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_rank_killed_by_a_signal_ends_the_job() {
+    for (signal, words) in [
+        (libc::SIGKILL, "9 (Killed)"),
+        (libc::SIGABRT, "6 (Aborted)"),
+    ] {
+        let action = format!("1@kill={signal}");
+        let outcome = mpiexec(&["-n", "4", "RANK", "init", "fence", &action, "hold"])
+            .run()
+            .expect(128 + signal);
+        assert!(
+            outcome.stderr.contains("rank 1 (pid ") && outcome.stderr.contains(words),
+            "{}",
+            outcome.stderr
+        );
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn leaving_without_finalize_is_a_failure() {
+    let outcome = mpiexec(&["-n", "2", "RANK", "init", "1@exit=0", "hold"])
+        .run()
+        .expect(1);
+    assert!(
+        outcome.stderr.contains("without calling MPI_Finalize"),
+        "{}",
+        outcome.stderr
+    );
+    // A program without MPI may end when it likes.
+    mpiexec(&["-n", "2", "RANK", "0@exit=0", "sleep=100"])
+        .run()
+        .expect(0);
+}
+
+#[test]
+fn a_rank_that_never_comes_is_not_waited_for() {
+    for actions in [
+        &["1@exit=0", "init", "fence"][..],
+        &["init", "1@finalize", "1@exit=0", "fence"],
+    ] {
+        let outcome = mpiexec(&[&["-n", "3", "RANK"], actions].concat())
+            .run()
+            .expect(1);
+        assert!(
+            outcome.stderr.contains("rank 1 ") && outcome.stderr.contains("waits for it"),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
+fn abort_ends_the_job_with_its_code() {
+    let outcome = mpiexec(&[
+        "-n",
+        "3",
+        "RANK",
+        "init",
+        "2@say=printed",
+        "2@abort=7",
+        "hold",
+    ])
+    .run()
+    .expect(7);
+    assert!(
+        outcome.stderr.contains("called MPI_Abort with code 7"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("rank 2 of 3: asked to abort"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(outcome.stdout, "printed\n");
+    mpiexec(&["-n", "2", "RANK", "init", "0@abort=258", "hold"])
+        .run()
+        .expect(2);
+}
+
+#[test]
+fn a_malformed_line_is_named_and_ends_the_job() {
+    let outcome = mpiexec(&["-n", "2", "RANK", "1@raw=hello there", "hold"])
+        .run()
+        .expect(1);
+    assert!(
+        outcome.stderr.contains("rank 1") && outcome.stderr.contains("hello there"),
+        "{}",
+        outcome.stderr
+    );
+    let endless = "x".repeat(100_000);
+    let outcome = mpiexec(&["RANK", &format!("raw={endless}"), "hold"])
+        .run()
+        .expect(1);
+    assert!(outcome.stderr.contains("without end"), "{}", outcome.stderr);
+}
+
+#[test]
+fn unknown_commands_and_spawn_are_refused_and_told() {
+    let arguments = [
+        "-v",
+        "RANK",
+        "raw=cmd=dance",
+        "raw=mcmd=spawn",
+        "raw=endcmd",
+        "sleep=100",
+    ];
+    let outcome = mpiexec(&arguments).run().expect(0);
+    assert!(
+        outcome.stderr.contains("unknown PMI command `dance`"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains("MPI_Comm_spawn"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_connection_closed_too_early_is_noticed() {
+    // The rank lives on, and nobody would ever hear of it again.
+    let outcome = mpiexec(&[
+        "-n",
+        "2",
+        "RANK",
+        "raw=cmd=init pmi_version=1 pmi_subversion=1",
+        "0@close",
+        "hold",
+    ]);
+    let outcome = outcome.run().expect(1);
+    assert!(
+        outcome.stderr.contains("rank 0") && outcome.stderr.contains("without calling"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_dead_program_under_a_living_wrapper_is_noticed() {
+    let script = format!("{} init fence 1@kill=9 hold; sleep 60", rank_program());
+    let outcome = mpiexec(&["-n", "2", "sh", "-c", &script]).run().expect(1);
+    assert!(
+        outcome.stderr.contains("rank 1") && outcome.stderr.contains("without calling"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn ranks_that_ignore_sigterm_are_killed() {
+    let outcome = mpiexec(&[
+        "-n",
+        "2",
+        "sh",
+        "-c",
+        "trap '' TERM; [ $PMI_RANK = 0 ] && sleep 0.5 && exit 3; sleep 60; sleep 60",
+    ]);
+    let outcome = outcome.run().expect(3);
+    assert!(outcome.time > Duration::from_millis(1900) && outcome.time < Duration::from_secs(20));
+}
+
+#[test]
+fn what_ranks_leave_running_ends_with_the_job() {
+    let folder = Folder::new();
+    let stubborn = folder.script(
+        "stubborn",
+        "#!/bin/sh\ntrap '' TERM HUP\nsleep 61 & wait; sleep 61\n",
+    );
+    let script = format!(
+        "sleep 60 & setsid sleep 60 & {stubborn} & (setsid sh -c 'sleep 60; true' &) ; echo started"
+    );
+    let outcome = mpiexec(&["-n", "2", "-l", "sh", "-c", &script])
+        .run()
+        .expect(0);
+    assert_eq!(outcome.sorted_lines(), ["[0] started", "[1] started"]);
+}
+
+#[test]
+fn nothing_outlives_a_killed_mpiexec() {
+    // Wrapped, so that the kernel's own notice to direct children is not enough; one rank in a session of its own.
+    let script = format!(
+        "[ $PMI_RANK = 1 ] && exec setsid -w {0} init fence hold; {0} init fence hold; true",
+        rank_program()
+    );
+    let running = mpiexec(&["-n", "3", "sh", "-c", &script]).start();
+    running.wait_until(|processes| ranks(processes) == 3);
+    running.signal(libc::SIGKILL);
+    running.finish().expect(128 + libc::SIGKILL);
+}
+
+#[test]
+fn a_job_within_a_job_dies_with_the_outer_one() {
+    let inner = format!(
+        "{} -n 2 sh -c '{} init fence hold; true'; true",
+        env!("CARGO_BIN_EXE_mpiexec"),
+        rank_program()
+    );
+    let running = mpiexec(&["-n", "2", "sh", "-c", &inner]).start();
+    running.wait_until(|processes| ranks(processes) == 4);
+    running.signal(libc::SIGKILL);
+    running.finish().expect(128 + libc::SIGKILL);
+}
+
+#[test]
+fn a_timeout_asks_every_rank_what_it_waits_for() {
+    let arguments = [
+        "--timeout",
+        "0.5",
+        "-n",
+        "4",
+        "RANK",
+        "3@hold",
+        "init",
+        "2@finalize",
+        "2@hold",
+        "0@report",
+        "hold",
+    ];
+    let outcome = mpiexec(&arguments).run().expect(124);
+    for words in [
+        "has not ended within 0.5 s",
+        "waits for a message",
+        "rank 1 (pid ",
+        "its MPI library does not report",
+        "has called MPI_Finalize",
+        "has not called MPI_Init",
+    ] {
+        assert!(
+            outcome.stderr.contains(words),
+            "{words}: {}",
+            outcome.stderr
+        );
+    }
+    assert_eq!(outcome.stderr.matches("waits for a message").count(), 1);
+    mpiexec(&["--timeout", "30", "true"]).run().expect(0);
+    let silent = mpiexec(&["--timeout", "0.2", "-n", "2", "sleep", "60"])
+        .run()
+        .expect(124);
+    assert!(
+        silent.time < Duration::from_millis(1900),
+        "nobody reports, so nobody is waited for"
+    );
+}
+
+#[test]
+fn a_wrapped_program_is_asked_too() {
+    let script = format!("{} report init hold; true", rank_program());
+    let outcome = mpiexec(&["--timeout", "0.5", "sh", "-c", &script])
+        .run()
+        .expect(124);
+    assert!(
+        outcome.stderr.contains("waits for a message"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_signal_asks_without_ending_the_job() {
+    let running = mpiexec(&[
+        "-n",
+        "2",
+        "-v",
+        "RANK",
+        "report",
+        "init",
+        "fence",
+        "sleep=700",
+        "finalize",
+    ])
+    .start();
+    running.wait_until(|processes| ranks(processes) == 2);
+    std::thread::sleep(Duration::from_millis(200));
+    running.signal(libc::SIGUSR2);
+    let outcome = running.finish().expect(0);
+    assert_eq!(
+        outcome.stderr.matches("waits for a message").count(),
+        2,
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn signals_go_on_to_every_rank() {
+    for (signal, name) in [
+        (libc::SIGINT, "INT"),
+        (libc::SIGTERM, "TERM"),
+        (libc::SIGHUP, "HUP"),
+        (libc::SIGUSR1, "USR1"),
+    ] {
+        let script =
+            format!("trap 'echo got; exit 0' {name}; echo ready; while :; do sleep 0.02; done");
+        let running = mpiexec(&["-n", "3", "sh", "-c", &script]).start();
+        running.wait_until(|processes| {
+            processes
+                .iter()
+                .filter(|process| process.command == "sleep")
+                .count()
+                >= 2
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        running.signal(signal);
+        assert_eq!(running.finish().expect(0).stdout.matches("got").count(), 3);
+    }
+}
+
+#[test]
+fn an_interrupted_job_says_so_once() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let running = mpiexec(&["-n", "4", "RANK", "init", "fence", "hold"]).start();
+        running.wait_until(|processes| ranks(processes) == 4);
+        std::thread::sleep(Duration::from_millis(100));
+        running.signal(signal);
+        let outcome = running.finish().expect(128 + signal);
+        assert!(
+            outcome.stderr.contains("the job is ended by signal")
+                && outcome.stderr.lines().count() == 1
+        );
+    }
+}
+
+#[test]
+fn a_second_interrupt_kills() {
+    let script = "trap '' INT TERM; while :; do sleep 0.05; done";
+    let running = mpiexec(&["-n", "2", "sh", "-c", script]).start();
+    running.wait_until(|processes| processes.iter().any(|process| process.command == "sleep"));
+    std::thread::sleep(Duration::from_millis(100));
+    running.signal(libc::SIGINT);
+    std::thread::sleep(Duration::from_millis(100));
+    running.signal(libc::SIGINT);
+    let outcome = running.finish().expect(130);
+    assert!(
+        outcome.time < Duration::from_millis(1900),
+        "without a grace time"
+    );
+}
+
+#[test]
+fn a_stopped_job_stops_and_goes_on() {
+    let running = mpiexec(&[
+        "-n",
+        "2",
+        "RANK",
+        "init",
+        "fence",
+        "sleep=300",
+        "fence",
+        "finalize",
+    ])
+    .start();
+    running.wait_until(|processes| ranks(processes) == 2);
+    running.signal(libc::SIGTSTP);
+    // Two ranks and mpiexec; the watchdog goes on.
+    running.wait_until(|processes| {
+        processes
+            .iter()
+            .filter(|process| process.state == 'T')
+            .count()
+            == 3
+    });
+    running.signal(libc::SIGCONT);
+    running.finish().expect(0);
+}
+
+#[test]
+fn an_idle_job_uses_no_cpu() {
+    let running = mpiexec(&[
+        "-n",
+        "4",
+        "-l",
+        "--timeout",
+        "100",
+        "RANK",
+        "init",
+        "fence",
+        "sleep=1200",
+        "finalize",
+    ])
+    .start();
+    let launcher = |processes: Vec<Process>| {
+        processes
+            .into_iter()
+            .find(|process| process.command == "mpiexec")
+    };
+    running.wait_until(|processes| ranks(processes) == 4);
+    std::thread::sleep(Duration::from_millis(200));
+    let before = launcher(running.wait_until(|_| true))
+        .expect("mpiexec runs")
+        .ticks;
+    std::thread::sleep(Duration::from_millis(700));
+    let after = launcher(running.wait_until(|_| true))
+        .expect("mpiexec runs")
+        .ticks;
+    assert_eq!(after, before);
+    running.finish().expect(0);
+}
+
+#[test]
+fn output_that_nobody_reads_any_more_ends_the_job() {
+    let mpiexec = env!("CARGO_BIN_EXE_mpiexec");
+    let script = format!("{mpiexec} -n 2 -l yes 2>/dev/null | head -n 2; echo done");
+    let outcome = common::mpiexec(&["sh", "-c", &script]).run().expect(0);
+    assert_eq!(outcome.stdout.lines().count(), 3);
+}
