@@ -5,5 +5,8 @@ mod line;
 mod message;
 
 pub(crate) use client::Client;
+#[cfg(test)]
+mod tests;
+
 pub use line::LineBuffer;
 pub use message::{Malformed, Message};

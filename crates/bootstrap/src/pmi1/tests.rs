@@ -1,0 +1,165 @@
+//! The client against servers that misbehave as real ones do, and worse, over `PMI_PORT`.
+
+use super::Client;
+use crate::{Error, Job, Result};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::thread;
+
+/// Serves one client on a thread: `answer` gives the reply to each line, or `None` to close.
+fn serve(
+    answer: impl FnMut(&str) -> Option<String> + Send + 'static,
+) -> impl Fn(&str) -> Option<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().to_string();
+    let mut answer = answer;
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        for line in lines.map_while(|line| line.ok()) {
+            match answer(&line) {
+                Some(reply) => stream.write_all(reply.as_bytes()).unwrap(),
+                None => return,
+            }
+        }
+    });
+    move |name: &str| match name {
+        "PMI_PORT" => Some(port.clone()),
+        "PMI_ID" => Some("5".into()),
+        _ => None,
+    }
+}
+
+/// An honest server for rank 1 of 2, with short values, without a mapping and with result codes left out.
+fn honest() -> impl FnMut(&str) -> Option<String> + Send {
+    let mut store: HashMap<String, String> = HashMap::new();
+    move |line| {
+        let message = super::Message::parse(line.as_bytes()).unwrap();
+        Some(match message.command() {
+            "initack" => {
+                assert_eq!(message.field("pmiid"), Some("5"));
+                "cmd=initack rc=0\ncmd=set size=2\ncmd=set rank=1\ncmd=set debug=0\n".into()
+            }
+            "init" => "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n".into(),
+            "get_maxes" => "cmd=maxes kvsname_max=16 keylen_max=32 vallen_max=90\n".into(),
+            "get_my_kvsname" => "cmd=my_kvsname kvsname=K\n".into(),
+            "get_appnum" => "cmd=appnum appnum=-1\n".into(),
+            "get_universe_size" => "cmd=universe_size size=-1\n".into(),
+            "put" => {
+                let value = message.field("value").unwrap();
+                assert!(value.len() < 90);
+                let key = message.field("key").unwrap();
+                store.insert(key.to_owned(), value.to_owned());
+                // The other rank, on another host, does the same.
+                store.insert(
+                    key.replace("-1", "-0"),
+                    value.replace(|c: char| c.is_ascii_digit() && c != '1', "1"),
+                );
+                "cmd=put_result\n".into()
+            }
+            "get" => match store.get(message.field("key").unwrap()) {
+                Some(value) => format!("cmd=get_result value={value}\n"),
+                None => "cmd=get_result rc=-1 msg=key_not_found\n".into(),
+            },
+            "barrier_in" => "cmd=barrier_out\n".into(),
+            "finalize" => "cmd=finalize_ack\n".into(),
+            other => panic!("{other}"),
+        })
+    }
+}
+
+fn connect(answer: impl FnMut(&str) -> Option<String> + Send + 'static) -> Result<(Client, Job)> {
+    Client::connect(&serve(answer))
+}
+
+#[test]
+fn works_with_a_server_that_says_little() {
+    let (client, job) = connect(honest()).unwrap();
+    assert_eq!(
+        (job.rank, job.size, job.app_num, job.universe_size),
+        (1, 2, -1, None)
+    );
+    assert_eq!(
+        (job.local_ranks, job.local_rank, job.local_size),
+        (vec![1], 0, 1)
+    );
+    let card = "0123456789=".repeat(100);
+    client.publish(1, &card).unwrap();
+    client.fence().unwrap();
+    assert_eq!(client.card(1).unwrap(), card);
+    assert!(matches!(client.card(7), Err(Error::Card(_))));
+    client.finalize().unwrap();
+}
+
+/// Each reply in turn is replaced by something else; the client refuses in one line, and neither hangs nor panics.
+#[test]
+fn refuses_a_server_that_breaks_the_protocol() {
+    for at in 0..8 {
+        for bad in [
+            "",
+            "\n",
+            "hello\n",
+            "cmd=other rc=0\n",
+            "cmd=get_result rc\n",
+            "\u{fffd}\n",
+        ] {
+            let (mut honest, mut count) = (honest(), 0);
+            let answer = move |line: &str| {
+                count += 1;
+                let reply = honest(line)?;
+                if count - 1 != at {
+                    return Some(reply);
+                }
+                (!bad.is_empty()).then(|| bad.to_owned())
+            };
+            let error = connect(answer)
+                .err()
+                .unwrap_or_else(|| panic!("{bad:?} at {at}"));
+            assert!(
+                matches!(error, Error::Launcher(_)) && !error.to_string().contains('\n'),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn refuses_a_line_without_end_and_a_rank_outside_the_job() {
+    let endless = |_: &str| Some("x".repeat(3 << 20));
+    assert!(
+        connect(endless)
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("without end")
+    );
+    let outside =
+        |_: &str| Some("cmd=initack\ncmd=set size=2\ncmd=set rank=2\ncmd=set debug=0\n".to_owned());
+    assert!(
+        connect(outside)
+            .err()
+            .unwrap()
+            .to_string()
+            .contains("rank 2 of 2")
+    );
+}
+
+#[test]
+fn names_the_variable_that_cannot_be_used() {
+    let refusal = |set: &[(&str, &str)]| {
+        let variable = |name: &str| {
+            set.iter()
+                .find(|(set, _)| *set == name)
+                .map(|(_, value)| value.to_string())
+        };
+        Client::connect(&variable).err().unwrap().to_string()
+    };
+    assert!(refusal(&[("PMI_FD", "x")]).starts_with("PMI_FD is set"));
+    assert!(refusal(&[("PMI_FD", "-1")]).starts_with("PMI_FD is set"));
+    assert!(refusal(&[("PMI_FD", "987654")]).starts_with("PMI_FD is set"));
+    // Port 1 of the loopback has no listener.
+    assert!(
+        refusal(&[("PMI_PORT", "127.0.0.1:1"), ("PMI_ID", "0")]).starts_with("PMI_PORT is set")
+    );
+}
