@@ -14,38 +14,39 @@ def locking_instructions(library):
 
 
 class Profile:
-    """Totals of one process, and how often each instruction ran.
+    """Totals of one process, and how often each instruction of each object ran.
 
-    A cost line is `ADDRESS LINE COST...`; ADDRESS may be relative to the line before (`+4`, `*`). A line after `calls=` holds
-    the callee's inclusive cost, which is no instruction of its own."""
+    A cost line is `ADDRESS LINE COST`; ADDRESS is that in the object's file and may be relative to the line before (`+4`,
+    `*`). `ob=(1) PATH` names the object of what follows, `ob=(1)` names it again. A line after `calls=` holds the callee's
+    inclusive cost, which is no instruction of its own."""
 
     def __init__(self, path):
-        self.events, self.totals, self.executed = [], {}, {}
-        address, inclusive = 0, False
+        self.instructions, self.executed = 0, {}
+        paths, address, inclusive, current = {}, 0, False, {}
         for line in path.read_text().splitlines():
-            if line.startswith("events: "):
-                self.events = line.split()[1:]
-            elif line.startswith(("totals: ", "summary: ")):
-                self.totals = dict(zip(self.events, map(int, line.split()[1:])))
+            if line.startswith("totals: "):
+                self.instructions = int(line.split()[1])
+            elif named := re.match(r"c?ob=\((\d+)\)(?: (.*))?$", line):
+                number, name = named.groups()
+                if name:
+                    paths[number] = name
+                if line.startswith("ob="):
+                    current = self.executed.setdefault(paths[number], {})
             elif line.startswith("calls="):
                 inclusive = True
-            elif line[:1] in "0123456789+-*" and " " in line:
+            elif line[:1] in set("0123456789+-*"):
                 words = line.split()
                 address = self.absolute(words[0], address)
-                if not inclusive and len(words) > 2:
-                    self.executed[address] = self.executed.get(address, 0) + int(words[2])
+                if not inclusive:
+                    current[address] = current.get(address, 0) + int(words[2])
                 inclusive = False
 
     @staticmethod
     def absolute(word, before):
         if word == "*":
             return before
-        if word[0] in "+-":
-            return before + int(word, 0)
-        return int(word, 16) if word.startswith("0x") else int(word, 0)
+        return before + int(word) if word[0] in "+-" else int(word, 16)
 
-    def instructions(self):
-        return self.totals.get("Ir", 0)
-
-    def locked(self, base, addresses):
-        return sum(count for address, count in self.executed.items() if address - base in addresses)
+    def locked(self, library, addresses):
+        """How often instructions at these addresses of the library ran."""
+        return sum(count for address, count in self.executed.get(library, {}).items() if address in addresses)

@@ -7,8 +7,8 @@
  * thread exists, so that the library may not skip its locks.
  *
  * Counts allocations and pthread locks itself, by defining these functions, and windows in which a system call was made,
- * by the kernel's system call user dispatch when "trap" is given (not under valgrind, whose own calls it would catch), and prints them for each phase. Prints where the library
- * is mapped, for addresses of instructions to be found in its file. */
+ * by the kernel's system call user dispatch when "trap" is given (not under valgrind, whose own calls it would catch), and prints them for each phase. Prints which file
+ * the library is, for its instructions to be looked up. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -199,9 +199,8 @@ int main(int argc, char **argv)
     if (!dladdr((void *)MPI_Isend, &where))
         return MPI_Abort(MPI_COMM_WORLD, 4);
     for (int p = 0; p < PHASES; p++)
-        printf("rank=%d phase=%s allocations=%ld locks=%ld system_calls=%ld trapped=%d base=%p file=%s\n", rank,
-               phases[p].name, phases[p].allocations, phases[p].locks, phases[p].system_calls, traps, where.dli_fbase,
-               where.dli_fname);
+        printf("rank=%d phase=%s allocations=%ld locks=%ld system_calls=%ld trapped=%d file=%s\n", rank,
+               phases[p].name, phases[p].allocations, phases[p].locks, phases[p].system_calls, traps, where.dli_fname);
     fflush(stdout);
     if (threads) {
         pthread_mutex_unlock(&until);

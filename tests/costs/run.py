@@ -10,6 +10,7 @@ writes. Ends with `N passed, N failed`.
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -39,7 +40,7 @@ class Costs:
         self.system_calls, self.allocations = system_calls, allocations
 
 
-SAID = re.compile(r"^rank=(\d) phase=(\w+) allocations=(\d+) locks=(\d+) system_calls=(\d+) trapped=(\d) base=0x(\w+) file=(.*)$", re.M)
+SAID = re.compile(r"^rank=(\d) phase=(\w+) allocations=(\d+) locks=(\d+) system_calls=(\d+) trapped=(\d) file=(.*)$", re.M)
 
 
 def launch(options, program, order, threads, before=()):
@@ -65,13 +66,13 @@ def measure(options, program, order, phases, threads, native):
     costs, messages = {}, ROUNDS * WINDOW
     for phase in phases:
         rank = PHASES[phase]
-        base, library = said[rank, phase][4:]
+        library = said[rank, phase][4]
         allocations, locks, system_calls, trapped = map(int, native[rank, phase][:4])
         if not trapped:
             sys.exit("costs: this kernel has no system call user dispatch (Linux 5.11 or later is needed)")
         profile = Profile(options.build / f"callgrind.{rank}")
-        locked = profile.locked(int(base, 16), addresses_of(library)) + locks
-        counts = (profile.instructions(), locked, system_calls, allocations)
+        locked = profile.locked(os.path.realpath(library), addresses_of(library)) + locks
+        counts = (profile.instructions, locked, system_calls, allocations)
         costs[order, phase, threads] = Costs(*(count / messages for count in counts))
     return costs
 
