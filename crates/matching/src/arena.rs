@@ -1,11 +1,11 @@
 //! Cells by index, allocated and given back by chunks.
 //!
-//! A chunk is filled from its front, then from its own list of free cells. Chunks with room stand in a list; allocation
-//! takes from its head. No allocation touches more than one cell of a chunk, and the directory of chunks is the only
-//! thing that is ever copied.
+//! Free cells stand in one list, the spare cells; allocation and freeing touch nothing else. Only when memory is to be
+//! given back are spare cells returned to their chunks, a few at each turn of upkeep; a chunk to which all its cells
+//! have been returned is dropped, again a few cells at each turn, and its number goes to the vacant list, to be used
+//! again. When the spare cells run out, they are refilled from a chunk that has some, or from a new one.
 //!
-//! A chunk is given back in three stages: it is empty and leaves the list; its cells are dropped, a few at each turn of
-//! upkeep; its memory is freed and its number goes to the vacant list, to be used again.
+//! No cell ever moves, and the directory of chunks is the only thing that is ever copied.
 
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
@@ -15,63 +15,68 @@ use crate::key::{Key, Kind};
 use crate::low_water::{LowWater, Upkeep};
 use crate::{FOLLOWER, NIL};
 
-/// Below the size from which allocators ask the kernel for each block. Small in unit tests, so that short sequences
-/// grow and shrink.
-const CHUNK_BYTES: usize = if cfg!(test) { 1 << 9 } else { 64 << 10 };
-/// Cells dropped, or chunks looked at, by one turn of upkeep.
-const UPKEEP_STEPS: usize = 16;
+/// Cells of one chunk. Few in unit tests, so that short sequences grow and shrink.
+const CHUNK: usize = if cfg!(test) { 8 } else { 256 };
+const CHUNK_CELLS: u32 = CHUNK as u32;
+/// Cells returned, or dropped, by one turn of upkeep.
+const UPKEEP_CELLS: usize = 16;
 
-/// The links that hold the list of free cells.
+/// The links that hold the lists of free cells.
 const FREE: Kind = Kind::Full;
 
-struct Chunk<T, const TABLES: usize> {
-    cells: Vec<Cell<T, TABLES>>,
-    /// Head of the list of free cells.
+/// The cells that were returned to a chunk.
+struct Returned {
+    /// Head of their list.
     free: u32,
-    live: u32,
-    /// Neighbours in the list of chunks with room, or in the vacant list (`next` only).
+    count: u32,
+    /// Neighbours in the list of chunks with returned cells, or in the vacant list (`next` only).
     next: u32,
     prev: u32,
 }
 
+impl Returned {
+    const NONE: Returned = Returned {
+        free: NIL,
+        count: 0,
+        next: NIL,
+        prev: NIL,
+    };
+}
+
 pub(crate) struct Arena<T, const TABLES: usize> {
-    chunks: Vec<Chunk<T, TABLES>>,
-    /// Head of the list of chunks that have memory and are not full.
-    roomy: u32,
+    /// `None` where a chunk was given back.
+    chunks: Vec<Option<Box<[Cell<T, TABLES>; CHUNK]>>>,
+    /// Head of the list of spare cells.
+    spare: u32,
+    live: u32,
+    /// Of each chunk.
+    returned: Vec<Returned>,
+    /// Head of the list of chunks with returned cells.
+    partly_returned: u32,
     /// Head of the list of chunks without memory.
     vacant: u32,
-    live: u32,
-    last_stamp: u64,
-    /// Cells of the chunks that have memory, but for the one being given back.
+    /// Cells of the chunks that have memory.
     capacity: u32,
     low_water: LowWater,
     /// Capacity to come down to; `u32::MAX` when none is to be given back.
     target: u32,
-    /// The empty chunk that is being given back, or `NIL`.
-    retiring: u32,
-    /// Where the search for an empty chunk goes on.
-    search: u32,
+    /// The chunk that is being given back, and what is left of it.
+    retiring: Option<(u32, Vec<Cell<T, TABLES>>)>,
 }
 
 impl<T, const TABLES: usize> Arena<T, TABLES> {
-    const SHIFT: u32 = {
-        let cells = CHUNK_BYTES / size_of::<Cell<T, TABLES>>();
-        if cells == 0 { 0 } else { cells.ilog2() }
-    };
-    const CHUNK: u32 = 1 << Self::SHIFT;
-
     pub fn new() -> Self {
         Arena {
             chunks: Vec::new(),
-            roomy: NIL,
-            vacant: NIL,
+            spare: NIL,
             live: 0,
-            last_stamp: 0,
+            returned: Vec::new(),
+            partly_returned: NIL,
+            vacant: NIL,
             capacity: 0,
             low_water: LowWater::new(),
             target: u32::MAX,
-            retiring: NIL,
-            search: 0,
+            retiring: None,
         }
     }
 
@@ -82,151 +87,136 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let cells: usize = self.chunks.iter().map(|chunk| chunk.cells.capacity()).sum();
-        cells * size_of::<Cell<T, TABLES>>()
-            + self.chunks.capacity() * size_of::<Chunk<T, TABLES>>()
+        let retiring = self
+            .retiring
+            .as_ref()
+            .map_or(0, |(_, cells)| cells.capacity());
+        (self.capacity as usize + retiring) * size_of::<Cell<T, TABLES>>()
+            + self.chunks.capacity() * size_of::<usize>()
+            + self.returned.capacity() * size_of::<Returned>()
     }
 
     #[inline(always)]
     pub fn get(&self, cell: u32) -> Option<&Cell<T, TABLES>> {
-        self.chunks
-            .get((cell >> Self::SHIFT) as usize)?
-            .cells
-            .get((cell & (Self::CHUNK - 1)) as usize)
+        Some(&self.chunks.get(cell as usize / CHUNK)?.as_ref()?[cell as usize % CHUNK])
     }
 
     pub fn get_mut(&mut self, cell: u32) -> Option<&mut Cell<T, TABLES>> {
-        self.chunks
-            .get_mut((cell >> Self::SHIFT) as usize)?
-            .cells
-            .get_mut((cell & (Self::CHUNK - 1)) as usize)
+        Some(&mut self.chunks.get_mut(cell as usize / CHUNK)?.as_mut()?[cell as usize % CHUNK])
     }
 
-    /// A new cell, which stands in no table yet, and its stamp.
+    /// A new cell, which stands in no table yet.
     #[inline(always)]
-    pub fn insert(&mut self, key: Key, value: T) -> (u32, NonZeroU64) {
-        if self.roomy == NIL {
-            self.open_chunk();
+    pub fn insert(&mut self, key: Key, stamp: NonZeroU64, value: T) -> u32 {
+        if self.spare == NIL {
+            self.refill();
         }
-        let number = self.roomy;
-        let stamp = NonZeroU64::MIN.saturating_add(self.last_stamp);
-        self.last_stamp = stamp.get();
-        let fresh = Cell::new(key, Stamped { stamp, value });
-        let chunk = &mut self.chunks[number as usize];
-        let cell = if chunk.free != NIL {
-            let cell = chunk.free;
-            let slot = &mut chunk.cells[(cell & (Self::CHUNK - 1)) as usize];
-            chunk.free = slot.links(FREE).next;
-            *slot = fresh;
-            cell
-        } else {
-            let cell = (number << Self::SHIFT) | chunk.cells.len() as u32;
-            chunk.cells.push(fresh);
-            cell
-        };
-        chunk.live += 1;
+        let index = self.spare;
+        let cell = &mut self[index];
+        let next = cell.links(FREE).next;
+        cell.fill(key, stamp, value);
+        self.spare = next;
         self.live += 1;
-        if chunk.live == Self::CHUNK {
-            self.unlist(number);
-        }
-        (cell, stamp)
+        index
     }
 
     /// Frees a live cell, which stands in no table any more.
     #[inline(always)]
-    pub fn remove(&mut self, cell: u32) -> T {
-        let number = cell >> Self::SHIFT;
-        let chunk = &mut self.chunks[number as usize];
-        let slot = &mut chunk.cells[(cell & (Self::CHUNK - 1)) as usize];
-        let content = slot.content.take().expect("a cell in a table is live");
-        slot.links_mut(FREE).next = chunk.free;
-        chunk.free = cell;
-        chunk.live -= 1;
+    pub fn remove(&mut self, index: u32) -> T {
+        let spare = self.spare;
+        let cell = &mut self[index];
+        let content = cell.content.take().expect(LIVE);
+        cell.links_mut(FREE).next = spare;
+        self.spare = index;
         self.live -= 1;
-        if chunk.live == Self::CHUNK - 1 {
-            self.list(number);
-        }
         content.value
     }
 
     /// All live cells, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (u32, Key, &Stamped<T>)> {
-        self.chunks.iter().zip(0u32..).flat_map(|(chunk, number)| {
-            let first = number << Self::SHIFT;
-            chunk
-                .cells
-                .iter()
-                .zip(first..)
-                .filter_map(|(cell, index)| Some((index, cell.key(), cell.content.as_ref()?)))
-        })
+        self.chunks
+            .iter()
+            .zip((0u32..).step_by(CHUNK))
+            .flat_map(|(chunk, first)| {
+                let cells = chunk.iter().flat_map(|cells| cells.iter());
+                cells
+                    .zip(first..)
+                    .filter_map(|(cell, index)| Some((index, cell.key(), cell.content.as_ref()?)))
+            })
     }
 
+    /// Gets spare cells, of which there are none.
     #[cold]
     #[inline(never)]
+    fn refill(&mut self) {
+        self.target = u32::MAX;
+        let number = self.partly_returned;
+        if number == NIL {
+            return self.open_chunk();
+        }
+        self.unlist(number);
+        let returned = &mut self.returned[number as usize];
+        self.spare = std::mem::replace(&mut returned.free, NIL);
+        returned.count = 0;
+    }
+
     fn open_chunk(&mut self) {
         let number = if self.vacant != NIL {
             let number = self.vacant;
-            self.vacant = self.chunks[number as usize].next;
+            self.vacant = self.returned[number as usize].next;
             number
         } else {
             let number = self.chunks.len() as u32;
-            assert!(
-                number < FOLLOWER >> Self::SHIFT,
-                "matching holds 2^32 cells"
-            );
-            self.chunks.push(Chunk {
-                cells: Vec::new(),
-                free: NIL,
-                live: 0,
-                next: NIL,
-                prev: NIL,
-            });
+            assert!(number < FOLLOWER / CHUNK_CELLS, "an arena holds 2^32 cells");
+            self.chunks.push(None);
+            self.returned.push(Returned::NONE);
             number
         };
-        self.chunks[number as usize].cells = Vec::with_capacity(Self::CHUNK as usize);
-        self.capacity += Self::CHUNK;
-        self.target = u32::MAX;
-        self.list(number);
+        let first = number * CHUNK_CELLS;
+        let last = first + CHUNK_CELLS - 1;
+        let cells: Vec<_> = (first..=last)
+            .map(|cell| Cell::free(FREE, if cell == last { NIL } else { cell + 1 }))
+            .collect();
+        // The length is right, so this is never `None`.
+        self.chunks[number as usize] = cells.into_boxed_slice().try_into().ok();
+        self.spare = first;
+        self.capacity += CHUNK_CELLS;
     }
 
-    /// Puts a chunk at the head of the list of those with room.
-    #[inline(never)]
+    /// Puts a chunk at the head of the list of those with returned cells.
     fn list(&mut self, number: u32) {
-        let next = self.roomy;
-        let chunk = &mut self.chunks[number as usize];
-        (chunk.prev, chunk.next) = (NIL, next);
+        let next = self.partly_returned;
+        let returned = &mut self.returned[number as usize];
+        (returned.prev, returned.next) = (NIL, next);
         if next != NIL {
-            self.chunks[next as usize].prev = number;
+            self.returned[next as usize].prev = number;
         }
-        self.roomy = number;
+        self.partly_returned = number;
     }
 
-    #[inline(never)]
     fn unlist(&mut self, number: u32) {
-        let chunk = &self.chunks[number as usize];
-        let (prev, next) = (chunk.prev, chunk.next);
+        let Returned { next, prev, .. } = self.returned[number as usize];
         if next != NIL {
-            self.chunks[next as usize].prev = prev;
+            self.returned[next as usize].prev = prev;
         }
         match prev {
-            NIL => self.roomy = next,
-            prev => self.chunks[prev as usize].next = next,
+            NIL => self.partly_returned = next,
+            prev => self.returned[prev as usize].next = next,
         }
     }
 
     /// Takes a sample of the population, or does a bounded part of the work of giving back.
     pub fn upkeep(&mut self) -> Upkeep {
-        if self.retiring != NIL {
+        if self.retiring.is_some() {
             return self.retire();
         }
         if self.target != u32::MAX {
-            return self.find_empty();
+            return self.return_spare();
         }
         if let Some(peak) = self.low_water.sample(self.live, self.capacity) {
-            let room = (2 * u64::from(peak)).max(u64::from(Self::CHUNK));
+            let room = (2 * u64::from(peak)).max(u64::from(CHUNK_CELLS));
             if 2 * room <= u64::from(self.capacity) {
                 self.target = room as u32;
-                self.search = 0;
                 return Upkeep {
                     steps: 1,
                     unfinished: true,
@@ -236,25 +226,33 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
         Upkeep::NOTHING
     }
 
-    /// Looks at a few chunks for an empty one. At the end of the directory the matter rests until the next low water.
-    fn find_empty(&mut self) -> Upkeep {
-        for steps in 1..=UPKEEP_STEPS as u32 {
-            if self.capacity < self.target + Self::CHUNK
-                || self.search as usize == self.chunks.len()
-            {
+    /// Returns a few spare cells to their chunks, until one chunk is whole. When none is left, what is still out is live.
+    fn return_spare(&mut self) -> Upkeep {
+        for steps in 1..=UPKEEP_CELLS as u32 {
+            let cell = self.spare;
+            if cell == NIL || self.capacity < self.target + CHUNK_CELLS {
                 self.target = u32::MAX;
                 return Upkeep {
                     steps,
                     unfinished: false,
                 };
             }
-            let number = self.search;
-            self.search += 1;
-            let chunk = &self.chunks[number as usize];
-            if chunk.live == 0 && chunk.cells.capacity() != 0 {
+            let number = cell / CHUNK_CELLS;
+            let returned = &mut self.returned[number as usize];
+            let free = std::mem::replace(&mut returned.free, cell);
+            returned.count += 1;
+            let count = returned.count;
+            self.spare = std::mem::replace(&mut self[cell].links_mut(FREE).next, free);
+            if count == 1 {
+                self.list(number);
+            }
+            if count == CHUNK_CELLS {
                 self.unlist(number);
-                self.capacity -= Self::CHUNK;
-                self.retiring = number;
+                self.retiring = self.chunks[number as usize].take().map(|cells| {
+                    let cells: Box<[Cell<T, TABLES>]> = cells;
+                    (number, cells.into_vec())
+                });
+                self.capacity -= CHUNK_CELLS;
                 return Upkeep {
                     steps,
                     unfinished: true,
@@ -262,24 +260,26 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             }
         }
         Upkeep {
-            steps: UPKEEP_STEPS as u32,
+            steps: UPKEEP_CELLS as u32,
             unfinished: true,
         }
     }
 
-    /// Drops a few cells of the chunk being given back, and the chunk with the last of them.
+    /// Drops a few cells of the chunk being given back, and its memory with the last of them.
     fn retire(&mut self) -> Upkeep {
-        let number = self.retiring;
-        let chunk = &mut self.chunks[number as usize];
-        let keep = chunk.cells.len().saturating_sub(UPKEEP_STEPS);
-        let steps = (chunk.cells.len() - keep) as u32;
-        chunk.cells.truncate(keep);
+        let Some((number, cells)) = &mut self.retiring else {
+            return Upkeep::NOTHING;
+        };
+        let keep = cells.len().saturating_sub(UPKEEP_CELLS);
+        let steps = (cells.len() - keep) as u32;
+        cells.truncate(keep);
         if keep == 0 {
-            chunk.cells = Vec::new();
-            chunk.free = NIL;
-            chunk.next = self.vacant;
-            self.vacant = number;
-            self.retiring = NIL;
+            self.returned[*number as usize] = Returned {
+                next: self.vacant,
+                ..Returned::NONE
+            };
+            self.vacant = *number;
+            self.retiring = None;
         }
         Upkeep {
             steps,
@@ -288,18 +288,20 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
     }
 }
 
+const LIVE: &str = "a cell in a table is live";
+
 impl<T, const TABLES: usize> Index<u32> for Arena<T, TABLES> {
     type Output = Cell<T, TABLES>;
 
     #[inline(always)]
     fn index(&self, cell: u32) -> &Self::Output {
-        &self.chunks[(cell >> Self::SHIFT) as usize].cells[(cell & (Self::CHUNK - 1)) as usize]
+        &self.chunks[cell as usize / CHUNK].as_ref().expect(LIVE)[cell as usize % CHUNK]
     }
 }
 
 impl<T, const TABLES: usize> IndexMut<u32> for Arena<T, TABLES> {
     #[inline(always)]
     fn index_mut(&mut self, cell: u32) -> &mut Self::Output {
-        &mut self.chunks[(cell >> Self::SHIFT) as usize].cells[(cell & (Self::CHUNK - 1)) as usize]
+        &mut self.chunks[cell as usize / CHUNK].as_mut().expect(LIVE)[cell as usize % CHUNK]
     }
 }

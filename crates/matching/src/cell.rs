@@ -18,12 +18,6 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub const NONE: Links = Links {
-        chain: NIL,
-        next: NIL,
-        prev: NIL,
-    };
-
     #[inline(always)]
     pub fn is_leader(&self) -> bool {
         self.chain != FOLLOWER
@@ -35,6 +29,23 @@ impl Links {
 pub(crate) struct Stamped<T> {
     pub stamp: NonZeroU64,
     pub value: T,
+}
+
+/// Gives each payload of an arena its number.
+pub(crate) struct Stamps(u64);
+
+impl Stamps {
+    pub const fn new() -> Stamps {
+        Stamps(0)
+    }
+
+    #[inline(always)]
+    pub fn next(&mut self) -> NonZeroU64 {
+        // At a number each nanosecond, 64 bits last for five centuries.
+        let stamp = NonZeroU64::MIN.saturating_add(self.0);
+        self.0 = stamp.get();
+        stamp
+    }
 }
 
 /// A cell that stands in `TABLES` tables: one or four. Aligned so that what matching reads is one cache line.
@@ -59,15 +70,29 @@ const _: () = {
 };
 
 impl<T, const TABLES: usize> Cell<T, TABLES> {
-    #[inline(always)]
-    pub fn new(key: Key, content: Stamped<T>) -> Self {
+    /// A free cell, whose links of `list` lead to the next one.
+    pub fn free(list: Kind, next: u32) -> Self {
         const { assert!(TABLES == 1 || TABLES == 4) };
-        Cell {
-            links: [Links::NONE; TABLES],
-            tag: key.tag,
-            place: key.place,
-            content: Some(content),
-        }
+        let mut cell = Cell {
+            links: [Links {
+                chain: NIL,
+                next: NIL,
+                prev: NIL,
+            }; TABLES],
+            tag: 0,
+            place: 0,
+            content: None,
+        };
+        cell.links_mut(list).next = next;
+        cell
+    }
+
+    /// Makes a free cell live. Its links are for the tables to write.
+    #[inline(always)]
+    pub fn fill(&mut self, key: Key, stamp: NonZeroU64, value: T) {
+        self.tag = key.tag;
+        self.place = key.place;
+        self.content = Some(Stamped { stamp, value });
     }
 
     #[inline(always)]

@@ -22,6 +22,31 @@ impl Kind {
     pub const ALL: [Kind; 4] = [Kind::Full, Kind::AnySource, Kind::AnyTag, Kind::Wildcard];
 }
 
+/// Evaluates the body with `$name` a constant of the value of `$kind`, so that each kind is compiled for itself.
+macro_rules! with_kind {
+    ($kind:expr, $name:ident => $body:expr) => {
+        match $kind {
+            Kind::Full => {
+                const $name: Kind = Kind::Full;
+                $body
+            }
+            Kind::AnySource => {
+                const $name: Kind = Kind::AnySource;
+                $body
+            }
+            Kind::AnyTag => {
+                const $name: Kind = Kind::AnyTag;
+                $body
+            }
+            Kind::Wildcard => {
+                const $name: Kind = Kind::Wildcard;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_kind;
+
 /// Context, source and tag, with [`ANY`] for what the table does not look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {

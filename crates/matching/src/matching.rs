@@ -6,6 +6,7 @@ mod tests;
 use crate::key::{Key, Kind};
 use crate::low_water::SAMPLE_OPERATIONS;
 use crate::posted::Posted;
+use crate::steps::Counter;
 use crate::unexpected::Unexpected;
 use crate::{Envelope, NIL, Pattern, PostedId, Steps, UnexpectedId};
 
@@ -39,7 +40,7 @@ pub struct Prepared([u32; 4]);
 pub struct Matching<P, U> {
     posted: Posted<P>,
     unexpected: Unexpected<U>,
-    steps: Steps,
+    counter: Counter,
     /// The part that the next turn of upkeep is for.
     turn: u8,
 }
@@ -56,7 +57,7 @@ impl<P, U> Matching<P, U> {
         Matching {
             posted: Posted::new(),
             unexpected: Unexpected::new(),
-            steps: Steps::default(),
+            counter: Counter::default(),
             turn: 0,
         }
     }
@@ -65,42 +66,58 @@ impl<P, U> Matching<P, U> {
     #[inline]
     pub fn post(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
         let key = Key::of_pattern(&pattern);
-        match key.kind() {
-            // Spelled out so that the common kind is compiled for itself.
-            Kind::Full => self.post_kind(Kind::Full, key, posted),
-            kind => self.post_partial(kind, key, posted),
+        if self.unexpected.cells.len() != 0 {
+            return self.post_beside_unexpected(key, posted);
         }
+        let id = if self.posted.is_empty() {
+            self.finish(1);
+            self.posted.push_alone(key, posted)
+        } else {
+            self.post_beside_posted(key, posted)
+        };
+        Post::Queued(id)
     }
 
     #[inline(never)]
-    fn post_partial(&mut self, kind: Kind, key: Key, posted: P) -> Post<P, U> {
-        self.post_kind(kind, key, posted)
+    fn post_beside_posted(&mut self, key: Key, posted: P) -> PostedId {
+        let mut steps = 0;
+        let id = self.posted.push(key, posted, &mut steps);
+        self.finish(steps);
+        id
     }
 
-    #[inline(always)]
-    fn post_kind(&mut self, kind: Kind, key: Key, posted: P) -> Post<P, U> {
+    #[inline(never)]
+    fn post_beside_unexpected(&mut self, key: Key, posted: P) -> Post<P, U> {
         let mut steps = 0;
-        if self.unexpected.cells.len() != 0
-            && let Some((envelope, unexpected)) = self.unexpected.take(kind, key, &mut steps)
-        {
-            self.finish(steps);
-            return Post::Matched {
+        let post = match self.unexpected.take(key, &mut steps) {
+            Some((envelope, unexpected)) => Post::Matched {
                 envelope,
                 unexpected,
                 posted,
-            };
-        }
-        let id = self.posted.push(kind, key, posted, &mut steps);
+            },
+            None => Post::Queued(self.posted.push(key, posted, &mut steps)),
+        };
         self.finish(steps);
-        Post::Queued(id)
+        post
     }
 
     /// A message arrives: takes the oldest posted receive that accepts it. After `None` the caller either handles the
     /// message itself or calls [`Matching::enqueue`].
     #[inline]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
+        let key = Key::of_envelope(&envelope);
+        if !self.posted.is_alone() {
+            return self.arrive_among_others(key);
+        }
+        let posted = self.posted.take_alone(key);
+        self.finish(1);
+        posted
+    }
+
+    #[inline(never)]
+    fn arrive_among_others(&mut self, key: Key) -> Option<P> {
         let mut steps = 0;
-        let posted = self.posted.take(Key::of_envelope(&envelope), &mut steps);
+        let posted = self.posted.take(key, &mut steps);
         self.finish(steps);
         posted
     }
@@ -118,14 +135,14 @@ impl<P, U> Matching<P, U> {
     /// The oldest unexpected message that a receive of `pattern` would get (MPI-5.0 §3.8.1). It stays.
     pub fn peek(&self, pattern: Pattern) -> Option<(UnexpectedId, Envelope, &U)> {
         let key = Key::of_pattern(&pattern);
-        self.unexpected.peek(key.kind(), key)
+        self.unexpected.peek(key)
     }
 
     /// Takes the oldest unexpected message that a receive of `pattern` would get (MPI-5.0 §3.8.2).
     pub fn take(&mut self, pattern: Pattern) -> Option<(Envelope, U)> {
         let mut steps = 0;
         let key = Key::of_pattern(&pattern);
-        let taken = self.unexpected.take(key.kind(), key, &mut steps);
+        let taken = self.unexpected.take(key, &mut steps);
         self.finish(steps);
         taken
     }
@@ -187,7 +204,7 @@ impl<P, U> Matching<P, U> {
     /// Posted receives that wait.
     #[inline]
     pub fn posted_len(&self) -> usize {
-        self.posted.cells.len() as usize
+        self.posted.len()
     }
 
     /// Unexpected messages that wait.
@@ -207,7 +224,7 @@ impl<P, U> Matching<P, U> {
     }
 
     pub fn steps(&self) -> Steps {
-        self.steps
+        self.counter.steps()
     }
 
     /// Bytes held on the heap, without what the payloads own.
@@ -215,20 +232,26 @@ impl<P, U> Matching<P, U> {
         self.posted.bytes() + self.unexpected.bytes()
     }
 
+    /// Ends an operation that did `steps`.
     #[inline(always)]
-    fn finish(&mut self, mut steps: u32) {
-        self.steps.operations += 1;
-        if self.steps.operations.is_multiple_of(UPKEEP_OPERATIONS) {
-            steps += self.upkeep_turn();
+    fn finish(&mut self, steps: u32) {
+        self.counter.operations += 1;
+        let upkeep = if self.counter.operations.is_multiple_of(UPKEEP_OPERATIONS) {
+            self.upkeep_turn()
+        } else {
+            0
+        };
+        if steps + upkeep > 1 {
+            self.counter.add(steps + upkeep);
         }
-        self.steps.add(steps);
     }
 
     /// One turn of upkeep: a bounded amount of work that finds out whether memory lies idle and gives it back. Operations
-    /// do this by themselves; a caller that has nothing else to do may, so that memory comes back without them.
+    /// do this by themselves, after their own work, at most one turn each; a caller that has nothing else to do may, so
+    /// that memory comes back without them.
     pub fn upkeep(&mut self) {
         let steps = self.upkeep_turn();
-        self.steps.add(steps);
+        self.counter.add(steps);
     }
 
     #[inline(never)]

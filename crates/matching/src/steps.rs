@@ -11,10 +11,28 @@ pub struct Steps {
     pub max: u32,
 }
 
-impl Steps {
+/// Counts what [`Steps`] reports. Every operation counts as at least one step, so that the commonest counts itself only.
+#[derive(Default)]
+pub(crate) struct Counter {
+    pub operations: u64,
+    /// Steps beyond the first of each operation: of all, and of the operation that did most.
+    beyond: u64,
+    beyond_max: u32,
+}
+
+impl Counter {
     #[inline(always)]
-    pub(crate) fn add(&mut self, steps: u32) {
-        self.total += u64::from(steps);
-        self.max = self.max.max(steps);
+    pub fn add(&mut self, steps: u32) {
+        let beyond = steps.saturating_sub(1);
+        self.beyond += u64::from(beyond);
+        self.beyond_max = self.beyond_max.max(beyond);
+    }
+
+    pub fn steps(&self) -> Steps {
+        Steps {
+            operations: self.operations,
+            total: self.operations + self.beyond,
+            max: self.beyond_max + u32::from(self.operations != 0),
+        }
     }
 }

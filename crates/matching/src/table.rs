@@ -54,6 +54,11 @@ impl Table {
         self.buckets.bytes()
     }
 
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.groups == 0
+    }
+
     /// The leader of the group of `key`: its oldest cell.
     #[inline(always)]
     pub fn find<T, const N: usize>(

@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use crate::Envelope;
 use crate::arena::Arena;
-use crate::key::{Key, Kind};
+use crate::cell::Stamps;
+use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
 use crate::table::Table;
 
@@ -18,6 +19,7 @@ pub struct UnexpectedId {
 pub(crate) struct Unexpected<U> {
     pub cells: Arena<U, 4>,
     tables: [Table; 4],
+    stamps: Stamps,
 }
 
 impl<U> Unexpected<U> {
@@ -25,6 +27,7 @@ impl<U> Unexpected<U> {
         Unexpected {
             cells: Arena::new(),
             tables: [const { Table::new() }; 4],
+            stamps: Stamps::new(),
         }
     }
 
@@ -33,27 +36,24 @@ impl<U> Unexpected<U> {
     }
 
     /// `key` is full.
-    #[inline(always)]
+    #[inline(never)]
     pub fn push(&mut self, key: Key, value: U, steps: &mut u32) -> UnexpectedId {
-        let (cell, stamp) = self.cells.insert(key, value);
+        let stamp = self.stamps.next();
+        let cell = self.cells.insert(key, stamp, value);
         for kind in Kind::ALL {
-            self.tables[kind as usize].push(&mut self.cells, kind, key.project(kind), cell, steps);
+            with_kind!(kind, KIND => {
+                self.tables[KIND as usize].push(&mut self.cells, KIND, key.project(KIND), cell, steps);
+            });
         }
         UnexpectedId { stamp, cell }
     }
 
-    /// The oldest that a receive of `key`, of `kind`, accepts.
-    #[inline(always)]
-    pub fn oldest(&self, kind: Kind, key: Key, steps: &mut u32) -> Option<u32> {
-        Some(
-            self.tables[kind as usize]
-                .find(&self.cells, kind, key, steps)?
-                .cell,
-        )
-    }
-
-    pub fn peek(&self, kind: Kind, key: Key) -> Option<(UnexpectedId, Envelope, &U)> {
-        let index = self.oldest(kind, key, &mut 0)?;
+    /// The oldest that a receive of `key` accepts.
+    pub fn peek(&self, key: Key) -> Option<(UnexpectedId, Envelope, &U)> {
+        let kind = key.kind();
+        let index = self.tables[kind as usize]
+            .find(&self.cells, kind, key, &mut 0)?
+            .cell;
         let cell = &self.cells[index];
         let content = cell.content.as_ref()?;
         Some((
@@ -66,17 +66,21 @@ impl<U> Unexpected<U> {
         ))
     }
 
+    pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
+        with_kind!(key.kind(), KIND => self.take_kind(KIND, key, steps))
+    }
+
     #[inline(always)]
-    pub fn take(&mut self, kind: Kind, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
-        let index = self.tables[kind as usize].find(&self.cells, kind, key, steps)?;
-        self.tables[kind as usize].remove(&mut self.cells, kind, index, steps);
+    fn take_kind(&mut self, kind: Kind, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
+        let found = self.tables[kind as usize].find(&self.cells, kind, key, steps)?;
+        self.tables[kind as usize].remove(&mut self.cells, kind, found, steps);
         for other in Kind::ALL {
             if other != kind {
-                self.tables[other as usize].unlink(&mut self.cells, other, index.cell, steps);
+                self.tables[other as usize].unlink(&mut self.cells, other, found.cell, steps);
             }
         }
-        let envelope = self.cells[index.cell].key().envelope();
-        Some((envelope, self.cells.remove(index.cell)))
+        let envelope = self.cells[found.cell].key().envelope();
+        Some((envelope, self.cells.remove(found.cell)))
     }
 
     pub fn remove(&mut self, id: UnexpectedId, steps: &mut u32) -> Option<(Envelope, U)> {

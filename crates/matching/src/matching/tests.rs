@@ -73,7 +73,7 @@ fn operations(sources: i32, tags: i32, stride: i32) -> impl Strategy<Value = Vec
         20 => any::<u8>().prop_map(Operation::Upkeep),
         1 => Just(Operation::Drain),
     ];
-    prop::collection::vec(operation, 1..1500)
+    prop::collection::vec(operation, 1..1200)
 }
 
 struct Pair {
@@ -229,7 +229,7 @@ impl Pair {
                     .for_each(|(id, ..)| self.remove(id));
             }
         }
-        if self.matching.steps().operations.is_multiple_of(4) {
+        if self.matching.steps().operations.is_multiple_of(16) {
             self.matching.audit();
         }
         assert_eq!(self.matching.posted_len(), self.linear.posted.len());
@@ -262,7 +262,7 @@ impl<P, U> Matching<P, U> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn few_keys_as_a_linear_scan(operations in operations(3, 3, 1)) {
