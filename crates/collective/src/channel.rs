@@ -39,7 +39,10 @@ pub struct Channel<'a, P: PointToPoint> {
 }
 
 /// How many requests an operation has under way at once.
-pub(crate) const WINDOW: usize = 32;
+pub(crate) const WINDOW: usize = 16;
+
+/// More rounds than a binomial tree of any number of ranks has.
+pub(crate) const ROUNDS: usize = 32;
 
 impl<'a, P: PointToPoint> Channel<'a, P> {
     /// Operations that may be under way at the same time have different tags.

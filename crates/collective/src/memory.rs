@@ -6,6 +6,7 @@
 //! §6.1). All the unsafe code here leans on that, and on scratch living as long as the future that owns it,
 //! which is driven to completion.
 
+use std::cell::UnsafeCell;
 use std::ops::Range;
 use weft_datatype::{Datatype, Kernel, Op, Overflow, Predefined};
 use weft_transport::Memory;
@@ -125,7 +126,7 @@ impl<'a> Reduction<'a> {
     }
 
     /// Operand `index` in scratch of this reduction.
-    pub(crate) fn in_scratch(&self, scratch: &mut Scratch, index: usize) -> Operand<'a> {
+    pub(crate) fn in_scratch(&self, scratch: &Scratch, index: usize) -> Operand<'a> {
         let start = scratch.pointer().wrapping_add(self.vector_bytes() * index);
         self.operand(start.wrapping_offset(-self.datatype.true_lower_bound()))
     }
@@ -304,8 +305,8 @@ pub(crate) const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 ///
 /// Its pointers hold until it moves: it is taken into its place before the first one is asked for.
 pub(crate) struct Scratch {
-    inline: [u128; Scratch::INLINE],
-    heap: Vec<u128>,
+    inline: UnsafeCell<[u128; Scratch::INLINE]>,
+    heap: UnsafeCell<Vec<u128>>,
 }
 
 impl Scratch {
@@ -319,21 +320,23 @@ impl Scratch {
             Vec::new()
         };
         Scratch {
-            inline: [0; Scratch::INLINE],
-            heap,
+            inline: UnsafeCell::new([0; Scratch::INLINE]),
+            heap: UnsafeCell::new(heap),
         }
     }
 
-    pub fn pointer(&mut self) -> *mut u8 {
-        if self.heap.is_empty() {
-            self.inline.as_mut_ptr().cast()
+    pub fn pointer(&self) -> *mut u8 {
+        // SAFETY: nothing else refers to the vector itself, only to what it holds.
+        let heap = unsafe { &mut *self.heap.get() };
+        if heap.is_empty() {
+            self.inline.get().cast()
         } else {
-            self.heap.as_mut_ptr().cast()
+            heap.as_mut_ptr().cast()
         }
     }
 
     /// The first `bytes` of it as a message's memory.
-    pub fn memory(&mut self, bytes: usize) -> Memory {
+    pub fn memory(&self, bytes: usize) -> Memory {
         Memory::contiguous(self.pointer(), bytes)
     }
 }

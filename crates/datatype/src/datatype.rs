@@ -151,19 +151,23 @@ impl Datatype {
         }
     }
 
+    #[inline]
     pub fn lower_bound(&self) -> isize {
         self.bounds().lower
     }
 
+    #[inline]
     pub fn true_lower_bound(&self) -> isize {
         self.bounds().true_lower
     }
 
+    #[inline]
     pub fn true_extent(&self) -> isize {
         self.bounds().true_extent
     }
 
     /// The strictest alignment of a basic type in the type map.
+    #[inline]
     pub fn alignment(&self) -> usize {
         self.bounds().alignment
     }
@@ -254,22 +258,17 @@ impl Datatype {
         }
     }
 
+    #[inline]
     fn bounds(&self) -> Bounds {
         match &self.0 {
-            Kind::Predefined(predefined) => {
-                let element = predefined.element();
-                let end = element
-                    .fields()
-                    .map_or(element.size(), |[_, index]| index.0 + index.1);
-                Bounds {
-                    size: element.size(),
-                    lower: 0,
-                    extent: element.extent() as isize,
-                    true_lower: 0,
-                    true_extent: end as isize,
-                    alignment: element.alignment(),
-                }
-            }
+            Kind::Predefined(predefined) => Bounds {
+                size: predefined.size(),
+                lower: 0,
+                extent: predefined.extent() as isize,
+                true_lower: 0,
+                true_extent: predefined.true_extent() as isize,
+                alignment: predefined.alignment(),
+            },
             Kind::Derived(derived) => derived.bounds,
         }
     }

@@ -197,14 +197,22 @@ predefined! {
     Complex32 "COMPLEX32" Complex ComplexF128;
 }
 
-/// Size, extent and alignment by [`Predefined`]: every message looks at them.
-static BYTES: [[u8; 3]; Predefined::ALL.len()] = {
-    let mut table = [[0; 3]; Predefined::ALL.len()];
+/// Size, extent, alignment and true extent by [`Predefined`]: every message looks at them.
+static BYTES: [[u8; 4]; Predefined::ALL.len()] = {
+    let mut table = [[0; 4]; Predefined::ALL.len()];
     let mut index = 0;
     while index < table.len() {
         let element = Predefined::ALL[index].element();
-        let bytes = [element.size(), element.extent(), element.alignment()];
-        table[index] = [bytes[0] as u8, bytes[1] as u8, bytes[2] as u8];
+        let end = match element.fields() {
+            Some([_, index]) => index.0 + index.1,
+            None => element.size(),
+        };
+        table[index] = [
+            element.size() as u8,
+            element.extent() as u8,
+            element.alignment() as u8,
+            end as u8,
+        ];
         index += 1;
     }
     table
@@ -226,5 +234,11 @@ impl Predefined {
     #[inline]
     pub fn alignment(self) -> usize {
         usize::from(BYTES[self as usize][2])
+    }
+
+    /// Bytes from the beginning of the first field to the end of the last.
+    #[inline]
+    pub(crate) fn true_extent(self) -> usize {
+        usize::from(BYTES[self as usize][3])
     }
 }

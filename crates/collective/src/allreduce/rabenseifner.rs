@@ -1,7 +1,7 @@
 //! Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004): each rank
 //! moves the vector about twice, however many ranks there are.
 
-use crate::reduce::halving::{self, Folded};
+use crate::reduce::halving::{self, Folded, Halves};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {
@@ -15,24 +15,17 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
             .wait(channel.receive(rank + 1, output.memory()))
             .await;
     };
-    let mut scratch = reduction.scratch(1);
-    let spare = reduction.in_scratch(&mut scratch, 0);
+    let scratch = reduction.scratch(1);
+    let spare = reduction.in_scratch(&scratch, 0);
     reduction.input().copy_to(output);
-    let held = halving::run(channel, reduction, &folded, number, output, spare).await;
+    halving::run(channel, reduction, &folded, number, output, spare).await;
 
-    let mut round = folded.participants.ilog2() as usize;
-    while round > 0 {
-        round -= 1;
-        let bit = 1 << round;
-        let peer = folded.rank(number ^ bit);
-        let (own, theirs) = halving::halve(&held[round], number, bit);
+    for round in (0..folded.rounds()).rev() {
+        let peer = folded.rank(number ^ 1 << round);
+        let Halves { kept, given } = Halves::new(reduction.count(), number, round);
+        let (own, theirs) = (output.part(kept), output.part(given));
         channel
-            .exchange(
-                peer,
-                output.part(own).memory(),
-                peer,
-                output.part(theirs).memory(),
-            )
+            .exchange(peer, own.memory(), peer, theirs.memory())
             .await;
     }
     if let Some(lower) = folded.folded(number) {

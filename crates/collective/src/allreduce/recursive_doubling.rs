@@ -16,8 +16,8 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
             .wait(channel.receive(rank + 1, output.memory()))
             .await;
     };
-    let mut scratch = reduction.scratch(1);
-    let spare = reduction.in_scratch(&mut scratch, 0);
+    let scratch = reduction.scratch(1);
+    let spare = reduction.in_scratch(&scratch, 0);
     reduction.input().copy_to(output);
     let mut partial = Accumulator::new(reduction, output, spare);
     if let Some(lower) = folded.folded(number) {

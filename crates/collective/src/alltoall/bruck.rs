@@ -17,7 +17,7 @@ pub(super) async fn run<P: PointToPoint>(
     // By distance: the block on its way to the rank that far after its sender. Then what goes out in a
     // round, and what comes in: half of the blocks, rounded up.
     let half = ranks.div_ceil(2);
-    let mut scratch = Scratch::new((ranks + 2 * half) * bytes);
+    let scratch = Scratch::new((ranks + 2 * half) * bytes);
     let all = scratch.memory((ranks + 2 * half) * bytes);
     let block = |index: usize| window(&all, index * bytes..(index + 1) * bytes);
     for distance in 1..ranks {

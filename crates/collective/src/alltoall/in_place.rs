@@ -9,7 +9,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, blocks: &dyn 
         .map(|peer| blocks.block(peer).bytes)
         .max()
         .unwrap_or(0);
-    let mut scratch = Scratch::new(longest);
+    let scratch = Scratch::new(longest);
     let room = scratch.memory(longest);
     for round in 0..ranks {
         // In a round the ranks of a pair add up to the same number, modulo the ranks.

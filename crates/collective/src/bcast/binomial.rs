@@ -1,5 +1,6 @@
 //! A binomial tree: in each round, all who have the message send it to one more.
 
+use crate::channel::ROUNDS;
 use crate::{Channel, PointToPoint};
 use weft_transport::Memory;
 
@@ -16,7 +17,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memo
             .wait(channel.receive(channel.before(bit), memory.clone()))
             .await;
     }
-    let mut requests = [None; usize::BITS as usize];
+    let mut requests = [None; ROUNDS];
     let mut children = 0;
     while bit > 1 {
         bit /= 2;

@@ -63,7 +63,7 @@ async fn forwarded<P: PointToPoint>(
     algorithm: Algorithm,
 ) {
     let staged = memory.layout.is_some();
-    let mut scratch = Scratch::new(if staged { memory.bytes } else { 0 });
+    let scratch = Scratch::new(if staged { memory.bytes } else { 0 });
     let bytes = if staged {
         scratch.memory(memory.bytes)
     } else {

@@ -1,5 +1,6 @@
 //! A binomial tree towards the root: each rank passes on the blocks of its subtree as one message.
 
+use crate::channel::ROUNDS;
 use crate::memory::{Scratch, copy, window};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
@@ -31,11 +32,11 @@ pub(super) async fn run<P: PointToPoint>(
     if subtree == 1 && relative != 0 {
         return channel.wait(channel.send(channel.before(bit), own)).await;
     }
-    let mut scratch = Scratch::new(subtree * bytes);
+    let scratch = Scratch::new(subtree * bytes);
     let gathered = scratch.memory(subtree * bytes);
     copy(&own, &window(&gathered, 0..bytes));
 
-    let mut requests = [None; usize::BITS as usize];
+    let mut requests = [None; ROUNDS];
     let mut children = 0;
     let mut child = 1;
     while child < subtree {

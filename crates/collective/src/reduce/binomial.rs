@@ -12,8 +12,8 @@ pub(super) async fn run<P: PointToPoint>(
     let ranks = channel.size();
     let top = if reduction.commutative() { root } else { 0 };
     let relative = (channel.rank() + ranks - top) % ranks;
-    let mut scratch = reduction.scratch(2);
-    let spare = reduction.in_scratch(&mut scratch, 0);
+    let scratch = reduction.scratch(2);
+    let spare = reduction.in_scratch(&scratch, 0);
     // The first operand is not written to, as `take_lower` never happens here: it may be the input.
     let mut partial = Accumulator::new(reduction, reduction.input(), spare);
     let mut bit = 1;
@@ -24,7 +24,7 @@ pub(super) async fn run<P: PointToPoint>(
                 .await;
             partial.take_higher();
             if bit == 1 {
-                partial.spare = reduction.in_scratch(&mut scratch, 1);
+                partial.spare = reduction.in_scratch(&scratch, 1);
             }
         }
         bit *= 2;

@@ -24,6 +24,11 @@ impl Folded {
         }
     }
 
+    /// How often the participants can be halved.
+    pub fn rounds(&self) -> u32 {
+        self.participants.ilog2()
+    }
+
     /// This rank's number among the participants; none if it gives its operand to the rank after it.
     pub fn number(&self, rank: usize) -> Option<usize> {
         if rank >= 2 * self.pairs {
@@ -48,26 +53,36 @@ impl Folded {
     }
 }
 
-/// The elements a participant holds before each halving, from all of them on.
-pub(crate) type Halves = [Range<usize>; usize::BITS as usize + 1];
+/// One halving of a participant's elements: the half it keeps, and the half it gives to its peer.
+pub(crate) struct Halves {
+    pub kept: Range<usize>,
+    pub given: Range<usize>,
+}
 
-/// The elements kept by participant `number`, and those given away, when `elements` are halved.
-pub(crate) fn halve(
-    elements: &Range<usize>,
-    number: usize,
-    bit: usize,
-) -> (Range<usize>, Range<usize>) {
-    let middle = elements.start + elements.len() / 2;
-    let (low, high) = (elements.start..middle, middle..elements.end);
-    if number & bit == 0 {
-        (low, high)
-    } else {
-        (high, low)
+impl Halves {
+    /// The halves of `count` elements in round `round` of participant `number`.
+    pub fn new(count: usize, number: usize, round: u32) -> Halves {
+        let mut halves = Halves {
+            kept: 0..count,
+            given: 0..0,
+        };
+        for round in 0..=round {
+            let Range { start, end } = halves.kept;
+            let middle = start + (end - start) / 2;
+            let (low, high) = (start..middle, middle..end);
+            let (kept, given) = if number >> round & 1 == 0 {
+                (low, high)
+            } else {
+                (high, low)
+            };
+            halves = Halves { kept, given };
+        }
+        halves
     }
 }
 
 /// Reduces so that each participant's `partial`, which holds its operand at first, ends with its share of the
-/// result. Says what the participant held before each halving.
+/// result, what it keeps in the last round.
 pub(crate) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
@@ -75,31 +90,23 @@ pub(crate) async fn run<P: PointToPoint>(
     number: usize,
     partial: Operand<'_>,
     spare: Operand<'_>,
-) -> Halves {
+) {
     if let Some(lower) = folded.folded(number) {
         channel.wait(channel.receive(lower, spare.memory())).await;
         reduction.combine(spare, partial);
     }
-    let mut held = [const { 0..0 }; usize::BITS as usize + 1];
-    held[0] = 0..reduction.count();
-    let mut bit = 1;
-    let mut round = 0;
-    while bit < folded.participants {
-        let peer = folded.rank(number ^ bit);
-        let (kept, given) = halve(&held[round], number, bit);
-        let (into, own) = (spare.part(kept.clone()), partial.part(kept.clone()));
+    for round in 0..folded.rounds() {
+        let peer = folded.rank(number ^ 1 << round);
+        let Halves { kept, given } = Halves::new(reduction.count(), number, round);
+        let (into, own) = (spare.part(kept.clone()), partial.part(kept));
         channel
             .exchange(peer, partial.part(given).memory(), peer, into.memory())
             .await;
-        if number & bit != 0 || reduction.commutative() {
+        if number >> round & 1 == 1 || reduction.commutative() {
             reduction.combine(into, own);
         } else {
             reduction.combine(own, into);
             into.copy_to(own);
         }
-        round += 1;
-        held[round] = kept;
-        bit *= 2;
     }
-    held
 }

@@ -20,10 +20,10 @@ pub(crate) async fn run<P: PointToPoint>(
     // The result grows in the output. In place that is where the root's operand lies, which then has to wait
     // for its turn elsewhere, unless it comes first.
     let moves = reduction.is_in_place() && root != ranks - 1;
-    let mut kept = reduction.scratch(usize::from(moves));
+    let kept = reduction.scratch(usize::from(moves));
     let mut own = reduction.input();
     if moves {
-        own = reduction.in_scratch(&mut kept, 0);
+        own = reduction.in_scratch(&kept, 0);
         reduction.input().copy_to(own);
     }
     let result = reduction.output();
@@ -38,13 +38,13 @@ pub(crate) async fn run<P: PointToPoint>(
     let ahead = (AHEAD_BYTES / reduction.bytes())
         .clamp(1, WINDOW)
         .min(ranks);
-    let mut scratch = reduction.scratch(ahead);
+    let scratch = reduction.scratch(ahead);
     let mut top = ranks - 1;
     while top > 0 {
         let bottom = top.saturating_sub(ahead);
         let mut requests = [None; WINDOW];
         for rank in (bottom..top).filter(|&rank| rank != root) {
-            let operand = reduction.in_scratch(&mut scratch, rank - bottom);
+            let operand = reduction.in_scratch(&scratch, rank - bottom);
             requests[rank - bottom] = channel.receive(rank, operand.memory());
         }
         for rank in (bottom..top).rev() {
@@ -52,7 +52,7 @@ pub(crate) async fn run<P: PointToPoint>(
                 own
             } else {
                 channel.wait(requests[rank - bottom]).await;
-                reduction.in_scratch(&mut scratch, rank - bottom)
+                reduction.in_scratch(&scratch, rank - bottom)
             };
             reduction.combine(operand, result);
         }

@@ -1,6 +1,6 @@
 //! Reduce-scatter by recursive halving, then a gather of the shares (Rabenseifner 2004), for long vectors.
 
-use super::halving::{self, Folded};
+use super::halving::{self, Folded, Halves};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -23,23 +23,20 @@ pub(super) async fn run<P: PointToPoint>(
         }
         return;
     };
-    let mut scratch = reduction.scratch(2);
-    let spare = reduction.in_scratch(&mut scratch, 1);
+    let scratch = reduction.scratch(2);
+    let spare = reduction.in_scratch(&scratch, 1);
     let partial = if rank == root {
         reduction.output()
     } else {
-        reduction.in_scratch(&mut scratch, 0)
+        reduction.in_scratch(&scratch, 0)
     };
     reduction.input().copy_to(partial);
-    let held = halving::run(channel, reduction, &folded, number, partial, spare).await;
+    halving::run(channel, reduction, &folded, number, partial, spare).await;
 
-    let mut round = folded.participants.ilog2() as usize;
-    while round > 0 {
-        round -= 1;
-        let bit = 1 << round;
-        let peer = folded.rank(number ^ bit);
-        let (kept, given) = halving::halve(&held[round], number, bit);
-        if (number ^ collector) & bit != 0 {
+    for round in (0..folded.rounds()).rev() {
+        let peer = folded.rank(number ^ 1 << round);
+        let Halves { kept, given } = Halves::new(reduction.count(), number, round);
+        if (number ^ collector) >> round & 1 == 1 {
             channel
                 .wait(channel.send(peer, partial.part(kept).memory()))
                 .await;

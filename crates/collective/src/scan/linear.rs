@@ -24,12 +24,12 @@ pub(super) async fn run<P: PointToPoint>(
     // One place for the result of the ranks before a window, then one for each rank of the window, which
     // holds its operand and then the result up to it.
     let window = WINDOW.min(ranks);
-    let mut scratch = reduction.scratch(window + 1);
-    let mut before = reduction.in_scratch(&mut scratch, 0);
+    let scratch = reduction.scratch(window + 1);
+    let mut before = reduction.in_scratch(&scratch, 0);
     reduction.input().copy_to(before);
     for begin in (1..ranks).step_by(window) {
         let end = ranks.min(begin + window);
-        let mut place = |rank: usize| reduction.in_scratch(&mut scratch, rank + 1 - begin);
+        let place = |rank: usize| reduction.in_scratch(&scratch, rank + 1 - begin);
         channel
             .windowed(end - begin, |slot| {
                 let operand = place(begin + slot);

@@ -11,9 +11,9 @@ pub(super) async fn run<P: PointToPoint>(
     kind: Kind,
 ) {
     let (rank, output) = (channel.rank(), reduction.output());
-    let mut scratch = reduction.scratch(2);
-    let group = reduction.in_scratch(&mut scratch, 0);
-    let spare = reduction.in_scratch(&mut scratch, 1);
+    let scratch = reduction.scratch(2);
+    let group = reduction.in_scratch(&scratch, 0);
+    let spare = reduction.in_scratch(&scratch, 1);
     reduction.input().copy_to(group);
     let mut group = Accumulator::new(reduction, group, spare);
     // Whether the output holds a result to combine with.

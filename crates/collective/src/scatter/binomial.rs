@@ -1,5 +1,6 @@
 //! A binomial tree from the root: each rank receives the blocks of its subtree as one message.
 
+use crate::channel::ROUNDS;
 use crate::memory::{Scratch, copy, window};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
@@ -33,7 +34,7 @@ pub(super) async fn run<P: PointToPoint>(
             .wait(channel.receive(channel.before(bit), own))
             .await;
     }
-    let mut scratch = Scratch::new(subtree * bytes);
+    let scratch = Scratch::new(subtree * bytes);
     let held = scratch.memory(subtree * bytes);
     if relative != 0 {
         channel
@@ -46,7 +47,7 @@ pub(super) async fn run<P: PointToPoint>(
         }
     }
 
-    let mut requests = [None; usize::BITS as usize];
+    let mut requests = [None; ROUNDS];
     let mut children = 0;
     let mut child = subtree.next_power_of_two();
     while child > 1 {
