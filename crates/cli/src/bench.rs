@@ -3,6 +3,7 @@
 mod catalog;
 mod job;
 mod library;
+mod mark;
 mod plot;
 mod record;
 mod report;

@@ -1,7 +1,8 @@
 //! Running one command: its lines as they come, a limit on its silence, and nothing of it left behind.
 //!
-//! The command runs in a process group of its own, so that it can be stopped whole. Launchers put their ranks into
-//! further groups; those are found as its descendants before it is stopped, and killed if they outlive it.
+//! The command runs in a process group of its own, so that it can be asked to end whole. Launchers put their ranks
+//! into further groups and may die before them; all are found by a mark in their environment, and killed if they do
+//! not end. Killed MPI programs leave their files in /dev/shm: those that the job had mapped are removed.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
+
+use super::mark::Mark;
 
 const POLL: Duration = Duration::from_millis(50);
 /// Between asking a job to end and killing it.
@@ -56,6 +59,8 @@ pub fn run(
     mut on_line: impl FnMut(&str),
 ) -> io::Result<Outcome> {
     let interrupted = interruption()?;
+    let mark = Mark::new();
+    mark.put_on(&mut command);
     let begin = Instant::now();
     command
         .stdin(Stdio::null())
@@ -71,7 +76,7 @@ pub fn run(
     let stopped = follow(&mut child, &lines, patience, &interrupted, &mut on_line)?;
     let end = match stopped {
         Some(end) => {
-            stop(&mut child)?;
+            stop(&mut child, &mark)?;
             end
         }
         None => End::Exited(child.wait()?),
@@ -152,75 +157,31 @@ fn follow(
     }
 }
 
-fn stop(child: &mut Child) -> io::Result<()> {
-    let pid = child.id() as i32;
-    let family = descendants(pid);
-    let _ = killpg(Pid::from_raw(pid), Signal::SIGTERM);
+/// Asks the job to end, kills what has not ended in time, and removes its shared files.
+fn stop(child: &mut Child, mark: &Mark) -> io::Result<()> {
+    let group = Pid::from_raw(child.id().cast_signed());
+    let files = mark.shared_files();
+    let _ = killpg(group, Signal::SIGTERM);
     let asked = Instant::now();
-    while asked.elapsed() < GRACE
-        && (child.try_wait()?.is_none() || family.iter().any(Process::lives))
-    {
+    while asked.elapsed() < GRACE && (child.try_wait()?.is_none() || !mark.processes().is_empty()) {
         thread::sleep(POLL);
     }
-    for process in family.iter().filter(|p| p.lives()) {
-        let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+    // Again, for what was being started while we looked.
+    while asked.elapsed() < 2 * GRACE {
+        let left = mark.processes();
+        if left.is_empty() {
+            break;
+        }
+        for pid in left {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+        child.try_wait()?;
+        thread::sleep(POLL);
     }
-    if child.try_wait()?.is_none() {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+    for file in files {
+        let _ = fs::remove_file(file);
     }
     child.wait().map(drop)
-}
-
-/// A process by number and start time, so that a number used again is not taken for it.
-#[derive(Debug, PartialEq)]
-struct Process {
-    pid: i32,
-    started: u64,
-}
-
-impl Process {
-    fn lives(&self) -> bool {
-        fs::read_to_string(format!("/proc/{}/stat", self.pid)).is_ok_and(|stat| {
-            parse_stat(&stat)
-                .is_some_and(|(state, _, started)| state != 'Z' && started == self.started)
-        })
-    }
-}
-
-/// State, parent and start time of a `/proc/PID/stat`; the name in it may hold anything but ends with the last `)`.
-fn parse_stat(stat: &str) -> Option<(char, i32, u64)> {
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    Some((
-        fields.first()?.chars().next()?,
-        fields.get(1)?.parse().ok()?,
-        fields.get(19)?.parse().ok()?,
-    ))
-}
-
-fn descendants(root: i32) -> Vec<Process> {
-    let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let all: Vec<(i32, Process)> = numbers
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let (_, parent, started) =
-                parse_stat(&fs::read_to_string(entry.path().join("stat")).ok()?)?;
-            Some((parent, Process { pid, started }))
-        })
-        .collect();
-    let (mut family, mut grown) = (vec![root], 0);
-    while grown < family.len() {
-        let parent = family[grown];
-        family.extend(
-            all.iter()
-                .filter(|(p, _)| *p == parent)
-                .map(|(_, process)| process.pid),
-        );
-        grown += 1;
-    }
-    all.into_iter()
-        .map(|(_, process)| process)
-        .filter(|p| p.pid != root && family.contains(&p.pid))
-        .collect()
 }
 
 #[cfg(test)]
@@ -255,23 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_job_is_stopped_with_its_descendants_in_other_groups() {
+    fn a_silent_job_is_stopped_with_its_children_in_other_groups() {
         let mut pid = String::new();
         // The grandchild leaves the group, as a launcher's ranks do, and ignores being asked to end.
         let script = "setsid sh -c 'trap \"\" TERM; echo $$; sleep 60 & wait; sleep 60'";
-        let outcome = run(shell(script), of_seconds(0.3), |l| pid = l.to_string()).unwrap();
+        let outcome = run(shell(script), of_seconds(1.0), |l| pid = l.to_string()).unwrap();
         assert!(matches!(outcome.end, End::Silent));
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
-        assert!(
-            !stat.is_ok_and(|s| parse_stat(&s).is_some_and(|(state, ..)| state != 'Z')),
-            "{pid} lives"
-        );
-    }
-
-    #[test]
-    fn a_stat_line_with_a_strange_name_is_read() {
-        let stat = "7 (a) b (c) S 3 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 1 1";
-        assert_eq!(parse_stat(stat), Some(('S', 3, 4242)));
-        assert_eq!(parse_stat("nonsense"), None);
+        let is_alive = fs::read(format!("/proc/{pid}/environ")).is_ok_and(|e| !e.is_empty());
+        assert!(!is_alive, "{pid} lives");
     }
 }
