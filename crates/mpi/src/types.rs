@@ -61,9 +61,9 @@ static PLAIN_SIZES: [u8; Predefined::ALL.len()] = {
     let mut sizes = [0; Predefined::ALL.len()];
     let mut index = 0;
     while index < sizes.len() {
-        let datatype = Predefined::ALL[index];
-        if datatype.size() == datatype.extent() {
-            sizes[index] = datatype.size() as u8;
+        let element = Predefined::ALL[index].element();
+        if element.size() == element.extent() {
+            sizes[index] = element.size() as u8;
         }
         index += 1;
     }
