@@ -10,14 +10,19 @@
 //! Each process publishes one *card*, a short text that says how to reach it, and joins one fence; after that any thread
 //! may read any peer's card, at the moment the peer is first needed: start-up exchanges nothing between all pairs.
 
+#![deny(unsafe_code)]
+
 mod card;
 mod error;
+#[allow(unsafe_code)]
 mod ffi;
 mod host;
 mod mapping;
 pub mod pmi1;
 mod pmix;
 mod single;
+
+use std::io::Write;
 
 pub use error::{Error, Result};
 pub use mapping::Mapping;
@@ -50,8 +55,8 @@ pub struct Job {
     pub app_num: i32,
     /// `MPI_UNIVERSE_SIZE`, when the launcher says.
     pub universe_size: Option<u32>,
-    /// Cores that the ranks of this host share in all, when the launcher says (our mpiexec does). A bound rank cannot see
-    /// this in its own affinity mask.
+    /// CPUs (hardware threads) that the ranks of this host share in all, when the launcher says (our mpiexec does). A bound
+    /// rank cannot see this in its own affinity mask.
     pub host_cores: Option<u32>,
     pub launcher: Launcher,
 }
@@ -144,7 +149,9 @@ impl Bootstrap {
     /// this process with `code`. Does not wait for a thread that is inside another call.
     pub fn abort(&self, code: i32, message: &str) -> ! {
         if !message.is_empty() {
-            eprintln!("rank {} of {}: {message}", self.job.rank, self.job.size);
+            let line = format!("rank {} of {}: {message}\n", self.job.rank, self.job.size);
+            // In one write, whole among the lines of other ranks; the job ends even if nobody reads it.
+            let _ = std::io::stderr().write_all(line.as_bytes());
         }
         ffi::flush_stdout();
         match &self.exchange {

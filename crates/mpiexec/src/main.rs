@@ -1,12 +1,16 @@
 //! `mpiexec`: starts the ranks of a job on this machine, serves them PMI-1, and sees to it that all of them end.
 
+#![deny(unsafe_code)]
+
 mod arguments;
 mod binding;
 mod environment;
+mod message;
 mod plan;
 mod pmi;
 mod program;
 mod supervise;
+#[allow(unsafe_code)]
 mod sys;
 
 use arguments::{Command, Job};
@@ -40,7 +44,7 @@ fn run(job: &Job) -> u8 {
         return print(&plan.describe(true));
     }
     if job.report_bindings {
-        eprint!("{}", plan.describe(false));
+        message::say(plan.describe(false).trim_end());
     }
     supervise::run(job, &plan).unwrap_or_else(|problem| complain(&problem, FAILURE_EXIT_CODE))
 }
@@ -55,6 +59,6 @@ fn print(text: &str) -> u8 {
 
 /// Prints one line to standard error and answers the exit code.
 fn complain(problem: &dyn std::fmt::Display, exit_code: u8) -> u8 {
-    eprintln!("mpiexec: {problem}");
+    message::say(&format!("mpiexec: {problem}"));
     exit_code
 }

@@ -462,3 +462,23 @@ fn output_that_nobody_reads_any_more_ends_the_job() {
     let outcome = common::mpiexec(&["sh", "-c", &script]).run().expect(0);
     assert_eq!(outcome.stdout.lines().count(), 3);
 }
+
+#[test]
+fn a_launcher_whose_starter_ignores_children_still_sees_its_own() {
+    let script = format!(
+        "trap '' CHLD; exec {} -n 2 sh -c 'exit 3'",
+        env!("CARGO_BIN_EXE_mpiexec")
+    );
+    mpiexec(&["sh", "-c", &script]).run().expect(3);
+}
+
+#[test]
+fn a_closed_standard_error_changes_nothing() {
+    let mpiexec = env!("CARGO_BIN_EXE_mpiexec");
+    // Its reader is gone before mpiexec says anything.
+    let script = format!(
+        "exec 3>&1; {{ sleep 0.3; {mpiexec} -v -n 2 sh -c 'sleep 0.1; exit 4' 2>&1 3>&-; echo $? >&3; }} | true"
+    );
+    let outcome = common::mpiexec(&["sh", "-c", &script]).run().expect(0);
+    assert_eq!(outcome.stdout, "4\n");
+}

@@ -24,6 +24,7 @@ mod start;
 mod talk;
 
 use crate::arguments::Job;
+use crate::message::say;
 use crate::plan::Plan;
 use crate::pmi::{Server, Standing};
 use crate::sys::{self, Ended, Epoll, Reaped, SignalReader, Spawner, Watchdog};
@@ -224,9 +225,9 @@ impl Supervisor<'_> {
             return;
         }
         let limit = self.job.timeout.unwrap_or_default().as_secs_f64();
-        eprintln!(
+        say(&format!(
             "mpiexec: the job has not ended within {limit} s; every rank is asked what it waits for"
-        );
+        ));
         self.ending.record(TIMEOUT_EXIT_CODE);
         let time = if self.ask_for_reports() {
             REPORT_TIME
@@ -247,7 +248,7 @@ impl Supervisor<'_> {
 
     /// Remembers a failure that does not end the job.
     fn note_failure(&mut self, exit_code: i32, problem: &str) {
-        eprintln!("mpiexec: {problem}");
+        say(&format!("mpiexec: {problem}"));
         self.ending.record(exit_code as u8);
     }
 
@@ -367,7 +368,7 @@ impl Supervisor<'_> {
 
     fn verbose(&self, text: &str) {
         if self.job.verbose {
-            eprintln!("mpiexec: {text}");
+            say(&format!("mpiexec: {text}"));
         }
     }
 }

@@ -4,6 +4,7 @@ use super::connection::Connection;
 use crate::sys::{self, Ended, Pid};
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
 
 pub struct Rank {
     pub pid: Pid,
@@ -37,7 +38,15 @@ impl Rank {
 
     /// For messages: `rank 3 (pid 1234 on node7)`.
     pub fn show(&self, number: u32) -> String {
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        format!("rank {number} (pid {} on {})", self.pid, host.trim())
+        format!("rank {number} (pid {} on {})", self.pid, host())
     }
+}
+
+/// This host's name, from the kernel and not from the network.
+fn host() -> &'static str {
+    static HOST: OnceLock<String> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        name.trim().to_owned()
+    })
 }

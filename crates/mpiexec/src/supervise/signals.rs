@@ -1,10 +1,11 @@
 //! Signals sent to mpiexec.
 
 use super::{Phase, Supervisor};
+use crate::message::say;
 use crate::sys::{self, Received};
 
 /// Signals that mpiexec reads instead of being hit by.
-pub const READ: [i32; 10] = [
+pub const READ: [i32; 9] = [
     libc::SIGCHLD,
     libc::SIGINT,
     libc::SIGTERM,
@@ -14,7 +15,6 @@ pub const READ: [i32; 10] = [
     libc::SIGUSR2,
     libc::SIGTSTP,
     libc::SIGCONT,
-    libc::SIGPIPE,
 ];
 
 impl Supervisor<'_> {
@@ -25,8 +25,6 @@ impl Supervisor<'_> {
                 libc::SIGUSR2 => {
                     self.ask_for_reports();
                 }
-                // A write to a closed pipe fails as well, where it is handled.
-                libc::SIGPIPE => {}
                 libc::SIGINT if self.asked_to_end == Some(libc::SIGINT) => self.kill_now(),
                 libc::SIGTSTP => {
                     self.forward(&received);
@@ -57,7 +55,7 @@ impl Supervisor<'_> {
 
     fn kill_now(&mut self) {
         if self.ending.phase() != Phase::Killed {
-            eprintln!("mpiexec: interrupted again; every rank is killed");
+            say("mpiexec: interrupted again; every rank is killed");
             self.ending.record((128 + libc::SIGINT) as u8);
             self.enter(Phase::Killed);
         }

@@ -3,6 +3,7 @@
 use super::connection::Arrival;
 use super::rank::Client;
 use super::{Phase, Source, Supervisor, WRAPPER_TIME};
+use crate::message::say;
 use crate::pmi::{Event, Standing};
 use crate::sys::{self, Interest};
 use std::time::Instant;
@@ -147,7 +148,7 @@ impl Supervisor<'_> {
                     continue;
                 }
             };
-            eprintln!("mpiexec: {} {known}", rank.show(number as u32));
+            say(&format!("mpiexec: {} {known}", rank.show(number as u32)));
         }
         asked && self.ending.phase() != Phase::Killed
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-/// Reads the signals it was made for. They stay blocked in this process; ranks start with the mask as it was before.
+/// Reads the signals it was made for; one that mpiexec was started with as ignored (nohup) stays so. They stay blocked in this process; ranks start with the mask as it was before.
 pub struct SignalReader {
     fd: OwnedFd,
     mask_before: libc::sigset_t,
@@ -28,6 +28,8 @@ impl SignalReader {
             for &signal in signals {
                 check(libc::sigaddset(&mut set, signal))?;
             }
+            // Ignored by whoever started mpiexec, it would leave no exit status to read.
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut mask_before: libc::sigset_t = zeroed();
             check(libc::sigprocmask(libc::SIG_BLOCK, &set, &mut mask_before))?;
             let fd = check(libc::signalfd(
