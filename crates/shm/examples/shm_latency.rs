@@ -48,9 +48,7 @@ struct Counts {
 impl Sink for Counts {
     fn packet(&mut self, _: Peer, header: Header, payload: &[u8]) {
         self.packets += 1;
-        self.sum = self
-            .sum
-            .wrapping_add(u64::from(payload.first().copied().unwrap_or(0)));
+        self.buffer[..payload.len()].copy_from_slice(payload);
         if header.0[0] == 1 {
             let mut words = payload
                 .chunks_exact(8)

@@ -44,13 +44,16 @@ fn send_with_writes_in_place() {
     }
 }
 
+/// What was sent and has not come.
+type Queue = VecDeque<(u64, Vec<u8>)>;
+
 /// Random traffic among four, against queues.
 #[test]
 fn random_traffic() {
     for seed in 1..12 {
         let mut random = Random(seed);
         let mut all = world(4, Options::default());
-        let mut oracle: Vec<Vec<VecDeque<(u64, Vec<u8>)>>> = vec![vec![VecDeque::new(); 4]; 4];
+        let mut oracle: Vec<Vec<Queue>> = vec![vec![VecDeque::new(); 4]; 4];
         let mut refused = 0;
         for number in 0..6000u64 {
             let me = random.below(4) as usize;
