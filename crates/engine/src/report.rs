@@ -19,13 +19,14 @@ impl<F: Fabric> Engine<F> {
         self.fabric.wake();
     }
 
-    /// Whether a report was asked for and not yet given.
-    pub fn report_pending(&self) -> bool {
-        self.report_asked.load(Ordering::SeqCst)
+    /// Threads that wait and have done so for more than a moment.
+    pub fn waiters(&self) -> u32 {
+        self.watch.waiters()
     }
 
     pub(crate) fn report_if_asked(&self) {
-        if self.report_asked.swap(false, Ordering::SeqCst) {
+        let asked = self.report_asked.load(Ordering::Relaxed);
+        if asked && self.report_asked.swap(false, Ordering::SeqCst) {
             eprint!("{}", self.report());
         }
     }

@@ -58,6 +58,12 @@ pub(crate) struct Watch {
     waiting: AtomicU32,
 }
 
+impl Watch {
+    pub fn waiters(&self) -> u32 {
+        self.waiting.load(Ordering::Relaxed)
+    }
+}
+
 #[derive(Default)]
 struct Sleepers {
     watched: bool,
@@ -193,6 +199,7 @@ impl<F: Fabric> Engine<F> {
             }
             if turns % ALL_LANES_EVERY == 0 {
                 self.progress();
+                self.report_if_asked();
             }
             if turns < pace.spins {
                 std::hint::spin_loop();
