@@ -1,16 +1,16 @@
 //! Application binary interface (MPI-5.0 chapter 20). The integer forms of handles work at any time.
 
 use std::ffi::c_int;
+use std::ptr::without_provenance_mut;
 
-use weft_abi::{
-    MPI_ABI_SUBVERSION, MPI_ABI_VERSION, MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_File,
-    MPI_Group, MPI_INFO_NULL, MPI_Info, MPI_Message, MPI_Op, MPI_Request, MPI_Session, MPI_Win,
-};
+use weft_abi::*;
 use weft_abi_macros::mpi;
+use weft_mpi::process::kind;
+use weft_mpi::{InfoId, info};
 
 use crate::argument::Out;
 use crate::entry::Result;
-use crate::handle::*;
+use crate::integer;
 
 #[mpi(Abi_get_version)]
 fn abi_get_version(abi_major: Out<c_int>, abi_minor: Out<c_int>) -> Result<()> {
@@ -19,119 +19,143 @@ fn abi_get_version(abi_major: Out<c_int>, abi_minor: Out<c_int>) -> Result<()> {
     Ok(())
 }
 
-/// No Fortran support: there is nothing to tell.
-#[mpi(Abi_get_fortran_info)]
-fn abi_get_fortran_info(info: Out<Info>) -> Result<()> {
-    info.set(MPI_INFO_NULL.into());
+/// The sizes of the ABI's integers, in bytes (MPI-5.0 §20.2).
+#[mpi(Abi_get_info)]
+fn abi_get_info(info: Out<InfoId>) -> Result<()> {
+    let aint = size_of::<MPI_Aint>().to_string();
+    let count = size_of::<MPI_Count>().to_string();
+    let offset = size_of::<MPI_Offset>().to_string();
+    info.set(info::create_with(&[
+        (c"mpi_aint_size", &aint),
+        (c"mpi_count_size", &count),
+        (c"mpi_offset_size", &offset),
+    ])?);
     Ok(())
 }
 
+/// No Fortran support: there is nothing to tell.
+#[mpi(Abi_get_fortran_info)]
+fn abi_get_fortran_info(info: Out<Option<InfoId>>) -> Result<()> {
+    info.set(None);
+    Ok(())
+}
+
+/// The handle of a number, or the null handle if no object has it.
+fn handle<T>(found: Option<usize>, null: *mut T) -> *mut T {
+    found.map_or(null, without_provenance_mut)
+}
+
 #[mpi(Comm_toint)]
-fn comm_toint(comm: Comm) -> c_int {
-    comm.to_int()
+fn comm_toint(comm: MPI_Comm) -> c_int {
+    integer::of_handle(comm.addr())
 }
 
 #[mpi(Comm_fromint)]
 fn comm_fromint(comm: c_int) -> MPI_Comm {
-    Comm::from_int(comm).to_c()
-}
-
-#[mpi(Errhandler_toint)]
-fn errhandler_toint(errhandler: Errhandler) -> c_int {
-    errhandler.to_int()
-}
-
-#[mpi(Errhandler_fromint)]
-fn errhandler_fromint(errhandler: c_int) -> MPI_Errhandler {
-    Errhandler::from_int(errhandler).to_c()
-}
-
-#[mpi(File_toint)]
-fn file_toint(file: File) -> c_int {
-    file.to_int()
-}
-
-#[mpi(File_fromint)]
-fn file_fromint(file: c_int) -> MPI_File {
-    File::from_int(file).to_c()
+    handle(integer::of_kind(kind::COMM, comm), MPI_COMM_NULL)
 }
 
 #[mpi(Group_toint)]
-fn group_toint(group: Group) -> c_int {
-    group.to_int()
+fn group_toint(group: MPI_Group) -> c_int {
+    integer::of_handle(group.addr())
 }
 
 #[mpi(Group_fromint)]
 fn group_fromint(group: c_int) -> MPI_Group {
-    Group::from_int(group).to_c()
+    handle(integer::of_kind(kind::GROUP, group), MPI_GROUP_NULL)
 }
 
 #[mpi(Info_toint)]
-fn info_toint(info: Info) -> c_int {
-    info.to_int()
+fn info_toint(info: MPI_Info) -> c_int {
+    integer::of_handle(info.addr())
 }
 
 #[mpi(Info_fromint)]
 fn info_fromint(info: c_int) -> MPI_Info {
-    Info::from_int(info).to_c()
+    handle(integer::of_kind(kind::INFO, info), MPI_INFO_NULL)
 }
 
 #[mpi(Message_toint)]
-fn message_toint(message: Message) -> c_int {
-    message.to_int()
+fn message_toint(message: MPI_Message) -> c_int {
+    integer::of_handle(message.addr())
 }
 
 #[mpi(Message_fromint)]
 fn message_fromint(message: c_int) -> MPI_Message {
-    Message::from_int(message).to_c()
-}
-
-#[mpi(Op_toint)]
-fn op_toint(op: Op) -> c_int {
-    op.to_int()
-}
-
-#[mpi(Op_fromint)]
-fn op_fromint(op: c_int) -> MPI_Op {
-    Op::from_int(op).to_c()
-}
-
-#[mpi(Request_toint)]
-fn request_toint(request: Request) -> c_int {
-    request.to_int()
-}
-
-#[mpi(Request_fromint)]
-fn request_fromint(request: c_int) -> MPI_Request {
-    Request::from_int(request).to_c()
-}
-
-#[mpi(Session_toint)]
-fn session_toint(session: Session) -> c_int {
-    session.to_int()
-}
-
-#[mpi(Session_fromint)]
-fn session_fromint(session: c_int) -> MPI_Session {
-    Session::from_int(session).to_c()
+    handle(integer::of_kind(kind::MESSAGE, message), MPI_MESSAGE_NULL)
 }
 
 #[mpi(Type_toint)]
-fn type_toint(datatype: Datatype) -> c_int {
-    datatype.to_int()
+fn type_toint(datatype: MPI_Datatype) -> c_int {
+    integer::of_handle(datatype.addr())
 }
 
 #[mpi(Type_fromint)]
 fn type_fromint(datatype: c_int) -> MPI_Datatype {
-    Datatype::from_int(datatype).to_c()
+    handle(
+        integer::of_kind(kind::DATATYPE, datatype),
+        MPI_DATATYPE_NULL,
+    )
+}
+
+#[mpi(Request_toint)]
+fn request_toint(request: MPI_Request) -> c_int {
+    integer::of_request(request.addr())
+}
+
+#[mpi(Request_fromint)]
+fn request_fromint(request: c_int) -> MPI_Request {
+    handle(integer::request(request), MPI_REQUEST_NULL)
+}
+
+// Of the following kinds all objects are predefined, so a handle is its number.
+
+#[mpi(Errhandler_toint)]
+fn errhandler_toint(errhandler: MPI_Errhandler) -> c_int {
+    errhandler.addr() as c_int
+}
+
+#[mpi(Errhandler_fromint)]
+fn errhandler_fromint(errhandler: c_int) -> MPI_Errhandler {
+    handle(usize::try_from(errhandler).ok(), MPI_ERRHANDLER_NULL)
+}
+
+#[mpi(Op_toint)]
+fn op_toint(op: MPI_Op) -> c_int {
+    op.addr() as c_int
+}
+
+#[mpi(Op_fromint)]
+fn op_fromint(op: c_int) -> MPI_Op {
+    handle(usize::try_from(op).ok(), MPI_OP_NULL)
+}
+
+#[mpi(File_toint)]
+fn file_toint(file: MPI_File) -> c_int {
+    file.addr() as c_int
+}
+
+#[mpi(File_fromint)]
+fn file_fromint(file: c_int) -> MPI_File {
+    handle(usize::try_from(file).ok(), MPI_FILE_NULL)
+}
+
+#[mpi(Session_toint)]
+fn session_toint(session: MPI_Session) -> c_int {
+    session.addr() as c_int
+}
+
+#[mpi(Session_fromint)]
+fn session_fromint(session: c_int) -> MPI_Session {
+    handle(usize::try_from(session).ok(), MPI_SESSION_NULL)
 }
 
 #[mpi(Win_toint)]
-fn win_toint(win: Win) -> c_int {
-    win.to_int()
+fn win_toint(win: MPI_Win) -> c_int {
+    win.addr() as c_int
 }
 
 #[mpi(Win_fromint)]
 fn win_fromint(win: c_int) -> MPI_Win {
-    Win::from_int(win).to_c()
+    handle(usize::try_from(win).ok(), MPI_WIN_NULL)
 }

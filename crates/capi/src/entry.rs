@@ -1,23 +1,12 @@
 //! The run-time half of `#[mpi]`: parameters from C, errors to their handler.
 
-use std::borrow::Cow;
 use std::ffi::c_int;
 
-use weft_abi::{MPI_ERR_UNSUPPORTED_OPERATION, MPI_T_ERR_NOT_SUPPORTED};
-use weft_mpi::error::strings;
+use weft_abi::{MPI_Comm, MPI_T_ERR_NOT_SUPPORTED};
+use weft_mpi::process::{Phase, phase};
+use weft_mpi::{Class, CommId};
 
-pub type Result<T> = std::result::Result<T, Error>;
-
-/// An error class with what is wrong, in a few words. Boxed, so that a result is one register where nothing is wrong.
-#[derive(Debug)]
-pub struct Error(Box<(c_int, Cow<'static, str>)>);
-
-impl Error {
-    #[cold]
-    pub fn new(class: c_int, detail: impl Into<Cow<'static, str>>) -> Error {
-        Error(Box::new((class, detail.into())))
-    }
-}
+pub use weft_mpi::{Error, Result};
 
 /// A parameter made from its C form. The conversion is the check: what comes out is valid.
 #[diagnostic::on_unimplemented(
@@ -31,18 +20,44 @@ pub trait FromC<C>: Sized {
     unsafe fn from_c(raw: C, name: &'static str) -> Result<Self>;
 }
 
-/// The object a call was made on, whose error handler an error goes to.
+/// The object a call was made on, whose error handler an error goes to: its handle's number.
 pub enum Object {
     None,
+    Comm(usize),
+}
+
+/// Lets a call in between `MPI_Init` and `MPI_Finalize` only.
+#[inline(always)]
+pub fn enter() -> Result<()> {
+    match phase() {
+        Phase::Active => Ok(()),
+        other => Err(outside(other)),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn outside(phase: Phase) -> Error {
+    let what = match phase {
+        Phase::Before => "called before MPI_Init",
+        _ => "called after MPI_Finalize",
+    };
+    Error::new(Class::Other, what)
 }
 
 /// Hands an error to the error handler (MPI-5.0 §9.3) and returns what the function returns if that comes back.
 #[cold]
-pub fn raise(error: Error, _object: Object, function: &'static str) -> c_int {
-    // No call sets an error handler yet, so it is the initial one, MPI_ERRORS_ARE_FATAL.
-    let (class, detail) = *error.0;
-    eprintln!("{function}: {detail} ({})", strings::string(class));
-    std::process::abort()
+#[inline(never)]
+pub fn raise(error: Error, object: Object, function: &'static str) -> c_int {
+    let comm = match object {
+        Object::Comm(number) if phase() != Phase::Before => {
+            let handle: MPI_Comm = std::ptr::without_provenance_mut(number);
+            // SAFETY: a communicator's conversion follows no pointer.
+            unsafe { CommId::from_c(handle, "comm") }.ok()
+        }
+        _ => None,
+    };
+    weft_mpi::error::raise(&error, function, comm)
 }
 
 /// What a function does that is not implemented. Those of the tool interface never call an error handler
@@ -52,6 +67,6 @@ pub fn unsupported(function: &'static str) -> c_int {
     if function.starts_with("MPI_T_") {
         return MPI_T_ERR_NOT_SUPPORTED;
     }
-    let error = Error::new(MPI_ERR_UNSUPPORTED_OPERATION, "not implemented in WeftMPI");
+    let error = Error::new(Class::UnsupportedOperation, "not implemented in WeftMPI");
     raise(error, Object::None, function)
 }

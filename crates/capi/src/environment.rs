@@ -1,11 +1,14 @@
-//! Environment (MPI-5.0 chapter 9).
+//! Environment (MPI-5.0 chapter 9), and initialization and its end (chapter 11).
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
 use weft_abi::{
-    MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION, MPI_VERSION,
+    MPI_Comm, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION,
+    MPI_THREAD_MULTIPLE, MPI_VERSION,
 };
 use weft_abi_macros::mpi;
+use weft_mpi::CommId;
+use weft_mpi::process::{self, Phase, phase};
 
 use crate::argument::{Out, OutString};
 use crate::entry::Result;
@@ -17,6 +20,66 @@ const LIBRARY_VERSION: &str = concat!(
     " (MPI 5.0, standard ABI 1.0)"
 );
 
+#[mpi(Init)]
+fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
+    process::initialize()
+}
+
+/// All threads may call, whatever is required (MPI-5.0 §11.2).
+#[mpi(Init_thread)]
+fn init_thread(
+    _argc: *mut c_int,
+    _argv: *mut *mut *mut c_char,
+    _required: c_int,
+    provided: Out<c_int>,
+) -> Result<()> {
+    process::initialize()?;
+    provided.set(MPI_THREAD_MULTIPLE);
+    Ok(())
+}
+
+#[mpi(Initialized)]
+fn initialized(flag: Out<bool>) -> Result<()> {
+    flag.set(phase() != Phase::Before);
+    Ok(())
+}
+
+#[mpi(Finalize)]
+fn finalize() -> Result<()> {
+    process::finalize()
+}
+
+#[mpi(Finalized)]
+fn finalized(flag: Out<bool>) -> Result<()> {
+    flag.set(phase() == Phase::After);
+    Ok(())
+}
+
+/// Ends the whole job, whatever the communicator (MPI-5.0 §11.4.2).
+#[mpi(Abort)]
+fn abort(_comm: MPI_Comm, errorcode: c_int) -> Result<()> {
+    process::abort(errorcode, &format!("MPI_Abort with code {errorcode}"))
+}
+
+#[mpi(Query_thread)]
+fn query_thread(provided: Out<c_int>) -> Result<()> {
+    provided.set(MPI_THREAD_MULTIPLE);
+    Ok(())
+}
+
+#[mpi(Is_thread_main)]
+fn is_thread_main(flag: Out<bool>) -> Result<()> {
+    flag.set(process::is_main_thread());
+    Ok(())
+}
+
+/// No process of this library was spawned.
+#[mpi(Comm_get_parent)]
+fn comm_get_parent(parent: Out<Option<CommId>>) -> Result<()> {
+    parent.set(None);
+    Ok(())
+}
+
 #[mpi(Get_version)]
 fn get_version(version: Out<c_int>, subversion: Out<c_int>) -> Result<()> {
     version.set(MPI_VERSION);
@@ -26,13 +89,13 @@ fn get_version(version: Out<c_int>, subversion: Out<c_int>) -> Result<()> {
 
 #[mpi(Get_library_version)]
 fn get_library_version(version: OutString, resultlen: Out<c_int>) -> Result<()> {
-    resultlen.set(version.set(LIBRARY_VERSION, MPI_MAX_LIBRARY_VERSION_STRING));
+    resultlen.set(version.set(LIBRARY_VERSION.as_bytes(), MPI_MAX_LIBRARY_VERSION_STRING));
     Ok(())
 }
 
 #[mpi(Get_processor_name)]
 fn get_processor_name(name: OutString, resultlen: Out<c_int>) -> Result<()> {
-    resultlen.set(name.set(&system::host_name(), MPI_MAX_PROCESSOR_NAME));
+    resultlen.set(name.set(system::host_name().as_bytes(), MPI_MAX_PROCESSOR_NAME));
     Ok(())
 }
 

@@ -1,97 +1,183 @@
-//! Handles as the library knows them, and their integer form.
+//! Handles: from C's to the library's identifiers and back.
 //!
-//! A predefined handle is the ABI's small integer. One of our own is an index below 2^31 with its kind in the top four
-//! bits, so it lies outside 0..4095, and an index of one kind is no handle of another.
+//! A predefined handle is one of the ABI's numbers below 4096; any other is the library's number as it is, which the
+//! library checks. What is neither becomes a number that names nothing.
 
-use std::ffi::c_int;
-use std::ptr::without_provenance_mut;
+use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
+use weft_mpi::error::Handler;
+use weft_mpi::probe::Message;
+use weft_mpi::{Class, CommId, GroupId, InfoId, Op, Request, TypeId};
 
-use crate::argument::Output;
+use crate::argument::{Output, non_null};
+use crate::entry::{Error, FromC, Result};
+use crate::predefined;
 
-const KIND_SHIFT: u32 = 60;
-const PREDEFINED_END: usize = 4096;
+pub const PREDEFINED_END: usize = 4096;
+
+/// A number of no object, whatever the kind.
+const NOTHING: u64 = u64::MAX;
+
+/// An identifier whose C form has a null handle.
+pub trait Handle: Output<C: Copy> {
+    const NULL: Self::C;
+}
+
+impl<T: Handle> Output for Option<T> {
+    type C = T::C;
+    #[inline]
+    fn into_c(self) -> T::C {
+        self.map_or(T::NULL, T::into_c)
+    }
+}
+
+/// A handle that the function frees or uses up.
+pub struct InOut<T: Handle>(NonNull<T::C>);
+
+impl<T: Handle + FromC<T::C>> InOut<T> {
+    /// The object. `name` is the parameter's.
+    pub fn get(&self, name: &'static str) -> Result<T> {
+        // SAFETY: `from_c` took a valid address, an InOut does not outlive the call, and the conversions of handles
+        // follow no pointer.
+        unsafe { T::from_c(self.0.read(), name) }
+    }
+
+    /// Makes the handle null.
+    pub fn clear(self) {
+        // SAFETY: as above.
+        unsafe { self.0.write(T::NULL) }
+    }
+}
+
+impl<T: Handle> FromC<*mut T::C> for InOut<T> {
+    unsafe fn from_c(raw: *mut T::C, name: &'static str) -> Result<InOut<T>> {
+        Ok(InOut(non_null(raw, name)?))
+    }
+}
 
 macro_rules! handles {
-    ($($name:ident = $c:ident, kind $kind:literal;)*) => {$(
-        #[repr(transparent)]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $name(usize);
-
-        impl $name {
-            /// The fixed value of a predefined handle; -1 - index for one of our own, so the two never meet.
-            pub fn to_int(self) -> c_int {
-                to_int(self.0)
-            }
-
-            /// The handle that [`to_int`](Self::to_int) made `number` of.
-            pub fn from_int(number: c_int) -> $name {
-                $name(from_int(number, $kind))
-            }
-
-            pub fn to_c(self) -> $c {
-                without_provenance_mut(self.0)
+    ($($id:ty = $c:ty, null $null:expr, from $from:expr, to $to:expr;)*) => {$(
+        impl FromC<$c> for $id {
+            #[inline]
+            unsafe fn from_c(raw: $c, name: &'static str) -> Result<$id> {
+                let from: fn(usize, &'static str) -> Result<$id> = $from;
+                from(raw.addr(), name)
             }
         }
 
-        impl Output for $name {
+        impl Output for $id {
             type C = $c;
+            #[inline]
             fn into_c(self) -> $c {
-                self.to_c()
+                let to: fn($id) -> usize = $to;
+                without_provenance_mut(to(self))
             }
         }
 
-        impl From<$c> for $name {
-            fn from(handle: $c) -> $name {
-                $name(handle.addr())
-            }
+        impl Handle for $id {
+            const NULL: $c = $null;
         }
     )*};
 }
 
 handles! {
-    Comm = MPI_Comm, kind 1;
-    Group = MPI_Group, kind 2;
-    Datatype = MPI_Datatype, kind 3;
-    Op = MPI_Op, kind 4;
-    Errhandler = MPI_Errhandler, kind 5;
-    Info = MPI_Info, kind 6;
-    Request = MPI_Request, kind 7;
-    Message = MPI_Message, kind 8;
-    Win = MPI_Win, kind 9;
-    File = MPI_File, kind 10;
-    Session = MPI_Session, kind 11;
+    CommId = MPI_Comm, null MPI_COMM_NULL, from comm, to comm_number;
+    GroupId = MPI_Group, null MPI_GROUP_NULL, from group, to group_number;
+    TypeId = MPI_Datatype, null MPI_DATATYPE_NULL, from datatype, to datatype_number;
+    Op = MPI_Op, null MPI_OP_NULL, from op, to predefined::op_number;
+    Handler = MPI_Errhandler, null MPI_ERRHANDLER_NULL, from handler, to handler_number;
+    InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
+    Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
+        to |request| request.0 as usize;
+    Message = MPI_Message, null MPI_MESSAGE_NULL, from |number, _| Ok(Message(number as u64)),
+        to |message| message.0 as usize;
 }
 
-fn to_int(handle: usize) -> c_int {
-    if handle < PREDEFINED_END {
-        return handle as c_int;
-    }
-    let index = handle & ((1 << KIND_SHIFT) - 1);
-    debug_assert!(index <= c_int::MAX as usize, "handle index {index:#x}");
-    -1 - index as c_int
-}
-
-fn from_int(number: c_int, kind: usize) -> usize {
-    match usize::try_from(number) {
-        Ok(predefined) => predefined,
-        Err(_) => kind << KIND_SHIFT | (-1 - number) as usize,
+/// `MPI_INFO_NULL` is none.
+impl FromC<MPI_Info> for Option<InfoId> {
+    unsafe fn from_c(raw: MPI_Info, _: &'static str) -> Result<Option<InfoId>> {
+        Ok((raw != MPI_INFO_NULL).then(|| InfoId(raw.addr() as u64)))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integers_and_back() {
-        assert_eq!(Comm::from(MPI_COMM_WORLD).to_int(), 0x101);
-        assert_eq!(Comm::from_int(0x101).to_c(), MPI_COMM_WORLD);
-        for index in [0, 1, 0x101, 4095, 4096, c_int::MAX as usize] {
-            let handle = Comm(1 << KIND_SHIFT | index);
-            assert!(handle.to_int() < 0, "no predefined handle");
-            assert_eq!(Comm::from_int(handle.to_int()), handle);
-        }
+#[inline]
+fn comm(number: usize, name: &'static str) -> Result<CommId> {
+    if number == predefined::COMM_WORLD {
+        Ok(CommId::WORLD)
+    } else if number >= PREDEFINED_END {
+        Ok(CommId(number as u64))
+    } else if number == predefined::COMM_SELF {
+        Ok(CommId::SELF)
+    } else {
+        Err(not_a_handle(Class::Comm, number, name))
     }
+}
+
+#[inline]
+fn comm_number(comm: CommId) -> usize {
+    match comm {
+        CommId::WORLD => predefined::COMM_WORLD,
+        CommId::SELF => predefined::COMM_SELF,
+        CommId(number) => number as usize,
+    }
+}
+
+fn group(number: usize, name: &'static str) -> Result<GroupId> {
+    match number {
+        predefined::GROUP_EMPTY => Ok(GroupId::EMPTY),
+        0..PREDEFINED_END => Err(not_a_handle(Class::Group, number, name)),
+        _ => Ok(GroupId(number as u64)),
+    }
+}
+
+fn group_number(group: GroupId) -> usize {
+    match group {
+        GroupId::EMPTY => predefined::GROUP_EMPTY,
+        GroupId(number) => number as usize,
+    }
+}
+
+/// A datatype need not be one where the call ignores it (MPI-5.0 §6.2), so a wrong number is no error here.
+#[inline]
+fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
+    if number >= PREDEFINED_END {
+        return Ok(TypeId(number as u64));
+    }
+    Ok(predefined::datatype(number).map_or(TypeId(NOTHING), TypeId::predefined))
+}
+
+fn datatype_number(datatype: TypeId) -> usize {
+    match weft_mpi::types::as_predefined(datatype) {
+        Some(predefined) => predefined::datatype_number(predefined),
+        None => datatype.0 as usize,
+    }
+}
+
+fn op(number: usize, name: &'static str) -> Result<Op> {
+    predefined::op(number).ok_or_else(|| not_a_handle(Class::Op, number, name))
+}
+
+fn handler(number: usize, name: &'static str) -> Result<Handler> {
+    match number {
+        predefined::ERRORS_ARE_FATAL => Ok(Handler::Fatal),
+        predefined::ERRORS_ABORT => Ok(Handler::Abort),
+        predefined::ERRORS_RETURN => Ok(Handler::Return),
+        _ => Err(not_a_handle(Class::Errhandler, number, name)),
+    }
+}
+
+fn handler_number(handler: Handler) -> usize {
+    match handler {
+        Handler::Fatal => predefined::ERRORS_ARE_FATAL,
+        Handler::Abort => predefined::ERRORS_ABORT,
+        Handler::Return => predefined::ERRORS_RETURN,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn not_a_handle(class: Class, number: usize, name: &str) -> Error {
+    let what = weft_mpi::error::strings::string(class as i32);
+    Error::new(class, format!("{name}: {what} (handle {number:#x})"))
 }

@@ -1,19 +1,27 @@
 //! The shims of `libmpi_abi.so.1`: each function of the C interface converts its arguments and calls the library.
 //!
-//! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `handle`, `status`) and in
-//! `system`; the shims themselves are ordinary functions under `#[mpi]`.
+//! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `array`, `handle`,
+//! `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
+//! parameters that the standard gives them.
+#![allow(clippy::too_many_arguments)]
 
 mod argument;
+mod array;
 mod entry;
 mod handle;
+mod integer;
+mod predefined;
 mod status;
 mod system;
 
 mod abi;
+mod collective;
+mod communicator;
 mod datatype;
 mod environment;
 mod error;
 mod external;
+mod info;
 mod point_to_point;
 mod tool;
 mod unsupported;

@@ -1,11 +1,20 @@
-//! What the internal words of `MPI_Status` hold, and references to statuses.
+//! What the internal words of `MPI_Status` hold, and places for statuses.
 
-use weft_abi::{MPI_ERR_ARG, MPI_Status};
+use std::ffi::c_int;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 
+use weft_abi::MPI_Status;
+use weft_mpi::{Class, Status};
+
+use crate::argument::Length;
 use crate::entry::{Error, FromC, Result};
 
-/// The words: bytes received, low and high half; whether the request was cancelled.
+/// The words: bytes received, low and high half; whether the request was cancelled; its error class.
+const BYTES_LOW: usize = 0;
+const BYTES_HIGH: usize = 1;
 const CANCELLED: usize = 2;
+const CLASS: usize = 3;
 
 pub fn is_cancelled(status: &MPI_Status) -> bool {
     status.MPI_internal[CANCELLED] != 0
@@ -15,13 +24,115 @@ pub fn set_cancelled(status: &mut MPI_Status, cancelled: bool) {
     status.MPI_internal[CANCELLED] = cancelled.into();
 }
 
+/// Packed length of the message.
+pub fn bytes(status: &MPI_Status) -> u64 {
+    let [low, high] = [BYTES_LOW, BYTES_HIGH].map(|word| status.MPI_internal[word] as u32);
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[inline]
+pub fn set_bytes(status: &mut MPI_Status, bytes: u64) {
+    status.MPI_internal[BYTES_LOW] = bytes as c_int;
+    status.MPI_internal[BYTES_HIGH] = (bytes >> 32) as c_int;
+}
+
+/// Stores an outcome. `MPI_ERROR` is left alone (MPI-5.0 §3.2.5).
+#[inline]
+fn store(place: &mut MPI_Status, status: &Status) {
+    place.MPI_SOURCE = status.source;
+    place.MPI_TAG = status.tag;
+    set_bytes(place, status.bytes);
+    set_cancelled(place, status.cancelled);
+    place.MPI_internal[CLASS] = status.class as c_int;
+}
+
+/// A place for a status, or `MPI_STATUS_IGNORE`.
+pub struct OutStatus(Option<NonNull<MPI_Status>>);
+
+impl OutStatus {
+    #[inline]
+    pub fn set(self, status: &Status) {
+        if let Some(mut place) = self.0 {
+            // SAFETY: `from_c` took a valid address, and an OutStatus does not outlive the call.
+            store(unsafe { place.as_mut() }, status);
+        }
+    }
+
+    /// Stores the outcome of the call's one operation, whose error is the call's.
+    #[inline]
+    pub fn complete(self, status: Status) -> Result<()> {
+        self.set(&status);
+        status.check()
+    }
+}
+
+impl FromC<*mut MPI_Status> for OutStatus {
+    #[inline]
+    unsafe fn from_c(raw: *mut MPI_Status, _: &'static str) -> Result<OutStatus> {
+        Ok(OutStatus(NonNull::new(raw)))
+    }
+}
+
+/// An array of statuses to be filled in, or `MPI_STATUSES_IGNORE`. The standard asks for as many as the call has
+/// requests.
+pub struct OutStatuses<'a> {
+    first: Option<NonNull<MPI_Status>>,
+    call: PhantomData<&'a mut MPI_Status>,
+}
+
+impl<'a> OutStatuses<'a> {
+    /// The places: none if they are ignored.
+    #[inline]
+    pub fn slice(self, length: Length) -> Places<'a> {
+        Places(self.first.map(|first| {
+            // SAFETY: not null, so an array of the caller's with as many statuses; no other access during the call.
+            unsafe { std::slice::from_raw_parts_mut(first.as_ptr(), length.0) }
+        }))
+    }
+}
+
+impl FromC<*mut MPI_Status> for OutStatuses<'_> {
+    #[inline]
+    unsafe fn from_c(raw: *mut MPI_Status, _: &'static str) -> Result<Self> {
+        Ok(OutStatuses {
+            first: NonNull::new(raw),
+            call: PhantomData,
+        })
+    }
+}
+
+/// Places for the statuses of several requests.
+pub struct Places<'a>(Option<&'a mut [MPI_Status]>);
+
+impl Places<'_> {
+    #[inline]
+    pub fn set(&mut self, index: usize, status: &Status) {
+        if let Some(places) = &mut self.0 {
+            store(&mut places[index], status);
+        }
+    }
+
+    /// Passes the call's result on. Where that is `MPI_ERR_IN_STATUS`, and only there, the first `count` statuses get
+    /// their `MPI_ERROR` (MPI-5.0 §3.7.5).
+    #[inline]
+    pub fn finish<T>(self, count: usize, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result
+            && error.class == Class::InStatus
+            && let Some(places) = self.0
+        {
+            for place in &mut places[..count] {
+                place.MPI_ERROR = place.MPI_internal[CLASS];
+            }
+        }
+        result
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn no_status(name: &str) -> Error {
-    Error::new(
-        MPI_ERR_ARG,
-        format!("`{name}` is MPI_STATUS_IGNORE or null, and the function needs a status"),
-    )
+    let text = format!("{name}: MPI_STATUS_IGNORE or null, and the function needs a status");
+    Error::new(Class::Arg, text)
 }
 
 impl FromC<*const MPI_Status> for &MPI_Status {

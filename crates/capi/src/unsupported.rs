@@ -6,39 +6,28 @@ use weft_abi_macros::unsupported;
 
 unsupported! {
     // 3. Point-to-point communication
-    Bsend, Bsend_init, Buffer_attach, Buffer_detach, Buffer_flush, Buffer_iflush, Cancel, Comm_attach_buffer,
-    Comm_detach_buffer, Comm_flush_buffer, Comm_iflush_buffer, Get_count, Ibsend, Improbe, Imrecv, Iprobe, Irecv,
-    Irsend, Isend, Isendrecv, Isendrecv_replace, Issend, Mprobe, Mrecv, Probe, Recv, Recv_init, Request_free,
-    Request_get_status, Request_get_status_all, Request_get_status_any, Request_get_status_some, Rsend, Rsend_init,
-    Send, Send_init, Sendrecv, Sendrecv_replace, Session_attach_buffer, Session_detach_buffer, Session_flush_buffer,
-    Session_iflush_buffer, Ssend, Ssend_init, Start, Startall, Test, Testall, Testany, Testsome, Wait, Waitall,
-    Waitany, Waitsome,
+    Buffer_iflush, Comm_attach_buffer, Comm_detach_buffer, Comm_flush_buffer, Comm_iflush_buffer,
+    Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 4. Partitioned point-to-point communication
     Parrived, Pready, Pready_list, Pready_range, Precv_init, Psend_init,
     // 5. Datatypes
-    Get_elements, Pack, Pack_external, Pack_external_size, Pack_size, Type_commit, Type_contiguous,
-    Type_create_darray, Type_create_hindexed, Type_create_hindexed_block, Type_create_hvector,
-    Type_create_indexed_block, Type_create_resized, Type_create_struct, Type_create_subarray, Type_dup, Type_free,
-    Type_get_contents, Type_get_envelope, Type_get_extent, Type_get_true_extent, Type_indexed, Type_size,
-    Type_vector, Unpack, Unpack_external,
+    Pack, Pack_external, Pack_external_size, Pack_size, Type_create_darray, Type_create_hindexed,
+    Type_create_hindexed_block, Type_create_hvector, Type_create_indexed_block, Type_create_resized,
+    Type_create_struct, Type_create_subarray, Type_get_contents, Type_get_envelope, Type_indexed, Unpack,
+    Unpack_external,
     // 6. Collective communication
-    Allgather, Allgather_init, Allgatherv, Allgatherv_init, Allreduce, Allreduce_init, Alltoall, Alltoall_init,
-    Alltoallv, Alltoallv_init, Alltoallw, Alltoallw_init, Barrier, Barrier_init, Bcast, Bcast_init, Exscan,
-    Exscan_init, Gather, Gather_init, Gatherv, Gatherv_init, Iallgather, Iallgatherv, Iallreduce, Ialltoall,
-    Ialltoallv, Ialltoallw, Ibarrier, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
-    Ireduce_scatter_block, Iscan, Iscatter, Iscatterv, Op_commutative, Op_create, Op_free, Reduce, Reduce_init,
-    Reduce_local, Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan,
-    Scan_init, Scatter, Scatter_init, Scatterv, Scatterv_init, Type_get_value_index,
+    Allgather_init, Allgatherv_init, Allreduce_init, Alltoall_init, Alltoallv_init, Alltoallw, Alltoallw_init,
+    Barrier_init, Bcast_init, Exscan_init, Gather_init, Gatherv_init, Iallgather, Iallgatherv, Iallreduce,
+    Ialltoall, Ialltoallv, Ialltoallw, Ibarrier, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
+    Ireduce_scatter_block, Iscan, Iscatter, Iscatterv, Op_create, Op_free, Reduce_init, Reduce_local,
+    Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan_init, Scatter_init,
+    Scatterv_init, Type_get_value_index,
     // 7. Groups, contexts, communicators and caching
-    Comm_compare, Comm_create, Comm_create_from_group, Comm_create_group, Comm_create_keyval, Comm_delete_attr,
-    Comm_dup, Comm_dup_with_info, Comm_free, Comm_free_keyval, Comm_get_attr, Comm_get_info, Comm_get_name,
-    Comm_group, Comm_idup, Comm_idup_with_info, Comm_rank, Comm_remote_group, Comm_remote_size, Comm_set_attr,
-    Comm_set_info, Comm_set_name, Comm_size, Comm_split, Comm_split_type, Comm_test_inter, Group_compare,
-    Group_difference, Group_excl, Group_free, Group_from_session_pset, Group_incl, Group_intersection,
-    Group_range_excl, Group_range_incl, Group_rank, Group_size, Group_translate_ranks, Group_union,
-    Intercomm_create, Intercomm_create_from_groups, Intercomm_merge, Type_create_keyval, Type_delete_attr,
-    Type_free_keyval, Type_get_attr, Type_get_name, Type_set_attr, Type_set_name, Win_create_keyval,
-    Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
+    Comm_create_from_group, Comm_create_keyval, Comm_delete_attr, Comm_free_keyval, Comm_idup, Comm_idup_with_info,
+    Comm_remote_group, Comm_remote_size, Comm_set_attr, Group_from_session_pset, Intercomm_create,
+    Intercomm_create_from_groups, Intercomm_merge, Type_create_keyval, Type_delete_attr, Type_free_keyval,
+    Type_get_attr, Type_get_name, Type_set_attr, Type_set_name, Win_create_keyval, Win_delete_attr, Win_free_keyval,
+    Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
     // 8. Virtual topologies
     Cart_coords, Cart_create, Cart_get, Cart_map, Cart_rank, Cart_shift, Cart_sub, Cartdim_get, Dims_create,
     Dist_graph_create, Dist_graph_create_adjacent, Dist_graph_neighbors, Dist_graph_neighbors_count, Graph_create,
@@ -48,19 +37,15 @@ unsupported! {
     Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,
     Neighbor_alltoallw_init, Topo_test,
     // 9. Environment
-    Add_error_class, Add_error_code, Add_error_string, Alloc_mem, Comm_call_errhandler, Comm_create_errhandler,
-    Comm_get_errhandler, Comm_set_errhandler, Errhandler_free, File_call_errhandler, File_create_errhandler,
-    File_get_errhandler, File_set_errhandler, Free_mem, Get_hw_resource_info, Remove_error_class, Remove_error_code,
-    Remove_error_string, Session_call_errhandler, Session_create_errhandler, Session_get_errhandler,
-    Session_set_errhandler, Win_call_errhandler, Win_create_errhandler, Win_get_errhandler, Win_set_errhandler,
-    // 10. The info object
-    Info_create, Info_create_env, Info_delete, Info_dup, Info_free, Info_get_nkeys, Info_get_nthkey,
-    Info_get_string, Info_set,
+    Add_error_class, Add_error_code, Add_error_string, Alloc_mem, Comm_create_errhandler, File_call_errhandler,
+    File_create_errhandler, File_get_errhandler, File_set_errhandler, Free_mem, Get_hw_resource_info,
+    Remove_error_class, Remove_error_code, Remove_error_string, Session_call_errhandler, Session_create_errhandler,
+    Session_get_errhandler, Session_set_errhandler, Win_call_errhandler, Win_create_errhandler, Win_get_errhandler,
+    Win_set_errhandler,
     // 11. Process initialization, creation and management
-    Abort, Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_get_parent, Comm_join, Comm_spawn,
-    Comm_spawn_multiple, Finalize, Finalized, Init, Init_thread, Initialized, Is_thread_main, Lookup_name,
-    Open_port, Publish_name, Query_thread, Session_finalize, Session_get_info, Session_get_nth_pset,
-    Session_get_num_psets, Session_get_pset_info, Session_init, Unpublish_name,
+    Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
+    Open_port, Publish_name, Session_finalize, Session_get_info, Session_get_nth_pset, Session_get_num_psets,
+    Session_get_pset_info, Session_init, Unpublish_name,
     // 12. One-sided communication
     Accumulate, Compare_and_swap, Fetch_and_op, Get, Get_accumulate, Put, Raccumulate, Rget, Rget_accumulate, Rput,
     Win_allocate, Win_allocate_shared, Win_attach, Win_complete, Win_create, Win_create_dynamic, Win_detach,
@@ -68,7 +53,7 @@ unsupported! {
     Win_get_info, Win_lock, Win_lock_all, Win_post, Win_set_info, Win_shared_query, Win_start, Win_sync, Win_test,
     Win_unlock, Win_unlock_all, Win_wait,
     // 13. External interfaces
-    Grequest_complete, Grequest_start, Status_set_elements,
+    Grequest_complete, Grequest_start,
     // 14. I/O
     File_close, File_delete, File_get_amode, File_get_atomicity, File_get_byte_offset, File_get_group,
     File_get_info, File_get_position, File_get_position_shared, File_get_size, File_get_type_extent, File_get_view,
@@ -92,10 +77,9 @@ unsupported! {
     T_pvar_reset, T_pvar_session_create, T_pvar_session_free, T_pvar_start, T_pvar_stop, T_pvar_write,
     T_source_get_info, T_source_get_num, T_source_get_timestamp,
     // 16. Deprecated interfaces
-    Attr_delete, Attr_get, Attr_put, Get_elements_x, Info_get, Info_get_valuelen, Keyval_create, Keyval_free,
-    Status_set_elements_x, Type_get_extent_x, Type_get_true_extent_x, Type_size_x,
+    Attr_delete, Attr_put, Keyval_create, Keyval_free,
     // 19. Language bindings
     Type_create_f90_complex, Type_create_f90_integer, Type_create_f90_real, Type_match_size,
     // 20. Application binary interface
-    Abi_get_fortran_booleans, Abi_get_info, Abi_set_fortran_booleans, Abi_set_fortran_info,
+    Abi_get_fortran_booleans, Abi_set_fortran_booleans, Abi_set_fortran_info,
 }

@@ -27,6 +27,8 @@ pub use group::GroupId;
 pub use info::InfoId;
 pub use request::{Request, Status};
 pub use types::TypeId;
+pub use weft_collective::Counts;
+pub use weft_datatype::{Datatype, Op, Predefined};
 
 /// Special ranks, tags and values; the ABI's numbers.
 pub const ANY_SOURCE: i32 = -1;

@@ -13,7 +13,6 @@ use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
-use crate::info::Info;
 use crate::request::Compound;
 use crate::table::Table;
 use crate::types::UserType;
@@ -52,7 +51,6 @@ pub struct Process {
     pub(crate) comms: Table<Comm>,
     pub(crate) groups: Table<Group>,
     pub(crate) types: Table<UserType>,
-    pub(crate) infos: Table<Info>,
     pub(crate) compounds: Table<Compound>,
     pub(crate) contexts: Contexts,
     pub(crate) buffers: Mutex<Buffers>,
@@ -60,6 +58,8 @@ pub struct Process {
     pub(crate) own: Arc<Comm>,
     oversubscribed: bool,
     main_thread: std::thread::ThreadId,
+    /// What is said when someone asks what this process waits for, and it waits for nothing.
+    busy_line: String,
 }
 
 struct Cards(Arc<Bootstrap>);
@@ -144,12 +144,14 @@ pub fn abort(code: i32, message: &str) -> ! {
 
 /// The live handle of a kind at an index: the inverse of taking a handle's lower 32 bits.
 pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
+    if kind == kind::INFO {
+        return crate::info::current(index);
+    }
     let process = PROCESS.get()?;
     match kind {
         kind::COMM => process.comms.current(index),
         kind::GROUP => process.groups.current(index),
         kind::DATATYPE => process.types.current(index),
-        kind::INFO => process.infos.current(index),
         kind::COMPOUND => process.compounds.current(index),
         kind::REQUEST | kind::MESSAGE => {
             let id = process.engine.current(index)?;
@@ -207,7 +209,6 @@ impl Process {
             comms: Table::new(kind::COMM),
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),
-            infos: Table::new(kind::INFO),
             compounds: Table::new(kind::COMPOUND),
             contexts: Contexts::new(),
             buffers: Mutex::default(),
@@ -215,6 +216,7 @@ impl Process {
             own: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), "MPI_COMM_SELF")),
             oversubscribed,
             main_thread: std::thread::current().id(),
+            busy_line: format!("weft: rank {rank}: not waiting in an MPI call\n"),
             bootstrap,
         })
     }
@@ -249,7 +251,12 @@ const REPORT_SIGNAL: i32 = libc::SIGUSR2;
 
 extern "C" fn on_report_signal(_: i32) {
     if let Some(process) = PROCESS.get() {
-        // A store and a futex call: both are safe in a signal handler.
+        // Loads, stores, a futex call and a write: all are safe in a signal handler.
+        if process.engine.waiters() == 0 {
+            let line = &process.busy_line;
+            // SAFETY: the bytes are valid; that nobody may read them is no concern of ours.
+            unsafe { libc::write(libc::STDERR_FILENO, line.as_ptr().cast(), line.len()) };
+        }
         process.engine.ask_report();
     }
 }

@@ -1,0 +1,94 @@
+//! Making and freeing communicators (MPI-5.0 §7.4.2, §7.4.3).
+
+use std::ffi::c_int;
+
+use weft_abi::*;
+use weft_abi_macros::mpi;
+use weft_mpi::create::{self, SplitType};
+use weft_mpi::{Class, CommId, GroupId, InfoId, comm, info};
+
+use crate::argument::Out;
+use crate::entry::{Error, Result};
+use crate::handle::InOut;
+
+#[mpi(Comm_dup)]
+fn comm_dup(comm: CommId, newcomm: Out<CommId>) -> Result<()> {
+    newcomm.set(create::dup(comm)?);
+    Ok(())
+}
+
+#[mpi(Comm_dup_with_info)]
+fn comm_dup_with_info(comm: CommId, info: Option<InfoId>, newcomm: Out<CommId>) -> Result<()> {
+    info.map_or(Ok(()), info::check)?;
+    newcomm.set(create::dup(comm)?);
+    Ok(())
+}
+
+#[mpi(Comm_split)]
+fn comm_split(comm: CommId, color: c_int, key: c_int, newcomm: Out<Option<CommId>>) -> Result<()> {
+    let color = (color != MPI_UNDEFINED).then_some(color);
+    newcomm.set(create::split(comm, color, key)?);
+    Ok(())
+}
+
+#[mpi(Comm_split_type)]
+fn comm_split_type(
+    comm: CommId,
+    split_type: c_int,
+    key: c_int,
+    info: Option<InfoId>,
+    newcomm: Out<Option<CommId>>,
+) -> Result<()> {
+    let by = split_by(split_type, info)?;
+    newcomm.set(create::split_type(comm, by, key)?);
+    Ok(())
+}
+
+/// A guided split is by the resource that the info object names, of which `mpi_shared_memory` stands for the shared
+/// split (MPI-5.0 §7.4.2).
+fn split_by(split_type: c_int, info: Option<InfoId>) -> Result<SplitType> {
+    let resource = match info {
+        Some(info) => info::value(info, c"mpi_hw_resource_type")?,
+        None => None,
+    };
+    match split_type {
+        MPI_COMM_TYPE_SHARED => Ok(SplitType::Shared),
+        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
+            if resource.as_deref() == Some(c"mpi_shared_memory") =>
+        {
+            Ok(SplitType::Shared)
+        }
+        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED => {
+            Ok(SplitType::Hardware)
+        }
+        MPI_UNDEFINED => Ok(SplitType::Undefined),
+        other => {
+            let text = format!("split_type: {other} is no type of split");
+            Err(Error::new(Class::Arg, text))
+        }
+    }
+}
+
+#[mpi(Comm_create)]
+fn comm_create(comm: CommId, group: GroupId, newcomm: Out<Option<CommId>>) -> Result<()> {
+    newcomm.set(create::create(comm, group)?);
+    Ok(())
+}
+
+#[mpi(Comm_create_group)]
+fn comm_create_group(
+    comm: CommId,
+    group: GroupId,
+    tag: c_int,
+    newcomm: Out<Option<CommId>>,
+) -> Result<()> {
+    newcomm.set(create::create_group(comm, group, tag)?);
+    Ok(())
+}
+
+#[mpi(Comm_free)]
+fn comm_free(comm: InOut<CommId>) -> Result<()> {
+    comm::free(comm.get("comm")?)?;
+    comm.clear();
+    Ok(())
+}

@@ -1,0 +1,81 @@
+//! Asking a communicator (MPI-5.0 §7.4.1, §7.8), and its hints (§7.4.4).
+
+use std::ffi::{CStr, c_int};
+
+use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
+use weft_abi_macros::mpi;
+use weft_mpi::group::{self, Comparison};
+use weft_mpi::{CommId, GroupId, InfoId, comm, info};
+
+use crate::argument::{Out, OutString};
+use crate::entry::Result;
+
+#[mpi(Comm_rank)]
+fn comm_rank(comm: CommId, rank: Out<c_int>) -> Result<()> {
+    rank.set(comm::find(comm)?.rank() as c_int);
+    Ok(())
+}
+
+#[mpi(Comm_size)]
+fn comm_size(comm: CommId, size: Out<c_int>) -> Result<()> {
+    size.set(comm::find(comm)?.size() as c_int);
+    Ok(())
+}
+
+#[mpi(Comm_group)]
+fn comm_group(comm: CommId, group: Out<GroupId>) -> Result<()> {
+    group.set(group::register(comm::find(comm)?.group().clone())?);
+    Ok(())
+}
+
+#[mpi(Comm_compare)]
+fn comm_compare(comm1: CommId, comm2: CommId, result: Out<c_int>) -> Result<()> {
+    result.set(compared(comm::find(comm1)?.compare(comm::find(comm2)?)));
+    Ok(())
+}
+
+/// The ABI's number of a comparison's result.
+pub fn compared(comparison: Comparison) -> c_int {
+    match comparison {
+        Comparison::Identical => MPI_IDENT,
+        Comparison::Congruent => MPI_CONGRUENT,
+        Comparison::Similar => MPI_SIMILAR,
+        Comparison::Unequal => MPI_UNEQUAL,
+    }
+}
+
+/// All communicators are intra-communicators.
+#[mpi(Comm_test_inter)]
+fn comm_test_inter(comm: CommId, flag: Out<bool>) -> Result<()> {
+    comm::find(comm)?;
+    flag.set(false);
+    Ok(())
+}
+
+#[mpi(Comm_get_name)]
+fn comm_get_name(comm: CommId, comm_name: OutString, resultlen: Out<c_int>) -> Result<()> {
+    let name = comm::find(comm)?.name();
+    resultlen.set(comm_name.set(name.as_bytes(), MPI_MAX_OBJECT_NAME));
+    Ok(())
+}
+
+#[mpi(Comm_set_name)]
+fn comm_set_name(comm: CommId, comm_name: &CStr) -> Result<()> {
+    comm::find(comm)?.set_name(&comm_name.to_string_lossy());
+    Ok(())
+}
+
+/// No hint is in use, so the new object is empty.
+#[mpi(Comm_get_info)]
+fn comm_get_info(comm: CommId, info_used: Out<InfoId>) -> Result<()> {
+    comm::find(comm)?;
+    info_used.set(info::create()?);
+    Ok(())
+}
+
+/// No hint has an effect (MPI-5.0 §7.4.4 leaves them to the library).
+#[mpi(Comm_set_info)]
+fn comm_set_info(comm: CommId, info: InfoId) -> Result<()> {
+    comm::find(comm)?;
+    info::check(info)
+}
