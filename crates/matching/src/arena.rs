@@ -232,6 +232,7 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             let cell = self.spare;
             if cell == NIL || self.capacity < self.target + CHUNK_CELLS {
                 self.target = u32::MAX;
+                self.trim_directories();
                 return Upkeep {
                     steps,
                     unfinished: false,
@@ -262,6 +263,27 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
         Upkeep {
             steps: UPKEEP_CELLS as u32,
             unfinished: true,
+        }
+    }
+
+    /// Forgets the numbers after the last chunk that has memory. Like the growth of a directory this looks at all of it,
+    /// one entry for each chunk.
+    fn trim_directories(&mut self) {
+        let used = self
+            .chunks
+            .iter()
+            .rposition(Option::is_some)
+            .map_or(0, |last| last + 1);
+        self.chunks.truncate(used);
+        self.returned.truncate(used);
+        self.chunks.shrink_to_fit();
+        self.returned.shrink_to_fit();
+        self.vacant = NIL;
+        for (number, returned) in (0..).zip(&mut self.returned) {
+            if self.chunks[number as usize].is_none() {
+                returned.next = self.vacant;
+                self.vacant = number;
+            }
         }
     }
 

@@ -13,7 +13,7 @@
 //! # Bounds
 //! Every operation does a bounded number of steps, whatever is outstanding: tables grow and shrink by single buckets
 //! (`buckets`), cells are allocated by chunks (`arena`), and an empty group is nothing at all, so that a program which
-//! uses a fresh tag for each message does not grow. Memory is given back after a long period of little use
+//! uses a fresh tag for each message does not grow. Memory is given back to the allocator after a long period of little use
 //! (`low_water`), a few steps at a time.
 #![forbid(unsafe_code)]
 
