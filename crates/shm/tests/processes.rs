@@ -1,0 +1,207 @@
+//! Two real processes: traffic, sleeping, death, denied copies, what is left behind.
+//!
+//! Each scenario forks; the parent is rank 0 and the child rank 1, and both must end well.
+
+#[path = "processes/pair.rs"]
+mod pair;
+
+use pair::{Side, cpu_time, deny_copies, in_two_processes, pattern};
+use std::time::{Duration, Instant};
+use weft_shm::Options;
+use weft_transport::Fabric;
+
+fn main() {
+    let before = shared_memory_names();
+    run("random traffic", || {
+        in_two_processes(Options::default(), random_traffic)
+    });
+    let options = Options {
+        copies_from_bytes: Some(20_000),
+        ..Options::default()
+    };
+    run("random traffic, copied", || {
+        in_two_processes(options, random_traffic)
+    });
+    let options = Options {
+        deny_copies: true,
+        ..Options::default()
+    };
+    run("random traffic, rings only", || {
+        in_two_processes(options, random_traffic)
+    });
+    run("sleepers are woken", || {
+        in_two_processes(Options::default(), sleepy_ping_pong)
+    });
+    run("bulk wakes sleepers", || {
+        in_two_processes(Options::default(), sleepy_bulk)
+    });
+    run("a sleeper uses no processor", || {
+        in_two_processes(Options::default(), idle)
+    });
+    run("a killed sender", || {
+        in_two_processes(Options::default(), killed_sender)
+    });
+    run("a killed receiver", || {
+        in_two_processes(Options::default(), killed_receiver)
+    });
+    run("copies denied by the kernel", || {
+        in_two_processes(Options::default(), denied)
+    });
+    assert_eq!(
+        before,
+        shared_memory_names(),
+        "something was left in /dev/shm"
+    );
+}
+
+fn run(name: &str, scenario: impl FnOnce()) {
+    let begin = Instant::now();
+    scenario();
+    println!("{name}: ok, {} ms", begin.elapsed().as_millis());
+}
+
+fn shared_memory_names() -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> = std::fs::read_dir("/dev/shm")
+        .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
+        .unwrap_or_default();
+    names.sort();
+    names
+}
+
+/// Sizes from a generator that both sides run.
+fn sizes(count: u32) -> impl Iterator<Item = usize> {
+    let mut state = 12_345u32;
+    (0..count).map(move |index| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let limit = [50, 9_000, 100_000, 3_000_000][(index % 4) as usize];
+        (state >> 8) as usize % limit
+    })
+}
+
+fn random_traffic(side: &mut Side) {
+    for (number, bytes) in sizes(100).enumerate() {
+        let number = number as u64;
+        // Every fifth goes both ways at once.
+        let both = number.is_multiple_of(5);
+        let sender = if both { side.me } else { number as u32 % 2 };
+        let data = pattern(bytes, number + u64::from(sender));
+        if both || sender == side.me {
+            side.start_send(&data);
+        }
+        if both || sender != side.me {
+            let from = if both { 1 - side.me } else { sender };
+            assert!(
+                side.receive(bytes) == pattern(bytes, number + u64::from(from)),
+                "{bytes} bytes"
+            );
+        }
+        side.finish_sends();
+    }
+    side.leave_together();
+}
+
+fn sleepy_ping_pong(side: &mut Side) {
+    side.sleepy = true;
+    let begin = Instant::now();
+    for number in 0..3000u64 {
+        if number % 2 == u64::from(side.me) {
+            if number % 7 == 0 {
+                std::thread::sleep(Duration::from_micros(50));
+            }
+            side.start_send(&number.to_ne_bytes());
+        } else {
+            assert_eq!(side.receive(8), number.to_ne_bytes());
+        }
+    }
+    // A lost wake-up costs a quarter of a second.
+    assert!(
+        side.longest_sleep < Duration::from_millis(240),
+        "{:?}",
+        side.longest_sleep
+    );
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    side.leave_together();
+}
+
+fn sleepy_bulk(side: &mut Side) {
+    side.sleepy = true;
+    for number in 0..60u64 {
+        let bytes = [30_000, 700_000, 3_000_000][number as usize % 3];
+        let data = pattern(bytes, number);
+        if number % 2 == u64::from(side.me) {
+            side.start_send(&data);
+            side.finish_sends();
+        } else {
+            assert!(side.receive(bytes) == data);
+        }
+    }
+    assert!(
+        side.longest_sleep < Duration::from_millis(240),
+        "{:?}",
+        side.longest_sleep
+    );
+    side.leave_together();
+}
+
+fn idle(side: &mut Side) {
+    side.sleepy = true;
+    side.start_send(b"hello");
+    side.receive(5);
+    if side.me == 0 {
+        std::thread::sleep(Duration::from_secs(1));
+        side.start_send(b"at last");
+    } else {
+        let before = cpu_time();
+        side.receive(7);
+        let used = cpu_time() - before;
+        assert!(used < Duration::from_millis(5), "{used:?}");
+    }
+    side.leave_together();
+}
+
+/// What a process sent before it was killed is received; then it is lost, though not yet reaped.
+fn killed_sender(side: &mut Side) {
+    if side.me == 1 {
+        for number in 0..10u64 {
+            side.start_send(&number.to_ne_bytes());
+        }
+        side.wait_until_taken_up();
+        pair::kill_myself();
+    }
+    for number in 0..10u64 {
+        assert_eq!(side.receive(8), number.to_ne_bytes());
+    }
+    side.expect_loss(1);
+}
+
+/// A sender whose receiver dies in the middle of transfers learns it, asleep or not.
+fn killed_receiver(side: &mut Side) {
+    if side.me == 1 {
+        side.receive(1);
+        pair::kill_myself();
+    }
+    side.start_send(b"1");
+    side.start_send(&pattern(2_000_000, 1));
+    side.start_send(&pattern(200_000, 2));
+    side.sleepy = true;
+    side.expect_loss(1);
+}
+
+fn denied(side: &mut Side) {
+    if side.me == 1 {
+        deny_copies();
+    }
+    for number in 0..4 {
+        let data = pattern(4_000_000, number);
+        if number % 2 == u64::from(side.me) {
+            side.start_send(&data);
+            side.finish_sends();
+        } else {
+            assert!(side.receive(data.len()) == data);
+        }
+    }
+    assert_eq!(side.endpoint.counters().copy_transfers, 0);
+    assert_eq!(side.endpoint.counters().ring_transfers, 2);
+    assert_eq!(side.fabric.signalled() >> 1, 0);
+    side.leave_together();
+}

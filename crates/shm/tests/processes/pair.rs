@@ -1,0 +1,331 @@
+//! Two processes, and a small engine for each: blocking receive, sends that finish later.
+
+use std::cell::UnsafeCell;
+use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use weft_shm::{Options, Shm, ShmEndpoint};
+use weft_transport::{
+    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Refused, Sink,
+};
+
+const EAGER: u64 = 0;
+const OFFER: u64 = 1;
+/// After this long anything counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the two share from before the fork.
+#[repr(C)]
+struct Common {
+    arrived: [AtomicU64; 2],
+    bytes: [AtomicU64; 2],
+    cards: [UnsafeCell<[u8; 256]>; 2],
+}
+
+struct Cards(Arc<OnceLock<[String; 2]>>);
+
+impl Directory for Cards {
+    fn card(&self, peer: Peer) -> Result<String, String> {
+        Ok(self.0.get().ok_or("no cards yet")?[peer as usize].clone())
+    }
+}
+
+#[derive(Default)]
+struct Inbox {
+    packets: VecDeque<(Header, Vec<u8>)>,
+    received: Vec<Cookie>,
+    sent: Vec<Cookie>,
+    lost: Option<(Peer, String)>,
+}
+
+impl Sink for Inbox {
+    fn packet(&mut self, _: Peer, header: Header, payload: &[u8]) {
+        self.packets.push_back((header, payload.to_vec()));
+    }
+    fn sent(&mut self, cookie: Cookie) {
+        self.sent.push(cookie);
+    }
+    fn received(&mut self, cookie: Cookie) {
+        self.received.push(cookie);
+    }
+    fn writable(&mut self, _: Peer) {}
+    fn lost(&mut self, peer: Peer, lost: &Lost) {
+        self.lost = Some((peer, lost.to_string()));
+    }
+}
+
+/// One of the two processes.
+pub struct Side {
+    pub me: Peer,
+    pub fabric: Shm,
+    pub endpoint: ShmEndpoint,
+    /// Sleep when nothing comes.
+    pub sleepy: bool,
+    pub longest_sleep: Duration,
+    inbox: Inbox,
+    /// Sources of offers that are not yet sent.
+    sources: HashMap<Cookie, Vec<u8>>,
+    next: Cookie,
+    common: &'static Common,
+}
+
+impl Side {
+    fn turn(&mut self) {
+        if self.endpoint.poll(&mut self.inbox) {
+            for cookie in self.inbox.sent.drain(..) {
+                self.sources.remove(&cookie).expect("an offer of mine");
+            }
+            return;
+        }
+        if !self.sleepy {
+            std::thread::yield_now();
+            return;
+        }
+        let ticket = self.fabric.prepare();
+        if !self.endpoint.arm() {
+            let begin = Instant::now();
+            self.fabric.sleep(ticket, None);
+            self.longest_sleep = self.longest_sleep.max(begin.elapsed());
+        }
+        self.endpoint.disarm();
+    }
+
+    fn until<R>(&mut self, mut found: impl FnMut(&mut Side) -> Option<R>) -> R {
+        let begin = Instant::now();
+        loop {
+            if let Some(result) = found(self) {
+                return result;
+            }
+            if begin.elapsed() > PATIENCE {
+                let mut why = String::new();
+                self.endpoint
+                    .describe(&mut why)
+                    .expect("a string takes all");
+                panic!("rank {} hangs: {why}", self.me);
+            }
+            self.turn();
+        }
+    }
+
+    /// Begins to send; the data are copied.
+    pub fn start_send(&mut self, data: &[u8]) {
+        let peer = 1 - self.me;
+        let (kind, payload) = if data.len() <= self.endpoint.eager_limit() {
+            (EAGER, data.to_vec())
+        } else {
+            self.next += 1;
+            let source = self.sources.entry(self.next).or_insert(data.to_vec());
+            let memory = Memory::contiguous(source.as_mut_ptr(), source.len());
+            let Offer(words) = self.endpoint.offer(peer, memory, self.next);
+            (
+                OFFER,
+                words.iter().flat_map(|word| word.to_ne_bytes()).collect(),
+            )
+        };
+        self.until(
+            |side| match side.endpoint.send(peer, Header([kind, 0]), &payload, false) {
+                Ok(()) | Err(Refused::Lost) => Some(()),
+                Err(_) => None,
+            },
+        );
+    }
+
+    pub fn finish_sends(&mut self) {
+        self.until(|side| side.sources.is_empty().then_some(()));
+    }
+
+    /// The next message, of `bytes`.
+    pub fn receive(&mut self, bytes: usize) -> Vec<u8> {
+        let (header, payload) = self.until(|side| side.inbox.packets.pop_front());
+        if header.0[0] == EAGER {
+            return payload;
+        }
+        let mut words = payload
+            .chunks_exact(8)
+            .map(|word| word.try_into().expect("8 bytes"));
+        let offer = Offer(std::array::from_fn(|_| {
+            words.next().map_or(0, u64::from_ne_bytes)
+        }));
+        let mut data = vec![0; bytes];
+        let target = Memory::contiguous(data.as_mut_ptr(), bytes);
+        self.endpoint
+            .accept(1 - self.me, offer, bytes, target, 7)
+            .expect("a good offer");
+        self.until(|side| side.inbox.received.pop());
+        data
+    }
+
+    pub fn wait_until_taken_up(&mut self) {
+        self.until(|side| side.endpoint.drained().then_some(()));
+    }
+
+    pub fn expect_loss(&mut self, peer: Peer) {
+        let begin = Instant::now();
+        let (lost, why) = self.until(|side| side.inbox.lost.take());
+        assert_eq!(lost, peer);
+        assert!(why.contains(&format!("rank {peer}")), "{why}");
+        assert!(
+            begin.elapsed() < Duration::from_secs(3),
+            "{:?}",
+            begin.elapsed()
+        );
+        let sent = self.endpoint.send(peer, Header([0; 2]), b"", false);
+        assert_eq!(sent, Err(Refused::Lost));
+    }
+
+    /// Leaves only when the other has everything.
+    pub fn leave_together(&mut self) {
+        self.finish_sends();
+        self.wait_until_taken_up();
+        self.common.arrived[self.me as usize].fetch_add(1, Ordering::SeqCst);
+        let other = 1 - self.me as usize;
+        self.sleepy = false;
+        self.until(|side| (side.common.arrived[other].load(Ordering::SeqCst) == 2).then_some(()));
+    }
+}
+
+/// Runs `scenario` as rank 0 here and as rank 1 in a forked process.
+pub fn in_two_processes(options: Options, scenario: fn(&mut Side)) {
+    // SAFETY: a fresh shared mapping of zeros, which is a valid `Common`.
+    let common: &'static Common = unsafe {
+        let memory = libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<Common>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(memory, libc::MAP_FAILED);
+        &*memory.cast()
+    };
+    // SAFETY: this process has one thread.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: the child of a test dies with it; then it leaves without the parent's destructors.
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            let ended =
+                std::panic::catch_unwind(AssertUnwindSafe(|| play(common, 1, options, scenario)));
+            libc::_exit(i32::from(ended.is_err()));
+        }
+    }
+    play(common, 0, options, scenario);
+    let mut status = 0;
+    // SAFETY: waits for the own child; unmaps what nothing refers to any more.
+    unsafe {
+        libc::waitpid(child, &mut status, 0);
+        libc::munmap(
+            std::ptr::from_ref(common).cast_mut().cast(),
+            size_of::<Common>(),
+        );
+    }
+    let killed = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGKILL;
+    assert!(
+        status == 0 || killed,
+        "the other process ended with status {status}"
+    );
+}
+
+fn play(common: &'static Common, me: Peer, options: Options, scenario: fn(&mut Side)) {
+    let cards = Arc::new(OnceLock::new());
+    let directory = Arc::new(Cards(cards.clone()));
+    let fabric = Shm::with_options(me, 2, 1, directory, options).expect("shared memory");
+    cards
+        .set(exchange(common, me as usize, &fabric.card()))
+        .expect("set once");
+    let endpoint = fabric.endpoint(0);
+    scenario(&mut Side {
+        me,
+        fabric,
+        endpoint,
+        sleepy: false,
+        longest_sleep: Duration::ZERO,
+        inbox: Inbox::default(),
+        sources: HashMap::new(),
+        next: 0,
+        common,
+    });
+}
+
+fn exchange(common: &Common, me: usize, card: &str) -> [String; 2] {
+    // SAFETY: each side writes its own card before it arrives, and reads the other's after that has.
+    unsafe { (&mut (*common.cards[me].get()))[..card.len()].copy_from_slice(card.as_bytes()) };
+    common.bytes[me].store(card.len() as u64, Ordering::SeqCst);
+    common.arrived[me].fetch_add(1, Ordering::SeqCst);
+    while common.arrived[1 - me].load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    [0, 1].map(|side| {
+        let bytes = common.bytes[side].load(Ordering::SeqCst) as usize;
+        // SAFETY: as above.
+        let card = unsafe { &(&(*common.cards[side].get()))[..bytes] };
+        String::from_utf8_lossy(card).into_owned()
+    })
+}
+
+/// Bytes that depend on their place and on `seed`.
+pub fn pattern(bytes: usize, seed: u64) -> Vec<u8> {
+    (0..bytes as u64)
+        .map(|at| (at.wrapping_mul(31) ^ at >> 8 ^ seed.wrapping_mul(77)) as u8)
+        .collect()
+}
+
+/// Processor time this process has used.
+pub fn cpu_time() -> Duration {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `time` is writable.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+pub fn kill_myself() -> ! {
+    // SAFETY: ends this process.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+    unreachable!("killed");
+}
+
+/// From here on process_vm_readv and process_vm_writev of this process fail with EPERM (seccomp(2)).
+pub fn deny_copies() {
+    let statement = |code, k| libc::sock_filter {
+        code,
+        jt: 0,
+        jf: 0,
+        k,
+    };
+    let equal = |number: libc::c_long, jt| {
+        let code = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        libc::sock_filter {
+            code,
+            jt,
+            jf: 0,
+            k: number as u32,
+        }
+    };
+    let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    let answer = (libc::BPF_RET | libc::BPF_K) as u16;
+    let mut filter = [
+        // The system call's number is the first word of seccomp_data.
+        statement(load, 0),
+        equal(libc::SYS_process_vm_readv, 2),
+        equal(libc::SYS_process_vm_writev, 1),
+        statement(answer, libc::SECCOMP_RET_ALLOW),
+        statement(answer, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+    ];
+    let program = libc::sock_fprog {
+        len: filter.len() as u16,
+        filter: filter.as_mut_ptr(),
+    };
+    // SAFETY: the program lives through the call, which copies it.
+    unsafe {
+        assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        let mode = libc::SECCOMP_MODE_FILTER;
+        assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, mode, &program, 0, 0), 0);
+    }
+}
