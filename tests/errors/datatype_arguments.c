@@ -1,0 +1,66 @@
+/* Wrong arguments of datatype calls: MPI-5.0 §5.1. All are local.
+ *
+ * MPICH 5.0.2 crashes on the null pointers of commit and free.
+ * ranks: 1 */
+#include "expect.h"
+
+static int value;
+static MPI_Count big;
+static MPI_Aint lower, extent;
+static MPI_Datatype type;
+
+static void wrong_types(void)
+{
+    const uintptr_t values[] = { 0x200, 0, 0x101, 0x21, 0x23f, 0xfff };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        MPI_Datatype wrong = (MPI_Datatype)values[i];
+        EXPECT(MPI_ERR_TYPE, MPI_Type_size(wrong, &value));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_size_c(wrong, &big));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent(wrong, &lower, &extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent_c(wrong, &big, &big));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_contiguous(1, wrong, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_contiguous_c(1, wrong, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_vector(1, 1, 1, wrong, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_vector_c(1, 1, 1, wrong, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_commit(&wrong));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_free(&wrong));
+    }
+}
+
+static void wrong_numbers(void)
+{
+    EXPECT(MPI_ERR_COUNT, MPI_Type_contiguous(-1, MPI_INT, &type));
+    EXPECT(MPI_ERR_COUNT, MPI_Type_contiguous_c(-1, MPI_INT, &type));
+    EXPECT(MPI_ERR_COUNT, MPI_Type_vector(-1, 1, 1, MPI_INT, &type));
+    EXPECT(MPI_ERR_COUNT, MPI_Type_vector_c(-1, 1, 1, MPI_INT, &type));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_COUNT, MPI_Type_vector(1, -1, 1, MPI_INT, &type));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_COUNT, MPI_Type_vector_c(1, -1, 1, MPI_INT, &type));
+}
+
+static void predefined_are_not_freed(void)
+{
+    MPI_Datatype integer = MPI_INT;
+    EXPECT(MPI_ERR_TYPE, MPI_Type_free(&integer));
+    EXPECT(MPI_SUCCESS, MPI_Type_commit(&integer));
+    EXPECT(MPI_SUCCESS, MPI_Type_size(MPI_INT, &value));
+}
+
+static void null_pointers(void)
+{
+    EXPECT(MPI_ERR_ARG, MPI_Type_size(MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent(MPI_INT, NULL, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_contiguous(1, MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_vector(1, 1, 1, MPI_INT, NULL));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_TYPE, MPI_Type_commit(NULL));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_TYPE, MPI_Type_free(NULL));
+}
+
+int main(int argc, char **argv)
+{
+    expect_start(&argc, &argv, "datatype_arguments");
+    wrong_numbers();
+    predefined_are_not_freed();
+    null_pointers();
+    wrong_types();
+    return expect_finish();
+}

@@ -1,0 +1,38 @@
+/* Wrong arguments of environment and buffer calls: MPI-5.0 §3.6, §9, §11.2.
+ * ranks: 1,2 */
+#include "expect.h"
+
+int main(int argc, char **argv)
+{
+    static char buffer[4096], text[MPI_MAX_ERROR_STRING];
+    int value = 0, length = 0, provided = 0, size = 0;
+    void *detached = NULL;
+    expect_start(&argc, &argv, "environment_arguments");
+    EXPECT(ANY_ERROR, MPI_Error_class(-1, &value));
+    EXPECT(ANY_ERROR, MPI_Error_class(MPI_ERR_LASTCODE + 1000000, &value));
+    EXPECT(ANY_ERROR, MPI_Error_class(MPI_ERR_TAG, NULL));
+    EXPECT(ANY_ERROR, MPI_Error_string(-1, text, &length));
+    EXPECT(ANY_ERROR, MPI_Error_string(MPI_ERR_TAG, NULL, &length));
+    EXPECT(ANY_ERROR, MPI_Error_string(MPI_ERR_TAG, text, NULL));
+    EXPECT(ANY_ERROR, MPI_Init(NULL, NULL));
+    EXPECT(ANY_ERROR, MPI_Init_thread(NULL, NULL, MPI_THREAD_SINGLE, &provided));
+    EXPECT(MPI_ERR_ARG, MPI_Query_thread(NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Is_thread_main(NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Get_version(NULL, &value));
+    EXPECT(MPI_ERR_ARG, MPI_Get_version(&value, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Get_library_version(NULL, &length));
+    EXPECT(MPI_ERR_ARG, MPI_Initialized(NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Finalized(NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Abi_get_version(NULL, &value));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_Buffer_attach(buffer, -1));
+    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_Buffer_attach(NULL, 100));
+    EXPECT(MPI_ERR_COMM, MPI_Comm_attach_buffer(MPI_COMM_NULL, buffer, sizeof buffer));
+    EXPECT(MPI_ERR_COMM, MPI_Comm_detach_buffer(MPI_COMM_NULL, &detached, &size));
+    EXPECT(MPI_ERR_COMM, MPI_Comm_flush_buffer(MPI_COMM_NULL));
+    EXPECT(MPI_SUCCESS, MPI_Buffer_attach(buffer, sizeof buffer));
+    EXPECT(ANY_ERROR, MPI_Buffer_attach(buffer, sizeof buffer));
+    EXPECT(MPI_ERR_ARG, MPI_Buffer_detach(NULL, &size));
+    EXPECT(MPI_SUCCESS, MPI_Buffer_detach(&detached, &size));
+    CHECK(detached == buffer && size == sizeof buffer, "MPI-5.0 §3.6: the wrong calls changed nothing");
+    return expect_finish();
+}
