@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::process::process;
-use crate::{CommId, PROC_NULL, TAG_UB, UNDEFINED};
+use crate::{ANY_SOURCE, CommId, PROC_NULL, TAG_UB};
 
 /// `MPI_ERR_LASTCODE`, with the ABI's number: the program has added no code.
 const LAST_CODE: i32 = 16383;
@@ -26,7 +26,8 @@ pub fn value(comm: CommId, attribute: Attribute) -> Result<Option<&'static i32>>
     let value = match attribute {
         Attribute::TagUb => TAG_UB,
         Attribute::Host => PROC_NULL,
-        Attribute::Io => UNDEFINED,
+        // Every process has the input and output of C.
+        Attribute::Io => ANY_SOURCE,
         // One clock serves all processes of a host.
         Attribute::WtimeIsGlobal => 1,
         Attribute::UniverseSize => match job.universe_size {

@@ -87,11 +87,11 @@ pub fn mprobe(source: i32, tag: i32, comm: CommId) -> Result<(Message, Status)> 
 
 /// `MPI_Imrecv`.
 pub fn imreceive(buffer: Buffer, message: Message) -> Result<Request> {
+    let memory = buffer.memory()?;
     if message == Message::NO_PROC {
         return Ok(Request::from_null());
     }
     let id = message.id()?;
-    let memory = buffer.memory()?;
     Ok(Request::engine(
         process().engine.receive_extracted(id, memory),
     ))
