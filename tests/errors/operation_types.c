@@ -1,5 +1,8 @@
 /* Which predefined operation is allowed on which predefined type (MPI-5.0 §6.9.2): all the others are
  * MPI_ERR_OP, and none of the allowed ones is.
+ * MPI_CHAR, which the standard forbids and programs use all the same, is left to the library.
+ *
+ * MPICH 5.0.2 fails: it lets MPI_LAND, MPI_LOR and MPI_LXOR take MPI_AINT, MPI_OFFSET and MPI_COUNT.
  * ranks: 1 */
 #include "expect.h"
 
@@ -26,8 +29,8 @@ static const struct {
     TYPE(COMPLEX, MPI_CXX_FLOAT_COMPLEX), TYPE(COMPLEX, MPI_CXX_DOUBLE_COMPLEX), TYPE(BYTE, MPI_BYTE),
     TYPE(MULTI_LANGUAGE, MPI_AINT), TYPE(MULTI_LANGUAGE, MPI_OFFSET), TYPE(MULTI_LANGUAGE, MPI_COUNT),
     TYPE(PAIR, MPI_FLOAT_INT), TYPE(PAIR, MPI_DOUBLE_INT), TYPE(PAIR, MPI_LONG_INT), TYPE(PAIR, MPI_2INT),
-    TYPE(PAIR, MPI_SHORT_INT), TYPE(PAIR, MPI_LONG_DOUBLE_INT), TYPE(NEITHER, MPI_CHAR),
-    TYPE(NEITHER, MPI_WCHAR), TYPE(NEITHER, MPI_CHARACTER), TYPE(NEITHER, MPI_PACKED),
+    TYPE(PAIR, MPI_SHORT_INT), TYPE(PAIR, MPI_LONG_DOUBLE_INT), TYPE(NEITHER, MPI_WCHAR),
+    TYPE(NEITHER, MPI_CHARACTER), TYPE(NEITHER, MPI_PACKED),
 };
 
 #define IN(group) (1 << (group))
