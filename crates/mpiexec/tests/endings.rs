@@ -52,6 +52,18 @@ fn a_code_after_finalize_ends_nobody_else() {
         "{}",
         outcome.stderr
     );
+    mpiexec(&[
+        "-n",
+        "2",
+        "RANK",
+        "init",
+        "finalize",
+        "1@exit=5",
+        "sleep=200",
+        "exit=6",
+    ])
+    .run()
+    .expect(5);
 }
 
 #[test]
@@ -465,11 +477,10 @@ fn output_that_nobody_reads_any_more_ends_the_job() {
 
 #[test]
 fn a_launcher_whose_starter_ignores_children_still_sees_its_own() {
-    let script = format!(
-        "trap '' CHLD; exec {} -n 2 sh -c 'exit 3'",
-        env!("CARGO_BIN_EXE_mpiexec")
-    );
-    mpiexec(&["sh", "-c", &script]).run().expect(3);
+    mpiexec(&["-n", "2", "sh", "-c", "exit 3"])
+        .ignoring(libc::SIGCHLD)
+        .run()
+        .expect(3);
 }
 
 #[test]

@@ -439,3 +439,28 @@ fn programs_of_one_rank_may_follow_each_other() {
     let outcome = mpiexec(&["-n", "3", "sh", "-c", &script]).run().expect(0);
     assert_eq!(outcome.stdout, "read 3 cards\n".repeat(6));
 }
+
+/// The signals in one of a rank's sets, when mpiexec starts with SIGHUP ignored.
+fn signal_set(label: &str) -> u64 {
+    let outcome = mpiexec(&["grep", label, "/proc/self/status"])
+        .ignoring(libc::SIGHUP)
+        .run()
+        .expect(0);
+    let set = outcome
+        .stdout
+        .split_whitespace()
+        .nth(1)
+        .map(|set| u64::from_str_radix(set, 16));
+    set.expect("a set").expect("in hexadecimal digits")
+}
+
+/// mpiexec's own handling of signals is not handed on; what it was started with is (nohup).
+#[test]
+fn ranks_start_with_ordinary_signals() {
+    let has = |set: u64, signal: i32| set >> (signal - 1) & 1 == 1;
+    assert_eq!(signal_set("^SigBlk"), 0);
+    let ignored = signal_set("^SigIgn");
+    assert!(
+        !has(ignored, libc::SIGPIPE) && !has(ignored, libc::SIGCHLD) && has(ignored, libc::SIGHUP)
+    );
+}

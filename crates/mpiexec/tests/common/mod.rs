@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -124,6 +124,18 @@ impl Mpiexec {
         self
     }
 
+    /// mpiexec starts with this signal ignored.
+    pub fn ignoring(mut self, signal: i32) -> Mpiexec {
+        // SAFETY: between fork and exec, only a system call is made.
+        unsafe {
+            self.command.pre_exec(move || {
+                libc::signal(signal, libc::SIG_IGN);
+                Ok(())
+            });
+        }
+        self
+    }
+
     pub fn start(mut self) -> Running {
         let mut child = self.command.spawn().expect("mpiexec starts");
         if let Some(stdin) = child.stdin.take() {
@@ -180,6 +192,25 @@ impl Running {
         }
     }
 
+    /// What stays is killed, for it holds the job's output open, and fails the test.
+    #[track_caller]
+    fn check_nothing_left(&self, status: ExitStatus) {
+        let mut left = processes_of(&self.mark);
+        // The watchdog acts after the end of a killed mpiexec.
+        let until = Instant::now() + Duration::from_secs(5);
+        while status.signal() == Some(libc::SIGKILL) && !left.is_empty() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
+            left = processes_of(&self.mark);
+        }
+        for process in &left {
+            // SAFETY: no pointers.
+            unsafe {
+                libc::kill(process.pid, libc::SIGKILL);
+            }
+        }
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+
     /// Waits for the end and checks that no process of the job stays.
     #[track_caller]
     pub fn finish(mut self) -> Outcome {
@@ -196,16 +227,8 @@ impl Running {
             }
         };
         let time = self.started.elapsed();
+        self.check_nothing_left(status);
         let (stdout, stderr) = (self.stdout.join().unwrap(), self.stderr.join().unwrap());
-        if status.signal() == Some(libc::SIGKILL) {
-            // The watchdog acts after mpiexec's end.
-            let until = Instant::now() + Duration::from_secs(5);
-            while !processes_of(&self.mark).is_empty() && Instant::now() < until {
-                thread::sleep(Duration::from_millis(2));
-            }
-        }
-        let left = processes_of(&self.mark);
-        assert!(left.is_empty(), "left behind: {left:?}\nstderr: {stderr}");
         Outcome {
             status,
             stdout,
