@@ -1,60 +1,76 @@
 //! Cells by index, allocated and given back by chunks.
 //!
-//! Free cells stand in one list, the spare cells; allocation and freeing touch nothing else. Only when memory is to be
-//! given back are spare cells returned to their chunks, a few at each turn of upkeep; a chunk to which all its cells
-//! have been returned is dropped, again a few cells at each turn, and its number goes to the vacant list, to be used
-//! again. When the spare cells run out, they are refilled from a chunk that has some, or from a new one.
+//! Each chunk has a map of its free cells. Chunks with a free cell stand in a list; allocation takes the first free cell
+//! of the chunk at its head. So a burst of allocations runs through memory in order, whatever the order in which the
+//! cells were freed, and no allocation waits for a cell to learn where the next one is.
 //!
-//! No cell ever moves, and the directory of chunks is the only thing that is ever copied.
+//! A chunk is given back in three stages: it is empty and leaves the list; its cells are dropped, a few at each turn of
+//! upkeep; its memory is freed and its number goes to the vacant list, to be used again. No cell ever moves, and the
+//! directories are the only thing that is ever copied.
 
 use std::num::NonZeroU64;
 use std::ops::{Index, IndexMut};
 
 use crate::cell::{Cell, Stamped};
-use crate::key::{Key, Kind};
+use crate::key::Key;
 use crate::low_water::{LowWater, Upkeep};
 use crate::{FOLLOWER, NIL};
 
 /// Cells of one chunk. Few in unit tests, so that short sequences grow and shrink.
-const CHUNK: usize = if cfg!(test) { 8 } else { 256 };
+const CHUNK: usize = if cfg!(test) { 128 } else { 256 };
 const CHUNK_CELLS: u32 = CHUNK as u32;
-/// Cells returned, or dropped, by one turn of upkeep.
-const UPKEEP_CELLS: usize = 16;
+const WORD_BITS: usize = u64::BITS as usize;
+/// Cells dropped, or chunks looked at, by one turn of upkeep.
+const UPKEEP_STEPS: usize = 16;
 
-/// The links that hold the lists of free cells.
-const FREE: Kind = Kind::Full;
-
-/// The cells that were returned to a chunk.
-struct Returned {
-    /// Head of their list.
-    free: u32,
-    count: u32,
-    /// Neighbours in the list of chunks with returned cells, or in the vacant list (`next` only).
+/// Bookkeeping of one chunk, apart from the cells so that finding a cell takes one look at a dense directory.
+struct Room {
+    /// A bit for each cell: whether it is free.
+    free: [u64; CHUNK / WORD_BITS],
+    live: u32,
+    /// Neighbours in the list of chunks with room, or in the vacant list (`next` only).
     next: u32,
     prev: u32,
 }
 
-impl Returned {
-    const NONE: Returned = Returned {
-        free: NIL,
-        count: 0,
+impl Room {
+    const EMPTY: Room = Room {
+        free: [u64::MAX; CHUNK / WORD_BITS],
+        live: 0,
         next: NIL,
         prev: NIL,
     };
+
+    /// Takes the first free cell. There is one.
+    #[inline(always)]
+    fn take_first(&mut self) -> u32 {
+        self.live += 1;
+        for (word, first) in self.free.iter_mut().zip((0..).step_by(WORD_BITS)) {
+            if *word != 0 {
+                let cell = first + word.trailing_zeros();
+                *word &= *word - 1;
+                return cell;
+            }
+        }
+        unreachable!("a chunk in the list has room")
+    }
+
+    #[inline(always)]
+    fn give_back(&mut self, cell: usize) {
+        self.live -= 1;
+        self.free[cell / WORD_BITS] |= 1 << (cell % WORD_BITS);
+    }
 }
 
 pub(crate) struct Arena<T, const TABLES: usize> {
     /// `None` where a chunk was given back.
     chunks: Vec<Option<Box<[Cell<T, TABLES>; CHUNK]>>>,
-    /// Head of the list of spare cells.
-    spare: u32,
-    live: u32,
-    /// Of each chunk.
-    returned: Vec<Returned>,
-    /// Head of the list of chunks with returned cells.
-    partly_returned: u32,
+    rooms: Vec<Room>,
+    /// Head of the list of chunks that have memory and are not full.
+    roomy: u32,
     /// Head of the list of chunks without memory.
     vacant: u32,
+    live: u32,
     /// Cells of the chunks that have memory.
     capacity: u32,
     low_water: LowWater,
@@ -62,21 +78,23 @@ pub(crate) struct Arena<T, const TABLES: usize> {
     target: u32,
     /// The chunk that is being given back, and what is left of it.
     retiring: Option<(u32, Vec<Cell<T, TABLES>>)>,
+    /// Where the search for an empty chunk goes on.
+    search: u32,
 }
 
 impl<T, const TABLES: usize> Arena<T, TABLES> {
     pub fn new() -> Self {
         Arena {
             chunks: Vec::new(),
-            spare: NIL,
-            live: 0,
-            returned: Vec::new(),
-            partly_returned: NIL,
+            rooms: Vec::new(),
+            roomy: NIL,
             vacant: NIL,
+            live: 0,
             capacity: 0,
             low_water: LowWater::new(),
             target: u32::MAX,
             retiring: None,
+            search: 0,
         }
     }
 
@@ -93,7 +111,7 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             .map_or(0, |(_, cells)| cells.capacity());
         (self.capacity as usize + retiring) * size_of::<Cell<T, TABLES>>()
             + self.chunks.capacity() * size_of::<usize>()
-            + self.returned.capacity() * size_of::<Returned>()
+            + self.rooms.capacity() * size_of::<Room>()
     }
 
     #[inline(always)]
@@ -108,26 +126,30 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
     /// A new cell, which stands in no table yet.
     #[inline(always)]
     pub fn insert(&mut self, key: Key, stamp: NonZeroU64, value: T) -> u32 {
-        if self.spare == NIL {
-            self.refill();
+        if self.roomy == NIL {
+            self.open_chunk();
         }
-        let index = self.spare;
-        let cell = &mut self[index];
-        let next = cell.links(FREE).next;
-        cell.fill(key, stamp, value);
-        self.spare = next;
+        let number = self.roomy;
+        let room = &mut self.rooms[number as usize];
+        let index = number * CHUNK_CELLS + room.take_first();
+        if room.live == CHUNK_CELLS {
+            self.unlist(number);
+        }
         self.live += 1;
+        self[index].fill(key, stamp, value);
         index
     }
 
     /// Frees a live cell, which stands in no table any more.
     #[inline(always)]
     pub fn remove(&mut self, index: u32) -> T {
-        let spare = self.spare;
-        let cell = &mut self[index];
-        let content = cell.content.take().expect(LIVE);
-        cell.links_mut(FREE).next = spare;
-        self.spare = index;
+        let content = self[index].content.take().expect(LIVE);
+        let number = index / CHUNK_CELLS;
+        let room = &mut self.rooms[number as usize];
+        room.give_back(index as usize % CHUNK);
+        if room.live == CHUNK_CELLS - 1 {
+            self.list(number);
+        }
         self.live -= 1;
         content.value
     }
@@ -145,63 +167,49 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             })
     }
 
-    /// Gets spare cells, of which there are none.
     #[cold]
     #[inline(never)]
-    fn refill(&mut self) {
-        self.target = u32::MAX;
-        let number = self.partly_returned;
-        if number == NIL {
-            return self.open_chunk();
-        }
-        self.unlist(number);
-        let returned = &mut self.returned[number as usize];
-        self.spare = std::mem::replace(&mut returned.free, NIL);
-        returned.count = 0;
-    }
-
     fn open_chunk(&mut self) {
         let number = if self.vacant != NIL {
             let number = self.vacant;
-            self.vacant = self.returned[number as usize].next;
+            self.vacant = self.rooms[number as usize].next;
             number
         } else {
             let number = self.chunks.len() as u32;
             assert!(number < FOLLOWER / CHUNK_CELLS, "an arena holds 2^32 cells");
             self.chunks.push(None);
-            self.returned.push(Returned::NONE);
+            self.rooms.push(Room::EMPTY);
             number
         };
-        let first = number * CHUNK_CELLS;
-        let last = first + CHUNK_CELLS - 1;
-        let cells: Vec<_> = (first..=last)
-            .map(|cell| Cell::free(FREE, if cell == last { NIL } else { cell + 1 }))
-            .collect();
+        let cells: Vec<_> = std::iter::repeat_with(Cell::free).take(CHUNK).collect();
         // The length is right, so this is never `None`.
         self.chunks[number as usize] = cells.into_boxed_slice().try_into().ok();
-        self.spare = first;
         self.capacity += CHUNK_CELLS;
+        self.target = u32::MAX;
+        self.list(number);
     }
 
-    /// Puts a chunk at the head of the list of those with returned cells.
+    /// Puts a chunk at the head of the list of those with room.
+    #[inline(never)]
     fn list(&mut self, number: u32) {
-        let next = self.partly_returned;
-        let returned = &mut self.returned[number as usize];
-        (returned.prev, returned.next) = (NIL, next);
+        let next = self.roomy;
+        let room = &mut self.rooms[number as usize];
+        (room.prev, room.next) = (NIL, next);
         if next != NIL {
-            self.returned[next as usize].prev = number;
+            self.rooms[next as usize].prev = number;
         }
-        self.partly_returned = number;
+        self.roomy = number;
     }
 
+    #[inline(never)]
     fn unlist(&mut self, number: u32) {
-        let Returned { next, prev, .. } = self.returned[number as usize];
+        let Room { next, prev, .. } = self.rooms[number as usize];
         if next != NIL {
-            self.returned[next as usize].prev = prev;
+            self.rooms[next as usize].prev = prev;
         }
         match prev {
-            NIL => self.partly_returned = next,
-            prev => self.returned[prev as usize].next = next,
+            NIL => self.roomy = next,
+            prev => self.rooms[prev as usize].next = next,
         }
     }
 
@@ -211,12 +219,13 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             return self.retire();
         }
         if self.target != u32::MAX {
-            return self.return_spare();
+            return self.find_empty();
         }
         if let Some(peak) = self.low_water.sample(self.live, self.capacity) {
             let room = (2 * u64::from(peak)).max(u64::from(CHUNK_CELLS));
             if 2 * room <= u64::from(self.capacity) {
                 self.target = room as u32;
+                self.search = 0;
                 return Upkeep {
                     steps: 1,
                     unfinished: true,
@@ -226,11 +235,11 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
         Upkeep::NOTHING
     }
 
-    /// Returns a few spare cells to their chunks, until one chunk is whole. When none is left, what is still out is live.
-    fn return_spare(&mut self) -> Upkeep {
-        for steps in 1..=UPKEEP_CELLS as u32 {
-            let cell = self.spare;
-            if cell == NIL || self.capacity < self.target + CHUNK_CELLS {
+    /// Looks at a few chunks for an empty one. At the end of the directory the matter rests until the next low water.
+    fn find_empty(&mut self) -> Upkeep {
+        for steps in 1..=UPKEEP_STEPS as u32 {
+            if self.capacity < self.target + CHUNK_CELLS || self.search as usize == self.rooms.len()
+            {
                 self.target = u32::MAX;
                 self.trim_directories();
                 return Upkeep {
@@ -238,22 +247,15 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
                     unfinished: false,
                 };
             }
-            let number = cell / CHUNK_CELLS;
-            let returned = &mut self.returned[number as usize];
-            let free = std::mem::replace(&mut returned.free, cell);
-            returned.count += 1;
-            let count = returned.count;
-            self.spare = std::mem::replace(&mut self[cell].links_mut(FREE).next, free);
-            if count == 1 {
-                self.list(number);
-            }
-            if count == CHUNK_CELLS {
+            let number = self.search;
+            self.search += 1;
+            if self.rooms[number as usize].live == 0
+                && let Some(cells) = self.chunks[number as usize].take()
+            {
                 self.unlist(number);
-                self.retiring = self.chunks[number as usize].take().map(|cells| {
-                    let cells: Box<[Cell<T, TABLES>]> = cells;
-                    (number, cells.into_vec())
-                });
                 self.capacity -= CHUNK_CELLS;
+                let cells: Box<[Cell<T, TABLES>]> = cells;
+                self.retiring = Some((number, cells.into_vec()));
                 return Upkeep {
                     steps,
                     unfinished: true,
@@ -261,7 +263,26 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             }
         }
         Upkeep {
-            steps: UPKEEP_CELLS as u32,
+            steps: UPKEEP_STEPS as u32,
+            unfinished: true,
+        }
+    }
+
+    /// Drops a few cells of the chunk being given back, and its memory with the last of them.
+    fn retire(&mut self) -> Upkeep {
+        let Some((number, cells)) = &mut self.retiring else {
+            return Upkeep::NOTHING;
+        };
+        let keep = cells.len().saturating_sub(UPKEEP_STEPS);
+        let steps = (cells.len() - keep) as u32;
+        cells.truncate(keep);
+        if keep == 0 {
+            self.rooms[*number as usize].next = self.vacant;
+            self.vacant = *number;
+            self.retiring = None;
+        }
+        Upkeep {
+            steps,
             unfinished: true,
         }
     }
@@ -275,37 +296,15 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
             .rposition(Option::is_some)
             .map_or(0, |last| last + 1);
         self.chunks.truncate(used);
-        self.returned.truncate(used);
         self.chunks.shrink_to_fit();
-        self.returned.shrink_to_fit();
+        self.rooms.truncate(used);
+        self.rooms.shrink_to_fit();
         self.vacant = NIL;
-        for (number, returned) in (0..).zip(&mut self.returned) {
-            if self.chunks[number as usize].is_none() {
-                returned.next = self.vacant;
+        for ((number, room), chunk) in (0..).zip(&mut self.rooms).zip(&self.chunks) {
+            if chunk.is_none() {
+                room.next = self.vacant;
                 self.vacant = number;
             }
-        }
-    }
-
-    /// Drops a few cells of the chunk being given back, and its memory with the last of them.
-    fn retire(&mut self) -> Upkeep {
-        let Some((number, cells)) = &mut self.retiring else {
-            return Upkeep::NOTHING;
-        };
-        let keep = cells.len().saturating_sub(UPKEEP_CELLS);
-        let steps = (cells.len() - keep) as u32;
-        cells.truncate(keep);
-        if keep == 0 {
-            self.returned[*number as usize] = Returned {
-                next: self.vacant,
-                ..Returned::NONE
-            };
-            self.vacant = *number;
-            self.retiring = None;
-        }
-        Upkeep {
-            steps,
-            unfinished: true,
         }
     }
 }

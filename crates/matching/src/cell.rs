@@ -11,7 +11,7 @@ use crate::{FOLLOWER, NIL};
 pub(crate) struct Links {
     /// Of a leader: the next leader in the same bucket, or `NIL`. Of any other cell of a group: `FOLLOWER`.
     pub chain: u32,
-    /// The next younger cell of the group; of the youngest, the leader. Of a free cell: the next free one.
+    /// The next younger cell of the group; of the youngest, the leader.
     pub next: u32,
     /// The next older cell of the group; of the leader, the youngest.
     pub prev: u32,
@@ -70,10 +70,9 @@ const _: () = {
 };
 
 impl<T, const TABLES: usize> Cell<T, TABLES> {
-    /// A free cell, whose links of `list` lead to the next one.
-    pub fn free(list: Kind, next: u32) -> Self {
+    pub fn free() -> Self {
         const { assert!(TABLES == 1 || TABLES == 4) };
-        let mut cell = Cell {
+        Cell {
             links: [Links {
                 chain: NIL,
                 next: NIL,
@@ -82,9 +81,7 @@ impl<T, const TABLES: usize> Cell<T, TABLES> {
             tag: 0,
             place: 0,
             content: None,
-        };
-        cell.links_mut(list).next = next;
-        cell
+        }
     }
 
     /// Makes a free cell live. Its links are for the tables to write.

@@ -404,13 +404,13 @@ fn stale_identifiers_name_nothing_even_after_their_chunk_is_gone() {
     let mut stale_unexpected = Vec::new();
     for round in 0..3 {
         let mut posted = Vec::new();
-        for tag in 0..200 {
+        for tag in 0..600 {
             match matching.post(pattern(0, tag), tag) {
                 Post::Queued(id) => posted.push(id),
                 matched => panic!("{matched:?}"),
             }
         }
-        let unexpected: Vec<_> = (0..200)
+        let unexpected: Vec<_> = (0..600)
             .map(|tag| matching.enqueue(envelope(1, tag), tag))
             .collect();
         for id in &stale_posted {
