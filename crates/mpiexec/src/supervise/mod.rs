@@ -361,7 +361,7 @@ impl Supervisor<'_> {
         self.fail(
             1,
             &format!(
-                "{shown} has ended, and rank {waiting} waits for it in MPI_Init; the job is ended"
+                "{shown} has ended, and rank {waiting} waits for it in MPI_Init or MPI_Finalize; the job is ended"
             ),
         );
     }
