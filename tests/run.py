@@ -5,8 +5,8 @@
 
 One line a program, the output of what failed, and at the end `N passed, N failed`.
 A program passes at a number of ranks when its job exits with 0 and rank 0 has said `ok NAME` once.
-A program whose first lines hold `ranks: 1,2` is run at these numbers only; `exit: nonzero` asks for a
-failing job without the line `ok`.
+A program whose first lines hold `ranks: 1,2` is run at these numbers only. One with `exit: nonzero` or
+`exit: 7` has to say `started NAME`, then end with this code and without the line `ok`.
 """
 
 import argparse
@@ -32,7 +32,8 @@ class Program:
         head = "".join(source.read_text().splitlines(keepends=True)[:12])
         only = re.search(r"\branks: ([0-9,]+)", head)
         self.only_ranks = {int(n) for n in only.group(1).split(",")} if only else None
-        self.fails = re.search(r"\bexit: nonzero", head) is not None
+        ending = re.search(r"\bexit: (nonzero|[0-9]+)", head)
+        self.ending = ending.group(1) if ending else None
 
     def runs_at(self, ranks):
         return self.only_ranks is None or ranks in self.only_ranks
@@ -43,13 +44,15 @@ class Program:
     def verdict(self, code, output):
         """None when the job did what it should, else what was wrong."""
         said_ok = len(re.findall(rf"^ok {re.escape(self.source.stem)}\b", output, re.M))
-        if self.fails:
-            if code == 0:
-                return "exit code 0 where a failure was asked for"
-            return "went on after a fatal error" if said_ok else None
-        if code != 0:
-            return f"exit code {code}"
-        return None if said_ok == 1 else f"said `ok {self.source.stem}` {said_ok} times"
+        if self.ending is None:
+            if code != 0:
+                return f"exit code {code}"
+            return None if said_ok == 1 else f"said `ok {self.source.stem}` {said_ok} times"
+        if not re.search(rf"^started {re.escape(self.source.stem)}$", output, re.M):
+            return "did not start"
+        if code == 0 or self.ending not in ("nonzero", str(code)):
+            return f"exit code {code}, expected {self.ending}"
+        return "went on after a fatal error" if said_ok else None
 
 
 def arguments():

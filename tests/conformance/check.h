@@ -90,6 +90,13 @@ static inline void check_start_threads(int *argc, char ***argv, const char *name
     CHECK_EQUAL(provided, MPI_THREAD_MULTIPLE, "MPI-5.0 §11.6.2");
 }
 
+/* For programs that are to fail: tells their failure from that of a library that cannot start. */
+static inline void check_say_started(const char *name)
+{
+    printf("started %s\n", name);
+    fflush(stdout);
+}
+
 /* Says that the program ended well. The barrier makes rank 0 speak for every rank. */
 static inline void check_report(void)
 {

@@ -8,6 +8,7 @@ int main(int argc, char **argv)
     int size = 0;
     MPI_Init(&argc, &argv);
     MPI_Finalize();
+    check_say_started("after_finalize");
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     printf("ok after_finalize checks=%d\n", size);
     return 0;

@@ -6,6 +6,7 @@
 int main(int argc, char **argv)
 {
     int size = 0;
+    check_say_started("before_init");
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     check_start(&argc, &argv, "before_init");
     return check_finish();
