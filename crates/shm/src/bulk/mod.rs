@@ -52,6 +52,8 @@ pub struct Bulk {
     sending: Sending,
     receiving: Receiving,
     outbox: Outbox,
+    /// Whether a turn may find something to do or to look at; kept by `poll`.
+    active: bool,
 }
 
 /// What both halves use: control messages on their way out, pieces of peers' segments.
@@ -65,6 +67,7 @@ impl Bulk {
         Bulk {
             sending: Sending::new(),
             receiving: Receiving::new(),
+            active: false,
             outbox: Outbox {
                 controls: VecDeque::new(),
                 mapped: HashMap::new(),
@@ -80,6 +83,7 @@ impl Bulk {
         cookie: Cookie,
     ) -> Offer {
         links.disturb();
+        self.active = true;
         self.sending.offer(links, peer, source, cookie)
     }
 
@@ -97,6 +101,7 @@ impl Bulk {
         cookie: Cookie,
     ) -> Result<(), Lost> {
         links.disturb();
+        self.active = true;
         let accepted =
             self.receiving
                 .accept(links, &mut self.outbox, peer, offer, bytes, target, cookie);
@@ -119,7 +124,7 @@ impl Bulk {
     /// Whether a turn would find something to do or to look at.
     #[inline]
     pub fn is_active(&self) -> bool {
-        self.sending.is_active() || self.receiving.is_active() || !self.outbox.controls.is_empty()
+        self.active
     }
 
     /// Moves transfers along, by a bounded number of bytes, and reports the finished.
@@ -136,10 +141,15 @@ impl Bulk {
             moved = true;
             sink.received(cookie);
         }
+        self.active = self.sending.is_active()
+            || self.receiving.is_active()
+            || !self.outbox.controls.is_empty();
         moved
     }
 
     /// Takes a control message.
+    #[cold]
+    #[inline(never)]
     pub fn control(
         &mut self,
         links: &mut Links,
@@ -147,6 +157,7 @@ impl Bulk {
         header: [u64; 2],
         payload: &[u8],
     ) -> Result<(), Malformed> {
+        self.active = true;
         let control = Control::parse(header, payload)
             .ok_or(Malformed("it sent a control message that is none"))?;
         let answered = match control {

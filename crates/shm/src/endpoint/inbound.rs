@@ -17,11 +17,9 @@ use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
 
 /// Messages taken from one ring in one turn, and announced ahead.
-const BATCH: u32 = 16;
+const BATCH: usize = 16;
 /// A ring cools after this many turns without a message, fewer the more are hot.
 const COOL_AFTER: u32 = 4096;
-/// Turns between two looks for a ring to cool.
-const COOL_EVERY: u32 = 32;
 
 /// A ring from a peer. The mapping is dropped after the consumer that uses it.
 struct Inbound {
@@ -63,7 +61,6 @@ impl Arrivals {
     ) -> bool {
         let mut moved = false;
         let mut index = 0;
-        links.counters.looks += self.hot.len() as u64;
         while let Some(inbound) = self.hot.get_mut(index) {
             index += 1;
             if !inbound.consumer.is_ready() {
@@ -76,9 +73,6 @@ impl Arrivals {
                 let peer = self.hot.swap_remove(index).peer;
                 links.lose(lost(peer, why), peer);
             }
-        }
-        if turn.is_multiple_of(COOL_EVERY) && self.hot.len() > 1 {
-            self.cool_one(turn, links);
         }
         moved
     }
@@ -117,7 +111,10 @@ impl Arrivals {
 
     /// Cools the next ring in turn if it was idle for long.
     #[cold]
-    fn cool_one(&mut self, turn: u32, links: &mut Links) {
+    pub fn cool_one(&mut self, turn: u32, links: &mut Links) {
+        if self.hot.len() < 2 {
+            return;
+        }
         self.next_to_cool = (self.next_to_cool + 1) % self.hot.len();
         let patience = COOL_AFTER / self.hot.len() as u32;
         let inbound = &mut self.hot[self.next_to_cool];
@@ -133,6 +130,11 @@ impl Arrivals {
         }
         let inbound = self.hot.swap_remove(self.next_to_cool);
         self.cold.insert(inbound.peer, inbound);
+    }
+
+    /// Rings looked at in each turn.
+    pub fn hot(&self) -> usize {
+        self.hot.len()
     }
 
     /// Before a sleep: has the hot rings' senders ring. True if a message is there already.
@@ -220,29 +222,32 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let Some(first) = self.consumer.look(0)? else {
-            return Ok(());
+        let ready = match self.consumer.is_ready_ahead(1) {
+            true => self.announce(sink)?,
+            false => 1,
         };
-        if self.consumer.look(1)?.is_none() {
-            return self.take(first, links, bulk, sink);
+        for _ in 0..ready {
+            // A hostile sender can take a message back.
+            let Some(arrival) = self.consumer.look()? else {
+                return Err(Malformed("it took a message back"));
+            };
+            self.take(arrival, links, bulk, sink)?;
         }
+        Ok(())
+    }
+
+    /// Announces a batch of messages; how many.
+    fn announce(&self, sink: &mut impl Sink) -> Result<usize, Malformed> {
         let mut ready = 0;
         while ready < BATCH
-            && let Some(arrival) = self.consumer.look(ready)?
+            && let Some(arrival) = self.consumer.look_ahead(ready)?
         {
             if arrival.kind == PACKET {
                 sink.upcoming(self.peer, Header(arrival.header));
             }
             ready += 1;
         }
-        for _ in 0..ready {
-            // A hostile sender can take a message back.
-            let Some(arrival) = self.consumer.look(0)? else {
-                return Err(Malformed("it took a message back"));
-            };
-            self.take(arrival, links, bulk, sink)?;
-        }
-        Ok(())
+        Ok(ready)
     }
 
     #[inline]

@@ -33,6 +33,8 @@ const _: () = {
     assert!(EAGER_BYTES <= parts.longest());
 };
 
+/// Turns between two looks for a ring to cool.
+const COOL_EVERY: u32 = 32;
 /// Turns between two looks at the clock, and the time between two looks whether peers live.
 const CLOCK_EVERY: u32 = 1 << 14;
 const LIVES_EVERY: Duration = Duration::from_millis(200);
@@ -44,8 +46,8 @@ pub struct Counters {
     pub packets_received: u64,
     pub doorbells_rung: u64,
     pub doorbells_heard: u64,
-    /// Rings looked at in all turns.
-    pub looks: u64,
+    /// Rings that are looked at in each turn.
+    pub hot_rings: u64,
     pub ring_transfers: u64,
     pub copy_transfers: u64,
     /// Chunks copied from process to process by this side, as receiver and as sender.
@@ -82,7 +84,10 @@ impl ShmEndpoint {
     }
 
     pub fn counters(&self) -> Counters {
-        self.links.counters
+        Counters {
+            hot_rings: self.arrivals.hot() as u64,
+            ..self.links.counters
+        }
     }
 
     /// Ends all that has to do with peers found lost, and tells the engine.
@@ -92,6 +97,15 @@ impl ShmEndpoint {
             self.arrivals.forget(peer);
             self.bulk.forget(peer);
             sink.lost(peer, &lost);
+        }
+    }
+
+    /// What is done only now and then.
+    #[cold]
+    fn keep_house(&mut self) {
+        self.arrivals.cool_one(self.turn, &mut self.links);
+        if self.turn.is_multiple_of(CLOCK_EVERY) {
+            self.check_lives();
         }
     }
 
@@ -160,8 +174,8 @@ impl Endpoint for ShmEndpoint {
         if self.bulk.is_active() {
             moved |= self.bulk.poll(&mut self.links, sink);
         }
-        if self.turn.is_multiple_of(CLOCK_EVERY) {
-            self.check_lives();
+        if self.turn.is_multiple_of(COOL_EVERY) {
+            self.keep_house();
         }
         if self.links.has_lost() {
             self.bury(sink);

@@ -184,11 +184,7 @@ fn idle_peers_cost_nothing() {
     for _ in 0..100_000 {
         first.poll();
     }
-    let before = first.endpoint.counters().looks;
-    for _ in 0..1000 {
-        first.poll();
-    }
-    assert!(first.endpoint.counters().looks - before <= 1000);
+    assert_eq!(first.endpoint.counters().hot_rings, 1);
     // And each is heard again.
     for other in others {
         send(other, 0, 2, b"again").unwrap();

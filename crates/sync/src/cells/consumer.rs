@@ -1,6 +1,6 @@
 //! The receiving side of a ring.
 
-use super::{DATA_ALIGN, INLINE_BYTES, Malformed, Parts, lap};
+use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, lap};
 use crate::primitive::{Ordering, latest, latest64};
 
 /// A message in the ring. The payload stays where it is until the consumer advances past it.
@@ -10,8 +10,8 @@ pub struct Arrival {
     pub header: [u64; 2],
     payload: *const u8,
     bytes: u32,
-    /// The end of its piece of the data ring; none if the message lies in its cell.
-    data_end: Option<u32>,
+    /// The end of its piece of the data ring; zero if the message lies in its cell.
+    data_end: u32,
 }
 
 impl Arrival {
@@ -28,10 +28,15 @@ impl Arrival {
 /// The one consumer of a ring.
 pub struct Consumer {
     parts: Parts,
-    /// Running number of the next cell.
+    /// Running number of the next cell, where it is, and where the cells end.
     next: u32,
-    /// `consumed` as last written.
+    cell: *const Cell,
+    end: *const Cell,
+    /// What the upper 16 bits of the next cell's control word will be.
+    lap: u16,
+    /// `consumed` as last written, and the number of the cell before which it is written again.
     returned: u32,
+    due: u32,
     /// The end of the last message in the data ring, and of the last one whose room was returned.
     data_end: u32,
     data_returned: u32,
@@ -51,64 +56,90 @@ impl Consumer {
         Consumer {
             parts,
             next: 0,
+            cell: parts.cells,
+            end: parts.cells.wrapping_add(parts.count as usize),
+            lap: lap(0, parts.count),
             returned: 0,
+            due: parts.quarter(),
             data_end: 0,
             data_returned: 0,
         }
     }
 
+    fn cell(&self) -> &Cell {
+        // SAFETY: `cell` is always one of the ring's cells.
+        unsafe { &*self.cell }
+    }
+
     /// Whether the next message is there. One load.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        // SAFETY: the index is below the count.
-        let cell = unsafe {
-            &*self
-                .parts
-                .cells
-                .add((self.next & (self.parts.count - 1)) as usize)
-        };
-        cell.control.load(Ordering::Acquire) >> 48 == u64::from(lap(self.next, self.parts.count))
+        self.is_published(self.cell())
     }
 
-    /// The message `ahead` places after the next one, if it is there.
     #[inline]
-    pub fn look(&self, ahead: u32) -> Result<Option<Arrival>, Malformed> {
-        let running = self.next.wrapping_add(ahead);
-        // SAFETY: the index is below the count.
-        let cell = unsafe {
-            &*self
-                .parts
-                .cells
-                .add((running & (self.parts.count - 1)) as usize)
-        };
+    fn is_published(&self, cell: &Cell) -> bool {
+        cell.control.load(Ordering::Acquire) >> 48 == u64::from(self.lap)
+    }
+
+    /// The next message, if it is there.
+    #[inline]
+    pub fn look(&self) -> Result<Option<Arrival>, Malformed> {
+        self.read(self.cell())
+    }
+
+    /// The cell `ahead` places after the next one, if it is of the same lap.
+    #[inline]
+    fn ahead(&self, ahead: usize) -> Option<&Cell> {
+        let cell = self.cell.wrapping_add(ahead);
+        // SAFETY: `ahead` is at most a lap, so a place before the end is that of one of the ring's cells.
+        (cell < self.end).then(|| unsafe { &*cell })
+    }
+
+    /// The message `ahead` places, less than a lap, after the next one, if it is there and of the same lap.
+    #[inline]
+    pub fn look_ahead(&self, ahead: usize) -> Result<Option<Arrival>, Malformed> {
+        self.ahead(ahead).map_or(Ok(None), |cell| self.read(cell))
+    }
+
+    /// Whether [`look_ahead`](Self::look_ahead) finds a message.
+    #[inline]
+    pub fn is_ready_ahead(&self, ahead: usize) -> bool {
+        self.ahead(ahead)
+            .is_some_and(|cell| self.is_published(cell))
+    }
+
+    #[inline]
+    fn read(&self, cell: &Cell) -> Result<Option<Arrival>, Malformed> {
         let control = cell.control.load(Ordering::Acquire);
-        if control >> 48 != u64::from(lap(running, self.parts.count)) {
+        if control >> 48 != u64::from(self.lap) {
             return Ok(None);
         }
-        let bytes = control as u32;
-        let inline = cell.inline.get().cast::<u8>().cast_const();
-        let (payload, data_end) = if bytes as usize <= INLINE_BYTES {
-            (inline, None)
-        } else {
-            // SAFETY: the cell is the consumer's (rule 1); the payload part begins 8-aligned.
-            let at = unsafe { inline.cast::<u32>().read_volatile() };
-            match at.checked_add(bytes) {
-                Some(end) if end <= self.parts.data_bytes => {}
-                _ => return Err(Malformed("a message outside the data ring")),
-            }
-            // SAFETY: the place is inside the data ring.
-            (
-                unsafe { self.parts.data.add(at as usize) }.cast_const(),
-                Some(at + bytes),
-            )
-        };
-        Ok(Some(Arrival {
+        let mut arrival = Arrival {
             kind: (control >> 40) as u8,
             header: [cell.header[0].read(), cell.header[1].read()],
-            payload,
-            bytes,
-            data_end,
-        }))
+            payload: cell.inline.get().cast::<u8>(),
+            bytes: control as u32,
+            data_end: 0,
+        };
+        if arrival.bytes as usize > INLINE_BYTES {
+            self.find_payload(&mut arrival)?;
+        }
+        Ok(Some(arrival))
+    }
+
+    /// Finds a long message's bytes in the data ring, by the place that stands in its cell.
+    #[inline]
+    fn find_payload(&self, arrival: &mut Arrival) -> Result<(), Malformed> {
+        // SAFETY: the payload part of the cell, which is the consumer's (rule 1), begins 8-aligned.
+        let at = unsafe { arrival.payload.cast::<u32>().read_volatile() };
+        match at.checked_add(arrival.bytes) {
+            Some(end) if end <= self.parts.data_bytes => arrival.data_end = end,
+            _ => return Err(Malformed("a message outside the data ring")),
+        }
+        // SAFETY: the place is inside the data ring.
+        arrival.payload = unsafe { self.parts.data.add(at as usize) };
+        Ok(())
     }
 
     /// Gives the next message's room back, some time. True if the producer waits for room and got some: ring
@@ -116,25 +147,37 @@ impl Consumer {
     #[inline]
     pub fn advance(&mut self, arrival: &Arrival) -> bool {
         self.next = self.next.wrapping_add(1);
-        let mut due = self.next.wrapping_sub(self.returned) >= self.parts.count / 4;
-        if let Some(end) = arrival.data_end {
-            self.data_end = end.next_multiple_of(DATA_ALIGN as u32);
-            let size = self.parts.data_bytes;
-            let kept = self.data_end
-                + if self.data_end <= self.data_returned {
-                    size
-                } else {
-                    0
-                };
-            due |= kept - self.data_returned >= size / 4;
+        self.cell = self.cell.wrapping_add(1);
+        if self.cell == self.end {
+            self.cell = self.parts.cells;
+            self.lap = self.lap.wrapping_add(1);
+        }
+        let mut due = self.next == self.due;
+        if arrival.data_end != 0 {
+            due |= self.owes_data(arrival.data_end);
         }
         due && self.return_room()
+    }
+
+    /// Counts data up to `end` as consumed; whether a quarter of the data ring is to be given back.
+    #[inline]
+    fn owes_data(&mut self, end: u32) -> bool {
+        let size = self.parts.data_bytes;
+        self.data_end = end.next_multiple_of(DATA_ALIGN as u32);
+        // There is never a whole lap between two returns.
+        let wrapped = if self.data_end < self.data_returned {
+            size
+        } else {
+            0
+        };
+        self.data_end + wrapped - self.data_returned >= size / 4
     }
 
     /// Gives back all room; true if the producer waits for it.
     #[cold]
     fn return_room(&mut self) -> bool {
         self.returned = self.next;
+        self.due = self.next.wrapping_add(self.parts.quarter());
         self.data_returned = self.data_end;
         // SAFETY: the heads are valid.
         let heads = unsafe { &*self.parts.heads };
@@ -151,13 +194,9 @@ impl Consumer {
     /// Says that nobody watches the ring from here on, so that the producer rings the doorbell. True if a
     /// message is there already.
     pub fn look_away(&self) -> bool {
-        // SAFETY: the heads are valid, the index is below the count.
-        let (heads, cell) = unsafe {
-            let index = self.next & (self.parts.count - 1);
-            (&*self.parts.heads, &*self.parts.cells.add(index as usize))
-        };
-        heads.reader.notify.swap(1, Ordering::SeqCst);
-        latest64(&cell.control) >> 48 == u64::from(lap(self.next, self.parts.count))
+        // SAFETY: the heads are valid.
+        unsafe { &(*self.parts.heads).reader.notify }.swap(1, Ordering::SeqCst);
+        latest64(&self.cell().control) >> 48 == u64::from(self.lap)
     }
 
     /// Says that the ring is watched again.

@@ -138,6 +138,11 @@ impl Parts {
         }
     }
 
+    /// Cells after which the consumer gives room back.
+    const fn quarter(&self) -> u32 {
+        if self.count < 4 { 1 } else { self.count / 4 }
+    }
+
     /// The longest message that is certain to find room once all before it are consumed: a consumer may
     /// keep a quarter of the data ring back (rule 3), and as much as the message may be lost at its end.
     pub const fn longest(&self) -> usize {

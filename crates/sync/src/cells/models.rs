@@ -62,7 +62,7 @@ fn consume(ring: &Ring, messages: u64) {
     let mut consumer = unsafe { Consumer::new(ring.parts()) };
     let mut expected = 1;
     while expected <= messages {
-        match consumer.look(0).unwrap() {
+        match consumer.look().unwrap() {
             Some(arrival) => {
                 assert_eq!(arrival.header, [expected, expected]);
                 expected += 1;

@@ -4,7 +4,7 @@ use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, control, lap};
 use crate::primitive::{Ordering, latest, prefetch_to_write};
 
 /// How many cells ahead a line is fetched for writing.
-const AHEAD: u32 = 8;
+const AHEAD: usize = 8;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +22,16 @@ pub enum Pushed {
 /// The one producer of a ring.
 pub struct Producer {
     parts: Parts,
-    /// Running number of the next cell.
+    /// Running number of the next cell, its place, where it is, and where the cells end.
     next: u32,
-    /// `consumed` as last read.
+    index: u32,
+    cell: *const Cell,
+    end: *const Cell,
+    /// The next cell's lap, at its place in the control word.
+    lap: u64,
+    /// `consumed` as last read, and the cells that were free by it and are still.
     consumed: u32,
+    free: u32,
     /// Where in the data ring the next piece may begin.
     data_at: u32,
     /// Data bytes used up, unusable ends included, modulo 2^32: now, and at the last consumed cell.
@@ -50,6 +56,11 @@ impl Producer {
         Producer {
             parts,
             next: 0,
+            index: 0,
+            cell: parts.cells,
+            end: parts.cells.wrapping_add(parts.count as usize),
+            free: parts.count,
+            lap: control(lap(0, parts.count), 0, 0),
             consumed: 0,
             data_at: 0,
             data_used: 0,
@@ -68,16 +79,15 @@ impl Producer {
         bytes: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Pushed {
-        if self.next.wrapping_sub(self.consumed) == self.parts.count {
+        if self.free == 0 {
             match self.refresh() {
                 Ok(0) => return Pushed::Full,
                 Ok(_) => {}
                 Err(Malformed(_)) => return Pushed::Malformed,
             }
         }
-        let index = self.next & (self.parts.count - 1);
-        // SAFETY: `index` is below the count.
-        let cell = unsafe { &*self.parts.cells.add(index as usize) };
+        // SAFETY: `cell` is always one of the ring's cells.
+        let cell = unsafe { &*self.cell };
         if bytes <= INLINE_BYTES {
             // SAFETY: the cell is the producer's (rule 1).
             fill(unsafe { std::slice::from_raw_parts_mut(cell.inline.get().cast(), bytes) });
@@ -88,29 +98,28 @@ impl Producer {
                 Err(Malformed(_)) => return Pushed::Malformed,
             }
         }
-        self.publish(cell, index, kind, header, bytes as u32)
+        self.publish(cell, kind, header, bytes as u32)
     }
 
     #[inline]
-    fn publish(
-        &mut self,
-        cell: &Cell,
-        index: u32,
-        kind: u8,
-        header: [u64; 2],
-        length: u32,
-    ) -> Pushed {
+    fn publish(&mut self, cell: &Cell, kind: u8, header: [u64; 2], length: u32) -> Pushed {
         cell.header[0].write(header[0]);
         cell.header[1].write(header[1]);
-        self.data_after[index as usize] = self.data_used;
-        cell.control.swap(
-            control(lap(self.next, self.parts.count), kind, length),
-            Ordering::SeqCst,
-        );
+        // SAFETY: there is one of these for each cell.
+        unsafe { *self.data_after.get_unchecked_mut(self.index as usize) = self.data_used };
+        cell.control
+            .swap(self.lap | control(0, kind, length), Ordering::SeqCst);
+        // Past the end this fetches from the data ring, which does no harm.
+        prefetch_to_write(self.cell.wrapping_add(AHEAD));
+        self.free -= 1;
         self.next = self.next.wrapping_add(1);
-        let ahead = (index + AHEAD) & (self.parts.count - 1);
-        // The address is that of a cell.
-        prefetch_to_write(self.parts.cells.wrapping_add(ahead as usize));
+        self.index += 1;
+        self.cell = self.cell.wrapping_add(1);
+        if self.cell == self.end {
+            self.index = 0;
+            self.cell = self.parts.cells;
+            self.lap = control(lap(self.next, self.parts.count), 0, 0);
+        }
         // SAFETY: the heads are valid.
         match latest(unsafe { &(*self.parts.heads).reader.notify }) {
             0 => Pushed::Watched,
@@ -178,7 +187,8 @@ impl Producer {
             let last = consumed.wrapping_sub(1) & (self.parts.count - 1);
             self.data_freed = self.data_after[last as usize];
         }
-        Ok(self.parts.count - in_flight)
+        self.free = self.parts.count - in_flight;
+        Ok(self.free)
     }
 
     /// Whether a message of `bytes` would find room now.

@@ -68,7 +68,7 @@ fn random_traffic_against_a_queue() {
                     other => panic!("{other:?}"),
                 }
                 number += 1;
-            } else if let Some(arrival) = consumer.look(0).unwrap() {
+            } else if let Some(arrival) = consumer.look().unwrap() {
                 let (number, bytes) = oracle.pop_front().expect("nothing comes from nothing");
                 assert_eq!(arrival.header, [number, !number]);
                 // SAFETY: not yet advanced.
@@ -87,11 +87,38 @@ fn laps_wrap() {
     let (mut producer, mut consumer) = memory.sides();
     for number in 0..u64::from(COUNT) * 66_000 {
         assert_eq!(producer.push(0, [number, 0], 0, |_| ()), Pushed::Watched);
-        let arrival = consumer.look(0).unwrap().expect("just sent");
+        let arrival = consumer.look().unwrap().expect("just sent");
         assert_eq!(arrival.header[0], number);
-        assert!(consumer.look(1).unwrap().is_none());
+        assert!(consumer.look_ahead(1).unwrap().is_none());
+        assert!(!consumer.is_ready_ahead(1));
         consumer.advance(&arrival);
         assert!(!consumer.is_ready());
+    }
+}
+
+/// Messages are seen ahead, up to the end of the lap.
+#[test]
+fn looking_ahead() {
+    const SENT: u64 = COUNT as u64 / 2;
+    let memory = Memory::new();
+    let (mut producer, mut consumer) = memory.sides();
+    for round in 0..u64::from(COUNT) {
+        // The place moves on by one each round.
+        let begin = round * (SENT + 1);
+        for number in begin..=begin + SENT {
+            assert_eq!(producer.push(0, [number, 0], 0, |_| ()), Pushed::Watched);
+        }
+        let to_end = u64::from(COUNT) - begin % u64::from(COUNT);
+        for ahead in 0..u64::from(COUNT) {
+            let found = consumer.look_ahead(ahead as usize).unwrap();
+            let expected = (ahead < to_end && ahead <= SENT).then_some([begin + ahead, 0]);
+            assert_eq!(found.map(|arrival| arrival.header), expected);
+            assert_eq!(consumer.is_ready_ahead(ahead as usize), expected.is_some());
+        }
+        for _ in 0..=SENT {
+            let arrival = consumer.look().unwrap().expect("sent");
+            consumer.advance(&arrival);
+        }
     }
 }
 
@@ -116,7 +143,7 @@ fn waiting_for_room() {
     assert_eq!(producer.has_room(0), Ok(false));
     let mut rang = 0;
     for _ in 0..COUNT / 4 {
-        let arrival = consumer.look(0).unwrap().expect("full");
+        let arrival = consumer.look().unwrap().expect("full");
         rang += u32::from(consumer.advance(&arrival));
     }
     assert_eq!(rang, 1);
@@ -156,7 +183,7 @@ fn hostile_words() {
             unsafe { base.add(word).write(value) };
             let bytes = random.below(memory.parts().longest() as u64 + 1) as usize;
             producer.push(0, [0; 2], bytes, |out| out.fill(7));
-            if let Ok(Some(arrival)) = consumer.look(0) {
+            if let Ok(Some(arrival)) = consumer.look() {
                 // SAFETY: not yet advanced.
                 let payload = unsafe { arrival.payload() };
                 let begin = payload.as_ptr() as usize;
@@ -194,7 +221,7 @@ fn two_threads() {
         });
         for number in 0..20_000u64 {
             let arrival = loop {
-                match consumer.look(0).unwrap() {
+                match consumer.look().unwrap() {
                     Some(arrival) => break arrival,
                     None => std::thread::yield_now(),
                 }
