@@ -6,12 +6,13 @@
 //! 1. A sleeper leaves its parker in the request it waits for, under the section of the request's lane; so
 //!    whoever completes the request finds it, or the sleeper finds the request complete.
 //! 2. Whether there is a watcher, and who is parked, stand under one mutex ([`Watch`]). Nobody parks without a
-//!    watcher; a watcher that leaves wakes one of the parked, who takes its place.
+//!    watcher; a watcher that leaves wakes one of the parked, who takes its place, or, if its own wait is
+//!    over, wakes the next.
 //! 3. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
 //!    may be among them, it rings this process's own doorbell while one sleeps there.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
@@ -59,6 +60,44 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
+    fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
+        self.sleepers.lock().expect("no panic inside")
+    }
+
+    /// True if the caller is the watcher from here on; else it is to park.
+    fn join(&self, parker: &Arc<Parker>) -> bool {
+        let mut sleepers = self.sleepers();
+        if sleepers.watched {
+            sleepers.parked.push(parker.clone());
+            return false;
+        }
+        sleepers.watched = true;
+        true
+    }
+
+    /// After parking. Whoever finds no watcher may have been woken to become it: unless its wait is over it does,
+    /// and else wakes the next. True if the caller is the watcher from here on.
+    fn rejoin(&self, parker: &Arc<Parker>, met: bool) -> bool {
+        let mut sleepers = self.sleepers();
+        sleepers.parked.retain(|other| !Arc::ptr_eq(other, parker));
+        if sleepers.watched {
+            return false;
+        }
+        if !met {
+            sleepers.watched = true;
+            return true;
+        }
+        sleepers.wake_next();
+        false
+    }
+
+    /// The watcher leaves: one of the parked is to take its place.
+    fn leave(&self) {
+        let mut sleepers = self.sleepers();
+        sleepers.watched = false;
+        sleepers.wake_next();
+    }
+
     pub fn waiters(&self) -> u32 {
         self.waiting.load(Ordering::Relaxed)
     }
@@ -68,6 +107,14 @@ impl Watch {
 struct Sleepers {
     watched: bool,
     parked: Vec<Arc<Parker>>,
+}
+
+impl Sleepers {
+    fn wake_next(&mut self) {
+        if let Some(parker) = self.parked.pop() {
+            parker.unpark();
+        }
+    }
 }
 
 thread_local! {
@@ -233,26 +280,16 @@ impl<F: Fabric> Engine<F> {
             return true;
         }
         self.report_if_asked();
-        let watcher = {
-            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
-            let free = !sleepers.watched;
-            sleepers.watched = true;
-            if !free {
-                sleepers.parked.push(parker.clone());
-            }
-            free
-        };
-        if watcher {
-            let met = self.watch_doorbell(condition);
-            self.leave_watch();
-            met
-        } else {
+        if !self.watch.join(&parker) {
             parker.park(None);
-            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
-            sleepers.parked.retain(|other| !Arc::ptr_eq(other, &parker));
-            drop(sleepers);
-            condition.met()
+            let met = condition.met();
+            if !self.watch.rejoin(&parker, met) {
+                return met;
+            }
         }
+        let met = self.watch_doorbell(condition);
+        self.watch.leave();
+        met
     }
 
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
@@ -296,18 +333,6 @@ impl<F: Fabric> Engine<F> {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();
             self.leave(lane, state);
-        }
-    }
-
-    /// Rule 2: the place is taken by one of the parked, or is free.
-    fn leave_watch(&self) {
-        let next = {
-            let mut sleepers = self.watch.sleepers.lock().expect("no panic inside");
-            sleepers.watched = false;
-            sleepers.parked.pop()
-        };
-        if let Some(parker) = next {
-            parker.unpark();
         }
     }
 

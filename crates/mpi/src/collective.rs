@@ -290,6 +290,7 @@ impl Reduce {
     where
         F: AsyncFnOnce(&Channel<'_, Peers<'_>>, Reduction<'_>) -> Result<()>,
     {
+        let datatype = types::committed(self.datatype)?;
         let op = predefined_op(self.op, self.datatype)?;
         let count = checked_count(self.count, "count")?;
         if has_output {
@@ -297,15 +298,10 @@ impl Reduce {
         }
         if let Some(input) = self.input {
             types::memory(input.cast_mut(), self.count, self.datatype)?;
-            if has_output && input == self.output && count > 0 {
-                return Err(argument(
-                    Class::Buffer,
-                    "sendbuf",
-                    "the same as recvbuf; use MPI_IN_PLACE",
-                ));
+            if input == self.output {
+                check_aliased(true, count > 0)?;
             }
         }
-        let datatype = types::committed(self.datatype)?;
         let op: &dyn Combine = &op;
         // SAFETY: the buffers are the caller's for the call and were checked; the operation was made for the type.
         let reduction = unsafe { Reduction::new(op, &datatype, count, self.input, self.output)? };
@@ -351,6 +347,7 @@ pub fn exscan(arguments: Reduce, comm: CommId) -> Result<()> {
     let comm = crate::comm::share(comm)?;
     // Rank 0 gets no result, and its receive buffer is not significant, unless it is the input too.
     let has_output = comm.rank() > 0 || arguments.input.is_none();
+    check_aliased(arguments.output.addr() == IN_PLACE, arguments.count > 0)?;
     arguments.with(has_output, &comm, async |channel, reduction| {
         weft_collective::exscan(channel, reduction).await
     })
@@ -359,6 +356,29 @@ pub fn exscan(arguments: Reduce, comm: CommId) -> Result<()> {
 /// A buffer argument that may be `MPI_IN_PLACE`: none.
 fn optional_memory(buffer: Option<Buffer>) -> Result<Option<Memory>> {
     buffer.map(|buffer| buffer.memory()).transpose()
+}
+
+/// `MPI_IN_PLACE`, where it is no input but an output's address, which it cannot be.
+const IN_PLACE: usize = 1;
+
+/// Send and receive buffer must not be the same memory (MPI-5.0 §2.3).
+fn check_aliased(same: bool, used: bool) -> Result<()> {
+    if same && used {
+        return Err(argument(
+            Class::Buffer,
+            "sendbuf",
+            "the same as recvbuf; use MPI_IN_PLACE",
+        ));
+    }
+    Ok(())
+}
+
+/// As [`check_aliased`], for two buffers of blocks.
+fn check_distinct(send: Option<Buffer>, receive: *const u8) -> Result<()> {
+    match send {
+        Some(send) => check_aliased(send.address.cast_const() == receive, send.count > 0),
+        None => Ok(()),
+    }
 }
 
 #[cold]
@@ -378,6 +398,9 @@ pub fn gather(send: Option<Buffer>, receive: Buffer, root: i32, comm: CommId) ->
     let equal = is_root
         .then(|| Equal::new(receive, comm.size()))
         .transpose()?;
+    if is_root {
+        check_distinct(send, receive.address)?;
+    }
     let blocks = equal
         .as_ref()
         .map(|equal| equal.blocks(comm.size()))
@@ -426,6 +449,9 @@ pub fn scatter(send: Buffer, receive: Option<Buffer>, root: i32, comm: CommId) -
     }
     let memory = optional_memory(receive)?;
     let equal = is_root.then(|| Equal::new(send, comm.size())).transpose()?;
+    if is_root {
+        check_distinct(receive, send.address)?;
+    }
     let blocks = equal
         .as_ref()
         .map(|equal| equal.blocks(comm.size()))
@@ -467,6 +493,7 @@ pub fn allgather(send: Option<Buffer>, receive: Buffer, comm: CommId) -> Result<
     let comm = crate::comm::share(comm)?;
     let memory = optional_memory(send)?;
     let equal = Equal::new(receive, comm.size())?;
+    check_distinct(send, receive.address)?;
     let blocks = equal.blocks(comm.size())?;
     on_all(&comm, async |channel| {
         weft_collective::allgather(channel, memory, &blocks).await
@@ -487,6 +514,7 @@ pub fn allgatherv(send: Option<Buffer>, receive: Vectors<'_>, comm: CommId) -> R
 /// `MPI_Alltoall`.
 pub fn alltoall(send: Option<Buffer>, receive: Buffer, comm: CommId) -> Result<()> {
     let comm = crate::comm::share(comm)?;
+    check_distinct(send, receive.address)?;
     let send = send.map(|send| Equal::new(send, comm.size())).transpose()?;
     let send = send
         .as_ref()

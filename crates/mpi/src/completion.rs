@@ -102,17 +102,25 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
 }
 
 /// `MPI_Wait`.
-#[inline]
+#[inline(always)]
 pub fn wait(request: &mut Request) -> Result<Status> {
-    if let Some(id) = request.as_engine()
-        && id != RequestId::DONE
-        && process().engine.exists(id)
-    {
-        let status = process().engine.wait(id);
+    if *request == Request::done() {
         *request = Request::NULL;
-        return Ok(Status::of(status));
+        return Ok(Status::EMPTY);
     }
-    wait_form(request)
+    wait_pending(request)
+}
+
+#[inline]
+fn wait_pending(request: &mut Request) -> Result<Status> {
+    match request.as_engine() {
+        Some(id) if id != RequestId::DONE && process().engine.exists(id) => {
+            let status = process().engine.wait(id);
+            *request = Request::NULL;
+            Ok(Status::of(status))
+        }
+        _ => wait_form(request),
+    }
 }
 
 fn wait_form(request: &mut Request) -> Result<Status> {

@@ -33,6 +33,11 @@ pub struct Buffer {
 
 impl Buffer {
     #[inline]
+    fn plain_bytes(&self) -> Option<usize> {
+        types::plain_bytes(self.address, self.count, self.datatype)
+    }
+
+    #[inline]
     pub fn memory(&self) -> Result<Memory> {
         types::memory(self.address, self.count, self.datatype)
     }
@@ -80,7 +85,7 @@ pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32,
 }
 
 /// Starts a send of checked arguments.
-#[inline]
+#[inline(always)]
 pub(crate) fn start_send(
     comm: &Comm,
     traffic: Traffic,
@@ -105,7 +110,7 @@ pub(crate) fn start_send(
 }
 
 /// Starts a receive of checked arguments; negative source or tag is any.
-#[inline]
+#[inline(always)]
 pub(crate) fn start_receive(
     comm: &Comm,
     traffic: Traffic,
@@ -125,15 +130,31 @@ pub(crate) fn start_receive(
 }
 
 /// `MPI_Isend` and its modes.
-#[inline]
+#[inline(always)]
 pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Result<Request> {
     let comm = crate::comm::find(comm)?;
     check_send_tag(tag)?;
-    let memory = buffer.memory()?;
+    match buffer.plain_bytes() {
+        Some(bytes) => {
+            let memory = Memory::contiguous(buffer.address, bytes);
+            isend_memory(memory, dest, tag, comm, mode)
+        }
+        None => isend_general(buffer, dest, tag, comm, mode),
+    }
+}
+
+#[inline(always)]
+fn isend_memory(memory: Memory, dest: i32, tag: i32, comm: &Comm, mode: Mode) -> Result<Request> {
     match destination(comm, dest)? {
         Some(dest) => start_send(comm, Traffic::PointToPoint, memory, dest, tag as u32, mode),
         None => Ok(Request::done()),
     }
+}
+
+/// Out of line, so that on the way of plain buffers no [`Memory`] is written and read back.
+#[inline(never)]
+fn isend_general(buffer: Buffer, dest: i32, tag: i32, comm: &Comm, mode: Mode) -> Result<Request> {
+    isend_memory(buffer.memory()?, dest, tag, comm, mode)
 }
 
 /// `MPI_Send` and its modes.
@@ -147,14 +168,29 @@ pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Re
 }
 
 /// `MPI_Irecv`.
-#[inline]
+#[inline(always)]
 pub fn ireceive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Request> {
     let comm = crate::comm::find(comm)?;
-    let memory = buffer.memory()?;
+    match buffer.plain_bytes() {
+        Some(bytes) => {
+            let memory = Memory::contiguous(buffer.address, bytes);
+            ireceive_memory(memory, source, tag, comm)
+        }
+        None => ireceive_general(buffer, source, tag, comm),
+    }
+}
+
+#[inline(always)]
+fn ireceive_memory(memory: Memory, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
     match pattern(comm, source, tag)? {
         Some((source, tag)) => start_receive(comm, Traffic::PointToPoint, memory, source, tag),
         None => Ok(Request::from_null()),
     }
+}
+
+#[inline(never)]
+fn ireceive_general(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
+    ireceive_memory(buffer.memory()?, source, tag, comm)
 }
 
 /// `MPI_Recv`: the status, whose check the caller makes once it is stored.

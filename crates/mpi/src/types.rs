@@ -27,6 +27,8 @@ pub struct UserType {
 }
 
 const PREDEFINED_END: u64 = 4096;
+/// No data are below it: null and the special addresses are.
+const LOWEST_ADDRESS: usize = 4096;
 
 /// The predefined datatype a handle names, if it names one.
 #[inline]
@@ -77,18 +79,20 @@ fn plain_size(id: TypeId) -> Option<usize> {
     (size != 0).then_some(usize::from(size))
 }
 
+/// Bytes of a buffer argument whose datatype is predefined and without holes, if nothing is wrong with it.
+#[inline]
+pub fn plain_bytes(buffer: *mut u8, count: i64, id: TypeId) -> Option<usize> {
+    let size = plain_size(id)?;
+    let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
+    (bytes == 0 || !buffer.is_null()).then_some(bytes)
+}
+
 /// The memory of a buffer argument: all checks of (buffer, count, datatype).
 #[inline]
 pub fn memory(buffer: *mut u8, count: i64, id: TypeId) -> Result<Memory> {
-    let Some(size) = plain_size(id) else {
-        return general_memory(buffer, count, id);
-    };
-    match usize::try_from(count)
-        .ok()
-        .and_then(|count| count.checked_mul(size))
-    {
-        Some(bytes) if bytes == 0 || !buffer.is_null() => Ok(Memory::contiguous(buffer, bytes)),
-        _ => general_memory(buffer, count, id),
+    match plain_bytes(buffer, count, id) {
+        Some(bytes) => Ok(Memory::contiguous(buffer, bytes)),
+        None => general_memory(buffer, count, id),
     }
 }
 
@@ -98,16 +102,14 @@ fn general_memory(buffer: *mut u8, count: i64, id: TypeId) -> Result<Memory> {
     let datatype = committed(id)?;
     let memory = datatype.memory(buffer, count)?;
     // MPI_BOTTOM is the null address, right only with datatypes of absolute displacements.
-    if memory.bytes > 0
-        && buffer
-            .addr()
-            .wrapping_add_signed(datatype.true_lower_bound())
-            == 0
-    {
+    let first = buffer
+        .addr()
+        .wrapping_add_signed(datatype.true_lower_bound());
+    if memory.bytes > 0 && first < LOWEST_ADDRESS {
         return Err(argument(
             Class::Buffer,
             "buf",
-            "a null pointer for a message that is not empty",
+            "no address (null, or MPI_IN_PLACE where it is not allowed) for a message that is not empty",
         ));
     }
     Ok(memory)
