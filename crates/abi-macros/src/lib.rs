@@ -23,8 +23,9 @@ pub fn mpi(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let expanded =
         check::signature(&name, &body.sig).map(|function| entry::expand(function, &body));
     let mut tokens = expanded.unwrap_or_else(syn::Error::into_compile_error);
-    // The function itself stays whatever was found, so that one mistake is one error.
-    quote::ToTokens::to_tokens(&body, &mut tokens);
+    // The function itself stays whatever was found, so that one mistake is one error. Its parameters are the C
+    // function's in other types: inlined, most conversions leave nothing behind.
+    tokens.extend(quote::quote!(#[inline(always)] #body));
     tokens.into()
 }
 

@@ -23,7 +23,6 @@ pub const ERRORS_RETURN: usize = number(MPI_ERRORS_RETURN);
 /// From the first datatype's number to the last one's.
 const DATATYPES_START: usize = number(MPI_DATATYPE_NULL);
 const DATATYPES: usize = 256;
-const NONE: u8 = u8::MAX;
 
 macro_rules! datatypes {
     ($($handle:ident = $predefined:ident,)*) => {
@@ -104,16 +103,15 @@ datatypes! {
     MPI_COMPLEX32 = Complex32,
 }
 
-/// By number: the place in [`Predefined::ALL`].
-static BY_NUMBER: [u8; DATATYPES] = {
-    let mut places = [NONE; DATATYPES];
+static BY_NUMBER: [Option<Predefined>; DATATYPES] = {
+    let mut found = [None; DATATYPES];
     let mut index = 0;
     while index < PAIRS.len() {
         let (number, predefined) = PAIRS[index];
-        places[number - DATATYPES_START] = predefined as u8;
+        found[number - DATATYPES_START] = Some(predefined);
         index += 1;
     }
-    places
+    found
 };
 
 /// By place in [`Predefined::ALL`]: the number.
@@ -131,8 +129,7 @@ static BY_PLACE: [u16; Predefined::ALL.len()] = {
 
 #[inline]
 pub fn datatype(number: usize) -> Option<Predefined> {
-    let place = *BY_NUMBER.get(number.wrapping_sub(DATATYPES_START))?;
-    Predefined::ALL.get(usize::from(place)).copied()
+    *BY_NUMBER.get(number.wrapping_sub(DATATYPES_START))?
 }
 
 pub fn datatype_number(predefined: Predefined) -> usize {
