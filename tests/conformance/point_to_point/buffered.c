@@ -1,4 +1,4 @@
-/* Buffered sends: attach, detach, flush, per process and per communicator, automatic buffering, exhaustion. */
+/* Buffered sends with the buffer of the process: attach, detach, flush, exhaustion. */
 #include "check.h"
 
 enum { BYTES = 3000, MESSAGES = 20 };
@@ -39,11 +39,16 @@ static void process_buffer(void)
 {
     int size = MESSAGES * (BYTES + MPI_BSEND_OVERHEAD), got_size = -1;
     void *buffer = need((size_t)size), *got = NULL;
+    MPI_Request flush;
     for (int round = 0; round < 3; round++) {
         CHECK_EQUAL(MPI_Buffer_attach(buffer, size), MPI_SUCCESS, "MPI-5.0 §3.6");
         send_all(MPI_COMM_WORLD, MESSAGES);
         receive_all(MPI_COMM_WORLD, MESSAGES);
         MPI_Buffer_flush();
+        send_all(MPI_COMM_WORLD, MESSAGES);
+        receive_all(MPI_COMM_WORLD, MESSAGES);
+        MPI_Buffer_iflush(&flush);
+        MPI_Wait(&flush, MPI_STATUS_IGNORE);
         send_all(MPI_COMM_WORLD, MESSAGES);
         receive_all(MPI_COMM_WORLD, MESSAGES);
         MPI_Buffer_detach(&got, &got_size);
@@ -70,42 +75,6 @@ static void detach_waits(void)
         CHECK(has_pattern(landing + i * BYTES, BYTES, (unsigned)i), "MPI-5.0 §3.6");
     free(landing);
     free(buffer);
-}
-
-/* A communicator's own buffer serves it alone, beside the process's. */
-static void communicator_buffer(void)
-{
-    int size = MESSAGES * (BYTES + MPI_BSEND_OVERHEAD), got_size = -1;
-    void *buffer = need((size_t)size), *got = NULL;
-    MPI_Comm comm;
-    MPI_Request flush;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    CHECK_EQUAL(MPI_Comm_attach_buffer(comm, buffer, size), MPI_SUCCESS, "MPI-5.0 §3.6");
-    send_all(comm, MESSAGES);
-    receive_all(comm, MESSAGES);
-    MPI_Comm_flush_buffer(comm);
-    send_all(comm, MESSAGES);
-    receive_all(comm, MESSAGES);
-    MPI_Comm_iflush_buffer(comm, &flush);
-    MPI_Wait(&flush, MPI_STATUS_IGNORE);
-    MPI_Comm_detach_buffer(comm, &got, &got_size);
-    CHECK(got == buffer && got_size == size, "MPI-5.0 §3.6");
-    MPI_Comm_free(&comm);
-    free(buffer);
-}
-
-static void automatic_buffer(void)
-{
-    void *got = NULL;
-    int got_size = -1;
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    CHECK_EQUAL(MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0), MPI_SUCCESS, "MPI-5.0 §3.6");
-    send_all(comm, MESSAGES);
-    receive_all(comm, MESSAGES);
-    MPI_Comm_detach_buffer(comm, &got, &got_size);
-    CHECK(got == MPI_BUFFER_AUTOMATIC && got_size == 0, "MPI-5.0 §3.6");
-    MPI_Comm_free(&comm);
 }
 
 /* Sent without a buffer, or without room in it: MPI_ERR_BUFFER, and the buffer still works. */
@@ -138,8 +107,6 @@ int main(int argc, char **argv)
     check_start(&argc, &argv, "buffered");
     process_buffer();
     detach_waits();
-    communicator_buffer();
-    automatic_buffer();
     exhaustion();
     return check_finish();
 }
