@@ -144,6 +144,25 @@ impl Side {
     }
 }
 
+impl Side {
+    /// Microseconds a packet in a stream of `count` from rank 0, until rank 1 has them all.
+    fn stream(&mut self, bytes: usize, count: u32) -> f64 {
+        let begin = Instant::now();
+        if self.me == 0 {
+            for _ in 0..count {
+                self.send(bytes);
+            }
+            self.receive(0);
+        } else {
+            for _ in 0..count {
+                self.receive(bytes);
+            }
+            self.send(0);
+        }
+        begin.elapsed().as_secs_f64() * 1e6 / f64::from(count)
+    }
+}
+
 /// The same of the bare rings, from sequence number `from` on.
 fn bare(common: &Common, me: usize, rounds: u64, from: u64) -> f64 {
     let put = |line: &Line, sequence| {
@@ -278,6 +297,19 @@ fn measure(common: &Common, me: usize, batches: usize) {
         }
         if me == 0 {
             report(bytes, floor, ours);
+        }
+    }
+    for bytes in [0, 8, 40, 64, 1024] {
+        let mut times: Vec<f64> = (0..batches)
+            .map(|_| {
+                common.meet(me);
+                side.stream(bytes, 5000)
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        if me == 0 {
+            let (best, median) = (times[0], times[times.len() / 2]);
+            println!("{bytes:>8} B  stream, a packet best {best:.3} us  median {median:.3} us");
         }
     }
     if me == 0 {

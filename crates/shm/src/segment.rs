@@ -109,20 +109,30 @@ impl Segment {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();
         let offset = *end;
-        // SAFETY: takes numbers only.
-        let result = unsafe {
-            libc::posix_fallocate(
-                self.memfd.as_raw_fd(),
-                offset as libc::off_t,
-                bytes as libc::off_t,
-            )
-        };
-        if result != 0 {
-            return Err(io::Error::from_raw_os_error(result));
-        }
+        self.fill(offset, bytes)?;
         *end += bytes as u64;
         drop(end);
         Ok((offset, Mapping::new(self.memfd.as_raw_fd(), offset, bytes)?))
+    }
+}
+
+impl Segment {
+    /// Has memory behind `bytes` from `offset` on, or fails.
+    pub fn fill(&self, offset: u64, bytes: usize) -> io::Result<()> {
+        let (offset, bytes) = (offset as libc::off_t, bytes as libc::off_t);
+        // SAFETY: takes numbers only.
+        match unsafe { libc::posix_fallocate(self.memfd.as_raw_fd(), offset, bytes) } {
+            0 => Ok(()),
+            error => Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+
+    /// Gives the memory behind `bytes` from `offset` on back; they read as zeros from here on.
+    pub fn empty(&self, offset: u64, bytes: usize) -> io::Result<()> {
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        let (offset, bytes) = (offset as libc::off_t, bytes as libc::off_t);
+        // SAFETY: takes numbers only.
+        checked(unsafe { libc::fallocate(self.memfd.as_raw_fd(), mode, offset, bytes) }).map(drop)
     }
 }
 

@@ -180,6 +180,11 @@ impl Bulk {
         })
     }
 
+    /// Called a few times a second: gives back memory that has not been used for a while.
+    pub fn rest(&mut self, links: &mut Links) {
+        self.sending.rest(links);
+    }
+
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&mut self) -> bool {
         self.sending.wait() | self.receiving.wait()

@@ -449,7 +449,7 @@ fn copy_chunk(
     let Some(chunk) = claims.claim(Side::Receiver) else {
         return Step::Idle;
     };
-    let begin = u64::from(chunk) * target.chunk_bytes;
+    let begin = u64::from(chunk).saturating_mul(target.chunk_bytes);
     // A hostile sender can write any number of chunks.
     let bytes = target.bytes.saturating_sub(begin).min(target.chunk_bytes) as usize;
     // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.

@@ -11,11 +11,16 @@ pub use super::words::RING_BYTES;
 /// Rings of an endpoint.
 pub const COUNT: usize = 8;
 
+/// Calls of [`Rings::rest`] after which unused rings are given back.
+const RESTS: u32 = 5;
+
 /// An own ring: at first of nobody, then of a transfer, until its receiver has taken everything.
 struct Ring {
     ring: ByteRing,
     offset: u64,
     holder: Option<Holder>,
+    /// Its memory was given back.
+    empty: bool,
 }
 
 /// Who a ring belongs to, and how much will go through it.
@@ -30,6 +35,8 @@ struct Holder {
 /// An endpoint's rings. Low ones are used first, so that few are warm.
 pub struct Rings {
     rings: Vec<Ring>,
+    /// Calls of `rest` since a ring was last taken.
+    rests: u32,
 }
 
 /// For whom a ring is.
@@ -43,7 +50,10 @@ pub enum For {
 
 impl Rings {
     pub fn new() -> Rings {
-        Rings { rings: Vec::new() }
+        Rings {
+            rings: Vec::new(),
+            rests: 0,
+        }
     }
 
     /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, or there is no memory.
@@ -65,6 +75,12 @@ impl Rings {
             None => return None,
         };
         let ring = &mut self.rings[index];
+        if ring.empty {
+            links.shared.segment.fill(ring.offset, RING_MAPPED).ok()?;
+            links.counters.bulk_bytes += RING_MAPPED as u64;
+            ring.empty = false;
+        }
+        self.rests = 0;
         ring.ring.reset();
         ring.holder = Some(Holder {
             peer,
@@ -82,8 +98,25 @@ impl Rings {
             ring: ByteRing::new(Arc::new(mapping)),
             offset,
             holder: None,
+            empty: false,
         });
         Some(self.rings.len() - 1)
+    }
+
+    /// Called now and then: gives the memory of rings back if none was taken for some calls.
+    pub fn rest(&mut self, links: &mut Links) {
+        self.rests += 1;
+        if self.rests < RESTS || !self.all_free() {
+            return;
+        }
+        for ring in self.rings.iter_mut().filter(|ring| !ring.empty) {
+            // If the system cannot, the memory is kept, as if in use.
+            if links.shared.segment.empty(ring.offset, RING_MAPPED).is_ok() {
+                ring.holder = None;
+                ring.empty = true;
+                links.counters.bulk_bytes -= RING_MAPPED as u64;
+            }
+        }
     }
 
     pub fn ring(&self, index: usize) -> &ByteRing {

@@ -320,6 +320,11 @@ impl Sending {
         }
     }
 
+    /// Called now and then.
+    pub fn rest(&mut self, links: &mut Links) {
+        self.rings.rest(links);
+    }
+
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&mut self) -> bool {
         let mut ready = !self.finished.is_empty();
@@ -470,7 +475,7 @@ fn copy_chunk(
     let Some(chunk) = claims.claim(Side::Sender) else {
         return Step::Idle;
     };
-    let begin = u64::from(chunk) * target.chunk_bytes;
+    let begin = u64::from(chunk).saturating_mul(target.chunk_bytes);
     let bytes = target.bytes.saturating_sub(begin).min(target.chunk_bytes) as usize;
     // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
     // copy was agreed); the source is readable until it is reported as sent.

@@ -316,3 +316,75 @@ fn nonsense_offers_are_refused() {
     assert!(b.log.lost[&0].contains("rank 0"));
     assert!(a.log.lost.is_empty());
 }
+
+/// Rings that were not used for a while cost nothing, and serve again.
+#[test]
+fn idle_rings_are_given_back() {
+    let (mut a, mut b) = pair(RING_ONLY);
+    for round in 0..2 {
+        let mut source = Random(11 + round).bytes(2 << 20);
+        let mut target = vec![0; 2 << 20];
+        offer(&mut a, memory(&mut source), round);
+        accept(&mut b, 2 << 20, memory(&mut target));
+        finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
+        assert!(source == target);
+        assert!(a.endpoint.counters().bulk_bytes > 0);
+        let begin = std::time::Instant::now();
+        while a.endpoint.counters().bulk_bytes > 0 {
+            assert!(begin.elapsed().as_secs() < 20);
+            a.endpoint.arm();
+            a.endpoint.disarm();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+/// Whatever a hostile peer writes into the shared words of a transfer, the other side neither panics nor touches
+/// memory that is not the transfer's; it finishes or loses the peer.
+#[test]
+fn hostile_words() {
+    for seed in 1..400u64 {
+        let options = if seed % 2 == 0 { RING_ONLY } else { COPY_ALL };
+        let (mut a, mut b) = pair(options);
+        let mut random = Random(seed);
+        let bytes = 1 + random.below(900_000) as usize;
+        let mut source = vec![7; bytes];
+        // The target stands between two guards.
+        let mut target = vec![0u8; bytes + 2000];
+        let inner = Memory::contiguous(target[1000..].as_mut_ptr(), bytes);
+        offer(&mut a, memory(&mut source), 1);
+        accept(&mut b, bytes, inner);
+        let segments = [&a, &b].map(|side| side.fabric.card());
+        let pieces: Vec<_> = segments
+            .iter()
+            .filter_map(|card| {
+                let card = crate::card::Card::parse(card)?;
+                let segment = crate::segment::Foreign::open(card.pid, card.memfd).ok()?;
+                // The first page behind the base and one ring of cells: words of a ring or of copies.
+                let base = crate::base::Shape { size: 2, lanes: 2 }.base_bytes() as u64;
+                segment.map(base + (64 << 10), 4096).ok()
+            })
+            .collect();
+        for _ in 0..30 {
+            for piece in &pieces {
+                let value = match random.below(4) {
+                    0 => random.0,
+                    1 => random.below(1 << 20),
+                    2 => random.below(8) << 32 | random.below(8),
+                    _ => continue,
+                };
+                let word = random.below(16) as usize;
+                // SAFETY: in the piece, which both sides reach by atomics only.
+                unsafe { piece.base().cast::<u64>().add(word).write_volatile(value) };
+            }
+            a.poll();
+            b.poll();
+        }
+        assert!(
+            target[..1000]
+                .iter()
+                .chain(&target[bytes + 1000..])
+                .all(|&byte| byte == 0)
+        );
+    }
+}

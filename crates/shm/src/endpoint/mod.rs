@@ -35,9 +35,9 @@ const _: () = {
 
 /// Turns between two looks for a ring to cool.
 const COOL_EVERY: u32 = 32;
-/// Turns between two looks at the clock, and the time between two looks whether peers live.
+/// Turns between two looks at the clock, and the time between two looks at what changes slowly.
 const CLOCK_EVERY: u32 = 1 << 14;
-const LIVES_EVERY: Duration = Duration::from_millis(200);
+const LOOK_AROUND_EVERY: Duration = Duration::from_millis(200);
 
 /// What an endpoint has done and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct ShmEndpoint {
     links: Links,
     bulk: Bulk,
     turn: u32,
-    lives_checked: Instant,
+    looked_around: Instant,
 }
 
 impl ShmEndpoint {
@@ -79,7 +79,7 @@ impl ShmEndpoint {
             links: Links::new(shared, lane),
             bulk: Bulk::new(),
             turn: 0,
-            lives_checked: Instant::now(),
+            looked_around: Instant::now(),
         }
     }
 
@@ -105,17 +105,18 @@ impl ShmEndpoint {
     fn keep_house(&mut self) {
         self.arrivals.cool_one(self.turn, &mut self.links);
         if self.turn.is_multiple_of(CLOCK_EVERY) {
-            self.check_lives();
+            self.look_around();
         }
     }
 
-    /// Finds out, now and then, about peers that have died.
+    /// Finds out, now and then, about peers that have died and memory that is not used.
     #[cold]
-    fn check_lives(&mut self) {
-        if self.lives_checked.elapsed() < LIVES_EVERY {
+    fn look_around(&mut self) {
+        if self.looked_around.elapsed() < LOOK_AROUND_EVERY {
             return;
         }
-        self.lives_checked = Instant::now();
+        self.looked_around = Instant::now();
+        self.bulk.rest(&mut self.links);
         let arrivals = &self.arrivals;
         self.links
             .check_lives(|peer| arrivals.has_from(peer), arrivals.neighbours());
@@ -209,7 +210,7 @@ impl Endpoint for ShmEndpoint {
     }
 
     fn arm(&mut self) -> bool {
-        self.check_lives();
+        self.look_around();
         self.links.armed = true;
         self.links.has_lost()
             | self.arrivals.look_away(&mut self.links)

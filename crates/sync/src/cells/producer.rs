@@ -4,7 +4,7 @@ use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, control, lap};
 use crate::primitive::{Ordering, latest, prefetch_to_write};
 
 /// How many cells ahead a line is fetched for writing.
-const AHEAD: usize = 8;
+const AHEAD: u32 = 8;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,8 +109,11 @@ impl Producer {
         unsafe { *self.data_after.get_unchecked_mut(self.index as usize) = self.data_used };
         cell.control
             .swap(self.lap | control(0, kind, length), Ordering::SeqCst);
-        // Past the end this fetches from the data ring, which does no harm.
-        prefetch_to_write(self.cell.wrapping_add(AHEAD));
+        // Not a cell that is still the consumer's. Past the end this fetches from the data ring, which does
+        // no harm.
+        if self.free > AHEAD {
+            prefetch_to_write(self.cell.wrapping_add(AHEAD as usize));
+        }
         self.free -= 1;
         self.next = self.next.wrapping_add(1);
         self.index += 1;
