@@ -6,7 +6,6 @@ use weft_abi_macros::unsupported;
 
 unsupported! {
     // 3. Point-to-point communication
-    Buffer_iflush, Comm_attach_buffer, Comm_detach_buffer, Comm_flush_buffer, Comm_iflush_buffer,
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 4. Partitioned point-to-point communication
     Parrived, Pready, Pready_list, Pready_range, Precv_init, Psend_init,

@@ -120,3 +120,10 @@ fn an_unsupported_function_says_its_name() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains("MPI_Win_fence"), "{message}");
 }
+
+#[test]
+fn buffers_of_communicators_and_of_the_library() {
+    let scratch = Scratch::new("buffers");
+    let program = scratch.compile(&["gcc"], &["buffers.c"], "buffers");
+    succeeds(&program, &scratch, None);
+}

@@ -1,57 +1,82 @@
-//! Buffered sends (MPI-5.0 §3.6): the message is copied into memory that the program attached.
+//! Buffered sends (MPI-5.0 §3.6): the message is copied into memory that the program attached to the communicator or
+//! to the process, or that the library allocates.
+//!
+//! The lock on the buffers is never held while waiting: other threads' buffered sends are local all the time.
 
-use weft_engine::Engine;
-use weft_shm::Shm;
+use std::collections::HashMap;
+
+use weft_engine::RequestId;
 use weft_transport::Memory;
 
-use crate::comm::{Comm, Traffic};
-use crate::completion;
+use crate::comm::{Comm, CommId, Traffic};
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::point_to_point::{Mode, start_send};
 use crate::process::process;
-use crate::request::Request;
+use crate::request::{Compound, Request};
 
-/// What the program attached, and the messages in it.
-#[derive(Default)]
-pub(crate) struct Buffers {
-    attached: Option<Attached>,
+/// Whose buffer it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    Process,
+    Comm(CommId),
 }
 
-struct Attached {
-    base: *mut u8,
-    bytes: usize,
-    /// In order of their place.
-    messages: Vec<InBuffer>,
-}
-
-struct InBuffer {
-    start: usize,
-    bytes: usize,
-    request: Request,
+/// Where messages are copied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    Attached {
+        base: *mut u8,
+        bytes: usize,
+    },
+    /// `MPI_BUFFER_AUTOMATIC`: allocated as needed.
+    Automatic,
 }
 
 // SAFETY: attached memory is the library's until it is detached; it is used under the mutex around `Buffers`, and by
 // sends that hold parts of it.
-unsafe impl Send for Buffers {}
+unsafe impl Send for Space {}
 
-impl Attached {
+/// The buffers that are attached: a communicator's by its context, the process's by none.
+#[derive(Default)]
+pub(crate) struct Buffers(HashMap<Option<u32>, Buffer>);
+
+struct Buffer {
+    space: Space,
+    /// In order of their place, where they have one.
+    messages: Vec<Message>,
+}
+
+struct Message {
+    start: usize,
+    bytes: usize,
+    request: RequestId,
+    /// The data, if they lie in memory of the library's.
+    _own: Option<Box<[u8]>>,
+}
+
+impl Buffer {
     /// Forgets the messages that are out.
-    fn reap(&mut self) -> Result<()> {
-        let mut failed = Ok(());
-        self.messages
-            .retain_mut(|message| match completion::test(&mut message.request) {
-                Ok(done) => done.is_none(),
-                Err(error) => {
-                    failed = Err(error);
-                    false
-                }
-            });
-        failed
+    fn reap(&mut self) {
+        let engine = &process().engine;
+        self.messages.retain(|message| {
+            let complete = engine.is_complete(message.request);
+            if complete {
+                engine.finish(message.request);
+            }
+            !complete
+        });
     }
 
-    /// The first gap of `bytes`: its place in the list, and where it starts.
-    fn gap(&self, bytes: usize) -> Option<(usize, usize)> {
+    fn pending(&self) -> Vec<RequestId> {
+        self.messages
+            .iter()
+            .map(|message| message.request)
+            .collect()
+    }
+
+    /// The first gap of `bytes` in memory of length `all`: its place in the list, and where it starts.
+    fn gap(&self, bytes: usize, all: usize) -> Option<(usize, usize)> {
         let mut start = 0;
         for (place, message) in self.messages.iter().enumerate() {
             if message.start - start >= bytes {
@@ -59,62 +84,137 @@ impl Attached {
             }
             start = message.start + message.bytes;
         }
-        (self.bytes - start >= bytes).then_some((self.messages.len(), start))
+        (all - start >= bytes).then_some((self.messages.len(), start))
+    }
+
+    fn room(&mut self, bytes: usize) -> Result<Room> {
+        let (base, all) = match self.space {
+            Space::Attached { base, bytes } => (base, bytes),
+            Space::Automatic => {
+                let mut own = vec![0; bytes].into_boxed_slice();
+                return Ok(Room {
+                    place: self.messages.len(),
+                    start: 0,
+                    address: own.as_mut_ptr(),
+                    own: Some(own),
+                });
+            }
+        };
+        if self.gap(bytes, all).is_none() {
+            process().engine.progress();
+            self.reap();
+        }
+        let (place, start) = self.gap(bytes, all).ok_or_else(|| {
+            let what = format_args!("{bytes} bytes do not fit what is free of the attached {all}");
+            argument(Class::Buffer, "buf", what)
+        })?;
+        Ok(Room {
+            place,
+            start,
+            address: base.wrapping_add(start),
+            own: None,
+        })
     }
 }
 
-impl Buffers {
-    /// Waits until no message is in the buffer.
-    pub fn flush(&mut self, engine: &Engine<Shm>) {
-        for message in self
-            .attached
-            .iter_mut()
-            .flat_map(|attached| attached.messages.drain(..))
-        {
-            if let Some(id) = message.request.as_engine() {
-                engine.wait(id);
-            }
+/// Room for one more message.
+struct Room {
+    /// In the list of messages.
+    place: usize,
+    /// In the attached buffer.
+    start: usize,
+    address: *mut u8,
+    own: Option<Box<[u8]>>,
+}
+
+impl Owner {
+    fn key(self) -> Result<Option<u32>> {
+        Ok(match self {
+            Owner::Process => None,
+            Owner::Comm(comm) => Some(key_of(crate::comm::find(comm)?)),
+        })
+    }
+}
+
+fn key_of(comm: &Comm) -> u32 {
+    comm.context(Traffic::PointToPoint)
+}
+
+fn buffers() -> std::sync::MutexGuard<'static, Buffers> {
+    process().buffers.lock().expect("no panic inside")
+}
+
+/// `MPI_Buffer_attach`, `MPI_Comm_attach_buffer`.
+pub fn attach(owner: Owner, space: Space) -> Result<()> {
+    let key = owner.key()?;
+    if let Space::Attached { base, bytes } = space
+        && base.is_null()
+        && bytes > 0
+    {
+        return Err(argument(Class::Buffer, "buffer", "a null pointer"));
+    }
+    let mut buffers = buffers();
+    if buffers.0.contains_key(&key) {
+        return Err(argument(Class::Buffer, "buffer", "one is attached already"));
+    }
+    let messages = Vec::new();
+    buffers.0.insert(key, Buffer { space, messages });
+    Ok(())
+}
+
+/// `MPI_Buffer_detach`, `MPI_Comm_detach_buffer`: waits for the messages in it. None if there was none.
+pub fn detach(owner: Owner) -> Result<Option<Space>> {
+    let key = owner.key()?;
+    loop {
+        flush_key(key);
+        let mut buffers = buffers();
+        match buffers.0.get(&key) {
+            None => return Ok(None),
+            // Another thread has sent since.
+            Some(buffer) if !buffer.messages.is_empty() => continue,
+            Some(_) => return Ok(buffers.0.remove(&key).map(|buffer| buffer.space)),
         }
     }
 }
 
-/// `MPI_Buffer_attach`.
-pub fn attach(base: *mut u8, bytes: i64) -> Result<()> {
-    let bytes = usize::try_from(bytes)
-        .map_err(|_| argument(Class::Arg, "size", format_args!("{bytes} is negative")))?;
-    if base.is_null() && bytes > 0 {
-        return Err(argument(Class::Buffer, "buffer", "a null pointer"));
-    }
-    let mut buffers = process().buffers.lock().expect("no panic inside");
-    if buffers.attached.is_some() {
-        return Err(argument(Class::Buffer, "buffer", "one is attached already"));
-    }
-    buffers.attached = Some(Attached {
-        base,
-        bytes,
-        messages: Vec::new(),
-    });
+/// `MPI_Buffer_flush`, `MPI_Comm_flush_buffer`: waits for the messages that are in it now.
+pub fn flush(owner: Owner) -> Result<()> {
+    flush_key(owner.key()?);
     Ok(())
 }
 
-/// `MPI_Buffer_detach`: waits for the messages in it; its address and length, or null and 0 if there was none.
-pub fn detach() -> Result<(*mut u8, usize)> {
-    flush()?;
-    let mut buffers = process().buffers.lock().expect("no panic inside");
-    let attached = buffers.attached.take();
-    Ok(attached.map_or((std::ptr::null_mut(), 0), |attached| {
-        (attached.base, attached.bytes)
-    }))
+fn flush_key(key: Option<u32>) {
+    for request in pending(key) {
+        process().engine.wait_any(&[request]);
+    }
+    if let Some(buffer) = buffers().0.get_mut(&key) {
+        buffer.reap();
+    }
 }
 
-/// `MPI_Buffer_flush`.
-pub fn flush() -> Result<()> {
-    let mut buffers = process().buffers.lock().expect("no panic inside");
-    buffers.flush(&process().engine);
-    Ok(())
+fn pending(key: Option<u32>) -> Vec<RequestId> {
+    buffers().0.get(&key).map_or(Vec::new(), Buffer::pending)
 }
 
-/// Starts a send from a copy in the attached buffer.
+/// `MPI_Buffer_iflush`, `MPI_Comm_iflush_buffer`: a request for the messages that are in it now.
+pub fn iflush(owner: Owner) -> Result<Request> {
+    Compound::Flush(pending(owner.key()?)).register()
+}
+
+/// Waits for all buffered messages.
+pub(crate) fn flush_all() {
+    let keys: Vec<Option<u32>> = buffers().0.keys().copied().collect();
+    keys.into_iter().for_each(flush_key);
+}
+
+/// A communicator is freed, and its buffer detached with it.
+pub(crate) fn forget(comm: &Comm) {
+    let key = Some(key_of(comm));
+    flush_key(key);
+    buffers().0.remove(&key);
+}
+
+/// Starts a send from a copy in the communicator's buffer or else in the process's (MPI-5.0 §3.6).
 pub(crate) fn send(
     comm: &Comm,
     traffic: Traffic,
@@ -122,37 +222,35 @@ pub(crate) fn send(
     dest: u32,
     tag: u32,
 ) -> Result<Request> {
-    let mut buffers = process().buffers.lock().expect("no panic inside");
-    let Some(attached) = &mut buffers.attached else {
-        return Err(argument(
-            Class::Buffer,
-            "buf",
-            "no buffer is attached for buffered sends",
-        ));
-    };
-    attached.reap()?;
-    let bytes = memory.bytes;
-    let Some((place, start)) = attached.gap(bytes) else {
-        let all = attached.bytes;
-        let what = format_args!("{bytes} bytes do not fit what is free of the attached {all}");
+    let mut buffers = buffers();
+    let key = Some(key_of(comm)).filter(|_| buffers.0.contains_key(&Some(key_of(comm))));
+    let Some(buffer) = buffers.0.get_mut(&key) else {
+        let what = "no buffer is attached for buffered sends";
         return Err(argument(Class::Buffer, "buf", what));
     };
-    let base = attached.base.wrapping_add(start);
+    buffer.reap();
+    let bytes = memory.bytes;
+    let Room {
+        place,
+        start,
+        address,
+        own,
+    } = buffer.room(bytes)?;
     if bytes > 0 {
-        // SAFETY: the gap lies within the attached buffer and belongs to no message; the source is the caller's.
-        unsafe { memory.read(0, std::slice::from_raw_parts_mut(base, bytes)) };
+        // SAFETY: the room belongs to no other message, within the attached buffer or in memory just allocated; the
+        // source is the caller's.
+        unsafe { memory.read(0, std::slice::from_raw_parts_mut(address, bytes)) };
     }
-    let copy = Memory::contiguous(base, bytes);
+    let copy = Memory::contiguous(address, bytes);
     let request = start_send(comm, traffic, copy, dest, tag, Mode::Standard)?;
-    if request != Request::done() {
-        attached.messages.insert(
-            place,
-            InBuffer {
-                start,
-                bytes,
-                request,
-            },
-        );
+    if let Some(request) = request.as_engine().filter(|&id| id != RequestId::DONE) {
+        let message = Message {
+            start,
+            bytes,
+            request,
+            _own: own,
+        };
+        buffer.messages.insert(place, message);
     }
     Ok(Request::done())
 }

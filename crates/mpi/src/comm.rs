@@ -187,6 +187,7 @@ pub fn free(id: CommId) -> Result<()> {
     }
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
+    crate::buffered::forget(&comm);
     process.contexts.release(comm.number);
     Ok(())
 }

@@ -35,6 +35,8 @@ fn state(request: Request) -> Result<State> {
                 (State::Complete, State::Complete) => State::Complete,
                 _ => State::Pending,
             },
+            Compound::Flush(ids) if ids.iter().all(|&id| engine.is_complete(id)) => State::Complete,
+            Compound::Flush(_) => State::Pending,
         },
     })
 }
@@ -58,6 +60,7 @@ fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
                     parts(pair.send, out)?;
                 }
             }
+            Compound::Flush(ids) => out.extend(ids.iter().find(|&&id| !engine.is_complete(id))),
         },
     }
     Ok(())
@@ -97,6 +100,11 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             } else {
                 received
             })
+        }
+        Compound::Flush(_) => {
+            process().compounds.remove(request.0);
+            *request = Request::NULL;
+            Ok(Status::EMPTY)
         }
     }
 }
@@ -180,6 +188,7 @@ fn outcome(request: Request) -> Result<Status> {
                 active.map_or(Ok(Status::EMPTY), outcome)?
             }
             Compound::Pair(pair) => outcome(pair.receive)?,
+            Compound::Flush(_) => Status::EMPTY,
         },
     })
 }
@@ -379,6 +388,7 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
             free(&mut { pair.send })?;
             free(&mut { pair.receive })
         }
+        Compound::Flush(_) => Ok(()),
     }
 }
 
@@ -400,6 +410,11 @@ pub fn cancel(request: Request) -> Result<()> {
                 Class::Request,
                 "request",
                 "a send-receive cannot be cancelled",
+            )),
+            Compound::Flush(_) => Err(argument(
+                Class::Request,
+                "request",
+                "a flush cannot be cancelled",
             )),
         },
     }

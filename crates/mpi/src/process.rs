@@ -117,11 +117,7 @@ pub fn finalize() -> Result<()> {
         ));
     }
     let process = process();
-    process
-        .buffers
-        .lock()
-        .expect("no panic inside")
-        .flush(&process.engine);
+    crate::buffered::flush_all();
     process.engine.drain();
     let left = process
         .bootstrap

@@ -172,6 +172,8 @@ impl Status {
 pub(crate) enum Compound {
     Persistent(Persistent),
     Pair(Pair),
+    /// Complete once all of these are, which others finish (`MPI_Buffer_iflush`).
+    Flush(Vec<RequestId>),
 }
 
 /// An operation that can be started again and again (MPI-5.0 §3.9).

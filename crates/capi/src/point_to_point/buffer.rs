@@ -1,24 +1,75 @@
 //! Buffers for buffered sends (MPI-5.0 §3.6).
 
-use weft_abi_macros::mpi;
-use weft_mpi::buffered;
+use std::ffi::c_void;
+use std::ptr::null;
 
-use crate::argument::{Address, OutAddress, OutCount};
+use weft_abi::MPI_BUFFER_AUTOMATIC;
+use weft_abi_macros::mpi;
+use weft_mpi::buffered::{self, Owner, Space};
+use weft_mpi::{CommId, Request};
+
+use crate::argument::{Address, Length, Out, OutAddress, OutCount};
 use crate::entry::Result;
 
 #[mpi(Buffer_attach)]
-fn buffer_attach(buffer: Address, size: i64) -> Result<()> {
-    buffered::attach(buffer.pointer(), size)
+fn buffer_attach(buffer: Address, size: Length) -> Result<()> {
+    buffered::attach(Owner::Process, space(buffer, size))
+}
+
+#[mpi(Comm_attach_buffer)]
+fn comm_attach_buffer(comm: CommId, buffer: Address, size: Length) -> Result<()> {
+    buffered::attach(Owner::Comm(comm), space(buffer, size))
+}
+
+/// The size goes for nothing where the library allocates.
+fn space(buffer: Address, size: Length) -> Space {
+    if buffer.pointer() == MPI_BUFFER_AUTOMATIC.cast() {
+        return Space::Automatic;
+    }
+    Space::Attached {
+        base: buffer.pointer(),
+        bytes: size.0,
+    }
 }
 
 #[mpi(Buffer_detach)]
 fn buffer_detach(buffer_addr: OutAddress, size: OutCount) -> Result<()> {
-    let (address, bytes) = buffered::detach()?;
-    buffer_addr.set(address.cast());
+    detached(buffered::detach(Owner::Process)?, buffer_addr, size)
+}
+
+#[mpi(Comm_detach_buffer)]
+fn comm_detach_buffer(comm: CommId, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
+    detached(buffered::detach(Owner::Comm(comm))?, buffer_addr, size)
+}
+
+fn detached(space: Option<Space>, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
+    let (address, bytes): (*const c_void, usize) = match space {
+        Some(Space::Attached { base, bytes }) => (base.cast_const().cast(), bytes),
+        Some(Space::Automatic) => (MPI_BUFFER_AUTOMATIC, 0),
+        None => (null(), 0),
+    };
+    buffer_addr.set(address);
     size.set_exact(bytes as i64)
 }
 
 #[mpi(Buffer_flush)]
 fn buffer_flush() -> Result<()> {
-    buffered::flush()
+    buffered::flush(Owner::Process)
+}
+
+#[mpi(Comm_flush_buffer)]
+fn comm_flush_buffer(comm: CommId) -> Result<()> {
+    buffered::flush(Owner::Comm(comm))
+}
+
+#[mpi(Buffer_iflush)]
+fn buffer_iflush(request: Out<Request>) -> Result<()> {
+    request.set(buffered::iflush(Owner::Process)?);
+    Ok(())
+}
+
+#[mpi(Comm_iflush_buffer)]
+fn comm_iflush_buffer(comm: CommId, request: Out<Request>) -> Result<()> {
+    request.set(buffered::iflush(Owner::Comm(comm))?);
+    Ok(())
 }
