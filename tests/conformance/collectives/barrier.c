@@ -1,30 +1,33 @@
 /* No rank leaves a barrier before every rank has entered it: MPI-5.0 §6.3. The ranks count their entries in
  * memory that they share without MPI, so that nothing is assumed about timing. */
 #include "check.h"
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { ROUNDS = 300, PATH = 64 };
 
-/* A page shared by all ranks of this machine; its name is gone before this returns. */
+/* A page shared by all ranks of this machine, without a name that a killed job could leave behind. */
 static atomic_long *shared_page(MPI_Comm comm, int rank)
 {
-    char path[PATH] = "/tmp/weft-barrier-XXXXXX";
+    char path[PATH] = "";
     int file = -1;
     if (rank == 0) {
-        file = mkstemp(path);
-        CHECK(file >= 0 && ftruncate(file, 4096) == 0, "a temporary file");
+        file = memfd_create("barrier", 0);
+        CHECK(file >= 0 && ftruncate(file, 4096) == 0, "a shared page");
+        snprintf(path, PATH, "/proc/%d/fd/%d", (int)getpid(), file);
     }
     MPI_Bcast(path, PATH, MPI_CHAR, 0, comm);
-    FILE *stream = rank == 0 ? fdopen(file, "r+") : fopen(path, "r+");
-    CHECK(stream != NULL, "the shared file");
-    MPI_Barrier(comm);
-    if (rank == 0)
-        unlink(path);
-    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(stream), 0);
-    CHECK(page != MAP_FAILED, "the shared page");
-    fclose(stream);
+    if (rank != 0)
+        file = open(path, O_RDWR);
+    CHECK(file >= 0, "a shared page");
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(page != MAP_FAILED, "a shared page");
+    /* Every rank has opened it once this one may close it; the rounds begin with nobody counted. */
+    int opened = 1, all = 0;
+    MPI_Allreduce(&opened, &all, 1, MPI_INT, MPI_SUM, comm);
+    close(file);
     return page;
 }
 
