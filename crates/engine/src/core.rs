@@ -1,16 +1,17 @@
 //! What a lane's state can do without its endpoint: finding and completing requests.
 
-use weft_transport::Peer;
+use std::sync::atomic::Ordering;
+
+use weft_transport::{Header, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::lane::{Action, Core};
 use crate::matched::Unexpected;
 use crate::outbound::Control;
-use crate::slot::{Cells, Outcome, PENDING, Role, flag};
+use crate::slot::{COMPLETE, Cells, OF_LANE, Outcome, PENDING, Role, Slot, flag};
 use crate::slots::{RequestId, Slots};
 use crate::status::Failure;
 use crate::throttle::Turn;
-use weft_transport::Header;
 
 impl Core {
     /// The cells of a slot pending on this lane.
@@ -24,14 +25,31 @@ impl Core {
     /// Completes a request whose outcome is written.
     #[inline]
     pub fn complete(&mut self, slot: u32) {
-        let cells = self.cells(slot);
-        if cells.has(flag::DETACHED) {
-            return self.recycle_detached(slot);
+        // SAFETY: the slot lives as long as the table, which outlives this lane; only so is it no borrow of `self`.
+        let place = unsafe { &*std::ptr::from_ref(self.slots.at(slot)) };
+        self.complete_at(place, slot);
+    }
+
+    /// As [`complete`](Self::complete), the slot having been looked up.
+    #[inline]
+    pub fn complete_at(&mut self, slot: &Slot, index: u32) {
+        // SAFETY: as in `cells`.
+        let cells = unsafe { &mut *slot.cells.get() };
+        if cells.has(flag::DETACHED | flag::AWAITED) {
+            return self.complete_specially(slot, index);
         }
-        if let Some(parker) = cells.waiter.take() {
-            self.wakes.push(parker);
+        slot.state.store(COMPLETE, Ordering::Release);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn complete_specially(&mut self, slot: &Slot, index: u32) {
+        if self.cells(index).has(flag::DETACHED) {
+            return self.recycle_detached(index);
         }
-        self.slots.complete(slot);
+        let waiter = self.cells(index).waiter.take();
+        self.wakes.extend(waiter);
+        slot.state.store(COMPLETE, Ordering::Release);
     }
 
     #[cold]
@@ -39,8 +57,14 @@ impl Core {
         if self.cells(slot).role == Role::Send {
             self.detached_sends -= 1;
         }
+        let slots = self.slots.clone();
+        let freed = slots.at(slot);
         // SAFETY: a pending slot of this lane that nobody will finish (rule 5).
-        unsafe { self.slots.release(slot) };
+        unsafe { Slots::end(freed) };
+        match freed.home.load(Ordering::Relaxed) {
+            OF_LANE => self.free.push(slot),
+            _ => slots.give_back(slot),
+        }
     }
 
     /// Completes a request with a failure.
@@ -90,9 +114,7 @@ impl Core {
     pub fn named(&mut self, cookie: u64, role: Role, peer: Peer) -> Option<u32> {
         let id = RequestId::from_bits(cookie);
         let slot = self.slots.find(id)?;
-        if slot.state.load(std::sync::atomic::Ordering::Acquire) != PENDING
-            || !self.in_flight.contains(&id.index())
-        {
+        if slot.state.load(Ordering::Acquire) != PENDING || !self.in_flight.contains(&id.index()) {
             return None;
         }
         let cells = self.cells(id.index());

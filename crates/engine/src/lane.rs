@@ -7,20 +7,24 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
-use weft_sync::{Guard, Parker, Section, Submissions};
+use weft_sync::{Guard, Parker, Section, Submissions, single_threaded};
 use weft_transport::{Endpoint, Fabric, Offer, Peer};
 
 use crate::Engine;
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
+use crate::slot::{OF_LANE, Slot};
 use crate::slots::Slots;
 use crate::throttle::Throttle;
 
 pub(crate) struct Lane<E> {
     pub section: Section<State<E>>,
     pub submissions: Submissions,
+    /// Free slots that threads gave back without the section.
+    pub returned: Submissions,
 }
 
 /// What a lane's section protects.
@@ -46,6 +50,8 @@ pub(crate) struct Core {
     pub detached_sends: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
+    /// Free slots, for the next requests.
+    pub free: Vec<u32>,
 }
 
 /// Put off until the endpoint is free.
@@ -88,10 +94,12 @@ impl<E: Endpoint> Lane<E> {
             probers: Vec::new(),
             detached_sends: 0,
             in_flight: HashSet::new(),
+            free: Vec::new(),
         };
         Lane {
             section: Section::new(State { endpoint, core }),
             submissions: Submissions::new(),
+            returned: Submissions::new(),
         }
     }
 
@@ -134,27 +142,79 @@ impl<E: Endpoint> Lane<E> {
 
 impl<F: Fabric> Engine<F> {
     /// Lets go, once nothing waits for the section, and wakes whom it concerns.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Guard<'a, State<F::Endpoint>>,
+    ) {
+        if !state.core.wakes.is_empty() {
+            return self.leave_waking(lane, state);
+        }
+        if let Some(again) = state.leave() {
+            self.serve_and_leave(lane, again);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_waking<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         mut state: Guard<'a, State<F::Endpoint>>,
     ) {
-        loop {
-            let wakes = match state.core.wakes.is_empty() {
-                true => Vec::new(),
-                false => std::mem::take(&mut state.core.wakes),
-            };
-            let next = state.leave();
-            if !wakes.is_empty() {
-                self.wake(wakes);
-            }
-            match next {
-                None => return,
-                Some(again) => state = again,
-            }
-            lane.serve(&mut state);
+        let wakes = std::mem::take(&mut state.core.wakes);
+        let again = state.leave();
+        self.wake(wakes);
+        if let Some(again) = again {
+            self.serve_and_leave(lane, again);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn serve_and_leave<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        mut state: Guard<'a, State<F::Endpoint>>,
+    ) {
+        lane.serve(&mut state);
+        self.leave(lane, state);
+    }
+
+    /// A free slot for a request of the lane.
+    #[inline]
+    pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<u32> {
+        match core.free.pop() {
+            Some(index) => Some(index),
+            None => self.refill(lane, core),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<u32> {
+        let mut returned = lane.returned.take(&*self.slots);
+        while let Some(index) = returned.pop(&*self.slots) {
+            core.free.push(index);
+        }
+        core.free.pop().or_else(|| self.slots.fresh())
+    }
+
+    /// Gives a freed slot back to its home, from a thread that is not in the section.
+    #[inline]
+    pub(crate) fn give_back(&self, lane: u32, slot: &Slot, index: u32) {
+        if slot.home.load(Ordering::Relaxed) != OF_LANE {
+            return self.slots.give_back(index);
+        }
+        let lane = self.lane(lane);
+        if single_threaded()
+            && let Some(mut state) = lane.section.try_enter()
+        {
+            state.core.free.push(index);
+            return self.leave(lane, state);
+        }
+        lane.returned.push(index, &*self.slots);
     }
 
     /// Hands a filled slot to a lane that was found held: through its list.

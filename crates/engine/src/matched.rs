@@ -1,10 +1,16 @@
 //! What the matching tables hold for the engine.
 
+use std::ptr::NonNull;
+
 use weft_matching::Envelope;
 use weft_transport::{Cookie, Offer, Peer};
 
+use crate::slot::Slot;
+
 /// A posted receive: what delivering an eager message needs, so that the request itself is only written.
 pub(crate) struct Posted {
+    /// The request, pending while its receive is posted.
+    pub place: NonNull<Slot>,
     pub slot: u32,
     /// Whether the target is not contiguous.
     pub strided: bool,
@@ -12,7 +18,10 @@ pub(crate) struct Posted {
     pub bytes: usize,
 }
 
-// SAFETY: a promise by the MPI caller that the buffer is the library's until the receive completes.
+const _: () = assert!(size_of::<Posted>() == 32);
+
+// SAFETY: the buffer is the library's until the receive completes, by the MPI caller's promise; the slot is the
+// lane's while it is pending, and lives as long as the process.
 unsafe impl Send for Posted {}
 
 /// Payload short enough to stand in the unexpected cell itself.

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
+use weft_sync::Guard;
 use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::lane::{Lane, State};
-use crate::slot::{COMPLETE, Cells, Outcome, Role, flag};
-use crate::slots::RequestId;
+use crate::slot::{COMPLETE, Cells, OF_LANE, Outcome, POOLED, Role, Slot, flag};
+use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 use crate::{Engine, Exhausted};
 
@@ -110,10 +111,10 @@ impl<F: Fabric> Engine<F> {
     fn send_with_request<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
-        state: Option<weft_sync::Guard<'a, State<F::Endpoint>>>,
+        state: Option<Guard<'a, State<F::Endpoint>>>,
         message: Outgoing,
     ) -> Result<RequestId, Exhausted> {
-        let slot = self.slots.allocate(|cells| {
+        self.start(lane, state, |cells| {
             cells.reset(Role::Send, message.lane, message.memory);
             if message.synchronous {
                 cells.flags |= flag::SYNCHRONOUS;
@@ -122,44 +123,59 @@ impl<F: Fabric> Engine<F> {
             cells.context = message.context;
             cells.source = message.source as i32;
             cells.tag = message.tag as i32;
-        });
-        self.start(lane, state, slot)
+        })
     }
 
     /// Starts a receive.
     #[inline]
     pub fn receive(&self, message: Incoming) -> Result<RequestId, Exhausted> {
         let lane = self.lane(message.lane);
-        let slot = self.slots.allocate(|cells| {
+        let fill = |cells: &mut Cells| {
             cells.reset(Role::Receive, message.lane, message.memory);
             cells.peer = message.peer.unwrap_or(u32::MAX);
             cells.context = message.context;
             cells.source = message.source;
             cells.tag = message.tag;
-        });
-        self.start(lane, lane.enter(), slot)
+        };
+        let Some(mut state) = lane.enter() else {
+            return self.start(lane, None, fill);
+        };
+        let Some(index) = self.take_free(lane, &mut state.core) else {
+            self.leave(lane, state);
+            return Err(Exhausted);
+        };
+        let slot = self.slots.begin(index, OF_LANE, fill);
+        let id = RequestId::new(index, slot.generation.load(Ordering::Relaxed));
+        state.core.post(index);
+        state.act();
+        self.leave(lane, state);
+        Ok(id)
     }
 
-    /// Hands a filled slot to its lane: at once if nobody is there, else through its list.
-    #[inline]
+    /// Makes a request and hands it to its lane: at once if the caller is inside, else through its list.
     fn start<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
-        state: Option<weft_sync::Guard<'a, State<F::Endpoint>>>,
-        slot: Option<u32>,
+        state: Option<Guard<'a, State<F::Endpoint>>>,
+        fill: impl FnOnce(&mut Cells),
     ) -> Result<RequestId, Exhausted> {
-        // The identifier first: from its start on, the request may complete and, detached, be recycled.
-        let id = slot.map(|slot| self.slots.id(slot));
-        match (state, slot) {
-            (Some(mut state), Some(slot)) => {
-                state.start(slot);
-                state.act();
-                self.leave(lane, state);
-            }
-            (None, Some(slot)) => self.submit(lane, slot),
-            (Some(state), None) => self.leave(lane, state),
-            (None, None) => {}
-        }
+        let Some(mut state) = state else {
+            let index = self.slots.fresh().ok_or(Exhausted)?;
+            self.slots.begin(index, POOLED, fill);
+            // The identifier first: from its start on the request may complete and, detached, be recycled.
+            let id = self.slots.id(index);
+            self.submit(lane, index);
+            return Ok(id);
+        };
+        let index = self.take_free(lane, &mut state.core);
+        let id = index.map(|index| {
+            self.slots.begin(index, OF_LANE, fill);
+            let id = self.slots.id(index);
+            state.start(index);
+            state.act();
+            id
+        });
+        self.leave(lane, state);
         id.ok_or(Exhausted)
     }
 
@@ -187,54 +203,55 @@ impl<F: Fabric> Engine<F> {
     #[inline]
     pub fn status(&self, id: RequestId) -> Status {
         if id == RequestId::DONE {
-            return Status {
-                source: 0,
-                tag: 0,
-                bytes: 0,
-                failure: None,
-                cancelled: false,
-                context: 0,
-                receive: false,
-            };
+            return Status::EMPTY;
         }
         // SAFETY: the request is complete, so its cells are the finishing thread's (slot protocol, rule 4).
-        let cells = unsafe { self.slots.cells(id.index()) };
-        let Outcome {
-            source,
-            tag,
-            bytes,
-            failure,
-            cancelled,
-        } = cells.outcome;
-        Status {
-            source,
-            tag,
-            bytes,
-            failure,
-            cancelled,
-            context: cells.context,
-            receive: cells.role == Role::Receive,
-        }
+        Status::of(unsafe { self.slots.cells(id.index()) })
     }
 
     /// The outcome of a complete request, whose identifier names nothing from here on.
     #[inline]
     pub fn finish(&self, id: RequestId) -> Status {
-        let status = self.status(id);
-        if id != RequestId::DONE {
-            debug_assert!(self.is_complete(id) && self.exists(id));
-            // SAFETY: complete, and finished by this thread (rule 4).
-            unsafe { self.slots.release(id.index()) };
+        if id == RequestId::DONE {
+            return Status::EMPTY;
         }
+        debug_assert!(self.is_complete(id) && self.exists(id));
+        self.finish_slot(self.slots.at(id.index()), id.index())
+    }
+
+    #[inline]
+    fn finish_slot(&self, slot: &Slot, index: u32) -> Status {
+        // SAFETY: complete, and finished by this thread (rule 4).
+        let cells = unsafe { &*slot.cells.get() };
+        let (status, lane) = (Status::of(cells), u32::from(cells.lane));
+        // SAFETY: as above; the reference is not used again.
+        unsafe { Slots::end(slot) };
+        self.give_back(lane, slot, index);
         status
+    }
+
+    /// Finishes a request if it exists and is complete; the fast way.
+    #[inline]
+    pub fn finish_complete(&self, id: RequestId) -> Option<Status> {
+        let slot = self.slots.complete_one(id)?;
+        Some(self.finish_slot(slot, id.index()))
+    }
+
+    /// Waits for a request, if it exists, and finishes it.
+    #[inline(never)]
+    pub fn wait_existing(&self, id: RequestId) -> Option<Status> {
+        self.slots.find(id)?;
+        self.wait_any(&[id]);
+        Some(self.finish(id))
     }
 
     /// Waits for a request and finishes it.
     #[inline]
     pub fn wait(&self, id: RequestId) -> Status {
-        if !self.is_complete(id) {
-            self.wait_any(&[id]);
+        if let Some(status) = self.finish_complete(id) {
+            return status;
         }
+        self.wait_any(&[id]);
         self.finish(id)
     }
 

@@ -5,7 +5,7 @@ use weft_transport::{Fabric, Memory};
 
 use crate::lane::Core;
 use crate::matched::{Extracted, Unexpected};
-use crate::slot::Role;
+use crate::slot::{POOLED, Role};
 use crate::slots::RequestId;
 use crate::status::Status;
 use crate::{Engine, Exhausted};
@@ -73,7 +73,8 @@ impl<F: Fabric> Engine<F> {
             return Ok(None);
         };
         let status = status(&envelope, &unexpected);
-        let slot = self.slots.allocate(|cells| {
+        let index = self.slots.fresh().ok_or(Exhausted)?;
+        self.slots.begin(index, POOLED, |cells| {
             cells.reset(
                 Role::Message,
                 wanted.lane,
@@ -87,7 +88,7 @@ impl<F: Fabric> Engine<F> {
                 unexpected,
             });
         });
-        Ok(Some((self.slots.id(slot.ok_or(Exhausted)?), status)))
+        Ok(Some((self.slots.id(index), status)))
     }
 
     /// Waits for a wanted message and takes it out.

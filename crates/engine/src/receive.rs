@@ -1,5 +1,7 @@
 //! Starting a receive, and joining a message with the receive it matched.
 
+use std::ptr::NonNull;
+
 use weft_matching::{Envelope, Pattern, Post};
 use weft_transport::{Endpoint, Memory};
 use weft_wire::Kind;
@@ -71,6 +73,7 @@ impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     #[inline]
     pub fn post(&mut self, slot: u32) {
+        let place = NonNull::from(self.slots.at(slot));
         let cells = self.cells(slot);
         let pattern = Pattern {
             context: cells.context,
@@ -78,13 +81,17 @@ impl Core {
             tag: cells.tag,
         };
         let posted = Posted {
+            place,
             slot,
             strided: cells.layout.is_some(),
             base: cells.base,
             bytes: cells.bytes,
         };
         match self.matching.post(pattern, posted) {
-            Post::Queued(id) => self.cells(slot).posted = Some(id),
+            Post::Queued(id) => {
+                // SAFETY: the slot was handed to this lane and nothing has completed it since.
+                unsafe { (*place.as_ref().cells.get()).posted = Some(id) };
+            }
             Post::Matched {
                 envelope,
                 unexpected,

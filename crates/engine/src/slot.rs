@@ -35,6 +35,11 @@ pub(crate) const FREE: u32 = 0;
 pub(crate) const PENDING: u32 = 1;
 pub(crate) const COMPLETE: u32 = 2;
 
+/// A slot's home: its lane's list of free ones.
+pub(crate) const OF_LANE: u32 = 0;
+/// A slot's home: the magazines that all threads share.
+pub(crate) const POOLED: u32 = 1;
+
 /// What a request is waiting to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -57,6 +62,8 @@ pub(crate) mod flag {
     pub const ANNOUNCED: u8 = 8;
     /// The envelope stands in the outbound queue.
     pub const QUEUED: u8 = 16;
+    /// `waiter` is set.
+    pub const AWAITED: u8 = 32;
 }
 
 /// The outcome, as in `MPI_Status`.
@@ -109,8 +116,10 @@ pub(crate) struct Extra {
 pub(crate) struct Slot {
     pub state: AtomicU32,
     pub generation: AtomicU32,
-    /// The submission list's link, then the outbound queue's.
+    /// The submission list's link, then the outbound queue's, and while free that of the lane's returned ones.
     pub link: AtomicU32,
+    /// Where the slot goes when it is free: [`OF_LANE`] or [`POOLED`]. Written with rule 1's right.
+    pub home: AtomicU32,
     pub cells: UnsafeCell<Cells>,
 }
 
@@ -122,6 +131,7 @@ impl Slot {
             state: AtomicU32::new(FREE),
             generation: AtomicU32::new(1),
             link: AtomicU32::new(NIL),
+            home: AtomicU32::new(POOLED),
             cells: UnsafeCell::new(Cells {
                 role: Role::Send,
                 lane: 0,
@@ -200,6 +210,14 @@ impl Cells {
             // SAFETY: as above; the layout was made for this buffer.
             Some(layout) => unsafe { layout.unpack(self.base, 0, data) },
         }
+    }
+
+    /// Drops what few requests hold.
+    #[cold]
+    #[inline(never)]
+    pub fn let_go(&mut self) {
+        self.layout = None;
+        self.extra = None;
     }
 
     pub fn extra(&mut self) -> &mut Extra {

@@ -1,4 +1,7 @@
-//! All slots of a process: stable addresses, never unmapped, recycled through the threads' magazines.
+//! All slots of a process: stable addresses, never unmapped.
+//!
+//! A free slot waits on the list of the lane that last used it, where allocating is popping; a thread that finds
+//! its lane held takes one from the threads' magazines instead, and it goes back there.
 
 use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -56,7 +59,8 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub fn new() -> Slots {
-        let chunks = (0..CHUNKS).map(|_| AtomicPtr::default()).collect();
+        // SAFETY: a null pointer is all zeroes. Zeroed memory is not touched until a chunk is made.
+        let chunks = unsafe { Box::new_zeroed_slice(CHUNKS).assume_init() };
         Slots {
             chunks,
             magazines: Magazines::new((CHUNKS as u32) * CHUNK),
@@ -76,6 +80,20 @@ impl Slots {
     /// The slot of an identifier that may be stale or never have been one.
     #[inline]
     pub fn find(&self, id: RequestId) -> Option<&Slot> {
+        let slot = self.named(id)?;
+        (slot.state.load(Ordering::Acquire) != FREE).then_some(slot)
+    }
+
+    /// The slot of an identifier if it is complete: the fast way to finish it.
+    #[inline]
+    pub fn complete_one(&self, id: RequestId) -> Option<&Slot> {
+        let slot = self.named(id)?;
+        (slot.state.load(Ordering::Acquire) == COMPLETE).then_some(slot)
+    }
+
+    /// The slot that has an identifier's generation, be it free.
+    #[inline]
+    fn named(&self, id: RequestId) -> Option<&Slot> {
         let index = id.index();
         let chunk = self
             .chunks
@@ -86,10 +104,8 @@ impl Slots {
         }
         // SAFETY: as in `at`; a stored chunk has all its slots initialised.
         let slot = unsafe { &*chunk.add((index % CHUNK) as usize) };
-        let live = slot.state.load(Ordering::Acquire) != FREE;
-        let same =
-            slot.generation.load(Ordering::Relaxed) & RequestId::GENERATION_MASK == id.generation();
-        (live && same).then_some(slot)
+        let generation = slot.generation.load(Ordering::Relaxed) & RequestId::GENERATION_MASK;
+        (generation == id.generation()).then_some(slot)
     }
 
     #[inline]
@@ -110,19 +126,27 @@ impl Slots {
         self.find(id).map(|_| id)
     }
 
-    /// A slot for the calling thread to fill; `None` when 2^28 requests are outstanding.
-    #[inline]
-    pub fn allocate(&self, fill: impl FnOnce(&mut Cells)) -> Option<u32> {
+    /// A free slot's index that no lane's list has, for the calling thread alone; `None` when 2^28 requests are
+    /// outstanding.
+    #[inline(never)]
+    pub fn fresh(&self) -> Option<u32> {
         let index = self.magazines.alloc()?;
         let chunk = self.chunks[(index / CHUNK) as usize].load(Ordering::Acquire);
         if chunk.is_null() {
             self.grow(index);
         }
+        Some(index)
+    }
+
+    /// Makes a request of a free slot that is in this thread's hands.
+    #[inline]
+    pub fn begin(&self, index: u32, home: u32, fill: impl FnOnce(&mut Cells)) -> &Slot {
         let slot = self.at(index);
         // SAFETY: rule 1 of the slot protocol: a free slot's index is in one thread's hands only.
         fill(unsafe { &mut *slot.cells.get() });
+        slot.home.store(home, Ordering::Relaxed);
         slot.state.store(PENDING, Ordering::Release);
-        Some(index)
+        slot
     }
 
     /// The cells of a slot pending on the caller's lane.
@@ -137,28 +161,25 @@ impl Slots {
         unsafe { &mut *self.at(index).cells.get() }
     }
 
-    /// Publishes a slot's outcome: rule 3.
-    #[inline]
-    pub fn complete(&self, index: u32) {
-        self.at(index).state.store(COMPLETE, Ordering::Release);
-    }
-
-    /// Gives a finished or detached slot back: rules 4 to 6.
+    /// Frees a finished or detached slot: rules 4 to 6. It is the caller's to give back to its home.
     ///
     /// # Safety
-    /// As for [`cells`](Self::cells), and the index is not used again.
+    /// As for [`cells`](Self::cells).
     #[inline]
-    pub unsafe fn release(&self, index: u32) {
-        let slot = self.at(index);
+    pub unsafe fn end(slot: &Slot) {
         // SAFETY: by this function's contract.
         let cells = unsafe { &mut *slot.cells.get() };
-        cells.layout = None;
-        cells.extra = None;
-        cells.waiter = None;
+        if cells.layout.is_some() || cells.extra.is_some() {
+            cells.let_go();
+        }
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
         slot.state.store(FREE, Ordering::Release);
+    }
+
+    /// Gives back a free slot whose home is the magazines.
+    pub fn give_back(&self, index: u32) {
         self.magazines.free(index);
     }
 

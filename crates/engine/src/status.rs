@@ -1,5 +1,7 @@
 //! What a finished request tells.
 
+use crate::slot::{Cells, Outcome, Role};
+
 /// Why an operation failed though its arguments were right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -17,8 +19,45 @@ pub struct Status {
     pub bytes: u64,
     pub failure: Option<Failure>,
     pub cancelled: bool,
-    /// The context it was in.
+    /// The context it was in, if it failed.
     pub context: u32,
     /// Whether it was a receive: other requests leave source and tag undefined.
     pub receive: bool,
+}
+
+impl Status {
+    /// Of a send that needed no request.
+    pub(crate) const EMPTY: Status = Status {
+        source: 0,
+        tag: 0,
+        bytes: 0,
+        failure: None,
+        cancelled: false,
+        context: 0,
+        receive: false,
+    };
+
+    /// Of a complete request.
+    #[inline]
+    pub(crate) fn of(cells: &Cells) -> Status {
+        let Outcome {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+        } = cells.outcome;
+        // The context lies in another cache line, and only an error needs it.
+        let context = if failure.is_some() { cells.context } else { 0 };
+        let receive = cells.role == Role::Receive;
+        Status {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+            context,
+            receive,
+        }
+    }
 }

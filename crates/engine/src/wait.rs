@@ -18,7 +18,7 @@ use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
 
 use crate::lane::State;
-use crate::slot::COMPLETE;
+use crate::slot::{COMPLETE, flag};
 use crate::slots::RequestId;
 use crate::{Engine, LANES};
 
@@ -146,7 +146,9 @@ impl<F: Fabric> Condition for AnyOf<'_, F> {
             };
             let mut state = lane.enter_soon();
             if self.engine.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
-                state.core.cells(index).waiter = Some(parker.clone());
+                let cells = state.core.cells(index);
+                cells.waiter = Some(parker.clone());
+                cells.flags |= flag::AWAITED;
             }
             self.engine.leave(lane, state);
         }

@@ -121,14 +121,17 @@ pub fn wait(request: &mut Request) -> Result<Status> {
 
 #[inline]
 fn wait_pending(request: &mut Request) -> Result<Status> {
-    match request.as_engine() {
-        Some(id) if id != RequestId::DONE && process().engine.exists(id) => {
-            let status = process().engine.wait(id);
+    if let Some(id) = request.as_engine() {
+        let engine = &process().engine;
+        let finished = engine
+            .finish_complete(id)
+            .or_else(|| engine.wait_existing(id));
+        if let Some(status) = finished {
             *request = Request::NULL;
-            Ok(Status::of(status))
+            return Ok(Status::of(status));
         }
-        _ => wait_form(request),
     }
+    wait_form(request)
 }
 
 fn wait_form(request: &mut Request) -> Result<Status> {
