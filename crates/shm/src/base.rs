@@ -238,6 +238,12 @@ impl Base {
         self.stay_awake();
     }
 
+    /// Whether the owner sleeps or is about to.
+    #[inline]
+    pub fn is_sleeping(&self) -> bool {
+        self.front().bell.sleeping.load(Ordering::SeqCst) != 0
+    }
+
     /// Ends what `prepare` began.
     #[inline]
     pub fn stay_awake(&self) {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 use weft_sync::Section;
 
@@ -150,6 +151,8 @@ impl Foreign {
         let file = std::fs::OpenOptions::new()
             .read(true)
             .write(true)
+            // The number may by now be of something that an open would wait for.
+            .custom_flags(libc::O_NONBLOCK)
             .open(&path)
             .map_err(|error| format!("{path}: {error}"))?;
         let memfd = OwnedFd::from(file);

@@ -157,6 +157,8 @@ impl Bulk {
         header: [u64; 2],
         payload: &[u8],
     ) -> Result<(), Malformed> {
+        // What waits for this transfer now, a sleeper has not looked at.
+        links.disturb();
         self.active = true;
         let control = Control::parse(header, payload)
             .ok_or(Malformed("it sent a control message that is none"))?;

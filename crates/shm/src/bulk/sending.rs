@@ -296,6 +296,7 @@ impl Sending {
                     },
                 );
                 self.active.push(id.place());
+                links.disturb();
                 moved = true;
             }
             self.need_rings.pop_front();

@@ -96,7 +96,7 @@ impl Arrivals {
                 Ok(Some(mut inbound)) => {
                     inbound.last = turn;
                     // Not while a sleeper relies on being rung.
-                    if !links.armed {
+                    if !links.has_sleeper() {
                         inbound.consumer.watch();
                     }
                     inbound.consumer.throttle(self.throttled.contains(&peer));
@@ -112,7 +112,8 @@ impl Arrivals {
     /// Cools the next ring in turn if it was idle for long.
     #[cold]
     pub fn cool_one(&mut self, turn: u32, links: &mut Links) {
-        if self.hot.len() < 2 {
+        // A sleeper relies on every hot ring as it left it.
+        if self.hot.len() < 2 || links.has_sleeper() {
             return;
         }
         self.next_to_cool = (self.next_to_cool + 1) % self.hot.len();

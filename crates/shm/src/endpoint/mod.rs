@@ -211,7 +211,6 @@ impl Endpoint for ShmEndpoint {
 
     fn arm(&mut self) -> bool {
         self.look_around();
-        self.links.armed = true;
         self.links.has_lost()
             | self.arrivals.look_away(&mut self.links)
             | self.links.wait_for_room()
@@ -221,7 +220,6 @@ impl Endpoint for ShmEndpoint {
 
     fn disarm(&mut self) {
         self.links.shared.base.stay_awake();
-        self.links.armed = false;
         self.arrivals.watch();
         self.links.stop_waiting();
         self.bulk.stop_waiting();

@@ -1,6 +1,7 @@
 //! Connections to peers, and sending on them.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,9 +41,6 @@ pub struct Links {
     untold: Vec<Peer>,
     /// Which peer is looked at more closely in the next check of lives.
     next_life: usize,
-    /// Between `arm` and `disarm`: a thread of this process sleeps, or is about to, on what was looked at
-    /// then. Another thread that begins something new to look at wakes it.
-    pub armed: bool,
 }
 
 impl Links {
@@ -57,7 +55,6 @@ impl Links {
             dead: BTreeMap::new(),
             untold: Vec::new(),
             next_life: 0,
-            armed: false,
         }
     }
 
@@ -150,10 +147,16 @@ impl Links {
         self.counters.doorbells_rung += 1;
     }
 
-    /// Ends the sleep of this process's sleeper, if there is one, as there is something new to look at.
+    /// Whether a thread of this process sleeps, or is about to, on what every lane looked like when it was armed.
+    #[inline]
+    pub fn has_sleeper(&self) -> bool {
+        self.shared.base.is_sleeping()
+    }
+
+    /// Ends that sleep, as another thread has begun something new to look at.
     #[inline]
     pub fn disturb(&self) {
-        if self.armed {
+        if self.has_sleeper() {
             self.shared.base.wake();
         }
     }
@@ -233,7 +236,9 @@ impl Links {
     pub fn lose(&mut self, lost: Lost, peer: Peer) {
         self.open[peer as usize] = None;
         self.blocked.retain(|blocked| blocked.peer != peer);
-        if self.dead.insert(peer, lost).is_none() {
+        // The first reason is the true one.
+        if let Entry::Vacant(entry) = self.dead.entry(peer) {
+            entry.insert(lost);
             self.untold.push(peer);
         }
     }

@@ -170,6 +170,48 @@ fn armed_is_rung_and_woken() {
     b.endpoint.disarm();
 }
 
+/// While one thread sleeps, another may poll, and so heat rings; they are rung all the same.
+#[test]
+fn heated_while_another_sleeps() {
+    let (mut a, mut b) = pair(Options::default());
+    b.fabric.prepare();
+    assert!(!b.endpoint.arm());
+    for number in 1..=5 {
+        send(&mut a, 1, number, b"x").unwrap();
+        assert!(b.fabric.signalled() != 0);
+        b.poll();
+        assert_eq!(b.log.packets.len() as u64, number);
+    }
+    b.endpoint.disarm();
+    send(&mut a, 1, 6, b"x").unwrap();
+    assert_eq!(b.fabric.signalled(), 0);
+}
+
+/// What another thread begins while one sleeps ends the sleep.
+#[test]
+fn beginnings_disturb_a_sleeper() {
+    let (mut a, mut b) = pair(Options::default());
+    let mut source = vec![1; 100_000];
+    let ticket = a.fabric.prepare();
+    assert!(!a.endpoint.arm());
+    let memory = crate::world::memory(&mut source);
+    let offer = a.endpoint.offer(1, memory.clone(), 1);
+    let begin = Instant::now();
+    a.fabric.sleep(ticket, Some(20_000));
+    assert!(begin.elapsed() < Duration::from_millis(100));
+    a.endpoint.disarm();
+    a.endpoint.send(1, Header([0; 2]), b"", false).unwrap();
+    b.poll();
+    let ticket = b.fabric.prepare();
+    assert!(!b.endpoint.arm());
+    let mut target = vec![0; 100_000];
+    let target = crate::world::memory(&mut target);
+    b.endpoint.accept(0, offer, 100_000, target, 1).unwrap();
+    let begin = Instant::now();
+    b.fabric.sleep(ticket, Some(20_000));
+    assert!(begin.elapsed() < Duration::from_millis(100));
+}
+
 /// With 64 idle peers connected, a turn looks at few rings.
 #[test]
 fn idle_peers_cost_nothing() {
