@@ -1,8 +1,8 @@
 /* Wrong arguments of collective calls: MPI-5.0 §6. They are wrong on every rank alike, or run on
  * MPI_COMM_SELF, so that no rank is left waiting.
  *
- * MPICH 5.0.2 fails: MPI_Reduce ends the job on a null type, and with a negative count it overwrites
- * memory in front of the buffers.
+ * MPICH 5.0.2 fails: MPI_Bcast takes MPI_IN_PLACE, reductions end the job on a null type, and with a
+ * negative count they overwrite memory in front of the buffers.
  * ranks: 1,2 */
 #include "expect.h"
 

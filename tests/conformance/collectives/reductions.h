@@ -14,7 +14,10 @@ typedef void combine_function(const void *in, void *inout, int count);
 typedef int equal_function(const void *a, const void *b, int count);
 
 /* Operands are small, so that no type of any width overflows and every float result is exact. */
-static inline int operand(int rank, int index) { return (index * 5 + rank * 3 + index * rank) % 3 + (rank + index) % 2; }
+static inline int operand(int rank, int index)
+{
+    return (index * 5 + rank * 3 + index * rank) % 3 + (rank + index) % 2;
+}
 
 struct operation {
     MPI_Op op;
@@ -62,7 +65,8 @@ struct reduced_type {
     COMBINE(name, ctype, land, a && b) COMBINE(name, ctype, lor, a || b) COMBINE(name, ctype, lxor, !a != !b)
 
 #define INTEGER_TYPE(name, ctype) \
-    FILL_AND_EQUAL(name, ctype) ORDERED(name, ctype) ARITHMETIC(name, ctype) BITWISE(name, ctype) LOGICAL(name, ctype)
+    FILL_AND_EQUAL(name, ctype) ORDERED(name, ctype) ARITHMETIC(name, ctype) \
+    BITWISE(name, ctype) LOGICAL(name, ctype)
 #define REAL_TYPE(name, ctype) FILL_AND_EQUAL(name, ctype) ORDERED(name, ctype) ARITHMETIC(name, ctype)
 #define COMPLEX_TYPE(name, ctype) FILL_AND_EQUAL(name, ctype) ARITHMETIC(name, ctype)
 
