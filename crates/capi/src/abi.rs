@@ -33,13 +33,6 @@ fn abi_get_info(info: Out<InfoId>) -> Result<()> {
     Ok(())
 }
 
-/// No Fortran support: there is nothing to tell.
-#[mpi(Abi_get_fortran_info)]
-fn abi_get_fortran_info(info: Out<Option<InfoId>>) -> Result<()> {
-    info.set(None);
-    Ok(())
-}
-
 /// The handle of a number, or the null handle if no object has it.
 fn handle<T>(found: Option<usize>, null: *mut T) -> *mut T {
     found.map_or(null, without_provenance_mut)

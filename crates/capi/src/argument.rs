@@ -110,6 +110,14 @@ impl Address {
         }
     }
 
+    /// Writes where the caller has room for as much.
+    pub fn store(self, name: &'static str, bytes: &[u8]) -> Result<()> {
+        let place = non_null(self.0, name)?;
+        // SAFETY: not null, so memory of the caller's of the length that the call gave.
+        unsafe { place.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+        Ok(())
+    }
+
     #[inline]
     pub fn is_in_place(self) -> bool {
         self.0 == MPI_IN_PLACE.cast()

@@ -1,14 +1,14 @@
 //! Errors (MPI-5.0 §9.3 to §9.5): handlers, classes, codes and strings.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_ERROR_STRING;
 use weft_abi_macros::mpi;
-use weft_mpi::error::{Handler, handler, strings};
-use weft_mpi::{Class, CommId, process};
+use weft_mpi::error::{Handler, codes, handler};
+use weft_mpi::{CommId, process};
 
 use crate::argument::{Out, OutString};
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::handle::InOut;
 
 #[mpi(Comm_get_errhandler)]
@@ -27,7 +27,8 @@ fn comm_call_errhandler(comm: CommId, errorcode: c_int) -> Result<()> {
     match handler::handler_of(comm)? {
         Handler::Return => Ok(()),
         Handler::Fatal | Handler::Abort => {
-            let text = strings::string(errorcode);
+            let text = codes::text_of(errorcode).unwrap_or_default();
+            let text = text.to_string_lossy();
             process::abort(
                 errorcode,
                 &format!("MPI_Comm_call_errhandler: error {errorcode}: {text}"),
@@ -46,21 +47,47 @@ fn errhandler_free(errhandler: InOut<Handler>) -> Result<()> {
 
 #[mpi(Error_class)]
 fn error_class(errorcode: c_int, errorclass: Out<c_int>) -> Result<()> {
-    known(errorcode)?;
-    errorclass.set(errorcode);
+    errorclass.set(codes::class_of(errorcode)?);
     Ok(())
 }
 
 #[mpi(Error_string)]
 fn error_string(errorcode: c_int, string: OutString, resultlen: Out<c_int>) -> Result<()> {
-    resultlen.set(string.set(known(errorcode)?.as_bytes(), MPI_MAX_ERROR_STRING));
+    let text = codes::text_of(errorcode)?;
+    resultlen.set(string.set(text.as_bytes(), MPI_MAX_ERROR_STRING));
     Ok(())
 }
 
-/// The string of a code, every one of which is a class of its own.
-fn known(code: c_int) -> Result<&'static str> {
-    strings::predefined(code)
-        .ok_or_else(|| Error::new(Class::Arg, format!("errorcode: {code} is no error code")))
+#[mpi(Add_error_class)]
+fn add_error_class(errorclass: Out<c_int>) -> Result<()> {
+    errorclass.set(codes::add_class());
+    Ok(())
+}
+
+#[mpi(Add_error_code)]
+fn add_error_code(errorclass: c_int, errorcode: Out<c_int>) -> Result<()> {
+    errorcode.set(codes::add_code(errorclass)?);
+    Ok(())
+}
+
+#[mpi(Add_error_string)]
+fn add_error_string(errorcode: c_int, string: &CStr) -> Result<()> {
+    codes::add_string(errorcode, string)
+}
+
+#[mpi(Remove_error_class)]
+fn remove_error_class(errorclass: c_int) -> Result<()> {
+    codes::remove_class(errorclass)
+}
+
+#[mpi(Remove_error_code)]
+fn remove_error_code(errorcode: c_int) -> Result<()> {
+    codes::remove_code(errorcode)
+}
+
+#[mpi(Remove_error_string)]
+fn remove_error_string(errorcode: c_int) -> Result<()> {
+    codes::remove_string(errorcode)
 }
 
 #[cfg(test)]
@@ -68,6 +95,7 @@ mod tests {
     use std::collections::HashSet;
 
     use weft_abi::table;
+    use weft_mpi::error::strings;
 
     use super::*;
 
@@ -84,7 +112,7 @@ mod tests {
             .collect();
         let lines: HashSet<_> = classes
             .iter()
-            .map(|class| known(class.number() as c_int).unwrap())
+            .map(|class| strings::predefined(class.number() as c_int).unwrap())
             .collect();
         assert_eq!(lines.len(), classes.len());
         assert!(

@@ -21,6 +21,7 @@ mod datatype;
 mod environment;
 mod error;
 mod external;
+mod fortran;
 mod info;
 mod point_to_point;
 mod tool;

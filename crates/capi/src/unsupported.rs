@@ -36,9 +36,8 @@ unsupported! {
     Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,
     Neighbor_alltoallw_init, Topo_test,
     // 9. Environment
-    Add_error_class, Add_error_code, Add_error_string, Alloc_mem, Comm_create_errhandler, File_call_errhandler,
-    File_create_errhandler, File_get_errhandler, File_set_errhandler, Free_mem, Get_hw_resource_info,
-    Remove_error_class, Remove_error_code, Remove_error_string, Session_call_errhandler, Session_create_errhandler,
+    Alloc_mem, Comm_create_errhandler, File_call_errhandler, File_create_errhandler, File_get_errhandler,
+    File_set_errhandler, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_create_errhandler,
     Session_get_errhandler, Session_set_errhandler, Win_call_errhandler, Win_create_errhandler, Win_get_errhandler,
     Win_set_errhandler,
     // 11. Process initialization, creation and management
@@ -79,6 +78,4 @@ unsupported! {
     Attr_delete, Attr_put, Keyval_create, Keyval_free,
     // 19. Language bindings
     Type_create_f90_complex, Type_create_f90_integer, Type_create_f90_real, Type_match_size,
-    // 20. Application binary interface
-    Abi_get_fortran_booleans, Abi_set_fortran_booleans, Abi_set_fortran_info,
 }

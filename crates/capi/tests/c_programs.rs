@@ -54,13 +54,18 @@ fn library() -> PathBuf {
     folder.join("libmpi_abi.so")
 }
 
-fn run(program: &Path, scratch: &Scratch, preload: Option<&Path>) -> Output {
+fn command(program: &Path, scratch: &Scratch) -> Command {
     let soname = scratch.0.join("libmpi_abi.so.1");
     if !soname.exists() {
         std::os::unix::fs::symlink(library(), &soname).unwrap();
     }
     let mut command = Command::new(program);
     command.env("LD_LIBRARY_PATH", &scratch.0);
+    command
+}
+
+fn run(program: &Path, scratch: &Scratch, preload: Option<&Path>) -> Output {
+    let mut command = command(program, scratch);
     if let Some(tool) = preload {
         command.env("LD_PRELOAD", tool);
     }
@@ -126,4 +131,32 @@ fn buffers_of_communicators_and_of_the_library() {
     let scratch = Scratch::new("buffers");
     let program = scratch.compile(&["gcc"], &["buffers.c"], "buffers");
     succeeds(&program, &scratch, None);
+}
+
+#[test]
+fn integers_of_live_handles() {
+    let scratch = Scratch::new("handles");
+    let program = scratch.compile(&["gcc"], &["handles.c"], "handles");
+    succeeds(&program, &scratch, None);
+}
+
+#[test]
+fn calls_outside_init_and_finalize_are_fatal() {
+    let scratch = Scratch::new("outside");
+    let program = scratch.compile(&["gcc"], &["outside.c"], "outside");
+    for (arguments, what) in [
+        (&[][..], "before MPI_Init"),
+        (&["end"], "after MPI_Finalize"),
+    ] {
+        let output = command(&program, &scratch)
+            .args(arguments)
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success());
+        assert!(
+            message.contains("MPI_Comm_rank") && message.contains(what),
+            "{message}"
+        );
+    }
 }

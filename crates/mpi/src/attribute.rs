@@ -1,11 +1,8 @@
 //! The predefined attributes of a communicator (MPI-5.0 §9.1.2).
 
-use crate::error::Result;
+use crate::error::{Result, codes};
 use crate::process::process;
 use crate::{ANY_SOURCE, CommId, PROC_NULL, TAG_UB};
-
-/// `MPI_ERR_LASTCODE`, with the ABI's number: the program has added no code.
-const LAST_CODE: i32 = 16383;
 
 /// A predefined attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +17,7 @@ pub enum Attribute {
 }
 
 /// Where an attribute's value stands, for as long as the process lives; none if it has none.
-pub fn value(comm: CommId, attribute: Attribute) -> Result<Option<&'static i32>> {
+pub fn value(comm: CommId, attribute: Attribute) -> Result<Option<*const i32>> {
     crate::comm::find(comm)?;
     let job = process().job();
     let value = match attribute {
@@ -36,12 +33,12 @@ pub fn value(comm: CommId, attribute: Attribute) -> Result<Option<&'static i32>>
         },
         Attribute::AppNum if job.app_num < 0 => return Ok(None),
         Attribute::AppNum => job.app_num,
-        Attribute::LastUsedCode => LAST_CODE,
+        Attribute::LastUsedCode => return Ok(Some(codes::last_used())),
     };
     Ok(Some(place(attribute, value)))
 }
 
-/// The one place of an attribute's value, which does not change.
+/// The one place of an attribute's value that does not change.
 fn place(attribute: Attribute, value: i32) -> &'static i32 {
     use std::sync::OnceLock;
     static PLACES: [OnceLock<i32>; 7] = [const { OnceLock::new() }; 7];

@@ -1,7 +1,6 @@
 //! The predefined attributes of communicators (MPI-5.0 §9.1.2).
 
 use std::ffi::{c_int, c_void};
-use std::ptr::from_ref;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
@@ -40,7 +39,7 @@ fn get(comm: CommId, keyval: c_int, place: OutAddress, flag: Out<bool>) -> Resul
     let value = attribute::value(comm, attribute)?;
     flag.set(value.is_some());
     if let Some(value) = value {
-        place.set(from_ref(value).cast::<c_void>());
+        place.set(value.cast::<c_void>());
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 static int failures;
+static const char *program;
 
 static void check(int holds, const char *what) {
     if (!holds) {
@@ -67,15 +68,96 @@ static void addresses(void) {
     CHECK(MPI_Aint_add((MPI_Aint)bytes, 1) == address);
 }
 
-int main(void) {
+/* The properties of Fortran are known from the start. */
+static void fortran(void) {
     MPI_Info info;
+    char value[8];
+    int length = sizeof value, flag = 0, set = 0;
+    short yes = 7, no = 7;
+    CHECK(MPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info != MPI_INFO_NULL);
+    CHECK(MPI_Info_get_string(info, "mpi_double_precision_size", &length, value, &flag) == MPI_SUCCESS);
+    CHECK(flag && strcmp(value, "8") == 0 && length == 2);
+    length = sizeof value;
+    MPI_Info_get_string(info, "mpi_integer16_supported", &length, value, &flag);
+    CHECK(flag && strcmp(value, "true") == 0);
+    MPI_Info_free(&info);
+    CHECK(info == MPI_INFO_NULL);
+    CHECK(MPI_Abi_get_fortran_booleans(sizeof yes, &yes, &no, &set) == MPI_SUCCESS);
+    CHECK(set && yes == 1 && no == 0);
+}
+
+static void info_objects(void) {
+    MPI_Info info, copy;
+    char key[MPI_MAX_INFO_KEY], value[16] = "";
+    int count = -1, length = 3, flag = -1;
+    MPI_Abi_get_info(&info);
+    MPI_Info_get_string(info, "mpi_count_size", &length, value, &flag);
+    CHECK(flag == 1 && strcmp(value, "8") == 0 && length == 2);
+    MPI_Info_free(&info);
+    MPI_Info_create(&info);
+    CHECK(MPI_Info_fromint(MPI_Info_toint(info)) == info && MPI_Info_toint(info) < 0);
+    MPI_Info_set(info, "first", "a longer value");
+    MPI_Info_set(info, "second", "");
+    MPI_Info_get_nkeys(info, &count);
+    MPI_Info_get_nthkey(info, 1, key);
+    CHECK(count == 2 && strcmp(key, "second") == 0);
+    /* Room for the terminating null is counted, and what is stored is cut. */
+    length = 3;
+    MPI_Info_get_string(info, "first", &length, value, &flag);
+    CHECK(flag == 1 && strcmp(value, "a ") == 0 && length == 15);
+    length = 0;
+    CHECK(MPI_Info_get_string(info, "first", &length, NULL, &flag) == MPI_SUCCESS && length == 15);
+    MPI_Info_get_string(info, "third", &length, value, &flag);
+    CHECK(flag == 0 && length == 15);
+    MPI_Info_get(info, "first", 1, value, &flag);
+    CHECK(flag == 1 && strcmp(value, "a") == 0);
+    MPI_Info_get_valuelen(info, "first", &length, &flag);
+    CHECK(flag == 1 && length == 14);
+    MPI_Info_dup(info, &copy);
+    MPI_Info_delete(info, "first");
+    MPI_Info_get_nkeys(copy, &count);
+    CHECK(count == 2);
+    MPI_Info_free(&info);
+    MPI_Info_free(&copy);
+    char first[] = "program", second[] = "one", *arguments[] = {first, second, NULL};
+    MPI_Info_create_env(2, arguments, &info);
+    MPI_Info_get(info, "argv", 15, value, &flag);
+    CHECK(flag == 1 && strcmp(value, "one") == 0);
+    MPI_Info_free(&info);
+    MPI_Info_get(MPI_INFO_ENV, "command", 15, value, &flag);
+    CHECK(flag == 1 && strlen(value) <= 15 && strncmp(value, program, strlen(value)) == 0);
+}
+
+static void error_codes(void) {
+    int own = 0, code = 0, found = 0, length = -1;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Add_error_class(&own);
+    MPI_Add_error_code(own, &code);
+    CHECK(own > MPI_ERR_LASTCODE && code > own);
+    MPI_Add_error_string(code, "of our own");
+    MPI_Error_string(code, text, &length);
+    CHECK(strcmp(text, "of our own") == 0 && length == 10);
+    MPI_Error_class(code, &found);
+    CHECK(found == own);
+    MPI_Remove_error_string(code);
+    MPI_Error_string(code, text, &length);
+    CHECK(length == 0 && text[0] == 0);
+    MPI_Remove_error_code(code);
+    MPI_Remove_error_class(own);
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    program = argv[0];
     versions();
     time_passes();
     handles_as_integers();
     status_fields();
     errors();
     addresses();
-    CHECK(MPI_Abi_get_fortran_info(&info) == MPI_SUCCESS && info == MPI_INFO_NULL);
+    fortran();
+    info_objects();
+    error_codes();
     CHECK(MPI_Pcontrol(1, "more", 2.0) == MPI_SUCCESS);
     CHECK(MPI_T_finalize() == MPI_T_ERR_NOT_SUPPORTED);
     return failures != 0;

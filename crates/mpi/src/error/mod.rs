@@ -1,5 +1,6 @@
 //! Errors: the standard's class, and one line that says what is wrong and with which argument.
 
+pub mod codes;
 pub mod handler;
 pub mod strings;
 
