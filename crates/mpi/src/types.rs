@@ -84,7 +84,7 @@ fn plain_size(id: TypeId) -> Option<usize> {
 pub fn plain_bytes(buffer: *mut u8, count: i64, id: TypeId) -> Option<usize> {
     let size = plain_size(id)?;
     let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
-    (bytes == 0 || !buffer.is_null()).then_some(bytes)
+    (bytes == 0 || buffer.addr() >= LOWEST_ADDRESS).then_some(bytes)
 }
 
 /// The memory of a buffer argument: all checks of (buffer, count, datatype).
