@@ -8,6 +8,13 @@ pub struct Envelope {
     pub tag: i32,
 }
 
+impl Envelope {
+    #[inline(always)]
+    pub(crate) fn is_valid(&self) -> bool {
+        self.source >= 0 && self.tag >= 0
+    }
+}
+
 /// What a receive accepts: a negative `source` is any source, a negative `tag` any tag (MPI-5.0 §3.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -18,6 +25,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Whether a receive of this pattern may take a message of `envelope`.
+    #[inline(always)]
     pub fn accepts(&self, envelope: &Envelope) -> bool {
         self.context == envelope.context
             && (self.source < 0 || self.source == envelope.source)

@@ -5,7 +5,9 @@
 //! its own.
 //!
 //! # Structure
-//! Four tables of first-in first-out groups, by (context, source, tag), (context, tag), (context, source) and context.
+//! Posted receives stand in one small array in order of posting as long as there are few (`few`); when they are more,
+//! and for unexpected messages, there are
+//! four tables of first-in first-out groups, by (context, source, tag), (context, tag), (context, source) and context.
 //! - A posted receive stands in the one table that its pattern names. It carries a sequence number; an arrival looks at
 //!   the head of at most four groups and takes the oldest.
 //! - An unexpected message stands in all four tables by one shared cell; a posted receive looks at one group.
@@ -21,6 +23,7 @@ mod arena;
 mod buckets;
 mod cell;
 mod envelope;
+mod few;
 mod key;
 mod low_water;
 mod matching;

@@ -65,37 +65,35 @@ impl<P, U> Matching<P, U> {
     /// Posts a receive: gives it the oldest unexpected message that it accepts, or queues it.
     #[inline]
     pub fn post(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
-        let key = Key::of_pattern(&pattern);
         if self.unexpected.cells.len() != 0 {
-            return self.post_beside_unexpected(key, posted);
+            return self.post_beside_unexpected(pattern, posted);
         }
-        let id = if self.posted.is_empty() {
-            self.finish(1);
-            self.posted.push_alone(key, posted)
+        Post::Queued(if self.posted.has_place() {
+            self.counter.singles += 1;
+            self.posted.push_few(pattern, posted)
         } else {
-            self.post_beside_posted(key, posted)
-        };
-        Post::Queued(id)
+            self.post_past_few(pattern, posted)
+        })
     }
 
     #[inline(never)]
-    fn post_beside_posted(&mut self, key: Key, posted: P) -> PostedId {
+    fn post_past_few(&mut self, pattern: Pattern, posted: P) -> PostedId {
         let mut steps = 0;
-        let id = self.posted.push(key, posted, &mut steps);
+        let id = self.posted.push(pattern, posted, &mut steps);
         self.finish(steps);
         id
     }
 
     #[inline(never)]
-    fn post_beside_unexpected(&mut self, key: Key, posted: P) -> Post<P, U> {
+    fn post_beside_unexpected(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
         let mut steps = 0;
-        let post = match self.unexpected.take(key, &mut steps) {
+        let post = match self.unexpected.take(Key::of_pattern(&pattern), &mut steps) {
             Some((envelope, unexpected)) => Post::Matched {
                 envelope,
                 unexpected,
                 posted,
             },
-            None => Post::Queued(self.posted.push(key, posted, &mut steps)),
+            None => Post::Queued(self.posted.push(pattern, posted, &mut steps)),
         };
         self.finish(steps);
         post
@@ -105,19 +103,38 @@ impl<P, U> Matching<P, U> {
     /// message itself or calls [`Matching::enqueue`].
     #[inline]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
-        let key = Key::of_envelope(&envelope);
-        if !self.posted.is_alone() {
-            return self.arrive_among_others(key);
+        debug_assert!(
+            envelope.is_valid(),
+            "a message has a source and a tag: {envelope:?}"
+        );
+        if self.posted.few_wait() {
+            let first = self.posted.take_first(&envelope);
+            if first.is_some() {
+                self.counter.singles += 1;
+                return first;
+            }
+            return self.arrive_at_later(envelope);
         }
-        let posted = self.posted.take_alone(key);
-        self.finish(1);
+        if self.posted.cells.len() == 0 {
+            self.counter.singles += 1;
+            return None;
+        }
+        self.arrive_at_tables(envelope)
+    }
+
+    #[inline(never)]
+    fn arrive_at_later(&mut self, envelope: Envelope) -> Option<P> {
+        let mut steps = 0;
+        let posted = self.posted.take_later(&envelope, &mut steps);
+        self.counter.singles += 1;
+        self.counter.add(steps);
         posted
     }
 
     #[inline(never)]
-    fn arrive_among_others(&mut self, key: Key) -> Option<P> {
+    fn arrive_at_tables(&mut self, envelope: Envelope) -> Option<P> {
         let mut steps = 0;
-        let posted = self.posted.take(key, &mut steps);
+        let posted = self.posted.take(Key::of_envelope(&envelope), &mut steps);
         self.finish(steps);
         posted
     }
@@ -176,7 +193,7 @@ impl<P, U> Matching<P, U> {
     /// The result is a hint; anything may happen to the structure before it is used.
     #[inline]
     pub fn prepare(&self, envelope: &Envelope) -> Prepared {
-        if self.posted.cells.len() == 0 {
+        if !self.prefetches() {
             return Prepared([NIL; 4]);
         }
         Prepared(self.posted.first_looks(Key::of_envelope(envelope)))
@@ -198,7 +215,20 @@ impl<P, U> Matching<P, U> {
     /// Both stages for one message.
     #[inline]
     pub fn prefetch_arrival(&self, envelope: &Envelope) {
+        if self.prefetches() {
+            self.prefetch_from_tables(envelope);
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_from_tables(&self, envelope: &Envelope) {
         self.prefetch(&self.prepare(envelope));
+    }
+
+    /// Whether looking ahead is of any use: few posted receives stand in the cache anyway.
+    #[inline]
+    pub fn prefetches(&self) -> bool {
+        self.posted.cells.len() != 0
     }
 
     /// Posted receives that wait.
@@ -232,7 +262,8 @@ impl<P, U> Matching<P, U> {
         self.posted.bytes() + self.unexpected.bytes()
     }
 
-    /// Ends an operation that did `steps`.
+    /// Ends an operation that did `steps`, but for the operations on few posted receives: those end by counting
+    /// themselves. Every so many of them one comes here, which is enough for upkeep.
     #[inline(always)]
     fn finish(&mut self, steps: u32) {
         self.counter.operations += 1;

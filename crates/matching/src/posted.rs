@@ -1,21 +1,22 @@
-//! Posted receives: each in one of the four tables, but for one that waits alone.
+//! Posted receives: all in one small array, or each in one of the four tables.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 
 use crate::arena::Arena;
-use crate::cell::{Stamped, Stamps};
+use crate::cell::Stamps;
+use crate::few::{Few, Moving};
 use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
 use crate::table::{Found, Table};
-use crate::{NIL, Pattern};
+use crate::{Envelope, NIL, Pattern};
 
 /// A posted receive that waits. Never names another one, even after this one is gone. Ordered by time of posting.
 #[derive(Clone, Copy, Debug)]
 pub struct PostedId {
     stamp: NonZeroU64,
-    /// Where it was put; `NIL` where it was alone then.
+    /// Where it was put; `NIL` for the array.
     cell: u32,
 }
 
@@ -25,14 +26,8 @@ pub(crate) struct Posted<P> {
     /// How many in the tables are not fully specified. Without any, an arrival looks at one table.
     partial: u32,
     stamps: Stamps,
-    /// A receive that is posted while no other waits. It is in no table as long as it is alone: the commonest case needs
-    /// neither hash nor cell.
-    alone: Option<Stamped<P>>,
-    /// Its key.
-    alone_key: Key,
-    /// The cell of the last receive that was in `alone` until a second came. There is at most one such receive: nothing
-    /// else waits when the next one goes there.
-    company: u32,
+    /// Empty while there are receives in the tables.
+    few: Few<P>,
 }
 
 impl<P> Posted<P> {
@@ -42,60 +37,74 @@ impl<P> Posted<P> {
             tables: [const { Table::new() }; 4],
             partial: 0,
             stamps: Stamps::new(),
-            alone: None,
-            alone_key: Key { place: 0, tag: 0 },
-            company: NIL,
+            few: Few::new(),
         }
     }
 
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.cells.len() as usize + usize::from(self.is_alone())
+        (self.cells.len() + self.few.len()) as usize
     }
 
     pub fn bytes(&self) -> usize {
         self.cells.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
     }
 
+    /// Whether the next receive that is posted goes to the array as it is.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.cells.len() == 0 && self.alone.is_none()
+    pub fn has_place(&self) -> bool {
+        !self.few.is_used_up()
     }
 
-    /// Puts down a receive while no other waits.
+    /// Puts down a receive where [`Posted::has_place`].
     #[inline(always)]
-    pub fn push_alone(&mut self, key: Key, value: P) -> PostedId {
-        self.alone_key = key;
+    pub fn push_few(&mut self, pattern: Pattern, value: P) -> PostedId {
         let stamp = self.stamps.next();
-        self.alone = Some(Stamped { stamp, value });
+        self.few.push(pattern, stamp, value);
         PostedId { stamp, cell: NIL }
     }
 
     #[inline(always)]
-    pub fn push(&mut self, key: Key, value: P, steps: &mut u32) -> PostedId {
+    pub fn push(&mut self, pattern: Pattern, value: P, steps: &mut u32) -> PostedId {
         if self.cells.len() == 0 {
-            if !self.is_alone() {
-                return self.push_alone(key, value);
+            if self.has_place() || self.few.compact(steps) {
+                return self.push_few(pattern, value);
             }
-            self.end_alone(steps);
+            self.leave_few(steps);
         }
         let stamp = self.stamps.next();
-        let cell = match key.kind() {
-            Kind::Full => self.push_kind(Kind::Full, key, stamp, value, steps),
-            _ => self.push_partial(key, stamp, value, steps),
-        };
+        let cell = self.push_tables(&pattern, stamp, value, steps);
         PostedId { stamp, cell }
     }
 
-    /// Moves the receive that waits alone to its table, because a second one comes.
+    /// Moves the receives of the array to their tables.
+    #[cold]
     #[inline(never)]
-    fn end_alone(&mut self, steps: &mut u32) {
-        if let Some(Stamped { stamp, value }) = self.alone.take() {
-            let key = self.alone_key;
-            self.company = match key.kind() {
-                Kind::Full => self.push_kind(Kind::Full, key, stamp, value, steps),
-                _ => self.push_partial(key, stamp, value, steps),
-            };
+    fn leave_few(&mut self, steps: &mut u32) {
+        while let Some(moving) = self.few.take_oldest() {
+            let Moving {
+                place,
+                pattern,
+                stamp,
+                value,
+            } = moving;
+            let cell = self.push_tables(&pattern, stamp, value, steps);
+            self.few.moved(place, cell);
+        }
+    }
+
+    #[inline(always)]
+    fn push_tables(
+        &mut self,
+        pattern: &Pattern,
+        stamp: NonZeroU64,
+        value: P,
+        steps: &mut u32,
+    ) -> u32 {
+        let key = Key::of_pattern(pattern);
+        match key.kind() {
+            Kind::Full => self.push_kind(Kind::Full, key, stamp, value, steps),
+            _ => self.push_partial(key, stamp, value, steps),
         }
     }
 
@@ -120,25 +129,25 @@ impl<P> Posted<P> {
     }
 
     #[inline(always)]
-    pub fn is_alone(&self) -> bool {
-        self.alone.is_some()
+    pub fn few_wait(&self) -> bool {
+        !self.few.is_empty()
     }
 
-    /// Takes the receive that waits alone, if it accepts a message of the full key `key`.
+    /// Takes the oldest in the array, if it accepts the message.
     #[inline(always)]
-    pub fn take_alone(&mut self, key: Key) -> Option<P> {
-        if self.alone_key != key && key.project(self.alone_key.kind()) != self.alone_key {
-            return None;
-        }
-        self.alone.take().map(|content| content.value)
+    pub fn take_first(&mut self, envelope: &Envelope) -> Option<P> {
+        self.few.take_first(envelope)
+    }
+
+    /// Takes the oldest but the first in the array that accepts the message.
+    #[inline(always)]
+    pub fn take_later(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<P> {
+        self.few.take_later(envelope, steps)
     }
 
     /// Takes the oldest in the tables that accepts a message of the full key `key`.
     #[inline(always)]
     pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<P> {
-        if self.cells.len() == 0 {
-            return None;
-        }
         if self.partial != 0 {
             return self.take_of_four(key, steps);
         }
@@ -185,14 +194,14 @@ impl<P> Posted<P> {
 
     pub fn cancel(&mut self, id: PostedId, steps: &mut u32) -> Option<P> {
         *steps += 1;
-        if let Some(content) = self.alone.take_if(|content| content.stamp == id.stamp) {
-            return Some(content.value);
+        let mut index = id.cell;
+        if index == NIL {
+            let place = self.few.place_of(id.stamp, steps)?;
+            if let Some(value) = self.few.take(place) {
+                return Some(value);
+            }
+            index = self.few.cell_of(place);
         }
-        let index = if id.cell == NIL {
-            self.company
-        } else {
-            id.cell
-        };
         let cell = self.cells.get(index)?;
         if cell.stamp() != Some(id.stamp) {
             return None;
@@ -216,20 +225,14 @@ impl<P> Posted<P> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (PostedId, Pattern, &P)> {
-        let alone = self
-            .alone
-            .iter()
-            .map(|content| (NIL, self.alone_key, content));
-        alone.chain(self.cells.iter()).map(|(cell, key, content)| {
-            (
-                PostedId {
-                    stamp: content.stamp,
-                    cell,
-                },
-                key.pattern(),
-                &content.value,
-            )
-        })
+        let few = self.few.iter().map(|(stamp, pattern, value)| {
+            let id = PostedId { stamp, cell: NIL };
+            (id, Key::of_pattern(pattern).pattern(), value)
+        });
+        few.chain(self.cells.iter().map(|(cell, key, content)| {
+            let stamp = content.stamp;
+            (PostedId { stamp, cell }, key.pattern(), &content.value)
+        }))
     }
 
     pub fn upkeep_table(&mut self, kind: Kind) -> Upkeep {
@@ -247,7 +250,8 @@ impl<P> Posted<P> {
             .filter(|(_, key, _)| key.kind() != Kind::Full)
             .count();
         assert_eq!(partial, self.partial as usize);
-        assert!(self.alone.is_none() || self.cells.len() == 0);
+        assert!(self.few.is_empty() || self.cells.len() == 0);
+        self.few.audit();
     }
 }
 

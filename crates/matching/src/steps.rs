@@ -15,6 +15,8 @@ pub struct Steps {
 #[derive(Default)]
 pub(crate) struct Counter {
     pub operations: u64,
+    /// Operations that no upkeep follows, on few posted receives; not among `operations`.
+    pub singles: u64,
     /// Steps beyond the first of each operation: of all, and of the operation that did most.
     beyond: u64,
     beyond_max: u32,
@@ -29,10 +31,11 @@ impl Counter {
     }
 
     pub fn steps(&self) -> Steps {
+        let operations = self.operations + self.singles;
         Steps {
-            operations: self.operations,
-            total: self.operations + self.beyond,
-            max: self.beyond_max + u32::from(self.operations != 0),
+            operations,
+            total: operations + self.beyond,
+            max: self.beyond_max + u32::from(operations != 0),
         }
     }
 }
