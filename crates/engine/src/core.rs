@@ -62,7 +62,10 @@ impl Core {
         // SAFETY: a pending slot of this lane that nobody will finish (rule 5).
         unsafe { Slots::end(freed) };
         match freed.home.load(Ordering::Relaxed) {
-            OF_LANE => self.free.push(slot),
+            OF_LANE => {
+                freed.link.store(self.free, Ordering::Relaxed);
+                self.free = slot;
+            }
             _ => slots.give_back(slot),
         }
     }

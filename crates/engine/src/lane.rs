@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
-use weft_sync::{Guard, Parker, Section, Submissions, single_threaded};
+use weft_sync::{Guard, Parker, Section, Submissions};
 use weft_transport::{Endpoint, Fabric, Offer, Peer};
 
 use crate::Engine;
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
-use crate::slot::{OF_LANE, Slot};
+use crate::slot::{NIL, OF_LANE, Slot};
 use crate::slots::Slots;
 use crate::throttle::Throttle;
 
@@ -50,8 +50,8 @@ pub(crate) struct Core {
     pub detached_sends: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
-    /// Free slots, for the next requests.
-    pub free: Vec<u32>,
+    /// The first of the free slots for the next requests, linked.
+    pub free: u32,
 }
 
 /// Put off until the endpoint is free.
@@ -94,7 +94,7 @@ impl<E: Endpoint> Lane<E> {
             probers: Vec::new(),
             detached_sends: 0,
             in_flight: HashSet::new(),
-            free: Vec::new(),
+            free: NIL,
         };
         Lane {
             section: Section::new(State { endpoint, core }),
@@ -104,7 +104,7 @@ impl<E: Endpoint> Lane<E> {
     }
 
     /// Enters if nobody is inside, with earlier submissions already served.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.section.try_enter()?;
         if !self.submissions.is_empty() {
@@ -183,22 +183,17 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// A free slot for a request of the lane.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<u32> {
-        match core.free.pop() {
-            Some(index) => Some(index),
-            None => self.refill(lane, core),
+        if core.free == NIL {
+            core.free = lane.returned.take_linked();
+            if core.free == NIL {
+                return self.slots.fresh();
+            }
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<u32> {
-        let mut returned = lane.returned.take(&*self.slots);
-        while let Some(index) = returned.pop(&*self.slots) {
-            core.free.push(index);
-        }
-        core.free.pop().or_else(|| self.slots.fresh())
+        let index = core.free;
+        core.free = self.slots.at(index).link.load(Ordering::Relaxed);
+        Some(index)
     }
 
     /// Gives a freed slot back to its home, from a thread that is not in the section.
@@ -207,14 +202,7 @@ impl<F: Fabric> Engine<F> {
         if slot.home.load(Ordering::Relaxed) != OF_LANE {
             return self.slots.give_back(index);
         }
-        let lane = self.lane(lane);
-        if single_threaded()
-            && let Some(mut state) = lane.section.try_enter()
-        {
-            state.core.free.push(index);
-            return self.leave(lane, state);
-        }
-        lane.returned.push(index, &*self.slots);
+        self.lane(lane).returned.push_plainly(index, &slot.link);
     }
 
     /// Hands a filled slot to a lane that was found held: through its list.

@@ -38,7 +38,7 @@ pub struct Incoming {
 
 impl Cells {
     /// A request about to start. What is not set here, whoever starts it sets.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn reset(&mut self, role: Role, lane: u32, memory: Memory) {
         self.role = role;
         self.lane = lane as u8;
@@ -54,7 +54,7 @@ impl Cells {
 
 impl<E: Endpoint> State<E> {
     /// Sends a message that needs no request, if nothing stands in its way.
-    #[inline]
+    #[inline(always)]
     fn send_now(&mut self, message: &Outgoing) -> bool {
         let Outgoing {
             peer,
@@ -92,7 +92,7 @@ impl<E: Endpoint> State<E> {
 
 impl<F: Fabric> Engine<F> {
     /// Starts a send. [`RequestId::DONE`] if it is complete already.
-    #[inline]
+    #[inline(always)]
     pub fn send(&self, message: Outgoing) -> Result<RequestId, Exhausted> {
         let lane = self.lane(message.lane);
         let entered = lane.enter();
@@ -108,6 +108,7 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
+    #[inline(never)]
     fn send_with_request<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
@@ -127,7 +128,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Starts a receive.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&self, message: Incoming) -> Result<RequestId, Exhausted> {
         let lane = self.lane(message.lane);
         let fill = |cells: &mut Cells| {
@@ -146,7 +147,7 @@ impl<F: Fabric> Engine<F> {
         };
         let slot = self.slots.begin(index, OF_LANE, fill);
         let id = RequestId::new(index, slot.generation.load(Ordering::Relaxed));
-        state.core.post(index);
+        state.core.post_at(slot, index);
         state.act();
         self.leave(lane, state);
         Ok(id)
@@ -235,6 +236,24 @@ impl<F: Fabric> Engine<F> {
     pub fn finish_complete(&self, id: RequestId) -> Option<Status> {
         let slot = self.slots.complete_one(id)?;
         Some(self.finish_slot(slot, id.index()))
+    }
+
+    /// Finishes a request whose outcome nobody asks for, if it exists, is complete and went well.
+    #[inline]
+    pub fn finish_quietly(&self, id: RequestId) -> bool {
+        let Some(slot) = self.slots.complete_one(id) else {
+            return false;
+        };
+        // SAFETY: complete, and finished by this thread (rule 4).
+        let cells = unsafe { &*slot.cells.get() };
+        if cells.outcome.failure.is_some() {
+            return false;
+        }
+        let lane = u32::from(cells.lane);
+        // SAFETY: as above; the reference is not used again.
+        unsafe { Slots::end(slot) };
+        self.give_back(lane, slot, id.index());
+        true
     }
 
     /// Waits for a request, if it exists, and finishes it.

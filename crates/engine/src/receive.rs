@@ -8,7 +8,7 @@ use weft_wire::Kind;
 
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
-use crate::slot::{Outcome, Role};
+use crate::slot::{Outcome, Role, Slot};
 
 impl<E: Endpoint> State<E> {
     /// Starts a request that the lane has just been given.
@@ -71,27 +71,31 @@ impl<E: Endpoint> State<E> {
 
 impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
-    #[inline]
     pub fn post(&mut self, slot: u32) {
-        let place = NonNull::from(self.slots.at(slot));
-        let cells = self.cells(slot);
+        // SAFETY: the table of slots outlives its lanes; only so is it no borrow of `self`.
+        let place = unsafe { &*std::ptr::from_ref(self.slots.at(slot)) };
+        self.post_at(place, slot);
+    }
+
+    /// As [`post`](Self::post), the slot having been looked up.
+    #[inline(always)]
+    pub fn post_at(&mut self, place: &Slot, slot: u32) {
+        // SAFETY: the slot was handed to this lane (slot protocol, rules 1 and 2).
+        let cells = unsafe { &mut *place.cells.get() };
         let pattern = Pattern {
             context: cells.context,
             source: cells.source,
             tag: cells.tag,
         };
         let posted = Posted {
-            place,
+            place: NonNull::from(place),
             slot,
             strided: cells.layout.is_some(),
             base: cells.base,
             bytes: cells.bytes,
         };
         match self.matching.post(pattern, posted) {
-            Post::Queued(id) => {
-                // SAFETY: the slot was handed to this lane and nothing has completed it since.
-                unsafe { (*place.as_ref().cells.get()).posted = Some(id) };
-            }
+            Post::Queued(id) => cells.posted = Some(id),
             Post::Matched {
                 envelope,
                 unexpected,

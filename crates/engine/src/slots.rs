@@ -139,7 +139,7 @@ impl Slots {
     }
 
     /// Makes a request of a free slot that is in this thread's hands.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&self, index: u32, home: u32, fill: impl FnOnce(&mut Cells)) -> &Slot {
         let slot = self.at(index);
         // SAFETY: rule 1 of the slot protocol: a free slot's index is in one thread's hands only.

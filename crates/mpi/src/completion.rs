@@ -218,6 +218,28 @@ pub fn wait_all(requests: &mut [Request], mut put: impl FnMut(usize, Status)) ->
     in_status(failed)
 }
 
+/// `MPI_Waitall` with `MPI_STATUSES_IGNORE`.
+#[inline]
+pub fn wait_all_quietly(requests: &mut [Request]) -> Result<()> {
+    let engine = &process().engine;
+    let mut failed = None;
+    for request in requests {
+        let quiet = *request == Request::done()
+            || request
+                .as_engine()
+                .is_some_and(|id| engine.finish_quietly(id));
+        if quiet {
+            *request = Request::NULL;
+            continue;
+        }
+        let status = wait(request)?;
+        if status.class != Class::Success {
+            failed = failed.or(Some(status));
+        }
+    }
+    in_status(failed)
+}
+
 /// `MPI_Testall`: all or none.
 pub fn test_all(requests: &mut [Request], put: impl FnMut(usize, Status)) -> Result<bool> {
     for &request in requests.iter() {

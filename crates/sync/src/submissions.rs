@@ -9,6 +9,7 @@
 //!    sees the links, and all that was written before, of every id in the chain.
 
 use crate::primitive::{AtomicU32, Ordering};
+use crate::single_threaded;
 
 /// No id.
 pub const NONE: u32 = u32::MAX;
@@ -34,8 +35,11 @@ impl Submissions {
     #[inline]
     pub fn push(&self, id: u32, links: &impl Links) {
         debug_assert_ne!(id, NONE);
-        let link = links.link(id);
-        let mut head = self.head.load(Ordering::Relaxed);
+        self.push_over(self.head.load(Ordering::Relaxed), id, links.link(id));
+    }
+
+    #[inline]
+    fn push_over(&self, mut head: u32, id: u32, link: &AtomicU32) {
         loop {
             link.store(head, Ordering::Relaxed);
             match self
@@ -46,6 +50,28 @@ impl Submissions {
                 Err(current) => head = current,
             }
         }
+    }
+
+    /// As [`push`](Self::push), without a read-modify-write while the process has a single thread.
+    #[inline]
+    pub fn push_plainly(&self, id: u32, link: &AtomicU32) {
+        let head = self.head.load(Ordering::Relaxed);
+        if single_threaded() {
+            link.store(head, Ordering::Relaxed);
+            self.head.store(id, Ordering::Relaxed);
+        } else {
+            self.push_over(head, id, link);
+        }
+    }
+
+    /// Takes all that was handed in as it is linked, newest first, and returns the newest ([`NONE`] if nothing
+    /// was). For ids whose order is no matter.
+    #[inline]
+    pub fn take_linked(&self) -> u32 {
+        if self.is_empty() {
+            return NONE;
+        }
+        self.head.swap(NONE, Ordering::AcqRel)
     }
 
     /// Whether nothing was handed in. One load.

@@ -176,6 +176,10 @@ pub trait Endpoint: Send {
 
 /// Receives what [`Endpoint::poll`] finds.
 pub trait Sink {
+    /// Whether [`upcoming`](Self::upcoming) is worth calling now.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
     /// A packet is about to come: a chance to prefetch. Not every packet is announced.
     fn upcoming(&mut self, _from: Peer, _header: Header) {}
     /// A packet; `payload` is valid during the call only, and untrusted like the header.

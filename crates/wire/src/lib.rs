@@ -106,6 +106,20 @@ impl View {
         (self.0[0] >> 8) as u8
     }
 
+    /// Whether this is a plain eager message's header, of which then nothing is out of range.
+    #[inline]
+    pub fn is_plain_eager(&self) -> bool {
+        let (low, high) = (self.0[0], self.0[1]);
+        low as u32 == Kind::Eager as u32 && (low | high) >> 63 == 0
+    }
+
+    /// Source, context and tag, of a header that is in range.
+    #[inline]
+    pub fn address(&self) -> (u32, u32, u32) {
+        let (low, high) = (self.0[0], self.0[1]);
+        ((low >> 32) as u32, high as u32, (high >> 32) as u32)
+    }
+
     /// The whole header, if nothing in it is out of range: kind and flags known, reserved bits zero,
     /// source and tag not negative as the `int` they are to MPI.
     #[inline]

@@ -13,6 +13,16 @@ proptest! {
     }
 
     #[test]
+    fn plain_eager_headers_are_known_at_a_glance(low: u64, high: u64, plain: bool) {
+        let view = View([if plain { low & 0xffff_ffff_0000_0000 | 1 } else { low }, high]);
+        let packet = view.packet().filter(|packet| packet.kind == Kind::Eager && packet.flags == 0);
+        prop_assert_eq!(view.is_plain_eager(), packet.is_some());
+        if let Some(packet) = packet {
+            prop_assert_eq!(view.address(), (packet.source, packet.context, packet.tag));
+        }
+    }
+
+    #[test]
     fn a_valid_view_is_what_its_value_writes(words: [u64; 2]) {
         if let Some(packet) = View(words).packet() {
             prop_assert_eq!(packet.words(), words);

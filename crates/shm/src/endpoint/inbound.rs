@@ -214,8 +214,8 @@ impl Inbound {
         }))
     }
 
-    /// Hands up to a batch of messages over. With more than one there, all are announced first, so that the
-    /// engine's cache misses for them overlap.
+    /// Hands up to a batch of messages over. If the engine wants it they are announced first, so that its cache
+    /// misses for them overlap.
     #[inline]
     fn drain(
         &mut self,
@@ -223,32 +223,30 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let ready = match self.consumer.is_ready_ahead(1) {
-            true => self.announce(sink)?,
-            false => 1,
-        };
-        for _ in 0..ready {
-            // A hostile sender can take a message back.
+        if sink.looks_ahead() {
+            self.announce(sink)?;
+        }
+        for _ in 0..BATCH {
             let Some(arrival) = self.consumer.look()? else {
-                return Err(Malformed("it took a message back"));
+                break;
             };
             self.take(arrival, links, bulk, sink)?;
         }
         Ok(())
     }
 
-    /// Announces a batch of messages; how many.
-    fn announce(&self, sink: &mut impl Sink) -> Result<usize, Malformed> {
-        let mut ready = 0;
-        while ready < BATCH
-            && let Some(arrival) = self.consumer.look_ahead(ready)?
-        {
+    /// Announces a batch of messages.
+    #[inline(never)]
+    fn announce(&self, sink: &mut impl Sink) -> Result<(), Malformed> {
+        for ahead in 0..BATCH {
+            let Some(arrival) = self.consumer.look_ahead(ahead)? else {
+                break;
+            };
             if arrival.kind == PACKET {
                 sink.upcoming(self.peer, Header(arrival.header));
             }
-            ready += 1;
         }
-        Ok(ready)
+        Ok(())
     }
 
     #[inline]
