@@ -31,20 +31,21 @@ pub(crate) struct Stamped<T> {
     pub value: T,
 }
 
-/// Gives each payload of an arena its number.
-pub(crate) struct Stamps(u64);
+/// Gives each payload of one side its number.
+pub(crate) struct Stamps(NonZeroU64);
 
 impl Stamps {
     pub const fn new() -> Stamps {
-        Stamps(0)
+        Stamps(NonZeroU64::MIN)
     }
 
     #[inline(always)]
     pub fn next(&mut self) -> NonZeroU64 {
-        // At a number each nanosecond, 64 bits last for five centuries.
-        let stamp = NonZeroU64::MIN.saturating_add(self.0);
-        self.0 = stamp.get();
-        stamp
+        self.0 = self
+            .0
+            .checked_add(1)
+            .expect("at a number each nanosecond, 64 bits last for five centuries");
+        self.0
     }
 }
 

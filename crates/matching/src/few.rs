@@ -45,8 +45,9 @@ impl<P> Entry<P> {
 }
 
 pub(crate) struct Few<P> {
-    /// A bit for each place: whether a receive waits there.
-    live: u32,
+    /// A bit for each place: whether no receive was taken from it yet. So a receive waits in a place before `next` whose
+    /// bit is set, and posting leaves the bits alone.
+    untaken: u32,
     /// The next place to use. All are used while receives stand in the tables.
     next: u32,
     entries: [Entry<P>; PLACES],
@@ -63,122 +64,128 @@ pub(crate) struct Moving<P> {
 impl<P> Few<P> {
     pub const fn new() -> Self {
         Few {
-            live: 0,
+            untaken: u32::MAX,
             next: 0,
             entries: [const { Entry::FREE }; PLACES],
         }
     }
 
+    /// A bit for each place: whether a receive waits there.
+    #[inline(always)]
+    fn live(&self) -> u32 {
+        self.untaken & !u32::MAX.checked_shl(self.next).unwrap_or(0)
+    }
+
     #[inline(always)]
     pub fn len(&self) -> u32 {
-        self.live.count_ones()
+        self.live().count_ones()
     }
 
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.live == 0
-    }
-
-    #[inline(always)]
-    pub fn is_used_up(&self) -> bool {
-        self.next == PLACES as u32
+    pub fn has_place(&self) -> bool {
+        self.next < PLACES as u32
     }
 
     /// Puts down a receive that is younger than all here. There must be a place.
     #[inline(always)]
     pub fn push(&mut self, pattern: Pattern, stamp: NonZeroU64, value: P) {
         let place = self.next;
-        let entry = &mut self.entries[place as usize % PLACES];
+        let entry = &mut self.entries[place as usize];
         entry.pattern = pattern;
         entry.stamp = Some(stamp);
         entry.value = Some(value);
-        self.live |= 1 << (place % PLACES as u32);
         self.next = place + 1;
     }
 
-    /// Takes the oldest receive, if it accepts the message. There must be one.
+    /// The place of the oldest receive.
     #[inline(always)]
-    pub fn take_first(&mut self, envelope: &Envelope) -> Option<P> {
-        let entry = &mut self.entries[self.live.trailing_zeros() as usize % PLACES];
-        if !entry.pattern.accepts(envelope) {
-            return None;
-        }
-        self.live &= self.live.wrapping_sub(1);
-        entry.value.take()
+    pub fn first(&self) -> Option<u32> {
+        let place = self.untaken.trailing_zeros();
+        (place < self.next).then_some(place)
+    }
+
+    #[inline(always)]
+    pub fn accepts(&self, place: u32, envelope: &Envelope) -> bool {
+        self.entries[place as usize % PLACES]
+            .pattern
+            .accepts(envelope)
+    }
+
+    /// Takes the oldest receive, which is in `place`.
+    #[inline(always)]
+    pub fn take_first(&mut self, place: u32) -> Option<P> {
+        self.untaken &= self.untaken.wrapping_sub(1);
+        self.entries[place as usize % PLACES].value.take()
     }
 
     /// Takes the oldest receive that accepts the message, where the first does not.
     #[inline(never)]
     pub fn take_later(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<P> {
-        let mut left = self.live;
-        *steps += 1;
+        let mut left = self.live();
         loop {
+            *steps += 1;
             left &= left.wrapping_sub(1);
             if left == 0 {
                 return None;
             }
-            *steps += 1;
             let place = left.trailing_zeros();
-            if self.entries[place as usize % PLACES]
-                .pattern
-                .accepts(envelope)
-            {
+            if self.accepts(place, envelope) {
+                *steps += 1;
                 return self.take(place);
             }
         }
     }
 
     #[inline(always)]
-    pub fn take(&mut self, place: u32) -> Option<P> {
-        self.live &= !(1 << (place % PLACES as u32));
+    fn take(&mut self, place: u32) -> Option<P> {
+        self.untaken &= !(1 << (place % PLACES as u32));
         self.entries[place as usize % PLACES].value.take()
     }
 
-    /// The place where the receive with this number is, or was until it was taken or moved.
-    pub fn place_of(&self, stamp: NonZeroU64, steps: &mut u32) -> Option<u32> {
+    /// Takes the receive with this number; or says which cell it may have moved to.
+    pub fn cancel(&mut self, stamp: NonZeroU64, steps: &mut u32) -> Result<P, u32> {
         let mut entries = (0..).zip(&self.entries);
         let found = entries.find(|(_, entry)| {
             *steps += 1;
             entry.stamp == Some(stamp)
         });
-        Some(found?.0)
-    }
-
-    /// Where the last receive in this place may have moved to.
-    pub fn cell_of(&self, place: u32) -> u32 {
-        self.entries[place as usize % PLACES].cell
+        let Some((place, Entry { cell, value, .. })) = found else {
+            return Err(NIL);
+        };
+        let cell = *cell;
+        match value {
+            Some(_) => self.take(place).ok_or(cell),
+            None => Err(cell),
+        }
     }
 
     /// Frees at least half of the places by moving receives to the front. `false` if too many wait.
     pub fn compact(&mut self, steps: &mut u32) -> bool {
-        let count = self.len();
+        let mut live = self.live();
+        let count = live.count_ones();
         if count > KEEP_MAX {
             return false;
         }
         *steps += count;
         for place in 0..count {
             self.entries
-                .swap(place as usize, self.live.trailing_zeros() as usize);
-            self.live &= self.live.wrapping_sub(1);
+                .swap(place as usize, live.trailing_zeros() as usize);
+            live &= live.wrapping_sub(1);
         }
-        self.live = (1 << count) - 1;
+        self.untaken = u32::MAX;
         self.next = count;
         true
     }
 
-    /// Takes the oldest receive, for the tables, which will not be empty then: `None` closes the array.
+    /// Takes the oldest receive, for the tables, where all are to go.
     pub fn take_oldest(&mut self) -> Option<Moving<P>> {
-        if self.live == 0 {
-            self.next = PLACES as u32;
-            return None;
-        }
-        let place = self.live.trailing_zeros();
+        let place = self.first()?;
         let Entry { pattern, stamp, .. } = self.entries[place as usize % PLACES];
         Some(Moving {
             place,
             pattern,
             stamp: stamp?,
-            value: self.take(place)?,
+            value: self.take_first(place)?,
         })
     }
 
@@ -198,9 +205,8 @@ impl<P> Few<P> {
     pub fn audit(&self) {
         let mut last = None;
         for (place, entry) in self.entries.iter().enumerate() {
-            let live = self.live >> place & 1 == 1;
+            let live = self.live() >> place & 1 == 1;
             assert_eq!(entry.value.is_some(), live);
-            assert!(!live || place < self.next as usize);
             assert!(!live || entry.stamp > last, "oldest first");
             last = if live { entry.stamp } else { last };
         }

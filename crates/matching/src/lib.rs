@@ -5,12 +5,12 @@
 //! its own.
 //!
 //! # Structure
-//! Posted receives stand in one small array in order of posting as long as there are few (`few`); when they are more,
-//! and for unexpected messages, there are
-//! four tables of first-in first-out groups, by (context, source, tag), (context, tag), (context, source) and context.
+//! Four tables of first-in first-out groups, by (context, source, tag), (context, tag), (context, source) and context.
 //! - A posted receive stands in the one table that its pattern names. It carries a sequence number; an arrival looks at
 //!   the head of at most four groups and takes the oldest.
 //! - An unexpected message stands in all four tables by one shared cell; a posted receive looks at one group.
+//!
+//! As long as few receives are posted, they stand in no table but in one small array in order of posting (`few`).
 //!
 //! # Bounds
 //! Every operation does a bounded number of steps, whatever is outstanding: tables grow and shrink by single buckets

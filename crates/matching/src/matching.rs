@@ -63,12 +63,12 @@ impl<P, U> Matching<P, U> {
     }
 
     /// Posts a receive: gives it the oldest unexpected message that it accepts, or queues it.
-    #[inline]
+    #[inline(always)]
     pub fn post(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
         if self.unexpected.cells.len() != 0 {
             return self.post_beside_unexpected(pattern, posted);
         }
-        Post::Queued(if self.posted.has_place() {
+        Post::Queued(if self.posted.few.has_place() {
             self.counter.singles += 1;
             self.posted.push_few(pattern, posted)
         } else {
@@ -101,17 +101,16 @@ impl<P, U> Matching<P, U> {
 
     /// A message arrives: takes the oldest posted receive that accepts it. After `None` the caller either handles the
     /// message itself or calls [`Matching::enqueue`].
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
         debug_assert!(
             envelope.is_valid(),
             "a message has a source and a tag: {envelope:?}"
         );
-        if self.posted.few_wait() {
-            let first = self.posted.take_first(&envelope);
-            if first.is_some() {
+        if let Some(place) = self.posted.few.first() {
+            if self.posted.few.accepts(place, &envelope) {
                 self.counter.singles += 1;
-                return first;
+                return self.posted.few.take_first(place);
             }
             return self.arrive_at_later(envelope);
         }
@@ -125,7 +124,7 @@ impl<P, U> Matching<P, U> {
     #[inline(never)]
     fn arrive_at_later(&mut self, envelope: Envelope) -> Option<P> {
         let mut steps = 0;
-        let posted = self.posted.take_later(&envelope, &mut steps);
+        let posted = self.posted.few.take_later(&envelope, &mut steps);
         self.counter.singles += 1;
         self.counter.add(steps);
         posted

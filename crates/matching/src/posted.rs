@@ -10,7 +10,7 @@ use crate::few::{Few, Moving};
 use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
 use crate::table::{Found, Table};
-use crate::{Envelope, NIL, Pattern};
+use crate::{NIL, Pattern};
 
 /// A posted receive that waits. Never names another one, even after this one is gone. Ordered by time of posting.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Posted<P> {
     partial: u32,
     stamps: Stamps,
     /// Empty while there are receives in the tables.
-    few: Few<P>,
+    pub few: Few<P>,
 }
 
 impl<P> Posted<P> {
@@ -43,20 +43,18 @@ impl<P> Posted<P> {
 
     #[inline(always)]
     pub fn len(&self) -> usize {
-        (self.cells.len() + self.few.len()) as usize
+        // Without the second count where there is none: it is dear.
+        match self.cells.len() {
+            0 => self.few.len() as usize,
+            cells => cells as usize,
+        }
     }
 
     pub fn bytes(&self) -> usize {
         self.cells.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
     }
 
-    /// Whether the next receive that is posted goes to the array as it is.
-    #[inline(always)]
-    pub fn has_place(&self) -> bool {
-        !self.few.is_used_up()
-    }
-
-    /// Puts down a receive where [`Posted::has_place`].
+    /// Puts down a receive in the array, which has a place.
     #[inline(always)]
     pub fn push_few(&mut self, pattern: Pattern, value: P) -> PostedId {
         let stamp = self.stamps.next();
@@ -67,7 +65,7 @@ impl<P> Posted<P> {
     #[inline(always)]
     pub fn push(&mut self, pattern: Pattern, value: P, steps: &mut u32) -> PostedId {
         if self.cells.len() == 0 {
-            if self.has_place() || self.few.compact(steps) {
+            if self.few.has_place() || self.few.compact(steps) {
                 return self.push_few(pattern, value);
             }
             self.leave_few(steps);
@@ -128,23 +126,6 @@ impl<P> Posted<P> {
         cell
     }
 
-    #[inline(always)]
-    pub fn few_wait(&self) -> bool {
-        !self.few.is_empty()
-    }
-
-    /// Takes the oldest in the array, if it accepts the message.
-    #[inline(always)]
-    pub fn take_first(&mut self, envelope: &Envelope) -> Option<P> {
-        self.few.take_first(envelope)
-    }
-
-    /// Takes the oldest but the first in the array that accepts the message.
-    #[inline(always)]
-    pub fn take_later(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<P> {
-        self.few.take_later(envelope, steps)
-    }
-
     /// Takes the oldest in the tables that accepts a message of the full key `key`.
     #[inline(always)]
     pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<P> {
@@ -196,11 +177,10 @@ impl<P> Posted<P> {
         *steps += 1;
         let mut index = id.cell;
         if index == NIL {
-            let place = self.few.place_of(id.stamp, steps)?;
-            if let Some(value) = self.few.take(place) {
-                return Some(value);
+            match self.few.cancel(id.stamp, steps) {
+                Ok(value) => return Some(value),
+                Err(cell) => index = cell,
             }
-            index = self.few.cell_of(place);
         }
         let cell = self.cells.get(index)?;
         if cell.stamp() != Some(id.stamp) {
@@ -250,7 +230,7 @@ impl<P> Posted<P> {
             .filter(|(_, key, _)| key.kind() != Kind::Full)
             .count();
         assert_eq!(partial, self.partial as usize);
-        assert!(self.few.is_empty() || self.cells.len() == 0);
+        assert!(self.few.len() == 0 || self.cells.len() == 0);
         self.few.audit();
     }
 }

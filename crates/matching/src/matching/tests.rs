@@ -36,6 +36,8 @@ enum Operation {
     Remove(prop::sample::Index),
     Prefetch(Envelope),
     Upkeep(u8),
+    /// As many receives one after the other, then as many messages.
+    Burst(Pattern, u32, Envelope, u32),
     /// Takes all that is left, so that parts become empty in the middle of a sequence.
     Drain,
 }
@@ -71,6 +73,8 @@ fn operations(sources: i32, tags: i32, stride: i32) -> impl Strategy<Value = Vec
         40 => any::<prop::sample::Index>().prop_map(Operation::Remove),
         20 => envelope().prop_map(Operation::Prefetch),
         20 => any::<u8>().prop_map(Operation::Upkeep),
+        4 => (pattern(), 0u32..48, envelope(), 0u32..48)
+            .prop_map(|(pattern, posts, envelope, messages)| Operation::Burst(pattern, posts, envelope, messages)),
         1 => Just(Operation::Drain),
     ];
     prop::collection::vec(operation, 1..1200)
@@ -82,6 +86,9 @@ struct Pair {
     posted_ids: Vec<PostedId>,
     unexpected_ids: Vec<UnexpectedId>,
     next: u64,
+    /// Whether the posted receives stand in the tables, and how often that changed.
+    in_tables: bool,
+    moves: u32,
 }
 
 impl Pair {
@@ -92,6 +99,8 @@ impl Pair {
             posted_ids: Vec::new(),
             unexpected_ids: Vec::new(),
             next: 0,
+            in_tables: false,
+            moves: 0,
         }
     }
 
@@ -216,6 +225,10 @@ impl Pair {
             Operation::Cancel(_) | Operation::Remove(_) => {}
             Operation::Prefetch(envelope) => self.matching.prefetch_arrival(&envelope),
             Operation::Upkeep(turns) => (0..turns).for_each(|_| self.matching.upkeep()),
+            Operation::Burst(pattern, posts, envelope, messages) => {
+                (0..posts).for_each(|_| self.post(pattern));
+                (0..messages).for_each(|_| self.message(envelope));
+            }
             Operation::Drain => {
                 self.linear
                     .posted
@@ -231,6 +244,10 @@ impl Pair {
         }
         if self.matching.steps().operations.is_multiple_of(16) {
             self.matching.audit();
+        }
+        if self.matching.prefetches() != self.in_tables {
+            self.in_tables = !self.in_tables;
+            self.moves += 1;
         }
         assert_eq!(self.matching.posted_len(), self.linear.posted.len());
         assert_eq!(self.matching.unexpected_len(), self.linear.unexpected.len());
@@ -284,6 +301,74 @@ proptest! {
         operations.into_iter().for_each(|operation| pair.run(operation));
         pair.compare_lists();
     }
+}
+
+/// What one turn of [`around_the_array_as_a_linear_scan`] does, in thirds: posts, then cancels and messages.
+#[derive(Clone, Debug)]
+struct Turn {
+    posts: Vec<(Pattern, bool)>,
+    messages: Vec<Envelope>,
+    cancels: Vec<prop::sample::Index>,
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let pattern = (-1i32..4, -1i32..4).prop_map(|(source, tag)| pattern(source, tag));
+    let envelope = (0i32..4, 0i32..4).prop_map(|(source, tag)| envelope(source, tag));
+    // The second of a pair says whether the oldest message is taken first, so that receives are not matched at once.
+    let posts = prop::collection::vec((pattern, prop::bool::weighted(0.9)), 0..60);
+    (
+        posts,
+        prop::collection::vec(envelope, 0..60),
+        prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    )
+        .prop_map(|(posts, messages, cancels)| Turn {
+            posts,
+            messages,
+            cancels,
+        })
+}
+
+/// Around as many receives as the array holds, all kinds of wildcards mixed: into the tables and back, in the middle of
+/// matching and cancelling by identifiers given before and after the move.
+#[test]
+fn around_the_array_as_a_linear_scan() {
+    let mut moves = 0;
+    let config = ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = proptest::test_runner::TestRunner::new(config);
+    let moved = std::cell::Cell::new(0);
+    runner
+        .run(&prop::collection::vec(turn(), 1..20), |turns| {
+            let mut pair = Pair::new();
+            for Turn {
+                posts,
+                messages,
+                cancels,
+            } in turns
+            {
+                for (pattern, take) in posts {
+                    if take {
+                        pair.run(Operation::Take(pattern));
+                    }
+                    pair.run(Operation::Post(pattern));
+                }
+                for index in cancels {
+                    pair.run(Operation::Cancel(index));
+                }
+                for envelope in messages {
+                    pair.run(Operation::Message(envelope));
+                }
+                pair.compare_lists();
+            }
+            moved.set(moved.get() + pair.moves);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+    moves += moved.get();
+    assert!(moves > 50, "{moves} times into the tables and back");
 }
 
 const CONTEXT: u32 = 8;
