@@ -8,9 +8,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::process::kind;
 use weft_mpi::{InfoId, info};
 
-use crate::argument::Out;
 use crate::entry::Result;
 use crate::integer;
+use crate::output::Out;
 
 #[mpi(Abi_get_version)]
 fn abi_get_version(abi_major: Out<c_int>, abi_minor: Out<c_int>) -> Result<()> {

@@ -5,9 +5,10 @@ use std::ffi::c_void;
 use weft_abi_macros::mpi;
 use weft_mpi::{Datatype, TypeId, types};
 
-use crate::argument::{Length, Out, OutCount};
+use crate::argument::Length;
 use crate::entry::Result;
 use crate::handle::InOut;
+use crate::output::{Out, OutCount};
 
 #[mpi(Get_address)]
 fn get_address(location: *const c_void, address: Out<isize>) -> Result<()> {

@@ -10,8 +10,8 @@ use weft_abi_macros::mpi;
 use weft_mpi::CommId;
 use weft_mpi::process::{self, Phase, phase};
 
-use crate::argument::{Out, OutString};
 use crate::entry::Result;
+use crate::output::{Out, OutString};
 use crate::system;
 
 const LIBRARY_VERSION: &str = concat!(

@@ -7,9 +7,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::error::{Handler, codes, handler};
 use weft_mpi::{CommId, process};
 
-use crate::argument::{Out, OutString};
 use crate::entry::Result;
 use crate::handle::InOut;
+use crate::output::{Out, OutString};
 
 #[mpi(Comm_get_errhandler)]
 fn comm_get_errhandler(comm: CommId, errhandler: Out<Handler>) -> Result<()> {

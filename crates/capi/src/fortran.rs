@@ -8,8 +8,9 @@ use std::ffi::{CString, c_int, c_void};
 use weft_abi_macros::mpi;
 use weft_mpi::{Class, InfoId, Predefined, info};
 
-use crate::argument::{Address, Out};
+use crate::argument::Address;
 use crate::entry::{Error, Result};
+use crate::output::Out;
 
 const SIZES: [Predefined; 4] = [
     Predefined::Logical,

@@ -10,8 +10,9 @@ use weft_mpi::error::Handler;
 use weft_mpi::probe::Message;
 use weft_mpi::{Class, CommId, GroupId, InfoId, Op, Request, TypeId};
 
-use crate::argument::{Output, non_null};
+use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
+use crate::output::Output;
 use crate::predefined;
 
 pub const PREDEFINED_END: usize = 4096;

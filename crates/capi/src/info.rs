@@ -6,9 +6,10 @@ use weft_abi::MPI_MAX_INFO_KEY;
 use weft_abi_macros::mpi;
 use weft_mpi::{InfoId, info};
 
-use crate::argument::{InOutInt, Length, Out, OutString, Strings};
+use crate::argument::{Length, Strings};
 use crate::entry::Result;
 use crate::handle::InOut;
+use crate::output::{InOutInt, Out, OutString};
 
 #[mpi(Info_create)]
 fn info_create(info: Out<InfoId>) -> Result<()> {

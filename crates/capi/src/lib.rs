@@ -1,7 +1,7 @@
 //! The shims of `libmpi_abi.so.1`: each function of the C interface converts its arguments and calls the library.
 //!
 //! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `array`, `handle`,
-//! `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
+//! `output`, `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
 //! parameters that the standard gives them.
 #![allow(clippy::too_many_arguments)]
 
@@ -10,6 +10,7 @@ mod array;
 mod entry;
 mod handle;
 mod integer;
+mod output;
 mod predefined;
 mod status;
 mod system;

@@ -1,5 +1,6 @@
 //! Communicators: a group and the contexts in which its messages travel (MPI-5.0 chapter 7).
 
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -38,14 +39,14 @@ pub struct Comm {
     rank: u32,
     group: Group,
     handler: HandlerCell,
-    name: Mutex<String>,
+    name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
 }
 
 impl Comm {
     /// The communicator of an agreed number, in which this process has `rank`.
-    pub(crate) fn new(number: u32, rank: u32, group: Group, name: &str) -> Comm {
+    pub(crate) fn new(number: u32, rank: u32, group: Group, name: &CStr) -> Comm {
         Comm {
             number,
             rank,
@@ -94,11 +95,11 @@ impl Comm {
         self.handler.store(handler);
     }
 
-    pub fn name(&self) -> String {
+    pub fn name(&self) -> CString {
         self.name.lock().expect("no panic inside").clone()
     }
 
-    pub fn set_name(&self, name: &str) {
+    pub fn set_name(&self, name: &CStr) {
         name.clone_into(&mut self.name.lock().expect("no panic inside"));
     }
 

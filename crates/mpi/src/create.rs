@@ -31,7 +31,7 @@ fn derived(parent: &Comm, number: u32, group: Group) -> Result<CommId> {
     let rank = group
         .rank_of(process().rank())
         .expect("this process is in the new group");
-    let comm = Comm::new(number, rank, group, "");
+    let comm = Comm::new(number, rank, group, c"");
     comm.set_handler(parent.handler());
     register(comm)
 }

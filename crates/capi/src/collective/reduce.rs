@@ -6,8 +6,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::collective::{self, Reduce};
 use weft_mpi::{CommId, Op, TypeId};
 
-use crate::argument::{Address, Out};
+use crate::argument::Address;
 use crate::entry::Result;
+use crate::output::Out;
 
 #[mpi(Reduce)]
 fn reduce(

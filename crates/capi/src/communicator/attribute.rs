@@ -7,8 +7,8 @@ use weft_abi_macros::mpi;
 use weft_mpi::attribute::{self, Attribute};
 use weft_mpi::{Class, CommId};
 
-use crate::argument::{Out, OutAddress};
 use crate::entry::{Error, Result};
+use crate::output::{Out, OutAddress};
 
 #[mpi(Comm_get_attr)]
 fn comm_get_attr(

@@ -7,9 +7,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::create::{self, SplitType};
 use weft_mpi::{Class, CommId, GroupId, InfoId, comm, info};
 
-use crate::argument::Out;
 use crate::entry::{Error, Result};
 use crate::handle::InOut;
+use crate::output::Out;
 
 #[mpi(Comm_dup)]
 fn comm_dup(comm: CommId, newcomm: Out<CommId>) -> Result<()> {

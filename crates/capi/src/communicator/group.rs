@@ -7,10 +7,11 @@ use weft_mpi::GroupId;
 use weft_mpi::group;
 
 use super::inquire::compared;
-use crate::argument::{Length, Out};
+use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
 use crate::entry::Result;
 use crate::handle::InOut;
+use crate::output::Out;
 
 #[mpi(Group_size)]
 fn group_size(group: GroupId, size: Out<c_int>) -> Result<()> {

@@ -7,8 +7,8 @@ use weft_abi_macros::mpi;
 use weft_mpi::group::{self, Comparison};
 use weft_mpi::{CommId, GroupId, InfoId, comm, info};
 
-use crate::argument::{Out, OutString};
 use crate::entry::Result;
+use crate::output::{Out, OutString};
 
 #[mpi(Comm_rank)]
 fn comm_rank(comm: CommId, rank: Out<c_int>) -> Result<()> {
@@ -61,7 +61,7 @@ fn comm_get_name(comm: CommId, comm_name: OutString, resultlen: Out<c_int>) -> R
 
 #[mpi(Comm_set_name)]
 fn comm_set_name(comm: CommId, comm_name: &CStr) -> Result<()> {
-    comm::find(comm)?.set_name(&comm_name.to_string_lossy());
+    comm::find(comm)?.set_name(comm_name);
     Ok(())
 }
 

@@ -8,8 +8,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::buffered::{self, Owner, Space};
 use weft_mpi::{CommId, Request};
 
-use crate::argument::{Address, Length, Out, OutAddress, OutCount};
+use crate::argument::{Address, Length};
 use crate::entry::Result;
+use crate::output::{Out, OutAddress, OutCount};
 
 #[mpi(Buffer_attach)]
 fn buffer_attach(buffer: Address, size: Length) -> Result<()> {

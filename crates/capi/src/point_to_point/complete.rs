@@ -3,8 +3,8 @@
 use weft_abi_macros::mpi;
 use weft_mpi::{Request, completion};
 
-use crate::argument::Out;
 use crate::entry::Result;
+use crate::output::Out;
 use crate::status::OutStatus;
 
 #[mpi(Wait)]

@@ -6,8 +6,8 @@ use weft_abi::MPI_Status;
 use weft_abi_macros::mpi;
 use weft_mpi::{TypeId, types};
 
-use crate::argument::{Out, OutCount};
 use crate::entry::Result;
+use crate::output::{Out, OutCount};
 use crate::status;
 
 #[mpi(Status_get_source)]

@@ -6,9 +6,10 @@ use weft_abi_macros::mpi;
 use weft_mpi::point_to_point::Mode;
 use weft_mpi::{CommId, Request, TypeId, persistent};
 
-use crate::argument::{Address, Length, Out};
+use crate::argument::{Address, Length};
 use crate::array::ArrayMut;
 use crate::entry::Result;
+use crate::output::Out;
 
 #[mpi(Send_init)]
 fn send_init(

@@ -6,8 +6,8 @@ use weft_abi_macros::mpi;
 use weft_mpi::CommId;
 use weft_mpi::probe::{self, Message};
 
-use crate::argument::Out;
 use crate::entry::Result;
+use crate::output::Out;
 use crate::status::OutStatus;
 
 #[mpi(Probe)]

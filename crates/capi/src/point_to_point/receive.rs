@@ -6,9 +6,10 @@ use weft_abi_macros::mpi;
 use weft_mpi::probe::{self, Message};
 use weft_mpi::{CommId, Request, TypeId, point_to_point};
 
-use crate::argument::{Address, Out};
+use crate::argument::Address;
 use crate::entry::Result;
 use crate::handle::InOut;
+use crate::output::Out;
 use crate::status::OutStatus;
 
 #[mpi(Recv)]

@@ -6,8 +6,9 @@ use weft_abi_macros::mpi;
 use weft_mpi::point_to_point::{self, Mode};
 use weft_mpi::{CommId, Request, TypeId};
 
-use crate::argument::{Address, Out};
+use crate::argument::Address;
 use crate::entry::Result;
+use crate::output::Out;
 
 #[mpi(Send)]
 fn send(

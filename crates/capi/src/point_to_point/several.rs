@@ -7,9 +7,10 @@ use weft_abi_macros::mpi;
 use weft_mpi::completion::{self, Any};
 use weft_mpi::{Request, Status};
 
-use crate::argument::{Length, Out};
+use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
 use crate::entry::Result;
+use crate::output::Out;
 use crate::status::{OutStatus, OutStatuses};
 
 #[mpi(Waitall)]
