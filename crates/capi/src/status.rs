@@ -105,6 +105,12 @@ impl FromC<*mut MPI_Status> for OutStatuses<'_> {
 pub struct Places<'a>(Option<&'a mut [MPI_Status]>);
 
 impl Places<'_> {
+    /// Whether nobody wants the statuses.
+    #[inline]
+    pub fn are_ignored(&self) -> bool {
+        self.0.is_none()
+    }
+
     #[inline]
     pub fn set(&mut self, index: usize, status: &Status) {
         if let Some(places) = &mut self.0 {
