@@ -8,13 +8,6 @@ pub struct Envelope {
     pub tag: i32,
 }
 
-impl Envelope {
-    #[inline(always)]
-    pub(crate) fn is_valid(&self) -> bool {
-        self.source >= 0 && self.tag >= 0
-    }
-}
-
 /// What a receive accepts: a negative `source` is any source, a negative `tag` any tag (MPI-5.0 §3.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -28,7 +21,7 @@ impl Pattern {
     #[inline(always)]
     pub fn accepts(&self, envelope: &Envelope) -> bool {
         self.context == envelope.context
-            && (self.source < 0 || self.source == envelope.source)
-            && (self.tag < 0 || self.tag == envelope.tag)
+            && (self.source == envelope.source || self.source < 0)
+            && (self.tag == envelope.tag || self.tag < 0)
     }
 }

@@ -1,9 +1,12 @@
 //! Posted receives while few wait: they stand in one small array in order of posting.
 //!
 //! The first that accepts a message is the oldest, whatever its wildcards, so an arrival needs no hash, no table and no
-//! comparison of ages; a program that posts a few receives at a time never leaves the array. Places are used once, from
-//! the first to the last. When they are used up, the receives that still wait move to the front, if that frees half of
-//! the places; else all move to the tables, and new ones go there too until none is left in them.
+//! comparison of ages; a program that posts a few receives at a time never leaves the array. Places are used from the
+//! first to the last, and again from the first when none waits. When the last is used, the receives that wait move to the front, if that frees half of the places;
+//! else all move to the tables, and new ones go there too until none is left in them.
+//!
+//! Also then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
+//! with no other path.
 
 use std::num::NonZeroU64;
 
@@ -11,8 +14,11 @@ use crate::{Envelope, NIL, Pattern};
 
 /// Places: bits of the mask.
 const PLACES: usize = u32::BITS as usize;
+const LAST: u32 = PLACES as u32 - 1;
 /// As many move to the front, at most. So that is done at most once in this number of posts.
 const KEEP_MAX: u32 = PLACES as u32 / 2;
+/// An empty array begins with the first place again when this one was used.
+const REWIND_MIN: u32 = PLACES as u32 / 2 - 1;
 
 /// One cache line for a payload of up to 32 bytes.
 #[repr(C, align(64))]
@@ -48,7 +54,7 @@ pub(crate) struct Few<P> {
     /// A bit for each place: whether no receive was taken from it yet. So a receive waits in a place before `next` whose
     /// bit is set, and posting leaves the bits alone.
     untaken: u32,
-    /// The next place to use. All are used while receives stand in the tables.
+    /// The next place to use: while receives stand in the tables, the last.
     next: u32,
     entries: [Entry<P>; PLACES],
 }
@@ -81,20 +87,17 @@ impl<P> Few<P> {
         self.live().count_ones()
     }
 
+    /// Puts down a receive that is younger than all here. If it is in the last place then, the caller makes room before
+    /// anything else happens, by [`Few::compact`] or [`Few::take_oldest`] and [`Few::close`].
     #[inline(always)]
-    pub fn has_place(&self) -> bool {
-        self.next < PLACES as u32
-    }
-
-    /// Puts down a receive that is younger than all here. There must be a place.
-    #[inline(always)]
-    pub fn push(&mut self, pattern: Pattern, stamp: NonZeroU64, value: P) {
-        let place = self.next;
+    pub fn push(&mut self, pattern: Pattern, stamp: NonZeroU64, value: P) -> bool {
+        let place = self.next % PLACES as u32;
         let entry = &mut self.entries[place as usize];
         entry.pattern = pattern;
         entry.stamp = Some(stamp);
         entry.value = Some(value);
         self.next = place + 1;
+        place == LAST
     }
 
     /// The place of the oldest receive.
@@ -104,42 +107,68 @@ impl<P> Few<P> {
         (place < self.next).then_some(place)
     }
 
+    /// Whether the receive in `place` is one for messages of exactly this envelope.
     #[inline(always)]
-    pub fn accepts(&self, place: u32, envelope: &Envelope) -> bool {
-        self.entries[place as usize % PLACES]
-            .pattern
-            .accepts(envelope)
+    pub fn is_for(&self, place: u32, envelope: &Envelope) -> bool {
+        let pattern = &self.entries[place as usize % PLACES].pattern;
+        pattern.context == envelope.context
+            && pattern.source == envelope.source
+            && pattern.tag == envelope.tag
     }
 
-    /// Takes the oldest receive, which is in `place`.
+    /// Strikes out the oldest receive, which is in `place`. Its payload is still to be taken, before anything is put down.
+    /// Returns whether to think of [`Few::rewind`].
     #[inline(always)]
-    pub fn take_first(&mut self, place: u32) -> Option<P> {
+    pub fn strike_first(&mut self, place: u32) -> bool {
         self.untaken &= self.untaken.wrapping_sub(1);
-        self.entries[place as usize % PLACES].value.take()
+        place >= REWIND_MIN
     }
 
-    /// Takes the oldest receive that accepts the message, where the first does not.
-    #[inline(never)]
-    pub fn take_later(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<P> {
+    /// Strikes out the oldest receive that accepts the message, as [`Few::strike_first`] does, and returns its place.
+    #[inline(always)]
+    pub fn strike(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<u32> {
         let mut left = self.live();
-        loop {
+        while left != 0 {
             *steps += 1;
-            left &= left.wrapping_sub(1);
-            if left == 0 {
-                return None;
-            }
             let place = left.trailing_zeros();
-            if self.accepts(place, envelope) {
-                *steps += 1;
-                return self.take(place);
+            let pattern = &self.entries[place as usize % PLACES].pattern;
+            if pattern.accepts(envelope) {
+                self.untaken ^= left & left.wrapping_neg();
+                return Some(place);
             }
+            left &= left.wrapping_sub(1);
         }
+        None
+    }
+
+    /// Begins with the first place again, if that is some way back and no receive waits.
+    #[inline(always)]
+    pub fn rewind(&mut self) -> bool {
+        let rewinds = self.next > REWIND_MIN && self.first().is_none();
+        if rewinds {
+            self.untaken = u32::MAX;
+            self.next = 0;
+        }
+        rewinds
+    }
+
+    /// Takes the payload of a receive that has been struck out.
+    #[inline(always)]
+    pub fn take_payload(&mut self, place: u32) -> Option<P> {
+        self.entries[place as usize % PLACES].value.take()
     }
 
     #[inline(always)]
     fn take(&mut self, place: u32) -> Option<P> {
         self.untaken &= !(1 << (place % PLACES as u32));
-        self.entries[place as usize % PLACES].value.take()
+        self.take_payload(place)
+    }
+
+    /// Puts a payload that comes out of the tables where [`Few::take_payload`] finds it: in the place returned.
+    #[inline(always)]
+    pub fn hand_over(&mut self, value: P) -> u32 {
+        self.entries[LAST as usize].value = Some(value);
+        LAST
     }
 
     /// Takes the receive with this number; or says which cell it may have moved to.
@@ -167,10 +196,12 @@ impl<P> Few<P> {
             return false;
         }
         *steps += count;
-        for place in 0..count {
-            self.entries
-                .swap(place as usize, live.trailing_zeros() as usize);
+        for to in 0..count as usize {
+            let from = live.trailing_zeros() as usize % PLACES;
             live &= live.wrapping_sub(1);
+            if from != to {
+                self.entries[to] = std::mem::replace(&mut self.entries[from], Entry::FREE);
+            }
         }
         self.untaken = u32::MAX;
         self.next = count;
@@ -178,6 +209,7 @@ impl<P> Few<P> {
     }
 
     /// Takes the oldest receive, for the tables, where all are to go.
+    #[inline(always)]
     pub fn take_oldest(&mut self) -> Option<Moving<P>> {
         let place = self.first()?;
         let Entry { pattern, stamp, .. } = self.entries[place as usize % PLACES];
@@ -185,8 +217,16 @@ impl<P> Few<P> {
             place,
             pattern,
             stamp: stamp?,
-            value: self.take_first(place)?,
+            value: self.take(place)?,
         })
+    }
+
+    /// Leaves one place, the last, to an empty array: what is put there next is to go to the tables, or, if they are
+    /// empty by then, to the front.
+    #[inline(always)]
+    pub fn close(&mut self) {
+        self.untaken = 1 << LAST;
+        self.next = LAST;
     }
 
     /// Says where the last receive in this place is now.

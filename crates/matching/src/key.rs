@@ -59,7 +59,7 @@ impl Key {
     #[inline(always)]
     pub fn of_envelope(envelope: &Envelope) -> Key {
         debug_assert!(
-            envelope.is_valid(),
+            envelope.source >= 0 && envelope.tag >= 0,
             "a message has a source and a tag: {envelope:?}"
         );
         Key {

@@ -65,77 +65,95 @@ impl<P, U> Matching<P, U> {
     /// Posts a receive: gives it the oldest unexpected message that it accepts, or queues it.
     #[inline(always)]
     pub fn post(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
-        if self.unexpected.cells.len() != 0 {
-            return self.post_beside_unexpected(pattern, posted);
-        }
-        Post::Queued(if self.posted.few.has_place() {
-            self.counter.singles += 1;
-            self.posted.push_few(pattern, posted)
-        } else {
-            self.post_past_few(pattern, posted)
-        })
-    }
-
-    #[inline(never)]
-    fn post_past_few(&mut self, pattern: Pattern, posted: P) -> PostedId {
-        let mut steps = 0;
-        let id = self.posted.push(pattern, posted, &mut steps);
-        self.finish(steps);
-        id
-    }
-
-    #[inline(never)]
-    fn post_beside_unexpected(&mut self, pattern: Pattern, posted: P) -> Post<P, U> {
-        let mut steps = 0;
-        let post = match self.unexpected.take(Key::of_pattern(&pattern), &mut steps) {
-            Some((envelope, unexpected)) => Post::Matched {
+        if self.unexpected.cells.len() != 0
+            && let Some((envelope, unexpected)) = self.take_for_post(Key::of_pattern(&pattern))
+        {
+            return Post::Matched {
                 envelope,
                 unexpected,
                 posted,
-            },
-            None => Post::Queued(self.posted.push(pattern, posted, &mut steps)),
-        };
-        self.finish(steps);
-        post
+            };
+        }
+        let (mut id, last) = self.posted.push(pattern, posted);
+        if last {
+            id.cell = self.settle_posted();
+        } else {
+            self.counter.singles += 1;
+        }
+        Post::Queued(id)
+    }
+
+    #[inline(never)]
+    fn settle_posted(&mut self) -> u32 {
+        let mut steps = 0;
+        let cell = self.posted.settle(&mut steps);
+        if cell == NIL {
+            self.counter.singles += 1;
+            self.finish_many(steps);
+        } else {
+            self.finish(steps);
+        }
+        cell
+    }
+
+    #[inline(never)]
+    fn take_for_post(&mut self, key: Key) -> Option<(Envelope, U)> {
+        let mut steps = 0;
+        let taken = self.unexpected.take(key, &mut steps);
+        match taken {
+            Some(_) => self.finish(steps),
+            // The operation goes on.
+            None => self.counter.add(steps),
+        }
+        taken
     }
 
     /// A message arrives: takes the oldest posted receive that accepts it. After `None` the caller either handles the
     /// message itself or calls [`Matching::enqueue`].
     #[inline(always)]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
-        debug_assert!(
-            envelope.is_valid(),
-            "a message has a source and a tag: {envelope:?}"
-        );
-        if let Some(place) = self.posted.few.first() {
-            if self.posted.few.accepts(place, &envelope) {
+        let few = &mut self.posted.few;
+        let place = match few.first() {
+            Some(place) if few.is_for(place, &envelope) => {
                 self.counter.singles += 1;
-                return self.posted.few.take_first(place);
+                if few.strike_first(place) {
+                    self.rewind_few();
+                }
+                place
             }
-            return self.arrive_at_later(envelope);
-        }
-        if self.posted.cells.len() == 0 {
-            self.counter.singles += 1;
-            return None;
-        }
-        self.arrive_at_tables(envelope)
+            Some(_) => self.search_few(Key::of_envelope(&envelope))?,
+            None if self.posted.cells.len() == 0 => {
+                self.counter.singles += 1;
+                return None;
+            }
+            None => self.search_tables(Key::of_envelope(&envelope))?,
+        };
+        self.posted.few.take_payload(place)
     }
 
     #[inline(never)]
-    fn arrive_at_later(&mut self, envelope: Envelope) -> Option<P> {
+    fn search_few(&mut self, key: Key) -> Option<u32> {
         let mut steps = 0;
-        let posted = self.posted.few.take_later(&envelope, &mut steps);
+        let place = self.posted.few.strike(&key.envelope(), &mut steps);
         self.counter.singles += 1;
         self.counter.add(steps);
-        posted
+        self.rewind_few();
+        place
     }
 
     #[inline(never)]
-    fn arrive_at_tables(&mut self, envelope: Envelope) -> Option<P> {
+    fn rewind_few(&mut self) {
+        if self.posted.few.rewind() {
+            self.finish_many(0);
+        }
+    }
+
+    #[inline(never)]
+    fn search_tables(&mut self, key: Key) -> Option<u32> {
         let mut steps = 0;
-        let posted = self.posted.take(Key::of_envelope(&envelope), &mut steps);
+        let posted = self.posted.take(key, &mut steps);
         self.finish(steps);
-        posted
+        Some(self.posted.few.hand_over(posted?))
     }
 
     /// Keeps a message for which [`Matching::arrive`] found no receive.
@@ -261,8 +279,8 @@ impl<P, U> Matching<P, U> {
         self.posted.bytes() + self.unexpected.bytes()
     }
 
-    /// Ends an operation that did `steps`, but for the operations on few posted receives: those end by counting
-    /// themselves. Every so many of them one comes here, which is enough for upkeep.
+    /// Ends an operation that did `steps`. Those on few posted receives only count themselves: see
+    /// [`Matching::finish_many`].
     #[inline(always)]
     fn finish(&mut self, steps: u32) {
         self.counter.operations += 1;
@@ -274,6 +292,12 @@ impl<P, U> Matching<P, U> {
         if steps + upkeep > 1 {
             self.counter.add(steps + upkeep);
         }
+    }
+
+    /// Ends the last, which did `steps`, of many operations on few posted receives.
+    fn finish_many(&mut self, steps: u32) {
+        let upkeep = self.upkeep_turn();
+        self.counter.add(steps + upkeep);
     }
 
     /// One turn of upkeep: a bounded amount of work that finds out whether memory lies idle and gives it back. Operations

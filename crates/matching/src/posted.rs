@@ -17,7 +17,7 @@ use crate::{NIL, Pattern};
 pub struct PostedId {
     stamp: NonZeroU64,
     /// Where it was put; `NIL` for the array.
-    cell: u32,
+    pub(crate) cell: u32,
 }
 
 pub(crate) struct Posted<P> {
@@ -54,31 +54,21 @@ impl<P> Posted<P> {
         self.cells.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
     }
 
-    /// Puts down a receive in the array, which has a place.
+    /// Puts down a receive in the array. If that returns `true`, [`Posted::settle`] comes next.
     #[inline(always)]
-    pub fn push_few(&mut self, pattern: Pattern, value: P) -> PostedId {
+    pub fn push(&mut self, pattern: Pattern, value: P) -> (PostedId, bool) {
         let stamp = self.stamps.next();
-        self.few.push(pattern, stamp, value);
-        PostedId { stamp, cell: NIL }
+        let last = self.few.push(pattern, stamp, value);
+        (PostedId { stamp, cell: NIL }, last)
     }
 
+    /// Makes room in the array. Returns the cell of the youngest receive, or `NIL`.
     #[inline(always)]
-    pub fn push(&mut self, pattern: Pattern, value: P, steps: &mut u32) -> PostedId {
-        if self.cells.len() == 0 {
-            if self.few.has_place() || self.few.compact(steps) {
-                return self.push_few(pattern, value);
-            }
-            self.leave_few(steps);
+    pub fn settle(&mut self, steps: &mut u32) -> u32 {
+        let mut cell = NIL;
+        if self.cells.len() == 0 && self.few.compact(steps) {
+            return cell;
         }
-        let stamp = self.stamps.next();
-        let cell = self.push_tables(&pattern, stamp, value, steps);
-        PostedId { stamp, cell }
-    }
-
-    /// Moves the receives of the array to their tables.
-    #[cold]
-    #[inline(never)]
-    fn leave_few(&mut self, steps: &mut u32) {
         while let Some(moving) = self.few.take_oldest() {
             let Moving {
                 place,
@@ -86,9 +76,11 @@ impl<P> Posted<P> {
                 stamp,
                 value,
             } = moving;
-            let cell = self.push_tables(&pattern, stamp, value, steps);
+            cell = self.push_tables(&pattern, stamp, value, steps);
             self.few.moved(place, cell);
         }
+        self.few.close();
+        cell
     }
 
     #[inline(always)]
