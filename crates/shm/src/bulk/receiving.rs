@@ -39,7 +39,7 @@ enum State {
     Taking { ring: ByteRing, consumed: u64 },
     /// Is copied from `source`, an address in the sender's memory.
     Copying {
-        claims: Claims,
+        own: Own,
         target: CopyTarget,
         source: u64,
     },
@@ -186,11 +186,10 @@ impl Receiving {
         };
         own.claims.reset(target.chunks() as u32);
         let state = State::Copying {
-            claims: own.claims.clone(),
+            own,
             target,
             source,
         };
-        self.claims.used.push(own);
         let id = self.enter(neighbour, memory, offered, cookie, state);
         self.active.push(id.place());
         target
@@ -269,8 +268,13 @@ impl Receiving {
     }
 
     fn leave(&mut self, place: u32) -> Option<Incoming> {
-        let incoming = self.table[place as usize].take()?;
+        let mut incoming = self.table[place as usize].take()?;
         self.free.push(place);
+        // Only now: the sender may have released them long before this side has seen that all is copied.
+        if let State::Copying { own, .. } = std::mem::replace(&mut incoming.state, State::NeedsRing)
+        {
+            self.claims.used.push(own);
+        }
         Some(incoming)
     }
 
@@ -286,7 +290,8 @@ impl Receiving {
                     ring.receiver_waits(true);
                     ready |= ring.produced() != *consumed;
                 }
-                Some(State::Copying { claims, target, .. }) => {
+                Some(State::Copying { own, target, .. }) => {
+                    let claims = &own.claims;
                     claims.waits(Side::Receiver, true);
                     ready |= u64::from(claims.done()) >= target.chunks()
                         || !claims.is_claimed() && !claims.has_failed(Side::Receiver);
@@ -304,7 +309,7 @@ impl Receiving {
                 .map(|incoming| &incoming.state)
             {
                 Some(State::Taking { ring, .. }) => ring.receiver_waits(false),
-                Some(State::Copying { claims, .. }) => claims.waits(Side::Receiver, false),
+                Some(State::Copying { own, .. }) => own.claims.waits(Side::Receiver, false),
                 Some(State::NeedsRing) | None => {}
             }
         }
@@ -339,10 +344,10 @@ impl Receiving {
                         "{consumed} of {bytes} bytes from rank {rank} have come"
                     )
                 }
-                State::Copying { claims, target, .. } => writeln!(
+                State::Copying { own, target, .. } => writeln!(
                     out,
                     "{} of {} chunks from rank {rank} are copied",
-                    claims.done(),
+                    own.claims.done(),
                     target.chunks()
                 ),
             }?;
@@ -365,11 +370,11 @@ impl Incoming {
                 budget,
             ),
             State::Copying {
-                claims,
+                own,
                 target,
                 source,
             } => copy_chunk(
-                claims,
+                &own.claims,
                 target,
                 *source,
                 &self.target,

@@ -96,6 +96,31 @@ fn all_sizes_by_copying() {
     assert!(b.endpoint.counters().chunks_read > 0);
 }
 
+/// A sender may have copied all, and let go of the words, before its receiver looks again; what the receiver
+/// accepts meanwhile must not get the same words.
+#[test]
+fn words_of_a_copy_are_used_again_only_after_both_sides() {
+    let (mut a, mut b) = pair(COPY_ALL);
+    let mut random = Random(11);
+    let mut sources: Vec<Vec<u8>> = (0..40).map(|_| random.bytes(1 << 20)).collect();
+    let mut targets = vec![vec![0; 1 << 20]; sources.len()];
+    for (cookie, source) in sources.iter_mut().enumerate() {
+        offer(&mut a, memory(source), cookie as u64);
+    }
+    while b.log.packets.len() < sources.len() {
+        b.poll();
+    }
+    for (number, target) in targets.iter_mut().enumerate() {
+        accept(&mut b, 1 << 20, memory(target));
+        // The first ones are copied and released while the receiver does not look.
+        for _ in 0..if number < 32 { 200 } else { 0 } {
+            a.poll();
+        }
+    }
+    finish(&mut a, &mut b, sources.len(), targets.len());
+    assert!(sources == targets);
+}
+
 #[test]
 fn all_sizes_by_default() {
     let (a, b) = all_sizes(Options::default());
