@@ -47,6 +47,21 @@ static void reuse_buffers(unsigned char **out, MPI_Request *requests, int round)
     }
 }
 
+/* Where the message is wrong first, and what stands there: 0x77 was never written, 0xee was read too late. */
+static void explain(const unsigned char *in, size_t bytes, unsigned seed)
+{
+    unsigned char *expected = need(bytes);
+    size_t first = 0, wrong = 0;
+    fill_pattern(expected, bytes, seed);
+    while (first < bytes && in[first] == expected[first])
+        first++;
+    for (size_t i = first; i < bytes; i++)
+        wrong += in[i] != expected[i];
+    fprintf(stderr, "rank %d: %zu of %zu bytes are wrong, the first at %zu: 0x%02x 0x%02x\n", rank_of_world,
+            wrong, bytes, first, in[first], in[first + 1]);
+    free(expected);
+}
+
 static void check_arrivals(unsigned char **in, MPI_Request *requests, int round)
 {
     for (int left = size_of_world * EACH; left > 0; left--) {
@@ -54,8 +69,11 @@ static void check_arrivals(unsigned char **in, MPI_Request *requests, int round)
         MPI_Waitany(size_of_world * EACH, requests, &i, MPI_STATUS_IGNORE);
         int from = i / EACH, k = i % EACH;
         size_t bytes = bytes_of(from, rank_of_world, k, round);
-        CHECK(has_pattern(in[i], bytes, seed_of(from, rank_of_world, k, round)), "MPI-5.0 §3.7.3",
-              "round %d: message %d of %d, %zu bytes", round, k, from, bytes);
+        unsigned seed = seed_of(from, rank_of_world, k, round);
+        if (!has_pattern(in[i], bytes, seed))
+            explain(in[i], bytes, seed);
+        CHECK(has_pattern(in[i], bytes, seed), "MPI-5.0 §3.7.3", "round %d: message %d of %d, %zu bytes",
+              round, k, from, bytes);
         free(in[i]);
     }
 }
