@@ -124,6 +124,7 @@ pub fn finalize() -> Result<()> {
         .fence()
         .and_then(|()| process.bootstrap.finalize());
     STATE.store(FINALIZED, Ordering::Release);
+    process.engine.fabric().leave();
     left.map_err(|error| Error::new(Class::Other, error.to_string()))
 }
 

@@ -92,6 +92,11 @@ impl Shm {
         })
     }
 
+    /// Leaves the job: no peer connects from here on, and none is connected to.
+    pub fn leave(&self) {
+        self.shared.segment.close();
+    }
+
     /// The line by which peers find this process.
     pub fn card(&self) -> String {
         self.shared.card.to_string()

@@ -1,8 +1,9 @@
 //! A process's memfd and mappings of it and of others.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use weft_sync::Section;
 
@@ -64,7 +65,8 @@ impl Drop for Mapping {
 
 /// This process's segment.
 pub struct Segment {
-    memfd: OwnedFd,
+    /// -1 once closed.
+    memfd: AtomicI32,
     end: Section<u64>,
 }
 
@@ -90,19 +92,32 @@ impl Segment {
             ))?;
         }
         Ok(Segment {
-            memfd,
+            memfd: AtomicI32::new(memfd.into_raw_fd()),
             end: Section::new(bytes as u64),
         })
     }
 
+    fn descriptor(&self) -> RawFd {
+        self.memfd.load(Ordering::Relaxed)
+    }
+
+    /// Closes the descriptor, so that nobody can find the segment any more. What is mapped stays.
+    pub fn close(&self) {
+        let memfd = self.memfd.swap(-1, Ordering::Relaxed);
+        if memfd >= 0 {
+            // SAFETY: the descriptor was this segment's alone, and is forgotten.
+            drop(unsafe { OwnedFd::from_raw_fd(memfd) });
+        }
+    }
+
     /// The number by which other processes find it.
     pub fn memfd(&self) -> u32 {
-        self.memfd.as_raw_fd() as u32
+        self.descriptor() as u32
     }
 
     /// Maps the first `bytes`.
     pub fn map(&self, bytes: usize) -> io::Result<Mapping> {
-        Mapping::new(self.memfd.as_raw_fd(), 0, bytes)
+        Mapping::new(self.descriptor(), 0, bytes)
     }
 
     /// Lengthens the segment by `bytes` of zeros, for which there is memory, and maps them. The offset too.
@@ -113,7 +128,7 @@ impl Segment {
         self.fill(offset, bytes)?;
         *end += bytes as u64;
         drop(end);
-        Ok((offset, Mapping::new(self.memfd.as_raw_fd(), offset, bytes)?))
+        Ok((offset, Mapping::new(self.descriptor(), offset, bytes)?))
     }
 }
 
@@ -122,7 +137,7 @@ impl Segment {
     pub fn fill(&self, offset: u64, bytes: usize) -> io::Result<()> {
         let (offset, bytes) = (offset as libc::off_t, bytes as libc::off_t);
         // SAFETY: takes numbers only.
-        match unsafe { libc::posix_fallocate(self.memfd.as_raw_fd(), offset, bytes) } {
+        match unsafe { libc::posix_fallocate(self.descriptor(), offset, bytes) } {
             0 => Ok(()),
             error => Err(io::Error::from_raw_os_error(error)),
         }
@@ -133,7 +148,13 @@ impl Segment {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         let (offset, bytes) = (offset as libc::off_t, bytes as libc::off_t);
         // SAFETY: takes numbers only.
-        checked(unsafe { libc::fallocate(self.memfd.as_raw_fd(), mode, offset, bytes) }).map(drop)
+        checked(unsafe { libc::fallocate(self.descriptor(), mode, offset, bytes) }).map(drop)
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
