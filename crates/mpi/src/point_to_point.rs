@@ -158,7 +158,7 @@ fn isend_general(buffer: Buffer, dest: i32, tag: i32, comm: &Comm, mode: Mode) -
 }
 
 /// `MPI_Send` and its modes.
-#[inline]
+#[inline(always)]
 pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Result<()> {
     let mut request = isend(buffer, dest, tag, comm, mode)?;
     if request == Request::done() {
@@ -194,7 +194,7 @@ fn ireceive_general(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Resul
 }
 
 /// `MPI_Recv`: the status, whose check the caller makes once it is stored.
-#[inline]
+#[inline(always)]
 pub fn receive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Status> {
     completion::wait(&mut ireceive(buffer, source, tag, comm)?)
 }
