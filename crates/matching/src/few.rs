@@ -2,10 +2,11 @@
 //!
 //! The first that accepts a message is the oldest, whatever its wildcards, so an arrival needs no hash, no table and no
 //! comparison of ages; a program that posts a few receives at a time never leaves the array. Places are used from the
-//! first to the last, and again from the first when none waits. When the last is used, the receives that wait move to the front, if that frees half of the places;
-//! else all move to the tables, and new ones go there too until none is left in them.
+//! first to the last. When half of them are used, and when all are, the receives that wait move to the front, if that
+//! frees half of the used ones. If it does not and all are used, they move to the tables, and new ones go there too until
+//! none is left in them.
 //!
-//! Also then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
+//! Even then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
 //! with no other path.
 
 use std::num::NonZeroU64;
@@ -15,10 +16,7 @@ use crate::{Envelope, NIL, Pattern};
 /// Places: bits of the mask.
 const PLACES: usize = u32::BITS as usize;
 const LAST: u32 = PLACES as u32 - 1;
-/// As many move to the front, at most. So that is done at most once in this number of posts.
-const KEEP_MAX: u32 = PLACES as u32 / 2;
-/// An empty array begins with the first place again when this one was used.
-const REWIND_MIN: u32 = PLACES as u32 / 2 - 1;
+const MIDDLE: u32 = PLACES as u32 / 2;
 
 /// One cache line for a payload of up to 32 bytes.
 #[repr(C, align(64))]
@@ -56,6 +54,8 @@ pub(crate) struct Few<P> {
     untaken: u32,
     /// The next place to use: while receives stand in the tables, the last.
     next: u32,
+    /// The place whose use calls for [`Few::compact`]: the next of `MIDDLE` and `LAST`.
+    check: u32,
     entries: [Entry<P>; PLACES],
 }
 
@@ -72,6 +72,7 @@ impl<P> Few<P> {
         Few {
             untaken: u32::MAX,
             next: 0,
+            check: MIDDLE,
             entries: [const { Entry::FREE }; PLACES],
         }
     }
@@ -87,8 +88,7 @@ impl<P> Few<P> {
         self.live().count_ones()
     }
 
-    /// Puts down a receive that is younger than all here. If it is in the last place then, the caller makes room before
-    /// anything else happens, by [`Few::compact`] or [`Few::take_oldest`] and [`Few::close`].
+    /// Puts down a receive that is younger than all here. If that returns `true`, [`Few::compact`] comes next.
     #[inline(always)]
     pub fn push(&mut self, pattern: Pattern, stamp: NonZeroU64, value: P) -> bool {
         let place = self.next % PLACES as u32;
@@ -97,7 +97,7 @@ impl<P> Few<P> {
         entry.stamp = Some(stamp);
         entry.value = Some(value);
         self.next = place + 1;
-        place == LAST
+        place == self.check
     }
 
     /// The place of the oldest receive.
@@ -116,12 +116,10 @@ impl<P> Few<P> {
             && pattern.tag == envelope.tag
     }
 
-    /// Strikes out the oldest receive, which is in `place`. Its payload is still to be taken, before anything is put down.
-    /// Returns whether to think of [`Few::rewind`].
+    /// Strikes out the oldest receive. Its payload is still to be taken, before anything is put down.
     #[inline(always)]
-    pub fn strike_first(&mut self, place: u32) -> bool {
+    pub fn strike_first(&mut self) {
         self.untaken &= self.untaken.wrapping_sub(1);
-        place >= REWIND_MIN
     }
 
     /// Strikes out the oldest receive that accepts the message, as [`Few::strike_first`] does, and returns its place.
@@ -139,17 +137,6 @@ impl<P> Few<P> {
             left &= left.wrapping_sub(1);
         }
         None
-    }
-
-    /// Begins with the first place again, if that is some way back and no receive waits.
-    #[inline(always)]
-    pub fn rewind(&mut self) -> bool {
-        let rewinds = self.next > REWIND_MIN && self.first().is_none();
-        if rewinds {
-            self.untaken = u32::MAX;
-            self.next = 0;
-        }
-        rewinds
     }
 
     /// Takes the payload of a receive that has been struck out.
@@ -178,22 +165,21 @@ impl<P> Few<P> {
             *steps += 1;
             entry.stamp == Some(stamp)
         });
-        let Some((place, Entry { cell, value, .. })) = found else {
+        let Some((place, &Entry { cell, .. })) = found else {
             return Err(NIL);
         };
-        let cell = *cell;
-        match value {
-            Some(_) => self.take(place).ok_or(cell),
-            None => Err(cell),
-        }
+        // `None` where the receive was here but is no more.
+        self.take(place).ok_or(cell)
     }
 
-    /// Frees at least half of the places by moving receives to the front. `false` if too many wait.
+    /// Sees to it that there is a place after the last used one, by moving receives to the front if that is worth it.
+    /// `false` if all must move out, by [`Few::take_oldest`] and [`Few::close`].
     pub fn compact(&mut self, steps: &mut u32) -> bool {
         let mut live = self.live();
         let count = live.count_ones();
-        if count > KEEP_MAX {
-            return false;
+        if 2 * count > self.next {
+            self.check = LAST;
+            return self.next != PLACES as u32;
         }
         *steps += count;
         for to in 0..count as usize {
@@ -205,6 +191,7 @@ impl<P> Few<P> {
         }
         self.untaken = u32::MAX;
         self.next = count;
+        self.check = MIDDLE;
         true
     }
 
@@ -227,9 +214,11 @@ impl<P> Few<P> {
     pub fn close(&mut self) {
         self.untaken = 1 << LAST;
         self.next = LAST;
+        self.check = LAST;
     }
 
     /// Says where the last receive in this place is now.
+    #[inline(always)]
     pub fn moved(&mut self, place: u32, cell: u32) {
         self.entries[place as usize % PLACES].cell = cell;
     }

@@ -12,8 +12,10 @@ use crate::{Envelope, NIL, Pattern, PostedId, Steps, UnexpectedId};
 
 /// Parts that upkeep turns to: four tables and an arena on each side.
 const PARTS: u8 = 10;
-/// Operations between two turns of upkeep.
+/// Operations between two turns of upkeep, but for those on few posted receives.
 const UPKEEP_OPERATIONS: u64 = 16;
+/// Checks of few posted receives, each after at least eight posts, between two turns of upkeep.
+const UPKEEP_CHECKS: u8 = 4;
 const _: () = assert!(SAMPLE_OPERATIONS as u64 == PARTS as u64 * UPKEEP_OPERATIONS);
 
 /// What became of a posted receive.
@@ -43,6 +45,8 @@ pub struct Matching<P, U> {
     counter: Counter,
     /// The part that the next turn of upkeep is for.
     turn: u8,
+    /// How often the array of few posted receives was checked and stayed.
+    checks: u8,
 }
 
 impl<P, U> Default for Matching<P, U> {
@@ -59,6 +63,7 @@ impl<P, U> Matching<P, U> {
             unexpected: Unexpected::new(),
             counter: Counter::default(),
             turn: 0,
+            checks: 0,
         }
     }
 
@@ -74,25 +79,36 @@ impl<P, U> Matching<P, U> {
                 posted,
             };
         }
-        let (mut id, last) = self.posted.push(pattern, posted);
-        if last {
-            id.cell = self.settle_posted();
+        let (mut id, checks) = self.posted.push(pattern, posted);
+        if checks {
+            id.cell = self.check_few();
         } else {
             self.counter.singles += 1;
         }
         Post::Queued(id)
     }
 
+    /// Returns the cell of the youngest posted receive, or `NIL` where it is still in the array.
     #[inline(never)]
-    fn settle_posted(&mut self) -> u32 {
+    fn check_few(&mut self) -> u32 {
         let mut steps = 0;
-        let cell = self.posted.settle(&mut steps);
-        if cell == NIL {
-            self.counter.singles += 1;
-            self.finish_many(steps);
-        } else {
-            self.finish(steps);
+        if !self.posted.stay_few(&mut steps) {
+            return self.leave_few();
         }
+        self.counter.singles += 1;
+        self.checks = self.checks.wrapping_add(1);
+        if self.checks.is_multiple_of(UPKEEP_CHECKS) {
+            steps += self.upkeep_turn();
+        }
+        self.counter.add(steps);
+        NIL
+    }
+
+    #[inline(never)]
+    fn leave_few(&mut self) -> u32 {
+        let mut steps = 0;
+        let cell = self.posted.leave_few(&mut steps);
+        self.finish(steps);
         cell
     }
 
@@ -113,22 +129,21 @@ impl<P, U> Matching<P, U> {
     #[inline(always)]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
         let few = &mut self.posted.few;
-        let place = match few.first() {
-            Some(place) if few.is_for(place, &envelope) => {
-                self.counter.singles += 1;
-                if few.strike_first(place) {
-                    self.rewind_few();
-                }
-                place
-            }
-            Some(_) => self.search_few(Key::of_envelope(&envelope))?,
-            None if self.posted.cells.len() == 0 => {
+        let Some(place) = few.first() else {
+            if self.posted.cells.len() == 0 {
                 self.counter.singles += 1;
                 return None;
             }
-            None => self.search_tables(Key::of_envelope(&envelope))?,
+            let place = self.search_tables(Key::of_envelope(&envelope))?;
+            return self.posted.few.take_payload(place);
         };
-        self.posted.few.take_payload(place)
+        if !few.is_for(place, &envelope) {
+            let place = self.search_few(Key::of_envelope(&envelope))?;
+            return self.posted.few.take_payload(place);
+        }
+        self.counter.singles += 1;
+        few.strike_first();
+        few.take_payload(place)
     }
 
     #[inline(never)]
@@ -137,15 +152,7 @@ impl<P, U> Matching<P, U> {
         let place = self.posted.few.strike(&key.envelope(), &mut steps);
         self.counter.singles += 1;
         self.counter.add(steps);
-        self.rewind_few();
         place
-    }
-
-    #[inline(never)]
-    fn rewind_few(&mut self) {
-        if self.posted.few.rewind() {
-            self.finish_many(0);
-        }
     }
 
     #[inline(never)]
@@ -280,7 +287,7 @@ impl<P, U> Matching<P, U> {
     }
 
     /// Ends an operation that did `steps`. Those on few posted receives only count themselves: see
-    /// [`Matching::finish_many`].
+    /// [`Matching::check_few`].
     #[inline(always)]
     fn finish(&mut self, steps: u32) {
         self.counter.operations += 1;
@@ -292,12 +299,6 @@ impl<P, U> Matching<P, U> {
         if steps + upkeep > 1 {
             self.counter.add(steps + upkeep);
         }
-    }
-
-    /// Ends the last, which did `steps`, of many operations on few posted receives.
-    fn finish_many(&mut self, steps: u32) {
-        let upkeep = self.upkeep_turn();
-        self.counter.add(steps + upkeep);
     }
 
     /// One turn of upkeep: a bounded amount of work that finds out whether memory lies idle and gives it back. Operations

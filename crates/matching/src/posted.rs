@@ -54,21 +54,25 @@ impl<P> Posted<P> {
         self.cells.bytes() + self.tables.iter().map(Table::bytes).sum::<usize>()
     }
 
-    /// Puts down a receive in the array. If that returns `true`, [`Posted::settle`] comes next.
+    /// Puts down a receive in the array. If that returns `true`, [`Posted::stay_few`] comes next, and if that
+    /// cannot, [`Posted::leave_few`].
     #[inline(always)]
     pub fn push(&mut self, pattern: Pattern, value: P) -> (PostedId, bool) {
         let stamp = self.stamps.next();
-        let last = self.few.push(pattern, stamp, value);
-        (PostedId { stamp, cell: NIL }, last)
+        let checks = self.few.push(pattern, stamp, value);
+        (PostedId { stamp, cell: NIL }, checks)
     }
 
-    /// Makes room in the array. Returns the cell of the youngest receive, or `NIL`.
+    /// Keeps all in the array, if it can.
     #[inline(always)]
-    pub fn settle(&mut self, steps: &mut u32) -> u32 {
-        let mut cell = NIL;
-        if self.cells.len() == 0 && self.few.compact(steps) {
-            return cell;
-        }
+    pub fn stay_few(&mut self, steps: &mut u32) -> bool {
+        self.cells.len() == 0 && self.few.compact(steps)
+    }
+
+    /// Moves all from the array to the tables. Returns the cell of the youngest.
+    #[inline(always)]
+    pub fn leave_few(&mut self, steps: &mut u32) -> u32 {
+        let mut youngest = NIL;
         while let Some(moving) = self.few.take_oldest() {
             let Moving {
                 place,
@@ -76,11 +80,11 @@ impl<P> Posted<P> {
                 stamp,
                 value,
             } = moving;
-            cell = self.push_tables(&pattern, stamp, value, steps);
-            self.few.moved(place, cell);
+            youngest = self.push_tables(&pattern, stamp, value, steps);
+            self.few.moved(place, youngest);
         }
         self.few.close();
-        cell
+        youngest
     }
 
     #[inline(always)]

@@ -3,7 +3,8 @@
 use weft_matching::{Envelope, Matching, Pattern, Post};
 
 const N: u32 = 1 << 20;
-/// An operation with a chain of eight in each of its tables, and a turn of upkeep. An arrival takes two to ten.
+/// The move of 32 receives from the array to the tables, two steps each and a chain now and then; or an operation with
+/// a chain of eight in each of its tables; and a turn of upkeep. An arrival takes two to ten.
 const STEPS_MAX: u32 = 96;
 /// Mean steps of an operation that fills or drains. Growth looks at each leader about twice in all.
 const STEPS_MEAN: f64 = 20.0;
@@ -154,6 +155,37 @@ fn unexpected_messages() {
             );
         }
         assert_eq!(matching.unexpected_len(), 0);
+        check(name, &matching);
+    }
+}
+
+/// Into the tables and back again and again, at every size around that of the array.
+#[test]
+fn around_the_array() {
+    for Scenario {
+        name,
+        envelope,
+        pattern,
+    } in SCENARIOS
+    {
+        let mut matching = Subject::new();
+        for size in (1..80).chain((1..80).rev()).cycle().take(1_000) {
+            for n in 0..size {
+                assert!(matches!(matching.post(pattern(n), n), Post::Queued(_)));
+            }
+            for n in 0..size {
+                // Shuffled messages are not those of the receives here.
+                if matching.arrive(envelope(n)).is_none() {
+                    matching.enqueue(envelope(n), n);
+                }
+            }
+            let left: Vec<_> = matching.posted_iter().map(|(id, ..)| id).collect();
+            left.into_iter()
+                .for_each(|id| assert!(matching.cancel(id).is_some()));
+            let left: Vec<_> = matching.unexpected_iter().map(|(id, ..)| id).collect();
+            left.into_iter()
+                .for_each(|id| assert!(matching.remove(id).is_some()));
+        }
         check(name, &matching);
     }
 }

@@ -104,6 +104,23 @@ fn repeated_bursts_keep_their_memory_and_quiet_gives_it_back() {
 }
 
 #[test]
+fn few_posted_receives_give_back_what_many_took() {
+    let mut matching = Subject::new();
+    (0..1 << 14).for_each(|n| post(&mut matching, n));
+    (0..1 << 14).for_each(|n| assert!(matching.arrive(envelope(n)).is_some()));
+    let full = matching.bytes();
+    for n in 0..4_000_000 {
+        post(&mut matching, n);
+        assert!(matching.arrive(envelope(n)).is_some());
+    }
+    assert!(
+        matching.bytes() < full / 8,
+        "{} of {full} bytes stay",
+        matching.bytes()
+    );
+}
+
+#[test]
 fn an_idle_caller_gets_memory_back_by_upkeep_alone() {
     let mut matching = Subject::new();
     (0..1 << 16).for_each(|n| post(&mut matching, n));
