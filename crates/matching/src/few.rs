@@ -165,11 +165,12 @@ impl<P> Few<P> {
             *steps += 1;
             entry.stamp == Some(stamp)
         });
-        let Some((place, &Entry { cell, .. })) = found else {
-            return Err(NIL);
-        };
-        // `None` where the receive was here but is no more.
-        self.take(place).ok_or(cell)
+        match found {
+            Some((place, Entry { value: Some(_), .. })) => self.take(place).ok_or(NIL),
+            // It was here, but the place may be one that is yet to be used.
+            Some((_, entry)) => Err(entry.cell),
+            None => Err(NIL),
+        }
     }
 
     /// Sees to it that there is a place after the last used one, by moving receives to the front if that is worth it.
