@@ -152,8 +152,14 @@ def run_program(options, build, program):
     return not failures
 
 
+def interrupt(_signal, _frame):
+    raise KeyboardInterrupt
+
+
 def main():
     options = arguments()
+    # Ended by a signal, the runner ends its job and leaves no file either.
+    signal.signal(signal.SIGTERM, interrupt)
     for tool in (options.mpicc, options.mpiexec):
         if not shutil.which(tool):
             sys.exit(f"{tool}: not found")
@@ -177,4 +183,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted")
