@@ -91,6 +91,17 @@ pub fn mpiexec(arguments: &[&str]) -> Mpiexec {
             *argument
         }
     }));
+    // Whoever runs the tests may ignore signals (a shell does for what it starts in the background), and that would be
+    // inherited.
+    // SAFETY: between fork and exec, only system calls are made.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
     command
         .env(MARK, &mark)
         .stdin(Stdio::piped())
