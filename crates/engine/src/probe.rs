@@ -55,7 +55,8 @@ impl<F: Fabric> Engine<F> {
     pub fn probe_blocking(&self, wanted: Wanted) -> Status {
         let mut found = None;
         self.block_on_arrival(wanted.lane, || {
-            found = self.probe(wanted);
+            // Asked again after it was met, it keeps what it found: another thread may have taken the message.
+            found = found.or_else(|| self.probe(wanted));
             found.is_some()
         });
         found.expect("the wait ends when a message is found")
@@ -95,7 +96,10 @@ impl<F: Fabric> Engine<F> {
     pub fn extract_blocking(&self, wanted: Wanted) -> Result<(RequestId, Status), Exhausted> {
         let mut found = Ok(None);
         self.block_on_arrival(wanted.lane, || {
-            found = self.extract(wanted);
+            // Asked again after it was met, it does not take a second message.
+            if matches!(found, Ok(None)) {
+                found = self.extract(wanted);
+            }
             !matches!(found, Ok(None))
         });
         Ok(found?.expect("the wait ends when a message is found"))

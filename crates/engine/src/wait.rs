@@ -117,7 +117,27 @@ impl Sleepers {
     }
 }
 
+/// Threads alive that have ever waited: each may want a core, though it waits for nothing now.
+static MEMBERS: AtomicU32 = AtomicU32::new(0);
+
+/// A thread's share in [`MEMBERS`].
+struct Member;
+
+impl Member {
+    fn new() -> Member {
+        MEMBERS.fetch_add(1, Ordering::Relaxed);
+        Member
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        MEMBERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 thread_local! {
+    static MEMBER: Member = Member::new();
     static PARKER: Arc<Parker> = Arc::new(Parker::new());
 }
 
@@ -263,10 +283,12 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
+    /// A thread has waited for some turns: how long it may go on depends on whether it has a core to itself.
     #[cold]
     fn count_waiter(&self) -> Pace {
-        let waiting = 1 + self.watch.waiting.fetch_add(1, Ordering::Relaxed);
-        if waiting > self.threads {
+        self.watch.waiting.fetch_add(1, Ordering::Relaxed);
+        let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
+        if waiters > self.threads {
             Pace::SHARED
         } else {
             self.pace
