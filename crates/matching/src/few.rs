@@ -13,8 +13,9 @@ use std::num::NonZeroU64;
 
 use crate::{Envelope, NIL, Pattern};
 
-/// Places: bits of the mask.
-const PLACES: usize = u32::BITS as usize;
+/// A bit for each place. Windows of 64 messages, which are common, stay in the array.
+type Mask = u128;
+const PLACES: usize = Mask::BITS as usize;
 const LAST: u32 = PLACES as u32 - 1;
 const MIDDLE: u32 = PLACES as u32 / 2;
 
@@ -51,7 +52,7 @@ impl<P> Entry<P> {
 pub(crate) struct Few<P> {
     /// A bit for each place: whether no receive was taken from it yet. So a receive waits in a place before `next` whose
     /// bit is set, and posting leaves the bits alone.
-    untaken: u32,
+    untaken: Mask,
     /// The next place to use: while receives stand in the tables, the last.
     next: u32,
     /// The place whose use calls for [`Few::compact`]: the next of `MIDDLE` and `LAST`.
@@ -70,7 +71,7 @@ pub(crate) struct Moving<P> {
 impl<P> Few<P> {
     pub const fn new() -> Self {
         Few {
-            untaken: u32::MAX,
+            untaken: Mask::MAX,
             next: 0,
             check: MIDDLE,
             entries: [const { Entry::FREE }; PLACES],
@@ -79,8 +80,8 @@ impl<P> Few<P> {
 
     /// A bit for each place: whether a receive waits there.
     #[inline(always)]
-    fn live(&self) -> u32 {
-        self.untaken & !u32::MAX.checked_shl(self.next).unwrap_or(0)
+    fn live(&self) -> Mask {
+        self.untaken & !Mask::MAX.checked_shl(self.next).unwrap_or(0)
     }
 
     #[inline(always)]
@@ -190,7 +191,7 @@ impl<P> Few<P> {
                 self.entries[to] = std::mem::replace(&mut self.entries[from], Entry::FREE);
             }
         }
-        self.untaken = u32::MAX;
+        self.untaken = Mask::MAX;
         self.next = count;
         self.check = MIDDLE;
         true

@@ -3,11 +3,11 @@
 use weft_matching::{Envelope, Matching, Pattern, Post};
 
 const N: u32 = 1 << 20;
-/// The move of 32 receives from the array to the tables, two steps each and a chain now and then; or an operation with
+/// The move of 128 receives from the array to the tables, two steps each and a chain now and then; or an operation with
 /// a chain of eight in each of its tables; and a turn of upkeep. An arrival takes two to ten.
-const STEPS_MAX: u32 = 96;
+const STEPS_MAX: u32 = 288;
 /// Mean steps of an operation that fills or drains. Growth looks at each leader about twice in all.
-const STEPS_MEAN: f64 = 20.0;
+const STEPS_MEAN: f64 = 40.0;
 
 type Subject = Matching<u32, u32>;
 

@@ -73,7 +73,7 @@ fn operations(sources: i32, tags: i32, stride: i32) -> impl Strategy<Value = Vec
         40 => any::<prop::sample::Index>().prop_map(Operation::Remove),
         20 => envelope().prop_map(Operation::Prefetch),
         20 => any::<u8>().prop_map(Operation::Upkeep),
-        4 => (pattern(), 0u32..48, envelope(), 0u32..48)
+        4 => (pattern(), 0u32..160, envelope(), 0u32..160)
             .prop_map(|(pattern, posts, envelope, messages)| Operation::Burst(pattern, posts, envelope, messages)),
         1 => Just(Operation::Drain),
     ];
@@ -315,11 +315,11 @@ struct Turn {
 fn turn() -> impl Strategy<Value = Turn> {
     let pattern = (-1i32..4, -1i32..4).prop_map(|(source, tag)| pattern(source, tag));
     let envelope = (0i32..4, 0i32..4).prop_map(|(source, tag)| envelope(source, tag));
-    let posts = prop::collection::vec((pattern, prop::bool::weighted(0.9)), 0..60);
+    let posts = prop::collection::vec((pattern, prop::bool::weighted(0.9)), 0..240);
     (
         posts,
-        prop::collection::vec(envelope, 0..60),
-        prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        prop::collection::vec(envelope, 0..240),
+        prop::collection::vec(any::<prop::sample::Index>(), 0..80),
     )
         .prop_map(|(posts, messages, cancels)| Turn {
             posts,
