@@ -14,8 +14,8 @@ use crate::{Envelope, NIL, Pattern, PostedId, Steps, UnexpectedId};
 const PARTS: u8 = 10;
 /// Operations between two turns of upkeep, but for those on few posted receives.
 const UPKEEP_OPERATIONS: u64 = 16;
-/// Checks of few posted receives, each after at least eight posts, between two turns of upkeep.
-const UPKEEP_CHECKS: u8 = 4;
+/// Checks of few posted receives, each after at least 32 posts, between two turns of upkeep.
+const UPKEEP_CHECKS: u8 = 1;
 const _: () = assert!(SAMPLE_OPERATIONS as u64 == PARTS as u64 * UPKEEP_OPERATIONS);
 
 /// What became of a posted receive.
