@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use weft_matching::Envelope;
+use weft_matching::{Envelope, Prepared};
 use weft_transport::{Cookie, Header, Lost, Offer, Peer, Sink};
 use weft_wire::{
     Body, CLEAR_BYTES, COOKIE_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
@@ -20,6 +20,22 @@ use crate::status::Failure;
 
 /// Posted receives up to which looking ahead saves no cache miss.
 const FEW: usize = 256;
+
+/// Messages of an aggregate that are fetched ahead.
+const AHEAD: usize = 64;
+
+/// Has the processor fetch the line of an address, which need not be valid.
+#[inline(always)]
+fn prefetch(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch is a hint and cannot fault.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
 
 /// The packet makes no sense.
 struct Nonsense;
@@ -151,9 +167,7 @@ impl Core {
 
     fn aggregate(&mut self, from: Peer, payload: &[u8]) -> Result<(), Nonsense> {
         if self.looks_ahead() {
-            for entry in Entries::new(payload).flatten() {
-                self.upcoming(from, Header(entry.header));
-            }
+            self.fetch_ahead(payload);
         }
         for entry in Entries::new(payload) {
             let entry = entry.map_err(|_| Nonsense)?;
@@ -164,6 +178,32 @@ impl Core {
             self.eager(from, envelope(view), entry.payload);
         }
         Ok(())
+    }
+
+    /// Fetches what delivering an aggregate's messages will touch, stage by stage, so that the cache misses of one
+    /// stage overlap: buckets, then cells, then requests and user buffers.
+    #[inline(never)]
+    fn fetch_ahead(&self, payload: &[u8]) {
+        let mut prepared = [Prepared::default(); AHEAD];
+        let views = Entries::new(payload)
+            .flatten()
+            .map(|entry| View(entry.header));
+        let mut count = 0;
+        for (place, view) in prepared.iter_mut().zip(views) {
+            *place = self.matching.prepare(&envelope(view));
+            count += 1;
+        }
+        let prepared = &prepared[..count];
+        for one in prepared {
+            self.matching.prefetch(one);
+        }
+        for posted in prepared
+            .iter()
+            .flat_map(|one| self.matching.candidates(one))
+        {
+            prefetch(posted.place.as_ptr().cast());
+            prefetch(posted.base);
+        }
     }
 
     /// Everything but plain eager messages.

@@ -113,6 +113,11 @@ impl<T, const TABLES: usize> Cell<T, TABLES> {
     }
 
     #[inline(always)]
+    pub fn value(&self) -> Option<&T> {
+        self.content.as_ref().map(|content| &content.value)
+    }
+
+    #[inline]
     pub fn stamp(&self) -> Option<NonZeroU64> {
         self.content.as_ref().map(|content| content.stamp)
     }

@@ -35,6 +35,13 @@ pub enum Post<P, U> {
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared([u32; 4]);
 
+impl Default for Prepared {
+    /// Nowhere.
+    fn default() -> Self {
+        Prepared([NIL; 4])
+    }
+}
+
 /// Posted receives with payload `P` and unexpected messages with payload `U`.
 ///
 /// A cell is 64 bytes for a `P` of up to 32 bytes and 128 bytes for a `U` of up to 56 bytes. Every payload comes back
@@ -234,6 +241,13 @@ impl<P, U> Matching<P, U> {
                 std::hint::black_box(cell.key().tag);
             }
         }
+    }
+
+    /// Third stage: the payloads of posted receives that may be for the message, for what they refer to to be fetched.
+    #[inline]
+    pub fn candidates<'a>(&'a self, prepared: &'a Prepared) -> impl Iterator<Item = &'a P> + 'a {
+        let cells = prepared.0.iter().filter(|&&head| head != NIL);
+        cells.filter_map(|&head| self.posted.cells.get(head)?.value())
     }
 
     /// Both stages for one message.
