@@ -161,9 +161,10 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
 /// The handler of errors that belong to no communicator: that of `MPI_COMM_SELF`, and before `MPI_Init` and after
 /// `MPI_Finalize` the initial one (MPI-5.0 §9.3).
 pub(crate) fn default_handler() -> Handler {
-    PROCESS
-        .get()
-        .map_or(Handler::Fatal, |process| process.own.handler())
+    match (phase(), PROCESS.get()) {
+        (Phase::Active, Some(process)) => process.own.handler(),
+        _ => Handler::Fatal,
+    }
 }
 
 impl Process {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{Class, Error, Result};
 use crate::CommId;
+use crate::process::Phase;
 
 /// A predefined error handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +45,12 @@ impl HandlerCell {
 #[cold]
 pub fn raise(error: &Error, name: &str, comm: Option<CommId>) -> i32 {
     let class = error.class as i32;
+    // Outside there is no communicator whose handler could be asked.
+    let inside = crate::process::phase() == Phase::Active;
     let concerned = [comm, error.comm]
         .into_iter()
         .flatten()
+        .filter(|_| inside)
         .find_map(|id| crate::comm::find(id).ok());
     let handler = match &concerned {
         Some(comm) => comm.handler(),
