@@ -9,6 +9,7 @@ mod cancel;
 mod core;
 mod lane;
 mod matched;
+mod once;
 mod outbound;
 mod own;
 mod post;
@@ -25,12 +26,13 @@ mod tests;
 mod throttle;
 mod wait;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
 
 use weft_transport::{Fabric, Peer};
 
 use crate::lane::Lane;
+use crate::once::Once;
 use crate::slots::Slots;
 use crate::wait::Watch;
 
@@ -54,7 +56,7 @@ pub struct Engine<F: Fabric> {
     me: Peer,
     peers: u32,
     slots: Arc<Slots>,
-    lanes: [OnceLock<Lane<F::Endpoint>>; LANES as usize],
+    lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
     watch: Watch,
     pace: Pace,
     /// Threads of this process that can wait at once, each on a core.
@@ -70,7 +72,7 @@ impl<F: Fabric> Engine<F> {
             me,
             peers,
             slots: Arc::new(Slots::new()),
-            lanes: [const { OnceLock::new() }; LANES as usize],
+            lanes: [const { Once::new() }; LANES as usize],
             watch: Watch::default(),
             pace,
             threads,
@@ -90,7 +92,7 @@ impl<F: Fabric> Engine<F> {
 
     #[inline]
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
-        self.lanes[lane as usize].get_or_init(|| {
+        self.lanes[lane as usize].get_or_make(|| {
             Lane::new(
                 self.fabric.endpoint(lane),
                 self.me,

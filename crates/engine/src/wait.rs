@@ -11,8 +11,9 @@
 //! 3. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
 //!    may be among them, it rings this process's own doorbell while one sleeps there.
 
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 
 use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
@@ -61,7 +62,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
-        self.sleepers.lock().expect("no panic inside")
+        self.sleepers.lock()
     }
 
     /// True if the caller is the watcher from here on; else it is to park.

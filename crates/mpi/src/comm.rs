@@ -1,8 +1,9 @@
 //! Communicators: a group and the contexts in which its messages travel (MPI-5.0 chapter 7).
 
+use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use weft_engine::LANES;
 use weft_transport::Peer;
@@ -96,11 +97,11 @@ impl Comm {
     }
 
     pub fn name(&self) -> CString {
-        self.name.lock().expect("no panic inside").clone()
+        self.name.lock().clone()
     }
 
     pub fn set_name(&self, name: &CStr) {
-        name.clone_into(&mut self.name.lock().expect("no panic inside"));
+        name.clone_into(&mut self.name.lock());
     }
 
     /// A tag for the next collective operation, the same on all processes as they call them in one order.

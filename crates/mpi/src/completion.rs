@@ -25,12 +25,10 @@ fn state(request: Request) -> Result<State> {
         Form::Engine(id) if engine.is_complete(id) => State::Complete,
         Form::Engine(_) => State::Pending,
         Form::Compound(compound) => match &*compound {
-            Compound::Persistent(persistent) => {
-                match *persistent.active.lock().expect("no panic inside") {
-                    None => State::Inactive,
-                    Some(inner) => return state(inner),
-                }
-            }
+            Compound::Persistent(persistent) => match *persistent.active.lock() {
+                None => State::Inactive,
+                Some(inner) => return state(inner),
+            },
             Compound::Pair(pair) => match (state(pair.receive)?, state(pair.send)?) {
                 (State::Complete, State::Complete) => State::Complete,
                 _ => State::Pending,
@@ -50,7 +48,7 @@ fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
         Form::Engine(id) => out.push(id),
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock().expect("no panic inside");
+                let active = *persistent.active.lock();
                 active.map_or(Ok(()), |inner| parts(inner, out))?;
             }
             Compound::Pair(pair) => {
@@ -83,7 +81,7 @@ fn finish(request: &mut Request) -> Result<Status> {
 fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<Status> {
     match &**compound {
         Compound::Persistent(persistent) => {
-            let inner = persistent.active.lock().expect("no panic inside").take();
+            let inner = persistent.active.lock().take();
             inner.map_or(Ok(Status::EMPTY), |mut inner| finish(&mut inner))
         }
         Compound::Pair(pair) => {
@@ -187,7 +185,7 @@ fn outcome(request: Request) -> Result<Status> {
         Form::Engine(id) => Status::of(process().engine.status(id)),
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock().expect("no panic inside");
+                let active = *persistent.active.lock();
                 active.map_or(Ok(Status::EMPTY), outcome)?
             }
             Compound::Pair(pair) => outcome(pair.receive)?,
@@ -402,7 +400,7 @@ pub fn free(request: &mut Request) -> Result<()> {
 fn free_parts(compound: &Arc<Compound>) -> Result<()> {
     match &**compound {
         Compound::Persistent(persistent) => {
-            let active = persistent.active.lock().expect("no panic inside").take();
+            let active = persistent.active.lock().take();
             active.map_or(Ok(()), |mut inner| free(&mut inner))
         }
         Compound::Pair(pair) => {
@@ -428,7 +426,7 @@ pub fn cancel(request: Request) -> Result<()> {
         }
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock().expect("no panic inside");
+                let active = *persistent.active.lock();
                 active.map_or(Err(argument(Class::Request, "request", "inactive")), cancel)
             }
             Compound::Pair(_) => Err(argument(

@@ -5,8 +5,8 @@
 //! the next round starts at the largest. A number stays reserved only by a process that may yet agree on it,
 //! so communicators made by several threads at once get different numbers.
 
+use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Mutex;
 
 use crate::comm::CommId;
 use crate::error::handler::argument;
@@ -37,7 +37,7 @@ impl Contexts {
 
     /// Reserves the lowest free number that is at least `floor`.
     fn reserve(&self, floor: u32) -> Option<u32> {
-        let mut used = self.0.lock().expect("no panic inside");
+        let mut used = self.0.lock();
         if let Some(&number) = used.freed.range(floor..).next() {
             used.freed.remove(&number);
             return Some(number);
@@ -54,7 +54,7 @@ impl Contexts {
 
     /// Gives a number back.
     pub fn release(&self, number: u32) {
-        let mut used = self.0.lock().expect("no panic inside");
+        let mut used = self.0.lock();
         used.comms.remove(&number);
         used.freed.insert(number);
         // Keep the set small: numbers at the end are simply fresh again.
@@ -66,20 +66,11 @@ impl Contexts {
 
     /// The handle of a number's communicator, if it has one here still.
     pub fn comm(&self, number: u32) -> Option<CommId> {
-        self.0
-            .lock()
-            .expect("no panic inside")
-            .comms
-            .get(&number)
-            .copied()
+        self.0.lock().comms.get(&number).copied()
     }
 
     pub fn bind(&self, number: u32, comm: CommId) {
-        self.0
-            .lock()
-            .expect("no panic inside")
-            .comms
-            .insert(number, comm);
+        self.0.lock().comms.insert(number, comm);
     }
 
     /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes.
@@ -129,8 +120,8 @@ mod tests {
         for number in [2, 3, 4, 5] {
             contexts.release(number);
         }
-        assert_eq!(contexts.0.lock().unwrap().fresh, 2);
-        assert!(contexts.0.lock().unwrap().freed.is_empty());
+        assert_eq!(contexts.0.lock().fresh, 2);
+        assert!(contexts.0.lock().freed.is_empty());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Info objects: ordered pairs of strings (MPI-5.0 chapter 10). They live from before `MPI_Init` on.
 
+use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock};
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
@@ -35,7 +36,7 @@ fn read<T>(id: InfoId, look: impl FnOnce(&Pairs) -> T) -> Result<T> {
         return Ok(look(&environment(&own_arguments())));
     }
     let info = INFOS.share(id.0).ok_or_else(not_an_info)?;
-    let pairs = info.0.lock().expect("no panic inside");
+    let pairs = info.0.lock();
     Ok(look(&pairs))
 }
 
@@ -44,7 +45,7 @@ fn change<T>(id: InfoId, change: impl FnOnce(&mut Pairs) -> T) -> Result<T> {
         return Err(argument(Class::Info, "info", "MPI_INFO_ENV is read only"));
     }
     let info = INFOS.share(id.0).ok_or_else(not_an_info)?;
-    let mut pairs = info.0.lock().expect("no panic inside");
+    let mut pairs = info.0.lock();
     Ok(change(&mut pairs))
 }
 

@@ -1,6 +1,6 @@
 //! Persistent requests (MPI-5.0 §3.9).
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use crate::comm::CommId;
 use crate::error::handler::argument;
@@ -42,7 +42,7 @@ pub fn start(request: Request) -> Result<()> {
             "not a persistent request",
         ));
     };
-    let mut active = persistent.active.lock().expect("no panic inside");
+    let mut active = persistent.active.lock();
     if active.is_some() {
         return Err(argument(Class::Request, "request", "active already"));
     }

@@ -1,7 +1,8 @@
 //! This process: its place in the job, its engine, its tables; `MPI_Init` to `MPI_Finalize`.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use weft_bootstrap::Bootstrap;
 use weft_engine::{Engine, Pace};

@@ -1,6 +1,7 @@
 //! Requests: those of the engine, and those made of several or started again and again.
 
-use std::sync::{Arc, Mutex};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use weft_engine::{Failure, RequestId};
 

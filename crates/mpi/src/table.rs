@@ -3,9 +3,10 @@
 //! A handle is `kind:4 | generation:28 | index:32`. A handle that was freed, of another kind or never made is
 //! found out and reported, not followed.
 
+use parking_lot::Mutex;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 const CHUNK: usize = 1024;
 const CHUNKS: usize = 1 << 13;
@@ -57,7 +58,7 @@ impl<T> Table<T> {
 
     /// Adds an object; `None` when 2^23 live.
     pub fn insert(&self, object: Arc<T>) -> Option<u64> {
-        let mut free = self.free.lock().expect("no panic inside");
+        let mut free = self.free.lock();
         let index = match free.indices.pop() {
             Some(index) => index,
             None if (free.fresh as usize) < CHUNK * CHUNKS => {
@@ -94,7 +95,7 @@ impl<T> Table<T> {
 
     /// The object a handle names, kept alive.
     pub fn share(&self, handle: u64) -> Option<Arc<T>> {
-        let _free = self.free.lock().expect("no panic inside");
+        let _free = self.free.lock();
         let object = self.pointer(handle)?;
         // SAFETY: stored by `insert` from an `Arc`, and not taken out while the mutex is held.
         unsafe {
@@ -105,7 +106,7 @@ impl<T> Table<T> {
 
     /// Removes an object; its handle names nothing from here on.
     pub fn remove(&self, handle: u64) -> Option<Arc<T>> {
-        let mut free = self.free.lock().expect("no panic inside");
+        let mut free = self.free.lock();
         let object = self.pointer(handle)?;
         let index = handle as u32;
         let entry = self.entry(index)?;

@@ -1,9 +1,9 @@
 //! Error classes and codes: the predefined ones and those that the program adds (MPI-5.0 §9.5), at any time.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard};
 
 use super::handler::argument;
 use super::{Class, Error, Result, strings};
@@ -59,7 +59,7 @@ impl Added {
 }
 
 fn added() -> MutexGuard<'static, Added> {
-    ADDED.lock().expect("no panic inside")
+    ADDED.lock()
 }
 
 /// Where the largest code in use stands, which changes as codes come and go.
