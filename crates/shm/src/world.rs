@@ -36,6 +36,10 @@ pub struct Log {
 }
 
 impl Sink for Log {
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
     fn upcoming(&mut self, _: Peer, _: Header) {
         self.announced += 1;
     }
