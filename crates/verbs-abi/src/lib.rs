@@ -1,0 +1,1 @@
+//! The libibverbs ABI as Rust types, its inline calls, and loading by `dlopen`.
