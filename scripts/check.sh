@@ -48,6 +48,7 @@ step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/cos
 
 echo
 printf '%s' "$steps_table"
+if [ "$failed" != 0 ]; then printf 'what failed:\n%s' "$steps_failures"; fi
 seconds=$(($(date +%s) - begin_all))
 echo "  in all $((seconds / 60)) min $((seconds % 60)) s; logs in build/check/logs"
 echo "$passed passed, $failed failed"

@@ -6,9 +6,10 @@
 #
 # A step counts its own tests when its log holds lines of libtest ("test result: ok. 3 passed; 0 failed") or of our
 # runners ("3 passed, 0 failed"), and is one test otherwise. A step that fails without a failed test is one failure.
-# After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step.
+# After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step,
+# steps_failures what the failed ones' logs say of their failed tests.
 
-passed=0 failed=0 step_number=0 step_status=0 steps_table=''
+passed=0 failed=0 step_number=0 step_status=0 steps_table='' steps_failures=''
 
 steps_begin() {
     logs=$1 step_total=$2
@@ -20,6 +21,13 @@ count_tests() {
         /^test result: / { p += $4; f += $6; seen = 1 }
         /^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; seen = 1 }
         END { if (seen) print p + 0, f + 0 }' "$1"
+}
+
+# The lines of a log that name a failed test and say why, at most 60.
+failures() {
+    awk '
+        /^(test .* \.\.\. FAILED|FAILED?[ :]|not ok |error(\[|:)|thread .* panicked at|---- .* stdout ----)/ { print; more = 2; next }
+        more > 0 { print; more-- }' "$1" | head -n 60
 }
 
 finish_step() { # NAME HINT LOG SECONDS
@@ -39,7 +47,10 @@ finish_step() { # NAME HINT LOG SECONDS
     echo "$word, $4 s"
     if [ "$step_status" != 0 ]; then
         echo "      the end of $3:"
-        tail -n 25 "$3" | sed 's/^/      | /'
+        # The parts of libtest and of our runners that name what failed may stand far above the end.
+        { failures "$3"; tail -n 25 "$3"; } | sed 's/^/      | /'
+        steps_failures="$steps_failures$(failures "$3" | sed "s/^/  $1: /")
+"
         echo "      what to do: $2"
     fi
 }

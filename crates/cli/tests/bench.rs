@@ -2,7 +2,6 @@
 //! itself, into the program, and an `mpiexec` that notes its turn and runs it.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -60,16 +59,33 @@ impl Tree {
     }
 
     fn script(&self, name: &str, text: &str) {
-        self.write(name, text);
-        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        self.write("script", text);
+        self.executable(name, &self.path("script"));
+    }
+
+    /// Written by another process: a program that this one had open for writing could stay so in a child that another
+    /// test is just starting, and would then be "busy".
+    fn executable(&self, name: &str, source: &Path) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut install = Command::new("install");
+        let status = install
+            .args(["-m", "755"])
+            .arg(source)
+            .arg(path)
+            .status()
+            .unwrap();
+        assert!(status.success());
     }
 
     fn weft(&self, arguments: &[&str]) -> Output {
         // Copied out of the build folder, which may stand in a source tree of its own.
         let program = self.path("elsewhere/debug/weft");
         if !program.exists() {
-            fs::create_dir_all(program.parent().unwrap()).unwrap();
-            fs::copy(env!("CARGO_BIN_EXE_weft"), &program).unwrap();
+            self.executable(
+                "elsewhere/debug/weft",
+                Path::new(env!("CARGO_BIN_EXE_weft")),
+            );
         }
         let mut command = Command::new(program);
         command

@@ -308,11 +308,15 @@ impl Folder {
         path.to_str().expect("a path in UTF-8").to_owned()
     }
 
+    /// Written by another process: a program that this one had open for writing could stay so in a child that another
+    /// test is just starting, and would then be "busy".
     pub fn script(&self, name: &str, text: &str) -> String {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.write(name, text);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
-        path
+        let source = self.write("script", text);
+        let path = self.0.join(name);
+        let mut install = Command::new("install");
+        let status = install.args(["-m", "755", &source]).arg(&path).status();
+        assert!(status.expect("coreutils are there").success());
+        path.to_str().expect("a path in UTF-8").to_owned()
     }
 
     pub fn read(&self, name: &str) -> String {
