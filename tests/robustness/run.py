@@ -10,6 +10,7 @@ One line a case, what was wrong with those that failed, and at the end `N passed
 import argparse
 import pathlib
 import re
+import signal
 import sys
 import time
 
@@ -46,6 +47,8 @@ def run_case(name, case):
 
 def main():
     options = arguments()
+    # Whoever runs this in the background may have had it ignored, and jobs would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     prefix = options.prefix.resolve()
     site = Site(
         mpicc=options.mpicc.resolve() if options.mpicc else prefix / "bin/mpicc",

@@ -1,7 +1,7 @@
 //! A rank for tests: does what its arguments say, in order. `R@ACTION` is for rank R alone.
 //!
 //! init, job, cards, fence, finalize, abort=CODE, exit=CODE, kill=SIGNAL, sleep=MILLISECONDS, hold, close, raw=TEXT, report,
-//! say=TEXT
+//! say=TEXT, pids, open=COUNT, mourn=RANK
 
 use std::io::Write;
 use std::os::fd::FromRawFd;
@@ -46,6 +46,13 @@ fn act(bootstrap: &mut Option<Bootstrap>, action: &str) {
         "raw" => send_raw(value),
         "report" => report_on_request(),
         "say" => println!("{value}"),
+        "pids" => {
+            let pid = std::process::id().to_string();
+            joined().publish(&pid).expect("publish");
+            joined().fence().expect("fence");
+        }
+        "open" => std::mem::forget(open_many(number())),
+        "mourn" => mourn(joined(), number() as u32),
         other => panic!("no action {other}"),
     }
 }
@@ -59,6 +66,19 @@ fn exchange_cards(bootstrap: &Bootstrap) {
         assert_eq!(bootstrap.card(other).expect("card"), card_of(other));
     }
     println!("read {size} cards");
+}
+
+/// Descriptors that make the end of this process take a while.
+fn open_many(count: i32) -> Vec<UnixStream> {
+    let pairs = (0..count / 2).map(|_| UnixStream::pair().expect("under the limit"));
+    pairs.flat_map(|(a, b)| [a, b]).collect()
+}
+
+/// Aborts as soon as that rank has begun to end, which its descriptors show before its parent is told.
+fn mourn(bootstrap: &Bootstrap, rank: u32) {
+    let folder = format!("/proc/{}/fd", bootstrap.card(rank).expect("card"));
+    while std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {}
+    bootstrap.abort(1, "a peer has gone");
 }
 
 /// The connection to the launcher, taken from whoever holds it.

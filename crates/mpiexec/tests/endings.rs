@@ -86,6 +86,31 @@ fn a_rank_killed_by_a_signal_ends_the_job() {
 }
 
 #[test]
+fn a_killed_rank_decides_though_another_aborts_because_of_it() {
+    for _ in 0..10 {
+        let outcome = mpiexec(&[
+            "-n",
+            "2",
+            "RANK",
+            "init",
+            "pids",
+            "1@open=900",
+            "fence",
+            "0@mourn=1",
+            "1@kill=9",
+            "hold",
+        ])
+        .run()
+        .expect(128 + libc::SIGKILL);
+        assert!(
+            outcome.stderr.contains("rank 1 (pid "),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
 fn leaving_without_finalize_is_a_failure() {
     let outcome = mpiexec(&["-n", "2", "RANK", "init", "1@exit=0", "hold"])
         .run()

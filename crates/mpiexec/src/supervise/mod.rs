@@ -12,7 +12,8 @@
 //! 3. Then it *terminates*: SIGTERM to each rank's process group, and time to clean up.
 //! 4. Then it is *killed*.
 //!
-//! The first failure decides the exit code, whatever comes after.
+//! The first failure decides the exit code, whatever comes after. An MPI_Abort that comes while another rank is ending may
+//! be that end's consequence: it waits until the other's end is known (*abort* below).
 
 mod connection;
 mod ending;
@@ -63,6 +64,17 @@ struct Supervisor<'a> {
     asked_to_end: Option<i32>,
     /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
     losses: Vec<(u32, Instant)>,
+    abort: Option<Abort>,
+}
+
+/// A rank's MPI_Abort that is not yet acted upon.
+struct Abort {
+    rank: u32,
+    code: i32,
+    /// When to look again.
+    look: Instant,
+    /// When to wait no longer.
+    until: Instant,
 }
 
 /// What epoll says is ready.
@@ -149,6 +161,7 @@ impl Supervisor<'_> {
             self.turn()?;
             self.check_deadlines();
         }
+        self.look_at_abort();
         Ok(())
     }
 
@@ -198,7 +211,9 @@ impl Supervisor<'_> {
 
     fn next_deadline(&self) -> Option<Instant> {
         let losses = self.losses.iter().map(|(_, until)| *until);
-        losses.chain(self.ending.until()).chain(self.deadline).min()
+        let abort = self.abort.iter().map(|abort| abort.look);
+        let ours = self.ending.until().into_iter().chain(self.deadline);
+        losses.chain(abort).chain(ours).min()
     }
 
     fn check_deadlines(&mut self) {
@@ -209,6 +224,9 @@ impl Supervisor<'_> {
         while let Some(at) = self.losses.iter().position(|(_, until)| *until <= now) {
             let (rank, _) = self.losses.swap_remove(at);
             self.lost(rank);
+        }
+        if self.abort.as_ref().is_some_and(|abort| abort.look <= now) {
+            self.look_at_abort();
         }
         if self.ending.until().is_some_and(|until| until <= now) {
             match self.ending.phase() {
@@ -274,7 +292,13 @@ impl Supervisor<'_> {
     }
 
     fn reap(&mut self) {
+        let mut all = Vec::new();
         while let Reaped::Child(pid, ended) = sys::reap() {
+            all.push((pid, ended));
+        }
+        // The kernel answers in no order of time; who was killed did not fail because of another.
+        all.sort_by_key(|(_, ended)| !matches!(ended, Ended::Signal(_)));
+        for (pid, ended) in all {
             // Others are orphans of ranks.
             if let Some(rank) = self
                 .ranks
@@ -294,9 +318,14 @@ impl Supervisor<'_> {
         let shown = rank.show(number);
         self.verbose(&format!("{shown} has ended: {ended:?}"));
         self.losses.retain(|(other, _)| *other != number);
+        let aborts = self
+            .abort
+            .as_ref()
+            .is_some_and(|abort| abort.rank == number);
         match (ended, self.server.standing(number)) {
             (Ended::Code(code @ (126 | 127)), _) if self.report_start_failures(code) => {}
             (Ended::Signal(signal), _) => self.rank_killed(&shown, signal),
+            (Ended::Code(_), _) if aborts => {}
             (Ended::Code(0), Standing::Active) => {
                 self.fail(
                     1,

@@ -27,6 +27,12 @@ impl Rank {
         self.ended.is_none()
     }
 
+    /// Its MPI program, or the rank itself, has begun to end.
+    pub fn is_ending(&self) -> bool {
+        let client = self.client.as_ref().map(|client| client.pid);
+        sys::is_ending(self.pid) || client.is_some_and(sys::is_ending)
+    }
+
     /// Signals its whole process group. Not once it has ended: its number may be another's by then.
     pub fn signal(&self, signal: i32) {
         match (self.is_running(), self.own_group) {

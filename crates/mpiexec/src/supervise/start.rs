@@ -50,6 +50,7 @@ impl<'a> Supervisor<'a> {
                 .and_then(|timeout| Instant::now().checked_add(timeout)),
             asked_to_end: None,
             losses: Vec::new(),
+            abort: None,
         })
     }
 

@@ -2,14 +2,16 @@
 
 use super::connection::Arrival;
 use super::rank::Client;
-use super::{Phase, Source, Supervisor, WRAPPER_TIME};
+use super::{Abort, Phase, Source, Supervisor, WRAPPER_TIME};
 use crate::message::say;
 use crate::pmi::{Event, Standing};
 use crate::sys::{self, Interest};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Lines taken from one rank before the others have their turn.
 const LINES_PER_TURN: usize = 256;
+/// Between two looks at ranks that are ending while an MPI_Abort waits.
+const ABORT_LOOK_TIME: Duration = Duration::from_millis(5);
 
 impl Supervisor<'_> {
     /// Reads what a rank has said and answers.
@@ -53,11 +55,13 @@ impl Supervisor<'_> {
                 }
                 Event::Started(rank) => self.watch_client(rank),
                 Event::Abort(rank, code) => {
-                    let shown = self.ranks[rank as usize].show(rank);
-                    self.fail(
+                    let now = Instant::now();
+                    self.abort.get_or_insert(Abort {
+                        rank,
                         code,
-                        &format!("{shown} called MPI_Abort with code {code}; the job is ended"),
-                    );
+                        look: now,
+                        until: now + WRAPPER_TIME,
+                    });
                 }
                 Event::Broken(rank, problem) => {
                     self.ranks[rank as usize].connection = None;
@@ -69,6 +73,24 @@ impl Supervisor<'_> {
         }
         if self.ranks.iter().any(|rank| !rank.is_running()) {
             self.check_barrier();
+        }
+    }
+
+    /// Acts on a rank's MPI_Abort unless another rank is just ending: that one's end is then the cause, and is told first.
+    pub(super) fn look_at_abort(&mut self) {
+        let Some(abort) = &mut self.abort else { return };
+        let (rank, code, now) = (abort.rank, abort.code, Instant::now());
+        abort.look = now + ABORT_LOOK_TIME;
+        let late = abort.until <= now;
+        self.reap();
+        let mut others = (0..).zip(&self.ranks).filter(|(other, _)| *other != rank);
+        if late || !others.any(|(_, other)| other.is_running() && other.is_ending()) {
+            self.abort = None;
+            let shown = self.ranks[rank as usize].show(rank);
+            self.fail(
+                code,
+                &format!("{shown} called MPI_Abort with code {code}; the job is ended"),
+            );
         }
     }
 

@@ -9,8 +9,8 @@ mod watchdog;
 
 pub use epoll::{Epoll, Interest};
 pub use process::{
-    Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, is_always_ready, kill,
-    kill_group, open_pidfd, reap, set_nonblocking, stop_self, with_more_descriptors,
+    Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, is_always_ready, is_ending,
+    kill, kill_group, open_pidfd, reap, set_nonblocking, stop_self, with_more_descriptors,
 };
 pub use signals::{Received, SignalReader, describe as describe_signal};
 pub use socket::{receive, send, socket_pair};

@@ -74,6 +74,23 @@ pub fn open_pidfd(pid: Pid) -> io::Result<OwnedFd> {
     }
 }
 
+/// Whether the process has begun to end, or has ended. The kernel closes its files, which others may notice, well before
+/// its parent is told.
+pub fn is_ending(pid: Pid) -> bool {
+    /// `PF_EXITING` of the flags in `/proc/PID/stat`.
+    const EXITING: u64 = 4;
+    let flags = stat_field(pid, 6).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_none_or(|flags| flags & EXITING != 0)
+}
+
+/// A field of `/proc/PID/stat`, counted from the state, which is 0.
+fn stat_field(pid: Pid, index: usize) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may itself hold spaces and parentheses; the state follows the last.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(index).map(str::to_owned)
+}
+
 /// The children of this process, ended ones included.
 pub fn children() -> Vec<Pid> {
     let own = std::process::id().to_string();
@@ -83,14 +100,8 @@ pub fn children() -> Vec<Pid> {
     let pids = entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid: &Pid| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name, in parentheses, may itself hold spaces and parentheses; state and parent follow the last.
-        stat.rsplit_once(") ")
-            .and_then(|(_, rest)| rest.split(' ').nth(1))
-            == Some(&own)
-    })
-    .collect()
+    pids.filter(|pid: &Pid| stat_field(*pid, 1).as_ref() == Some(&own))
+        .collect()
 }
 
 /// Whether the process has a handler for the signal: without one, most signals would end it.
