@@ -1,0 +1,244 @@
+//! The figures of a process, in memory that other processes can read.
+//!
+//! # Layout
+//! A *chunk* is a page of 32 records of 128 bytes, 16 words each. Its first record is its head: magic, then the offset of the
+//! chunk that was added before it. Every other record is a context's, a queue's, or free (all its first word zero).
+//!
+//! # Protocol
+//! 1. A chunk is filled before it is published and is never taken away while the process lives.
+//! 2. A record has one owner in its process: the object that it tells of. Its words are written by the thread that the
+//!    object's lock lets in; two locks of one object have words of their own.
+//! 3. The first word, the tag, is stored last when a record is taken and first when it is freed (release).
+//! 4. Readers are anywhere, at any time, and change nothing. They take words as they stand: a sum may be a moment old, and
+//!    an object that goes away while they read may be counted twice or not at all.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::figures::{ChunkWords, ContextFigures, read_contexts};
+use super::lock::{Tally, add};
+
+pub const WORDS: usize = 16;
+pub const RECORDS: usize = 32;
+pub const CHUNK_BYTES: usize = RECORDS * WORDS * 8;
+pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"weft-uar");
+
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Record(pub(super) [AtomicU64; WORDS]);
+
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub struct Chunk(pub(super) [Record; RECORDS]);
+
+const _: () = assert!(size_of::<Chunk>() == CHUNK_BYTES && size_of::<Record>() == 128);
+
+impl Default for Chunk {
+    fn default() -> Chunk {
+        Chunk(std::array::from_fn(|_| {
+            Record(std::array::from_fn(|_| AtomicU64::new(0)))
+        }))
+    }
+}
+
+impl Chunk {
+    fn words(&self) -> ChunkWords {
+        self.0
+            .each_ref()
+            .map(|record| record.0.each_ref().map(|word| word.load(Ordering::Relaxed)))
+    }
+}
+
+/// What a record tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// The counts of a context: the words of [`context_word`].
+    Context = 1,
+    /// A living object with figures of its own: the words of [`word`].
+    Object = 2,
+    /// The figures of a context's objects that are gone: the words of [`word`].
+    Retired = 3,
+}
+
+/// The words of an object's record.
+pub mod word {
+    pub const REQUESTS: usize = 1;
+    pub const POSTS: usize = 2;
+    pub const DOORBELLS: usize = 3;
+    pub const BLUEFLAME_WRITES: usize = 4;
+    pub const BLUEFLAME_BYTES: usize = 5;
+    /// Each lock has two words: takes, and those of them that found it taken.
+    pub const SEND_LOCK: usize = 6;
+    pub const UUAR_LOCK: usize = 8;
+    pub const RECEIVE_LOCK: usize = 10;
+    pub const CQ_LOCK: usize = 12;
+    pub const SRQ_LOCK: usize = 14;
+}
+
+/// The words of a context's record.
+pub mod context_word {
+    /// `policy | total uUARs << 8 | low-latency uUARs << 24`, policy 0 for static.
+    pub const SETTINGS: usize = 1;
+    pub const STATIC_PAGES: usize = 2;
+    pub const DYNAMIC_PAGES: usize = 3;
+    pub const STATIC_UUARS: usize = 4;
+    pub const DYNAMIC_UUARS: usize = 5;
+    /// uUARs with at least one queue pair.
+    pub const USED_UUARS: usize = 6;
+    pub const TDS_LEVEL_1: usize = 7;
+    pub const TDS_LEVEL_2: usize = 8;
+    pub const PDS: usize = 9;
+    pub const MRS: usize = 10;
+    pub const QPS: usize = 11;
+    pub const CQS: usize = 12;
+    pub const SRQS: usize = 13;
+}
+
+/// The first word of a record: `kind | device << 8 | context << 16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub kind: Kind,
+    pub device: u8,
+    /// Which of the process's contexts.
+    pub context: u32,
+}
+
+impl Tag {
+    fn to_word(self) -> u64 {
+        self.kind as u64 | u64::from(self.device) << 8 | u64::from(self.context) << 16
+    }
+
+    /// The tag of a record that is not free; `None` also for nonsense.
+    pub fn from_word(word: u64) -> Option<Tag> {
+        let kind = match word as u8 {
+            1 => Kind::Context,
+            2 => Kind::Object,
+            3 => Kind::Retired,
+            _ => return None,
+        };
+        Some(Tag {
+            kind,
+            device: (word >> 8) as u8,
+            context: u32::try_from(word >> 16).ok()?,
+        })
+    }
+}
+
+impl Record {
+    pub(super) fn add(&self, word: usize, more: u64) {
+        add(&self.0[word], more);
+    }
+
+    pub(super) fn set(&self, word: usize, value: u64) {
+        self.0[word].store(value, Ordering::Relaxed);
+    }
+
+    /// Adds the figures of `other`, an object that is going away.
+    pub(super) fn absorb(&self, other: &Record) {
+        for word in 1..WORDS {
+            self.add(word, other.word(word));
+        }
+    }
+
+    pub(super) fn word(&self, word: usize) -> u64 {
+        self.0[word].load(Ordering::Relaxed)
+    }
+
+    /// Where the figures of the lock whose words start at `word` are written.
+    #[inline]
+    pub(super) fn tally(&self, word: usize) -> Tally<'_> {
+        Tally {
+            takes: &self.0[word],
+            contentions: &self.0[word + 1],
+        }
+    }
+}
+
+/// Where chunks come from: the process's segment, or a test's heap.
+pub trait ChunkSource: Send + Sync {
+    /// A chunk of zeroes that lives as long as the process, and its offset, which is not 0.
+    fn allocate(&self) -> Option<(&'static Chunk, u64)>;
+
+    /// Makes the chunk at `offset` the one where readers start.
+    fn publish(&self, offset: u64);
+}
+
+/// The records of this process.
+pub struct Ledger {
+    source: Box<dyn ChunkSource>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    newest_chunk: u64,
+    chunks: BTreeMap<u64, &'static Chunk>,
+    free: Vec<&'static Record>,
+    contexts: u32,
+}
+
+impl Ledger {
+    pub fn new(source: Box<dyn ChunkSource>) -> Ledger {
+        Ledger {
+            source,
+            state: Mutex::default(),
+        }
+    }
+
+    /// A number that no other context of this process has had.
+    pub(super) fn next_context(&self) -> u32 {
+        let mut state = self.lock();
+        state.contexts += 1;
+        state.contexts
+    }
+
+    /// A record with all its words zero but the tag.
+    pub(super) fn take(&self, tag: Tag) -> Option<&'static Record> {
+        let mut state = self.lock();
+        if state.free.is_empty() {
+            self.grow(&mut state)?;
+        }
+        let record = state.free.pop()?;
+        for word in 1..WORDS {
+            record.set(word, 0);
+        }
+        record.0[0].store(tag.to_word(), Ordering::Release);
+        Some(record)
+    }
+
+    /// Takes back what [`Ledger::take`] gave.
+    pub(super) fn give_back(&self, record: &'static Record) {
+        record.0[0].store(0, Ordering::Release);
+        self.lock().free.push(record);
+    }
+
+    /// The contexts of this process.
+    pub fn contexts(&self) -> Vec<ContextFigures> {
+        let (newest, chunks) = {
+            let state = self.lock();
+            (state.newest_chunk, state.chunks.clone())
+        };
+        read_contexts(newest, |offset| {
+            chunks.get(&offset).map(|chunk| chunk.words())
+        })
+    }
+
+    fn grow(&self, state: &mut State) -> Option<()> {
+        let (chunk, offset) = self.source.allocate()?;
+        let (head, records) = chunk.0.split_first()?;
+        head.set(1, state.newest_chunk);
+        head.set(0, CHUNK_MAGIC);
+        state.newest_chunk = offset;
+        state.chunks.insert(offset, chunk);
+        state.free.extend(records.iter().rev());
+        self.source.publish(offset);
+        Some(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
