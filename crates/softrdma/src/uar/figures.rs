@@ -48,11 +48,11 @@ pub struct Figures {
 
 impl Figures {
     pub fn uars(&self) -> u64 {
-        self.static_uars + self.dynamic_uars
+        self.static_uars.saturating_add(self.dynamic_uars)
     }
 
     pub fn uuars(&self) -> u64 {
-        self.static_uuars + self.dynamic_uuars
+        self.static_uuars.saturating_add(self.dynamic_uuars)
     }
 
     /// uUARs that were allocated and have no queue pair.
@@ -130,11 +130,11 @@ impl Figures {
     }
 }
 
-/// Sums of what another process wrote: they wrap, they do not panic.
+/// Sums of what another process wrote, which may be nonsense: they end at the largest number.
 impl AddAssign for LockFigures {
     fn add_assign(&mut self, other: LockFigures) {
-        self.takes = self.takes.wrapping_add(other.takes);
-        self.contentions = self.contentions.wrapping_add(other.contentions);
+        self.takes = self.takes.saturating_add(other.takes);
+        self.contentions = self.contentions.saturating_add(other.contentions);
     }
 }
 
@@ -160,7 +160,7 @@ impl AddAssign for Figures {
             (&mut self.blueflame_writes, other.blueflame_writes),
             (&mut self.blueflame_bytes, other.blueflame_bytes),
         ] {
-            *sum = sum.wrapping_add(more);
+            *sum = sum.saturating_add(more);
         }
         self.send_lock += other.send_lock;
         self.uuar_lock += other.uuar_lock;

@@ -27,6 +27,9 @@ mod settings;
 mod static_uuars;
 mod thread_domains;
 
+#[cfg(test)]
+mod tests;
+
 pub use adapter::{Payload, WorkRequest};
 pub use context::{Context, ThreadDomain};
 pub use error::Error;

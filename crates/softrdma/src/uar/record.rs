@@ -226,6 +226,11 @@ impl Ledger {
         })
     }
 
+    #[cfg(test)]
+    pub(super) fn chunk_count(&self) -> usize {
+        self.lock().chunks.len()
+    }
+
     fn grow(&self, state: &mut State) -> Option<()> {
         let (chunk, offset) = self.source.allocate()?;
         let (head, records) = chunk.0.split_first()?;
