@@ -1,0 +1,122 @@
+//! From answers to packets.
+
+use super::{ReadResponse, Responder, Response};
+use crate::roce::batch::Batch;
+use crate::roce::host::{Fault, Host, Region};
+use crate::roce::packet::{Aeth, Header, Kind, Syndrome};
+
+impl Responder {
+    /// Everything up to this place was done.
+    pub(super) fn acknowledge(&mut self, place: u64) {
+        self.push_acknowledge(place, Syndrome::Ack);
+    }
+
+    /// The expected request is refused, or asked for.
+    pub(super) fn nak(&mut self, syndrome: Syndrome) {
+        self.nak_sent = true;
+        self.push_acknowledge(self.expected, syndrome);
+    }
+
+    fn push_acknowledge(&mut self, place: u64, syndrome: Syndrome) {
+        if let Some(Response::Acknowledge {
+            syndrome: Syndrome::Ack,
+            ..
+        }) = self.responses.back()
+        {
+            self.responses.pop_back();
+        }
+        self.responses.push_back(Response::Acknowledge {
+            place,
+            syndrome,
+            msn: self.msn,
+        });
+    }
+
+    pub fn transmit(&mut self, batch: &mut Batch, host: &mut impl Host) {
+        while !batch.is_full()
+            && let Some(response) = self.responses.pop_front()
+        {
+            match response {
+                Response::Acknowledge {
+                    place,
+                    syndrome,
+                    msn,
+                } => {
+                    if let Some(header) = self.answer(Kind::Acknowledge, place, syndrome, msn) {
+                        batch.push_bare(&self.link.route, &header);
+                    }
+                }
+                Response::Atomic {
+                    place,
+                    original,
+                    msn,
+                } => {
+                    let answer = self.answer(Kind::AtomicAcknowledge, place, Syndrome::Ack, msn);
+                    if let Some(mut header) = answer {
+                        header.original = original;
+                        batch.push_bare(&self.link.route, &header);
+                    }
+                }
+                Response::Read(mut read) => {
+                    if !self.send_read_response(&read, batch, host) {
+                        return self.fail_read(read.next, host);
+                    }
+                    read.next += 1;
+                    if read.next < read.end {
+                        self.responses.push_front(Response::Read(read));
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&self, kind: Kind, place: u64, syndrome: Syndrome, msn: u32) -> Option<Header> {
+        let mut header = self.link.header(kind, self.sequence.psn(place))?;
+        header.aeth = Aeth {
+            syndrome: syndrome.byte(),
+            msn,
+        };
+        Some(header)
+    }
+
+    /// One packet of a READ response; false if the memory cannot be read any more.
+    fn send_read_response(
+        &self,
+        read: &ReadResponse,
+        batch: &mut Batch,
+        host: &mut impl Host,
+    ) -> bool {
+        let kind = match (read.next == read.first, read.next + 1 == read.end) {
+            (true, true) => Kind::ReadResponseOnly,
+            (true, false) => Kind::ReadResponseFirst,
+            (false, true) => Kind::ReadResponseLast,
+            (false, false) => Kind::ReadResponseMiddle,
+        };
+        let Some(header) = self.answer(kind, read.next, Syndrome::Ack, read.msn) else {
+            return true;
+        };
+        let offset = (read.next - read.first) * self.link.mtu;
+        let part = Region {
+            address: read.region.address.wrapping_add(offset),
+            length: (read.region.length - offset).min(self.link.mtu),
+            ..read.region
+        };
+        let bytes = part.length as usize;
+        batch
+            .push(&self.link.route, &header, bytes, |out| {
+                if out.is_empty() {
+                    return Ok(());
+                }
+                host.read(&part, out)
+            })
+            .is_ok()
+    }
+
+    /// Memory went away while it was being read: what stands behind this place is not answered any more.
+    fn fail_read(&mut self, place: u64, host: &mut impl Host) {
+        self.responses.clear();
+        self.expected = place;
+        self.nak(Syndrome::RemoteAccess);
+        self.fail(Fault::Access, host);
+    }
+}
