@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh demo|check|bench|sanitize|valgrind: installs what that target needs and this machine lacks.
+# setup.sh demo|check|bench|sanitize|valgrind|softrdma: installs what that target needs and this machine lacks.
 # As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
 set -eu
 
@@ -19,17 +19,43 @@ need_venv() {
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
 }
 
+# What the quick part of tests/softrdma runs: other people's verbs programs, headers to compile our own against.
+need_verbs_programs() {
+    need ibv_rc_pingpong ibverbs-utils
+    need ib_write_bw perftest
+    [ -f /usr/include/infiniband/verbs.h ] || missing="$missing libibverbs-dev"
+    [ -d /usr/lib/python3/dist-packages/pyverbs ] || missing="$missing python3-pyverbs"
+}
+
 need_rust
 need cc gcc
 need make make
 need c++ g++
 case ${1:-} in
 demo) ;;
-check) need_venv; need valgrind valgrind; need unshare util-linux; need pkg-config pkg-config; need nm binutils ;;
+check)
+    need_venv
+    need valgrind valgrind
+    need unshare util-linux
+    need pkg-config pkg-config
+    need nm binutils
+    need_verbs_programs
+    ;;
 bench) need_venv ;;
 sanitize) need setarch util-linux ;;
 valgrind) need valgrind valgrind ;;
-*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind" >&2; exit 2 ;;
+softrdma)
+    need_verbs_programs
+    need ucx_perftest ucx-utils
+    need fi_info libfabric-bin
+    need ip iproute2
+    need nsenter util-linux
+    # The kernel's own software RDMA device, in a virtual machine.
+    need qemu-system-x86_64 qemu-system-x86
+    need busybox busybox-static
+    [ -f /etc/libibverbs.d/rxe.driver ] || missing="$missing ibverbs-providers"
+    ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma" >&2; exit 2 ;;
 esac
 [ -n "$missing" ] || exit 0
 

@@ -1,0 +1,41 @@
+"""Debian's own kernel and modules, unpacked in the build folder: downloaded as a package, never installed."""
+
+import re
+import subprocess
+
+from stand import Failure, require
+
+# In the order in which they are loaded. Without crc32_generic rxe only says "failed to add"; virtio_ring comes before
+# virtio. What a kernel has built in is left out.
+RXE = """crc32_generic configfs udp_tunnel ip6_udp_tunnel ib_core ib_uverbs ib_cm iw_cm rdma_cm rdma_ucm rdma_rxe
+    dummy""".split()
+VIRTIO_NET = """virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover
+    virtio_net""".split()
+
+
+def command(words, folder):
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    require(done.returncode == 0, f"{' '.join(map(str, words))} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Kernel:
+    """image: what qemu boots; modules: name to file, in the order of the lists above."""
+
+    def __init__(self, build):
+        folder = build / "kernel"
+        folder.mkdir(parents=True, exist_ok=True)
+        if not list(folder.glob("boot/vmlinuz-*")):
+            depends = command(["apt-cache", "depends", "linux-image-amd64"], folder)
+            package = re.search(r"linux-image-[0-9]\S*-amd64", depends)
+            require(package, "no kernel package is known here; run: apt-get update")
+            command(["apt-get", "download", package[0]], folder)
+            for archive in folder.glob("linux-image-*.deb"):
+                command(["dpkg", "-x", archive.name, "."], folder)
+                archive.unlink()
+        self.image = next(folder.glob("boot/vmlinuz-*"))
+        files = {path.name.split(".")[0].replace("-", "_"): path for path in folder.glob("lib/modules/*/kernel/**/*.ko")}
+        if not files:
+            raise Failure("this kernel's modules are compressed: teach kernel.py their suffix")
+        self.modules = {name: files[name] for name in VIRTIO_NET + RXE if name in files}
+        require("rdma_rxe" in self.modules, "this kernel has no rdma_rxe")

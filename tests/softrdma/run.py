@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Other people's verbs programs, unmodified, on the software RDMA device; and our own, a clause of the verbs each.
+
+    tests/softrdma/run.py (--prefix DIR | --library DIR) [--build DIR] [--filter RE] [--quick]
+
+One line a case, what was wrong with those that failed, and at the end `N passed, N failed, N skipped`.
+--quick takes the short form: no virtual machine, no network namespaces, few kills.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import time
+
+import devices
+import kill
+import libfabric
+import perftest
+import pingpong
+import pyverbs_suite
+import rxe
+import semantics
+import ucx
+import wire
+from stand import Failure, Skip, Stand
+
+GROUPS = (devices, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, kill, wire, rxe)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", type=pathlib.Path, help="an installed tree: bin/weft, lib/softrdma")
+    parser.add_argument("--library", type=pathlib.Path, help="instead, the folder of libibverbs.so.1")
+    parser.add_argument("--build", default="build/softrdma", type=pathlib.Path, help="where things are made")
+    parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
+    parser.add_argument("--quick", action="store_true", help="the short form")
+    parser.add_argument("--list", action="store_true", help="only the names")
+    options = parser.parse_args()
+    if not options.prefix and not options.library:
+        parser.error("--prefix or --library is needed")
+    return options
+
+
+def run_case(name, case):
+    begin = time.monotonic()
+    try:
+        case()
+        verdict, words = "ok", ""
+    except Skip as why:
+        verdict, words = "skipped", f": {why}"
+    except Failure as why:
+        verdict, words = "FAILED", "\n" + "\n".join(f"    | {line}" for line in str(why).splitlines())
+    print(f"{verdict:8}{time.monotonic() - begin:6.1f} s  {name}{words}", flush=True)
+    return verdict
+
+
+def main():
+    options = arguments()
+    library = (options.library or options.prefix / "lib/softrdma").resolve()
+    weft = options.prefix.resolve() / "bin/weft" if options.prefix else None
+    if not (library / "libibverbs.so.1").exists():
+        sys.exit(f"run.py: there is no libibverbs.so.1 in {library}")
+    stand = Stand(library, options.build.resolve(), weft, options.quick)
+    verdicts = []
+    for group in GROUPS:
+        for name, case in group.cases(stand):
+            if re.search(options.filter, name):
+                if options.list:
+                    print(name)
+                else:
+                    verdicts.append(run_case(name, case))
+    failed = verdicts.count("FAILED")
+    print(f"{verdicts.count('ok')} passed, {failed} failed, {verdicts.count('skipped')} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

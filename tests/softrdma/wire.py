@@ -1,0 +1,77 @@
+"""Two hosts, that is network namespaces, with RoCEv2 between them; and a wire that loses, delays and reorders."""
+
+from networks import Cable
+from perftest import ROW
+from stand import require
+
+ETHERNET = {"SOFTRDMA_LINK_LAYER": "ethernet"}
+# Every way in which a wire misbehaves; the seed makes a failure repeatable.
+BAD_WIRE = "loss=0.05,duplicate=0.02,reorder=0.05,delay_us=50,seed=7"
+
+
+def tools(stand, cable, command, faults="", timeout=60, environment=None):
+    """A Debian program, server on one host and client on the other."""
+    variables = stand.environment(**{**ETHERNET, **(environment or {})})
+    if faults:
+        variables["SOFTRDMA_FAULTS"] = faults
+    first, second = cable.hosts
+    pair = stand.pair(command, variables, before=(first.enter, second.enter), host=Cable.ADDRESSES[0])
+    return pair.succeed(timeout)
+
+
+def pingpong(stand, kind, options, faults=""):
+    with Cable() as cable:
+        # The example gives up a lost message after its queue pair's 67 ms, so a bad wire only makes it slow.
+        command = [f"ibv_{kind}_pingpong", "-d", "softrdma0", "-g", "1", *options]
+        for output in tools(stand, cable, command, faults):
+            require("iters in" in output and "invalid data" not in output, output)
+
+
+def perftest(stand, tool, options, faults=""):
+    with Cable() as cable:
+        _, output = tools(stand, cable, [tool, "-d", "softrdma0", "-F", "-x", "1", *options], faults)
+        require(ROW.search(output), f"no figures:\n{output}")
+
+
+def program(stand, name, arguments=(), faults=""):
+    """One of our two-process programs, its processes on different hosts."""
+    with Cable() as cable:
+        variables = stand.environment(**ETHERNET, TEST_NETNS=":".join(host.path for host in cable.hosts))
+        if faults:
+            variables["SOFTRDMA_FAULTS"] = faults
+        output = stand.run([stand.program(name), *arguments], variables, timeout=180)
+        require(f"ok {name}" in output, output)
+
+
+def by_lid(stand):
+    """InfiniBand's addresses: hosts are told apart by the LID they were given."""
+    with Cable() as cable:
+        variables = {"SOFTRDMA_LINK_LAYER": "infiniband"}
+        tools(stand, cable, ["ibv_rc_pingpong", "-d", "softrdma0", "-g", "1"], environment=variables)
+
+
+def cases(stand):
+    if stand.quick:
+        yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["300"], BAD_WIRE)
+        return
+    for kind in ("rc", "uc", "ud", "srq"):
+        yield f"wire: {kind} pingpong", lambda k=kind: pingpong(stand, k, ["-c"])
+        yield f"wire: {kind} pingpong, events", lambda k=kind: pingpong(stand, k, ["-e"])
+    yield "wire: rc pingpong, 1 MiB", lambda: pingpong(stand, "rc", ["-s", "1048576", "-n", "50", "-c"])
+    yield "wire: rc pingpong between InfiniBand ports by GID", lambda: by_lid(stand)
+    for tool in ("ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_read_lat", "ib_send_bw", "ib_send_lat"):
+        yield f"wire: {tool}", lambda t=tool: perftest(stand, t, ["-n", "500"])
+    for tool in ("ib_atomic_bw", "ib_atomic_lat"):
+        yield f"wire: {tool}", lambda t=tool: perftest(stand, t, ["-n", "500"])
+    yield "wire: ib_send_bw UD", lambda: perftest(stand, "ib_send_lat", ["-c", "UD", "-n", "500", "-s", "1024"])
+    yield "wire: ib_write_bw -a", lambda: perftest(stand, "ib_write_bw", ["-a", "-n", "20"])
+    yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
+        stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
+    )
+    for name in ("stream", "dead_peer", "xrc", "alloc_buf"):
+        yield f"wire: {name}", lambda n=name: program(stand, n)
+    yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)
+    yield "wire: rc pingpong at 5 % loss", lambda: pingpong(stand, "rc", ["-s", "20000", "-n", "200", "-c"], BAD_WIRE)
+    yield "wire: ib_write_bw at 5 % loss", lambda: perftest(stand, "ib_write_bw", ["-n", "100"], BAD_WIRE)
+    yield "wire: ib_read_bw at 5 % loss", lambda: perftest(stand, "ib_read_bw", ["-n", "100"], BAD_WIRE)
+    yield "wire: ib_atomic_bw at 5 % loss", lambda: perftest(stand, "ib_atomic_bw", ["-n", "200"], BAD_WIRE)
