@@ -28,6 +28,65 @@ plain! {
     i64 => i64,
 }
 
+/// `MPI_Aint`, as wide as `MPI_Count`.
+impl FromC<isize> for i64 {
+    #[inline]
+    unsafe fn from_c(raw: isize, _: &'static str) -> Result<i64> {
+        Ok(raw as i64)
+    }
+}
+
+const _: () = assert!(size_of::<isize>() == size_of::<i64>());
+
+/// A number of elements, which remembers what form of the function it came in.
+#[derive(Clone, Copy)]
+pub struct Count {
+    pub value: usize,
+    pub large: bool,
+}
+
+/// A displacement or stride in bytes, which remembers what form of the function it came in.
+#[derive(Clone, Copy)]
+pub struct Displacement {
+    pub value: isize,
+    pub large: bool,
+}
+
+macro_rules! counts {
+    ($($c:ty => $large:literal,)*) => {$(
+        impl FromC<$c> for Count {
+            unsafe fn from_c(raw: $c, name: &'static str) -> Result<Count> {
+                // SAFETY: by this function's contract.
+                let Length(value) = unsafe { Length::from_c(raw, name)? };
+                Ok(Count { value, large: $large })
+            }
+        }
+    )*};
+}
+
+counts! {
+    c_int => false,
+    i64 => true,
+}
+
+impl FromC<isize> for Displacement {
+    unsafe fn from_c(raw: isize, _: &'static str) -> Result<Displacement> {
+        Ok(Displacement {
+            value: raw,
+            large: false,
+        })
+    }
+}
+
+impl FromC<i64> for Displacement {
+    unsafe fn from_c(raw: i64, _: &'static str) -> Result<Displacement> {
+        Ok(Displacement {
+            value: raw as isize,
+            large: true,
+        })
+    }
+}
+
 impl FromC<c_int> for bool {
     #[inline]
     unsafe fn from_c(raw: c_int, _: &'static str) -> Result<bool> {

@@ -4,11 +4,11 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use weft_abi::MPI_Request;
-use weft_mpi::{Counts, Request};
+use weft_abi::{MPI_Datatype, MPI_Request};
+use weft_mpi::{Class, Counts, Request};
 
 use crate::argument::{Length, null_pointer};
-use crate::entry::{FromC, Result};
+use crate::entry::{Error, FromC, Result};
 
 /// An array that the function reads. `T` has the layout of the C type.
 pub struct Array<'a, T> {
@@ -76,6 +76,10 @@ macro_rules! arrays {
 
 arrays! {
     c_int => c_int,
+    i64 => i64,
+    isize => isize,
+    // The handles' numbers.
+    MPI_Datatype => usize,
     [c_int; 3] => [c_int; 3],
     // A request is its handle's number, so that arrays of them are worked on in place.
     MPI_Request => Request,
@@ -107,9 +111,42 @@ enum Width {
 }
 
 impl<'a> Numbers<'a> {
+    /// Whether they came in the large-count form of the function.
+    pub fn is_large(&self) -> bool {
+        matches!(self.address, Width::Large(_))
+    }
+
+    /// The numbers: `length` is what the call gives as the array's length.
+    pub fn list(self, length: Length) -> Result<Vec<i64>> {
+        let numbers = match length.0 {
+            0 => return Ok(Vec::new()),
+            _ => self.counts(length.0)?,
+        };
+        Ok(match numbers {
+            Counts::Int(numbers) => numbers.iter().copied().map(i64::from).collect(),
+            Counts::Large(numbers) => numbers.to_vec(),
+        })
+    }
+
+    /// As [`list`](Self::list), none below `least`.
+    pub fn list_from(self, least: i64, length: Length) -> Result<Vec<usize>> {
+        let numbers = self.list(length)?;
+        if let Some(index) = numbers.iter().position(|&number| number < least) {
+            let text = format!(
+                "{}[{index}]: {} is below {least}",
+                self.name, numbers[index]
+            );
+            return Err(Error::new(Class::Arg, text));
+        }
+        Ok(numbers.into_iter().map(|number| number as usize).collect())
+    }
+
     /// The numbers, one per rank.
     pub fn of_ranks(self, ranks: u32) -> Result<Counts<'a>> {
-        let ranks = ranks as usize;
+        self.counts(ranks as usize)
+    }
+
+    fn counts(self, length: usize) -> Result<Counts<'a>> {
         let is_null = match self.address {
             Width::Int(address) => address.is_null(),
             Width::Large(address) => address.is_null(),
@@ -117,15 +154,15 @@ impl<'a> Numbers<'a> {
         if is_null {
             return Err(null_pointer(self.name));
         }
-        // SAFETY of both: not null, so an array of the caller's with an element per rank, valid during the call.
+        // SAFETY of both: not null, so an array of the caller's with as many elements, valid during the call.
         Ok(match self.address {
             Width::Int(address) => {
                 // SAFETY: as above.
-                Counts::Int(unsafe { std::slice::from_raw_parts(address, ranks) })
+                Counts::Int(unsafe { std::slice::from_raw_parts(address, length) })
             }
             Width::Large(address) => {
                 // SAFETY: as above.
-                Counts::Large(unsafe { std::slice::from_raw_parts(address, ranks) })
+                Counts::Large(unsafe { std::slice::from_raw_parts(address, length) })
             }
         })
     }

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_Status;
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, Datatype, Predefined, TypeId, types};
+use weft_mpi::{Class, TypeId, types};
 
 use crate::argument::Length;
 use crate::entry::{self, Error, Result};
@@ -49,47 +49,10 @@ fn elements(status: &mut MPI_Status, datatype: TypeId, count: Length) -> Result<
     if types::as_predefined(datatype).is_none() {
         entry::enter()?;
     }
-    let (leaf, _) = types::find(datatype)?.leaves();
-    let bytes = bytes_of(count.0, leaf).ok_or_else(|| {
-        let text = format!(
-            "count: {} elements are larger than the address space",
-            count.0
-        );
+    let bytes = types::find(datatype)?.bytes_of(count.0).ok_or_else(|| {
+        let text = format!("count: no data of the datatype have {} elements", count.0);
         Error::new(Class::Count, text)
     })?;
     status::set_bytes(status, bytes as u64);
     Ok(())
-}
-
-/// The length of the first `count` basic elements of values of a type, of which a pair has two in each.
-fn bytes_of(count: usize, leaf: Predefined) -> Option<usize> {
-    let value = Datatype::from(leaf);
-    let in_a_value = value.elements(leaf.size())?;
-    let whole = (count / in_a_value).checked_mul(leaf.size())?;
-    let first = match count % in_a_value {
-        0 => 0,
-        _ => (1..leaf.size()).find(|&bytes| value.elements(bytes) == Some(1))?,
-    };
-    whole.checked_add(first)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_of_elements_are_what_elements_counts() {
-        for &leaf in Predefined::ALL {
-            for count in 0..5 {
-                let bytes = bytes_of(count, leaf).unwrap();
-                assert_eq!(
-                    Datatype::from(leaf).elements(bytes),
-                    Some(count),
-                    "{leaf:?}"
-                );
-            }
-        }
-        assert_eq!(bytes_of(3, Predefined::ShortInt), Some(8));
-        assert_eq!(bytes_of(usize::MAX, Predefined::Int), None);
-    }
 }

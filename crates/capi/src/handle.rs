@@ -141,14 +141,14 @@ fn group_number(group: GroupId) -> usize {
 
 /// A datatype need not be one where the call ignores it (MPI-5.0 §6.2), so a wrong number is no error here.
 #[inline]
-fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
+pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
     if number >= PREDEFINED_END {
         return Ok(TypeId(number as u64));
     }
     Ok(predefined::datatype(number).map_or(TypeId(NOTHING), TypeId::predefined))
 }
 
-fn datatype_number(datatype: TypeId) -> usize {
+pub fn datatype_number(datatype: TypeId) -> usize {
     match weft_mpi::types::as_predefined(datatype) {
         Some(predefined) => predefined::datatype_number(predefined),
         None => datatype.0 as usize,

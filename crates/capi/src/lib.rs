@@ -1,12 +1,13 @@
 //! The shims of `libmpi_abi.so.1`: each function of the C interface converts its arguments and calls the library.
 //!
-//! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `array`, `handle`,
+//! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `array`, `callback`, `handle`,
 //! `output`, `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
 //! parameters that the standard gives them.
 #![allow(clippy::too_many_arguments)]
 
 mod argument;
 mod array;
+mod callback;
 mod entry;
 mod handle;
 mod integer;

@@ -132,6 +132,34 @@ impl FromC<*mut c_int> for InOutInt {
     }
 }
 
+/// A position that goes in and comes out, of `int` in one form of the function and 64 bits wide in the other.
+pub struct InOutCount(OutCount);
+
+impl InOutCount {
+    pub fn get(&self) -> i64 {
+        match self.0 {
+            // SAFETY: `from_c` took a valid address, and an InOutCount does not outlive the call.
+            OutCount::Int(place) => unsafe { place.read().into() },
+            // SAFETY: as above.
+            OutCount::Large(place) => unsafe { place.read() },
+        }
+    }
+
+    pub fn set(self, value: i64) -> Result<()> {
+        self.0.set_exact(value)
+    }
+}
+
+impl<C> FromC<*mut C> for InOutCount
+where
+    OutCount: FromC<*mut C>,
+{
+    unsafe fn from_c(raw: *mut C, name: &'static str) -> Result<InOutCount> {
+        // SAFETY: by this function's contract.
+        unsafe { OutCount::from_c(raw, name).map(InOutCount) }
+    }
+}
+
 /// A place where the function stores an address; the C type hides that it is one.
 pub struct OutAddress(NonNull<*const c_void>);
 
@@ -140,6 +168,16 @@ impl OutAddress {
         // SAFETY: `from_c` took a valid address, and an OutAddress does not outlive the call. C does not say that the
         // place is aligned, since its type is `void`.
         unsafe { self.0.write_unaligned(address) }
+    }
+}
+
+impl OutAddress {
+    /// Stores an attribute's value, if it has one, and whether it has.
+    pub fn set_word(self, value: Option<usize>, flag: Out<bool>) {
+        flag.set(value.is_some());
+        if let Some(value) = value {
+            self.set(std::ptr::with_exposed_provenance(value));
+        }
     }
 }
 

@@ -9,24 +9,17 @@ unsupported! {
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 4. Partitioned point-to-point communication
     Parrived, Pready, Pready_list, Pready_range, Precv_init, Psend_init,
-    // 5. Datatypes
-    Pack, Pack_external, Pack_external_size, Pack_size, Type_create_darray, Type_create_hindexed,
-    Type_create_hindexed_block, Type_create_hvector, Type_create_indexed_block, Type_create_resized,
-    Type_create_struct, Type_create_subarray, Type_get_contents, Type_get_envelope, Type_indexed, Unpack,
-    Unpack_external,
     // 6. Collective communication
     Allgather_init, Allgatherv_init, Allreduce_init, Alltoall_init, Alltoallv_init, Alltoallw, Alltoallw_init,
     Barrier_init, Bcast_init, Exscan_init, Gather_init, Gatherv_init, Iallgather, Iallgatherv, Iallreduce,
     Ialltoall, Ialltoallv, Ialltoallw, Ibarrier, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
     Ireduce_scatter_block, Iscan, Iscatter, Iscatterv, Op_create, Op_free, Reduce_init, Reduce_local,
     Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan_init, Scatter_init,
-    Scatterv_init, Type_get_value_index,
+    Scatterv_init,
     // 7. Groups, contexts, communicators and caching
-    Comm_create_from_group, Comm_create_keyval, Comm_delete_attr, Comm_free_keyval, Comm_idup, Comm_idup_with_info,
-    Comm_remote_group, Comm_remote_size, Comm_set_attr, Group_from_session_pset, Intercomm_create,
-    Intercomm_create_from_groups, Intercomm_merge, Type_create_keyval, Type_delete_attr, Type_free_keyval,
-    Type_get_attr, Type_get_name, Type_set_attr, Type_set_name, Win_create_keyval, Win_delete_attr, Win_free_keyval,
-    Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
+    Comm_create_from_group, Comm_idup, Comm_idup_with_info, Comm_remote_group, Comm_remote_size,
+    Group_from_session_pset, Intercomm_create, Intercomm_create_from_groups, Intercomm_merge, Win_create_keyval,
+    Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
     // 8. Virtual topologies
     Cart_coords, Cart_create, Cart_get, Cart_map, Cart_rank, Cart_shift, Cart_sub, Cartdim_get, Dims_create,
     Dist_graph_create, Dist_graph_create_adjacent, Dist_graph_neighbors, Dist_graph_neighbors_count, Graph_create,
@@ -74,8 +67,4 @@ unsupported! {
     T_pvar_get_info, T_pvar_get_num, T_pvar_handle_alloc, T_pvar_handle_free, T_pvar_read, T_pvar_readreset,
     T_pvar_reset, T_pvar_session_create, T_pvar_session_free, T_pvar_start, T_pvar_stop, T_pvar_write,
     T_source_get_info, T_source_get_num, T_source_get_timestamp,
-    // 16. Deprecated interfaces
-    Attr_delete, Attr_put, Keyval_create, Keyval_free,
-    // 19. Language bindings
-    Type_create_f90_complex, Type_create_f90_integer, Type_create_f90_real, Type_match_size,
 }

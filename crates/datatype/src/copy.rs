@@ -155,6 +155,25 @@ unsafe fn copy_window<D: Direction>(
                 }
             }
         }
+        Shape::Blocks {
+            block,
+            displacements,
+        } => {
+            let at = |index: usize| user.wrapping_offset(displacements[index]);
+            let Split { head, whole, tail } = Split::new(window, *block);
+            // SAFETY: the three ranges partition the window, and block `index` lies at `at(index)`.
+            unsafe {
+                if let Some((index, part)) = head {
+                    D::copy(at(index).wrapping_add(part.start), packed, part.len());
+                    packed = packed.wrapping_add(part.len());
+                }
+                copy_scattered::<D>(user, packed, &displacements[whole.clone()], *block);
+                packed = packed.wrapping_add(whole.len() * block);
+                if let Some((index, part)) = tail {
+                    D::copy(at(index), packed, part.len());
+                }
+            }
+        }
         Shape::Loop {
             stride,
             size,
@@ -180,7 +199,7 @@ unsafe fn copy_window<D: Direction>(
                 }
             }
         }
-        Shape::Sequence { parts } => {
+        Shape::Sequence { parts, .. } => {
             let first = parts.partition_point(|part| part.packed + part.size <= window.start);
             for part in &parts[first..] {
                 if part.packed >= window.end {
@@ -211,7 +230,7 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
     // SAFETY: each arm covers exactly the shape's bytes; by this function's contract.
     unsafe {
         match shape {
-            Shape::Run { size } => D::copy(user, packed, *size),
+            Shape::Run { size } => copy_run::<D>(user, packed, *size),
             Shape::Strided {
                 count,
                 stride,
@@ -219,6 +238,10 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
             } => {
                 copy_strided::<D>(user, packed, *count, *stride, *block);
             }
+            Shape::Blocks {
+                block,
+                displacements,
+            } => copy_scattered::<D>(user, packed, displacements, *block),
             Shape::Loop {
                 count,
                 stride,
@@ -230,8 +253,8 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
                     copy_whole::<D>(child, at, packed.wrapping_add(index * size));
                 }
             }
-            Shape::Sequence { parts } => {
-                for part in parts {
+            Shape::Sequence { parts, .. } => {
+                for part in parts.iter() {
                     let at = user.wrapping_offset(part.displacement);
                     copy_whole::<D>(&part.shape, at, packed.wrapping_add(part.packed));
                 }
@@ -288,5 +311,71 @@ unsafe fn copy_blocks<D: Direction, const BLOCK: usize>(
         unsafe { D::copy(user, packed, BLOCK) };
         user = user.wrapping_offset(stride);
         packed = packed.wrapping_add(BLOCK);
+    }
+}
+
+/// Copies a block of `block` bytes at each of the displacements.
+///
+/// # Safety
+/// All the blocks, and `packed` for their total size, are valid for `D::copy`.
+unsafe fn copy_scattered<D: Direction>(
+    user: *mut u8,
+    packed: *mut u8,
+    displacements: &[isize],
+    block: usize,
+) {
+    // SAFETY: by this function's contract; each arm copies the same blocks.
+    unsafe {
+        match block {
+            4 => copy_listed::<D, 4>(user, packed, displacements),
+            8 => copy_listed::<D, 8>(user, packed, displacements),
+            16 => copy_listed::<D, 16>(user, packed, displacements),
+            24 => copy_listed::<D, 24>(user, packed, displacements),
+            32 => copy_listed::<D, 32>(user, packed, displacements),
+            _ => {
+                for (index, &displacement) in displacements.iter().enumerate() {
+                    let at = user.wrapping_offset(displacement);
+                    D::copy(at, packed.wrapping_add(index * block), block);
+                }
+            }
+        }
+    }
+}
+
+/// [`copy_scattered`] for a block size known to the compiler.
+///
+/// # Safety
+/// As [`copy_scattered`].
+unsafe fn copy_listed<D: Direction, const BLOCK: usize>(
+    user: *mut u8,
+    mut packed: *mut u8,
+    displacements: &[isize],
+) {
+    for &displacement in displacements {
+        // SAFETY: by this function's contract.
+        unsafe { D::copy(user.wrapping_offset(displacement), packed, BLOCK) };
+        packed = packed.wrapping_add(BLOCK);
+    }
+}
+
+/// Copies a run; the sizes of single numbers by moves instead of a call.
+///
+/// # Safety
+/// Both sides are valid for `D::copy` of `size` bytes.
+#[inline(always)]
+unsafe fn copy_run<D: Direction>(user: *mut u8, packed: *mut u8, size: usize) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match size {
+            1 => D::copy(user, packed, 1),
+            2 => D::copy(user, packed, 2),
+            4 => D::copy(user, packed, 4),
+            8 => D::copy(user, packed, 8),
+            12 => D::copy(user, packed, 12),
+            16 => D::copy(user, packed, 16),
+            24 => D::copy(user, packed, 24),
+            32 => D::copy(user, packed, 32),
+            _ => D::copy(user, packed, size),
+        }
     }
 }

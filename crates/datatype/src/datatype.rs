@@ -1,8 +1,11 @@
 //! Datatypes: immutable, shared, built from other datatypes (MPI-5.0 §5.1).
 
+use crate::body::Body;
+use crate::bounds::Bounds;
 use crate::copy::Copier;
 use crate::shape::Shape;
-use crate::{Overflow, Predefined};
+use crate::signature::Signature;
+use crate::{Envelope, Overflow, Predefined};
 use std::sync::{Arc, LazyLock};
 use weft_transport::{Layout, Memory};
 
@@ -16,43 +19,18 @@ enum Kind {
     Derived(Arc<Derived>),
 }
 
-/// How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` report (§5.1.13).
-#[derive(Clone, Debug)]
-pub enum Envelope {
-    Named(Predefined),
-    Contiguous {
-        count: usize,
-        old: Datatype,
-    },
-    Vector {
-        count: usize,
-        blocklength: usize,
-        stride: isize,
-        old: Datatype,
-    },
-}
-
 #[derive(Debug)]
 struct Derived {
     envelope: Envelope,
+    /// Whether the constructor took large counts.
+    large: bool,
     bounds: Bounds,
-    /// The one predefined type in the type map, and how often.
-    leaf: Predefined,
-    leaves: usize,
+    lower: isize,
+    extent: isize,
+    signature: Signature,
     /// Whether all data of one element is one run.
     run: bool,
     copier: Arc<Copier>,
-}
-
-/// Where one element's bytes lie relative to the buffer address. Everything is in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bounds {
-    size: usize,
-    lower: isize,
-    extent: isize,
-    true_lower: isize,
-    true_extent: isize,
-    alignment: usize,
 }
 
 impl From<Predefined> for Datatype {
@@ -62,60 +40,54 @@ impl From<Predefined> for Datatype {
 }
 
 impl Datatype {
-    /// `count` elements of `old`, one after the other (MPI_Type_contiguous).
-    pub fn contiguous(count: usize, old: &Datatype) -> Result<Datatype, Overflow> {
-        let envelope = Envelope::Contiguous {
-            count,
-            old: old.clone(),
-        };
-        Datatype::blocks(envelope, old, 1, count, 0)
-    }
-
-    /// `count` blocks of `blocklength` elements of `old`, whose starts are `stride` elements apart
-    /// (MPI_Type_vector).
-    pub fn vector(
-        count: usize,
-        blocklength: usize,
-        stride: isize,
-        old: &Datatype,
-    ) -> Result<Datatype, Overflow> {
-        let envelope = Envelope::Vector {
-            count,
-            blocklength,
-            stride,
-            old: old.clone(),
-        };
-        let stride_bytes = stride.checked_mul(old.extent()).ok_or(Overflow)?;
-        Datatype::blocks(envelope, old, count, blocklength, stride_bytes)
-    }
-
-    /// `count` blocks, `stride` bytes apart, of `blocklength` elements of `old`.
-    fn blocks(
-        envelope: Envelope,
-        old: &Datatype,
-        count: usize,
-        blocklength: usize,
-        stride: isize,
-    ) -> Result<Datatype, Overflow> {
-        let (leaf, leaves) = old.leaves();
-        let elements = count.checked_mul(blocklength).ok_or(Overflow)?;
-        let block = old.bounds().repeated(blocklength, old.extent())?;
-        let bounds = block.repeated(count, stride)?;
-        let (origin, shape) = if bounds.size == 0 {
-            (0, Shape::Run { size: 0 })
-        } else {
-            let (origin, shape) = old.shape();
-            let shape = shape.repeat(old.size(), blocklength, old.extent());
-            (origin, shape.repeat(block.size, count, stride))
-        };
+    /// The datatype of a constructor whose arguments say `body`.
+    pub(crate) fn derived(envelope: Envelope, body: Body) -> Result<Datatype, Overflow> {
+        let extent = body.extent()?;
+        let Body {
+            bounds,
+            origin,
+            shape,
+            signature,
+        } = body;
         Ok(Datatype(Kind::Derived(Arc::new(Derived {
             envelope,
+            large: false,
             bounds,
-            leaf,
-            leaves: leaves.checked_mul(elements).ok_or(Overflow)?,
+            lower: bounds.whole()?.low,
+            extent,
+            signature,
             run: matches!(shape, Shape::Run { .. }),
-            copier: Arc::new(Copier::new(origin, bounds.size, bounds.extent, shape)),
+            copier: Arc::new(Copier::new(origin, bounds.size, extent, shape)),
         }))))
+    }
+
+    /// What a constructor is to build on.
+    pub(crate) fn body(&self) -> Body {
+        match &self.0 {
+            Kind::Predefined(predefined) => Body::of(*predefined),
+            Kind::Derived(derived) => Body {
+                bounds: derived.bounds,
+                origin: derived.copier.origin(),
+                shape: derived.copier.shape().clone(),
+                signature: derived.signature.clone(),
+            },
+        }
+    }
+
+    /// The same, having been made by the large-count form of its constructor, as [`is_large`](Self::is_large) tells
+    /// then. For a datatype just made.
+    pub fn made_large(mut self, large: bool) -> Datatype {
+        if let Kind::Derived(derived) = &mut self.0
+            && let Some(derived) = Arc::get_mut(derived)
+        {
+            derived.large = large;
+        }
+        self
+    }
+
+    /// Whether the arguments in the envelope are large counts (§5.1.13).
+    pub fn is_large(&self) -> bool {
+        matches!(&self.0, Kind::Derived(derived) if derived.large)
     }
 
     pub fn envelope(&self) -> Envelope {
@@ -125,10 +97,11 @@ impl Datatype {
         }
     }
 
-    /// The predefined type this is, if it is one.
+    /// Whether it is predefined, with or without a name: such a type is not freed, and predefined operations take it.
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
             Kind::Predefined(predefined) => Some(*predefined),
+            Kind::Derived(derived) if derived.envelope.is_unnamed() => derived.signature.first(),
             Kind::Derived(_) => None,
         }
     }
@@ -147,29 +120,32 @@ impl Datatype {
     pub fn extent(&self) -> isize {
         match &self.0 {
             Kind::Predefined(predefined) => predefined.extent() as isize,
-            Kind::Derived(derived) => derived.bounds.extent,
+            Kind::Derived(derived) => derived.extent,
         }
     }
 
     #[inline]
     pub fn lower_bound(&self) -> isize {
-        self.bounds().lower
+        match &self.0 {
+            Kind::Predefined(_) => 0,
+            Kind::Derived(derived) => derived.lower,
+        }
     }
 
     #[inline]
     pub fn true_lower_bound(&self) -> isize {
-        self.bounds().true_lower
+        match &self.0 {
+            Kind::Predefined(_) => 0,
+            Kind::Derived(derived) => derived.bounds.data.map_or(0, |data| data.low),
+        }
     }
 
     #[inline]
     pub fn true_extent(&self) -> isize {
-        self.bounds().true_extent
-    }
-
-    /// The strictest alignment of a basic type in the type map.
-    #[inline]
-    pub fn alignment(&self) -> usize {
-        self.bounds().alignment
+        match &self.0 {
+            Kind::Predefined(predefined) => predefined.true_extent() as isize,
+            Kind::Derived(derived) => derived.bounds.data.map_or(0, |data| data.high - data.low),
+        }
     }
 
     /// Whether `count` elements are one run of bytes without holes.
@@ -179,14 +155,6 @@ impl Datatype {
             Kind::Derived(derived) => derived.run,
         };
         run && (count <= 1 || self.extent() == self.size() as isize)
-    }
-
-    /// The signature for reductions: the predefined type in the type map and how often one element has it.
-    pub fn leaves(&self) -> (Predefined, usize) {
-        match &self.0 {
-            Kind::Predefined(predefined) => (*predefined, 1),
-            Kind::Derived(derived) => (derived.leaf, derived.leaves),
-        }
     }
 
     /// How many whole elements `bytes` of received data are (MPI_Get_count); none if it is not a whole number.
@@ -201,15 +169,19 @@ impl Datatype {
     /// How many basic elements `bytes` of received data are (MPI_Get_elements): a pair is two. None if the
     /// last one is cut.
     pub fn elements(&self, bytes: usize) -> Option<usize> {
-        let (leaf, _) = self.leaves();
-        if self.size() == 0 {
-            return (bytes == 0).then_some(0);
-        }
-        let (whole, rest) = (bytes / leaf.size(), bytes % leaf.size());
-        match leaf.element().fields() {
-            None => (rest == 0).then_some(whole),
-            Some(_) if rest == 0 => Some(2 * whole),
-            Some([value, _]) => (rest == value.1).then_some(2 * whole + 1),
+        self.with_signature(|signature| signature.elements(bytes))
+    }
+
+    /// The length of the first `elements` basic elements of data of this type: what
+    /// [`elements`](Self::elements) counts as that many. None if the type has none, or it does not fit.
+    pub fn bytes_of(&self, elements: usize) -> Option<usize> {
+        self.with_signature(|signature| signature.bytes_of(elements))
+    }
+
+    pub(crate) fn with_signature<T>(&self, ask: impl FnOnce(&Signature) -> T) -> T {
+        match &self.0 {
+            Kind::Predefined(predefined) => ask(&Signature::of(*predefined)),
+            Kind::Derived(derived) => ask(&derived.signature),
         }
     }
 
@@ -242,14 +214,8 @@ impl Datatype {
     fn copier(&self) -> &Arc<Copier> {
         /// One per predefined type, in the order of [`Predefined::ALL`].
         static PREDEFINED: LazyLock<Vec<Arc<Copier>>> = LazyLock::new(|| {
-            let copier = |p: &Predefined| {
-                Arc::new(Copier::new(
-                    0,
-                    p.size(),
-                    p.extent() as isize,
-                    p.layout_shape(),
-                ))
-            };
+            let copier =
+                |p: &Predefined| Arc::new(Copier::new(0, p.size(), p.extent() as isize, p.shape()));
             Predefined::ALL.iter().map(copier).collect()
         });
         match &self.0 {
@@ -257,75 +223,26 @@ impl Datatype {
             Kind::Derived(derived) => &derived.copier,
         }
     }
-
-    #[inline]
-    fn bounds(&self) -> Bounds {
-        match &self.0 {
-            Kind::Predefined(predefined) => Bounds {
-                size: predefined.size(),
-                lower: 0,
-                extent: predefined.extent() as isize,
-                true_lower: 0,
-                true_extent: predefined.true_extent() as isize,
-                alignment: predefined.alignment(),
-            },
-            Kind::Derived(derived) => derived.bounds,
-        }
-    }
-
-    /// One element: where its first byte lies, and its shape from there.
-    fn shape(&self) -> (isize, Shape) {
-        match &self.0 {
-            Kind::Predefined(predefined) => (0, predefined.layout_shape()),
-            Kind::Derived(derived) => (derived.copier.origin(), derived.copier.shape().clone()),
-        }
-    }
 }
 
-impl Predefined {
-    fn layout_shape(self) -> Shape {
-        match self.element().fields() {
-            Some(fields) => Shape::sequence(&fields),
-            None => Shape::Run { size: self.size() },
+/// Takes the chain of old datatypes apart link by link: dropped by recursion, a long one would overflow the stack.
+impl Drop for Derived {
+    fn drop(&mut self) {
+        let mut pending = vec![std::mem::replace(
+            &mut self.envelope,
+            Envelope::Named(Predefined::Byte),
+        )];
+        while let Some(envelope) = pending.pop() {
+            for old in envelope.into_datatypes() {
+                if let Kind::Derived(derived) = old.0
+                    && let Some(mut last) = Arc::into_inner(derived)
+                {
+                    pending.push(std::mem::replace(
+                        &mut last.envelope,
+                        Envelope::Named(Predefined::Byte),
+                    ));
+                }
+            }
         }
-    }
-}
-
-impl Bounds {
-    /// The bounds of `count` elements whose origins are `stride` apart. An empty type map has all bounds 0.
-    fn repeated(self, count: usize, stride: isize) -> Result<Bounds, Overflow> {
-        let empty = Bounds {
-            size: 0,
-            lower: 0,
-            extent: 0,
-            true_lower: 0,
-            true_extent: 0,
-            alignment: self.alignment,
-        };
-        if count == 0 || self == empty {
-            return Ok(empty);
-        }
-        let last = isize::try_from(count - 1).map_err(|_| Overflow)?;
-        let size = self
-            .size
-            .checked_mul(count)
-            .filter(|&s| isize::try_from(s).is_ok());
-        let reach = last.checked_mul(stride).ok_or(Overflow)?;
-        let spread = |lower: isize, extent: isize| {
-            let low = lower.checked_add(reach.min(0))?;
-            let high = lower.checked_add(extent)?.checked_add(reach.max(0))?;
-            Some((low, high.checked_sub(low)?))
-        };
-        let (lower, extent) = spread(self.lower, self.extent).ok_or(Overflow)?;
-        let (true_lower, true_extent) =
-            spread(self.true_lower, self.true_extent).ok_or(Overflow)?;
-        Ok(Bounds {
-            size: size.ok_or(Overflow)?,
-            lower,
-            extent,
-            true_lower,
-            true_extent,
-            alignment: self.alignment,
-        })
     }
 }

@@ -6,14 +6,24 @@
 //! operations; [`kernel`] finds the loop that applies one to a type. Handles, the commit flag, reference
 //! counts and the ABI's numbers belong to the layers above.
 
+mod array;
+mod body;
+mod bounds;
+mod construct;
 mod copy;
 mod datatype;
+mod envelope;
+mod external;
+mod fortran;
 mod ops;
 mod predefined;
 mod reduce;
 mod shape;
+mod signature;
 
-pub use datatype::{Datatype, Envelope};
+pub use datatype::Datatype;
+pub use envelope::{Darray, Distribution, Envelope, Order, Subarray};
+pub use fortran::{TypeClass, match_size, value_index};
 pub use ops::{Kernel, Op, combine, kernel, supports};
 pub use predefined::{Element, Group, Predefined};
 

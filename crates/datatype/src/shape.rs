@@ -1,8 +1,13 @@
-//! The shape of a type's bytes: contiguous runs, loops over them, sequences of them.
+//! The shape of a type's bytes: contiguous runs, loops over them, lists of them.
 //!
 //! Shapes are built bottom up and merged while they are built: runs that touch become one run, a loop
 //! that goes on where its child ends becomes one loop. A shape's first run starts at displacement 0; where
 //! that lies relative to the buffer is said by whoever holds the shape.
+//!
+//! The depth is bounded, so that recursion over a shape is: a loop has at least two iterations of at least one
+//! byte, so 63 fit above each other, and lists within lists are spliced from [`Shape::DEEPEST`] on.
+
+use std::sync::Arc;
 
 /// Displacements are bytes relative to the shape's first byte, sizes are packed bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,15 +21,21 @@ pub(crate) enum Shape {
         stride: isize,
         block: usize,
     },
+    /// A run of `block` bytes at each of the displacements.
+    Blocks {
+        block: usize,
+        displacements: Arc<[isize]>,
+    },
     /// `count` copies of `child`, `stride` apart; `size` is the child's.
     Loop {
         count: usize,
         stride: isize,
         size: usize,
-        child: Box<Shape>,
+        child: Arc<Shape>,
     },
     Sequence {
-        parts: Box<[Part]>,
+        parts: Arc<[Part]>,
+        depth: u32,
     },
 }
 
@@ -38,6 +49,11 @@ pub(crate) struct Part {
 }
 
 impl Shape {
+    pub const EMPTY: Shape = Shape::Run { size: 0 };
+    const DEEPEST: u32 = 32;
+    /// Lists up to this length are spliced into the list they become part of.
+    const SHORT: usize = 16;
+
     /// `count` copies of the shape, `stride` bytes apart; `size` is the packed size of one. The caller has
     /// checked that `count * size` and the span do not overflow, or never goes that far.
     pub fn repeat(self, size: usize, count: usize, stride: isize) -> Shape {
@@ -89,35 +105,150 @@ impl Shape {
                 count,
                 stride,
                 size,
-                child: Box::new(child),
+                child: Arc::new(child),
             },
         }
     }
 
-    /// Runs of (displacement, bytes), in the order of the type map; those that touch are merged.
-    pub fn sequence(runs: &[(usize, usize)]) -> Shape {
-        let mut parts: Vec<Part> = Vec::with_capacity(runs.len());
-        let mut packed = 0;
-        for &(displacement, size) in runs {
-            match parts.last_mut() {
-                Some(last) if last.displacement + last.size as isize == displacement as isize => {
-                    last.size += size;
-                    last.shape = Shape::Run { size: last.size };
-                }
-                _ => parts.push(Part {
-                    displacement: displacement as isize,
-                    packed,
-                    size,
-                    shape: Shape::Run { size },
-                }),
-            }
-            packed += size;
+    /// Lists above each other on the way down.
+    fn depth(&self) -> u32 {
+        match self {
+            Shape::Run { .. } | Shape::Strided { .. } | Shape::Blocks { .. } => 0,
+            Shape::Loop { child, .. } => child.depth(),
+            Shape::Sequence { depth, .. } => *depth,
         }
-        match parts.as_slice() {
-            [one] => one.shape.clone(),
-            _ => Shape::Sequence {
-                parts: parts.into(),
-            },
+    }
+
+    /// Whether two shapes are the same, as far as a look at them tells.
+    fn is(&self, other: &Shape) -> bool {
+        match (self, other) {
+            (Shape::Sequence { parts: a, .. }, Shape::Sequence { parts: b, .. }) => {
+                Arc::ptr_eq(a, b)
+            }
+            (
+                Shape::Blocks {
+                    displacements: a, ..
+                },
+                Shape::Blocks {
+                    displacements: b, ..
+                },
+            ) => Arc::ptr_eq(a, b),
+            (
+                Shape::Loop {
+                    count,
+                    stride,
+                    child,
+                    ..
+                },
+                Shape::Loop {
+                    count: other_count,
+                    stride: other_stride,
+                    child: other_child,
+                    ..
+                },
+            ) => count == other_count && stride == other_stride && child.is(other_child),
+            (Shape::Run { .. } | Shape::Strided { .. }, _) => self == other,
+            _ => false,
+        }
+    }
+}
+
+/// Puts shapes one after the other.
+#[derive(Default)]
+pub(crate) struct List {
+    parts: Vec<Part>,
+    packed: usize,
+}
+
+impl List {
+    pub fn with_capacity(parts: usize) -> List {
+        List {
+            parts: Vec::with_capacity(parts),
+            packed: 0,
+        }
+    }
+
+    /// Appends a shape of `size` packed bytes, not none, whose first byte lies at `displacement`.
+    pub fn push(&mut self, displacement: isize, size: usize, shape: &Shape) {
+        match shape {
+            Shape::Sequence { parts, depth }
+                if parts.len() <= Shape::SHORT || *depth >= Shape::DEEPEST =>
+            {
+                for part in parts.iter() {
+                    self.append(displacement + part.displacement, part.size, &part.shape);
+                }
+            }
+            Shape::Blocks {
+                block,
+                displacements,
+            } if displacements.len() <= Shape::SHORT => {
+                for at in displacements.iter() {
+                    self.append(displacement + at, *block, &Shape::Run { size: *block });
+                }
+            }
+            _ => self.append(displacement, size, shape),
+        }
+    }
+
+    fn append(&mut self, displacement: isize, size: usize, shape: &Shape) {
+        let packed = self.packed;
+        self.packed += size;
+        if let (Shape::Run { .. }, Some(last)) = (shape, self.parts.last_mut())
+            && let Shape::Run { size: run } = &mut last.shape
+            && last.displacement + *run as isize == displacement
+        {
+            *run += size;
+            last.size = *run;
+            return;
+        }
+        self.parts.push(Part {
+            displacement,
+            packed,
+            size,
+            shape: shape.clone(),
+        });
+    }
+
+    /// Where the first byte lies, and the shape of all from there.
+    pub fn finish(mut self) -> (isize, Shape) {
+        let Some(first) = self.parts.first() else {
+            return (0, Shape::EMPTY);
+        };
+        let origin = first.displacement;
+        for part in &mut self.parts {
+            part.displacement -= origin;
+        }
+        (origin, self.shape())
+    }
+
+    /// The simplest shape of the parts.
+    fn shape(self) -> Shape {
+        let parts = self.parts;
+        let Part { size, shape, .. } = parts[0].clone();
+        let alike = parts.iter().all(|part| part.shape.is(&shape));
+        if parts.len() == 1 {
+            return shape;
+        }
+        let stride = parts[1].displacement;
+        let steady = || {
+            let steps = parts.windows(2);
+            steps
+                .map(|pair| pair[1].displacement - pair[0].displacement)
+                .all(|step| step == stride)
+        };
+        if alike && steady() {
+            return shape.repeat(size, parts.len(), stride);
+        }
+        if let (true, Shape::Run { size: block }) = (alike, &shape) {
+            return Shape::Blocks {
+                block: *block,
+                displacements: parts.iter().map(|part| part.displacement).collect(),
+            };
+        }
+        let below = parts.iter().map(|part| part.shape.depth()).max();
+        Shape::Sequence {
+            parts: parts.into(),
+            depth: below.map_or(0, |below| below + 1),
         }
     }
 }

@@ -1,138 +1,18 @@
-//! Derived datatypes against a naive type map: a list of (basic type, displacement), built by the rules of
-//! MPI-5.0 §5.1 one entry at a time.
+//! Derived datatypes against a naive type map: bounds, and which bytes a window of the packed data is.
+
+mod typemap;
 
 use proptest::prelude::*;
-use weft_datatype::{Datatype, Envelope, Overflow, Predefined};
-
-/// The oracle: entries in order, and bounds by the definitions of §5.1.
-#[derive(Clone, Debug)]
-struct TypeMap {
-    /// Displacement and bytes of each basic element.
-    entries: Vec<(isize, usize)>,
-    lower: isize,
-    upper: isize,
-}
-
-impl TypeMap {
-    fn of(predefined: Predefined) -> TypeMap {
-        use Predefined::*;
-        let entries = match predefined {
-            FloatInt | TwoInt | TwoReal | TwoInteger => vec![(0, 4), (4, 4)],
-            DoubleInt | LongInt => vec![(0, 8), (8, 4)],
-            TwoDoublePrecision => vec![(0, 8), (8, 8)],
-            ShortInt => vec![(0, 2), (4, 4)],
-            LongDoubleInt => vec![(0, 16), (16, 4)],
-            _ => vec![(0, predefined.size())],
-        };
-        TypeMap {
-            entries,
-            lower: 0,
-            upper: predefined.extent() as isize,
-        }
-    }
-
-    fn extent(&self) -> isize {
-        self.upper - self.lower
-    }
-
-    fn placed(&self, displacements: impl Iterator<Item = isize>) -> TypeMap {
-        let mut map = TypeMap {
-            entries: Vec::new(),
-            lower: isize::MAX,
-            upper: isize::MIN,
-        };
-        for displacement in displacements {
-            map.entries.extend(
-                self.entries
-                    .iter()
-                    .map(|&(at, bytes)| (at + displacement, bytes)),
-            );
-            map.lower = map.lower.min(self.lower + displacement);
-            map.upper = map.upper.max(self.upper + displacement);
-        }
-        if map.entries.is_empty() {
-            (map.lower, map.upper) = (0, 0);
-        }
-        map
-    }
-
-    /// User displacement of each packed byte of `count` elements.
-    fn bytes(&self, count: usize) -> Vec<isize> {
-        let element = |index: usize| {
-            let start = index as isize * self.extent();
-            self.entries
-                .iter()
-                .flat_map(move |&(at, bytes)| (0..bytes as isize).map(move |b| start + at + b))
-        };
-        (0..count).flat_map(element).collect()
-    }
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    Contiguous(usize),
-    Vector(usize, usize, isize),
-}
-
-fn build(leaf: Predefined, steps: &[Step]) -> (Datatype, TypeMap) {
-    let mut datatype = Datatype::from(leaf);
-    let mut map = TypeMap::of(leaf);
-    for step in steps {
-        let extent = map.extent();
-        (datatype, map) = match *step {
-            Step::Contiguous(count) => (
-                Datatype::contiguous(count, &datatype).unwrap(),
-                map.placed((0..count as isize).map(|index| index * extent)),
-            ),
-            Step::Vector(count, blocklength, stride) => {
-                let block = move |index: isize| {
-                    (0..blocklength as isize).map(move |at| (index * stride + at) * extent)
-                };
-                (
-                    Datatype::vector(count, blocklength, stride, &datatype).unwrap(),
-                    map.placed((0..count as isize).flat_map(block)),
-                )
-            }
-        };
-    }
-    (datatype, map)
-}
-
-fn leaf() -> impl Strategy<Value = Predefined> {
-    prop_oneof![
-        Just(Predefined::Char),
-        Just(Predefined::Short),
-        Just(Predefined::Int),
-        Just(Predefined::Double),
-        Just(Predefined::CDoubleComplex),
-        Just(Predefined::CLongDoubleComplex),
-        Just(Predefined::ShortInt),
-        Just(Predefined::DoubleInt),
-        Just(Predefined::LongDoubleInt),
-    ]
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        (0usize..4).prop_map(Step::Contiguous),
-        (0usize..5, 0usize..4, -5isize..6).prop_map(|(c, b, s)| Step::Vector(c, b, s)),
-    ]
-}
+use typemap::{TypeMap, build, leaf, step};
+use weft_datatype::{Datatype, Overflow, Predefined};
 
 fn check_bounds(datatype: &Datatype, map: &TypeMap) {
-    let size: usize = map.entries.iter().map(|&(_, bytes)| bytes).sum();
-    assert_eq!(datatype.size(), size);
+    assert_eq!(datatype.size(), map.size());
     assert_eq!(
         (datatype.lower_bound(), datatype.extent()),
-        (map.lower, map.extent())
+        (map.lower(), map.extent())
     );
-    let low = map.entries.iter().map(|&(at, _)| at).min().unwrap_or(0);
-    let high = map
-        .entries
-        .iter()
-        .map(|&(at, bytes)| at + bytes as isize)
-        .max()
-        .unwrap_or(0);
+    let (low, high) = map.data();
     assert_eq!(
         (datatype.true_lower_bound(), datatype.true_extent()),
         (low, high - low)
@@ -140,6 +20,8 @@ fn check_bounds(datatype: &Datatype, map: &TypeMap) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
     #[test]
     fn windows_copy_what_the_type_map_says(
         leaf in leaf(),
@@ -229,79 +111,32 @@ fn predefined_types_have_the_sizes_of_c_and_gfortran() {
 }
 
 #[test]
-fn counts_are_of_whole_elements() {
-    let int = Datatype::from(Predefined::Int);
-    let pairs = Datatype::contiguous(3, &Predefined::ShortInt.into()).unwrap();
-    let vector = Datatype::vector(2, 2, 3, &int).unwrap();
-    let empty = Datatype::contiguous(0, &int).unwrap();
-    assert_eq!(
-        (int.count(8), int.count(9), int.elements(8), int.elements(9)),
-        (Some(2), None, Some(2), None)
-    );
-    assert_eq!(
-        (vector.count(32), vector.count(20), vector.elements(20)),
-        (Some(2), None, Some(5))
-    );
-    assert_eq!(
-        (pairs.count(18), pairs.elements(18), pairs.elements(8)),
-        (Some(1), Some(6), Some(3))
-    );
-    assert_eq!(pairs.elements(9), None);
-    assert_eq!(
-        (empty.count(0), empty.elements(0), empty.count(4)),
-        (Some(0), Some(0), None)
-    );
-    assert_eq!(vector.leaves(), (Predefined::Int, 4));
-}
-
-#[test]
 fn dense_types_need_no_layout() {
     let int = Datatype::from(Predefined::Int);
     let dense = Datatype::vector(5, 2, 2, &int).unwrap();
-    assert!(
-        dense.is_contiguous(7)
-            && dense
-                .memory(std::ptr::null_mut(), 7)
-                .unwrap()
-                .layout
-                .is_none()
-    );
+    let layout =
+        |datatype: &Datatype, count| datatype.memory(std::ptr::null_mut(), count).unwrap().layout;
+    assert!(dense.is_contiguous(7) && layout(&dense, 7).is_none());
     let gaps = Datatype::vector(1, 2, 9, &int).unwrap();
     assert!(gaps.is_contiguous(100));
     let pair = Datatype::from(Predefined::DoubleInt);
     assert!(pair.is_contiguous(1) && !pair.is_contiguous(2));
     assert!(!Datatype::from(Predefined::ShortInt).is_contiguous(1));
-}
 
-#[test]
-fn envelopes_tell_how_a_type_was_made() {
-    let int = Datatype::from(Predefined::Int);
-    let vector = Datatype::vector(3, 2, -4, &int).unwrap();
-    let Envelope::Vector {
-        count: 3,
-        blocklength: 2,
-        stride: -4,
-        old,
-    } = vector.envelope()
-    else {
-        panic!("{:?}", vector.envelope());
-    };
-    assert!(matches!(old.envelope(), Envelope::Named(Predefined::Int)));
-    let rows = Datatype::contiguous(6, &vector).unwrap();
-    assert!(matches!(
-        rows.envelope(),
-        Envelope::Contiguous { count: 6, .. }
-    ));
-    assert_eq!(
-        (rows.predefined(), int.predefined()),
-        (None, Some(Predefined::Int))
-    );
+    // A struct without holes, and a list of blocks that touch.
+    let short = Datatype::from(Predefined::Short);
+    let filled =
+        Datatype::structure([2, 1].into(), [0, 4].into(), [short, int.clone()].into()).unwrap();
+    assert!(filled.is_contiguous(9) && layout(&filled, 9).is_none());
+    let touching = Datatype::indexed([1, 3, 2].into(), [4, 5, 8].into(), &int).unwrap();
+    assert!(layout(&touching, 1).is_none() && touching.true_lower_bound() == 16);
 }
 
 #[test]
 fn what_does_not_fit_is_an_error() {
     let int = Datatype::from(Predefined::Int);
     let huge = usize::MAX / 2;
+    let far = isize::MAX - 1;
     assert_eq!(Datatype::contiguous(huge, &int).err(), Some(Overflow));
     assert_eq!(Datatype::vector(huge, huge, 1, &int).err(), Some(Overflow));
     assert_eq!(
@@ -309,8 +144,52 @@ fn what_does_not_fit_is_an_error() {
         Some(Overflow)
     );
     assert_eq!(Datatype::vector(1 << 62, 1, 4, &int).err(), Some(Overflow));
+    assert_eq!(
+        Datatype::hindexed([1].into(), [far].into(), &int).err(),
+        Some(Overflow)
+    );
+    assert_eq!(
+        Datatype::indexed([1].into(), [far / 2].into(), &int).err(),
+        Some(Overflow)
+    );
+    assert_eq!(Datatype::resized(&int, far, far).err(), Some(Overflow));
+    let apart = Datatype::hindexed([1, 1].into(), [-far, far - 8].into(), &int);
+    assert_eq!(apart.err(), Some(Overflow));
     assert!(int.memory(std::ptr::null_mut(), huge).is_err());
     let large = Datatype::contiguous(1 << 60, &int).unwrap();
     assert_eq!(large.size(), 1 << 62);
     assert!(large.memory(std::ptr::null_mut(), 4).is_err());
+}
+
+/// §5.1.7: set bounds outweigh the data's in whatever is built on the type.
+#[test]
+fn set_bounds_stay() {
+    let int = Datatype::from(Predefined::Int);
+    let small = Datatype::resized(&int, 0, 2).unwrap();
+    let double = Datatype::from(Predefined::Double);
+    let both = Datatype::structure([1, 1].into(), [0, 8].into(), [small, double].into()).unwrap();
+    assert_eq!(
+        (both.lower_bound(), both.extent(), both.true_extent()),
+        (0, 2, 16)
+    );
+    let nothing = Datatype::contiguous(0, &int).unwrap();
+    let marked = Datatype::resized(&nothing, -3, 10).unwrap();
+    let twice = Datatype::contiguous(2, &marked).unwrap();
+    assert_eq!(
+        (twice.size(), twice.lower_bound(), twice.extent()),
+        (0, -3, 20)
+    );
+    let again = Datatype::resized(&both, 4, 16).unwrap();
+    assert_eq!((again.lower_bound(), again.extent()), (4, 16));
+}
+
+/// §5.1.6: the extent of C's struct.
+#[test]
+fn extents_are_aligned() {
+    let types = [Predefined::Double.into(), Predefined::Char.into()];
+    let record = Datatype::structure([1, 1].into(), [0, 8].into(), types.into()).unwrap();
+    assert_eq!(
+        (record.extent(), record.true_extent(), record.size()),
+        (16, 9, 9)
+    );
 }

@@ -160,7 +160,7 @@ fn check_root(comm: &Comm, root: i32) -> Result<usize> {
 
 /// A predefined operation on a datatype (MPI-5.0 §6.9.2).
 pub fn predefined_op(op: Op, datatype: TypeId) -> Result<PredefinedOp> {
-    let predefined = types::as_predefined(datatype).filter(|_| !op.is_accumulate_only());
+    let predefined = types::plain(datatype).filter(|_| !op.is_accumulate_only());
     predefined
         .and_then(|predefined| PredefinedOp::new(op, predefined))
         .ok_or_else(|| {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use weft_engine::LANES;
 use weft_transport::Peer;
 
+use crate::attributes::{Attributes, Holder};
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
@@ -43,6 +44,7 @@ pub struct Comm {
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
+    pub attributes: Attributes,
 }
 
 impl Comm {
@@ -55,6 +57,7 @@ impl Comm {
             handler: HandlerCell::new(Handler::Fatal),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
+            attributes: Attributes::new(Holder::Comm),
         }
     }
 
@@ -178,7 +181,8 @@ pub(crate) fn register(comm: Comm) -> Result<CommId> {
     Ok(id)
 }
 
-/// `MPI_Comm_free`. Pending operations go on: they know their context and peers (MPI-5.0 §7.4.3).
+/// `MPI_Comm_free`. Pending operations go on: they know their context and peers (MPI-5.0 §7.4.3). It stays if a
+/// delete function of its attributes fails.
 pub fn free(id: CommId) -> Result<()> {
     if id == CommId::WORLD || id == CommId::SELF {
         return Err(argument(
@@ -187,6 +191,7 @@ pub fn free(id: CommId) -> Result<()> {
             "a predefined communicator cannot be freed",
         ));
     }
+    share(id)?.attributes.delete_all(id.0)?;
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
     crate::buffered::forget(&comm);

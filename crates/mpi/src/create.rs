@@ -28,19 +28,28 @@ fn number_for_all(comm: &Comm) -> Result<u32> {
 
 /// A communicator like `parent` with another group: its error handler is inherited (MPI-5.0 §9.3.1).
 fn derived(parent: &Comm, number: u32, group: Group) -> Result<CommId> {
+    register(child(parent, number, group))
+}
+
+fn child(parent: &Comm, number: u32, group: Group) -> Comm {
     let rank = group
         .rank_of(process().rank())
         .expect("this process is in the new group");
     let comm = Comm::new(number, rank, group, c"");
     comm.set_handler(parent.handler());
-    register(comm)
+    comm
 }
 
-/// `MPI_Comm_dup`.
+/// `MPI_Comm_dup`, with the attributes whose copy functions say so (MPI-5.0 §7.7.2).
 pub fn dup(comm: CommId) -> Result<CommId> {
-    let comm = crate::comm::share(comm)?;
+    let id = comm;
+    let comm = crate::comm::share(id)?;
     let number = number_for_all(&comm)?;
-    derived(&comm, number, comm.group().clone())
+    let attributes = comm.attributes.copied(id.0);
+    let attributes = attributes.inspect_err(|_| process().contexts.release(number))?;
+    let mut copy = child(&comm, number, comm.group().clone());
+    copy.attributes = attributes;
+    register(copy)
 }
 
 /// `MPI_Comm_split`: no communicator for the colour `MPI_UNDEFINED` (none).

@@ -3,7 +3,7 @@
 //! The functions here are what the C interface's shims call: they take handles as identifiers, check every
 //! argument, and return the standard's error classes. They know no C type.
 
-pub mod attribute;
+pub mod attributes;
 pub mod buffered;
 pub mod collective;
 pub mod comm;

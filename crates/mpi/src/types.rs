@@ -1,9 +1,17 @@
 //! Datatype handles (MPI-5.0 chapter 5). What a datatype means is in `weft_datatype`.
 
+pub mod annotation;
+pub mod external;
+pub mod fortran;
+pub mod packing;
+
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use weft_datatype::{Darray, Distribution, Envelope, Order, Subarray};
 use weft_datatype::{Datatype, Predefined};
+pub use weft_datatype::{TypeClass, match_size, value_index};
 use weft_transport::Memory;
 
 use crate::error::handler::argument;
@@ -22,8 +30,26 @@ impl TypeId {
 
 /// A datatype that the program made.
 pub struct UserType {
-    pub datatype: Datatype,
+    datatype: Datatype,
     committed: AtomicBool,
+    annotation: annotation::Annotation,
+}
+
+/// A datatype that a handle names, for as long as the handle lives.
+pub enum Found {
+    Predefined(Datatype),
+    User(&'static UserType),
+}
+
+impl Deref for Found {
+    type Target = Datatype;
+    #[inline]
+    fn deref(&self) -> &Datatype {
+        match self {
+            Found::Predefined(datatype) => datatype,
+            Found::User(user) => &user.datatype,
+        }
+    }
 }
 
 const PREDEFINED_END: u64 = 4096;
@@ -39,13 +65,18 @@ pub fn as_predefined(id: TypeId) -> Option<Predefined> {
     Predefined::ALL.get(id.0 as usize).copied()
 }
 
-/// The datatype that a handle names.
-pub fn find(id: TypeId) -> Result<Datatype> {
-    if let Some(predefined) = as_predefined(id) {
-        return Ok(predefined.into());
+/// The datatype that a handle names, without a lock.
+#[inline]
+pub fn find(id: TypeId) -> Result<Found> {
+    match as_predefined(id) {
+        Some(predefined) => Ok(Found::Predefined(predefined.into())),
+        None => user(id).map(Found::User),
     }
-    let user = process().types.share(id.0).ok_or_else(not_a_type)?;
-    Ok(user.datatype.clone())
+}
+
+#[inline]
+fn user(id: TypeId) -> Result<&'static UserType> {
+    process().types.get(id.0).ok_or_else(not_a_type)
 }
 
 #[cold]
@@ -117,44 +148,77 @@ fn general_memory(buffer: *mut u8, count: i64, id: TypeId) -> Result<Memory> {
 
 /// A committed datatype.
 pub fn committed(id: TypeId) -> Result<Datatype> {
-    if as_predefined(id).is_some() {
-        return find(id);
+    match find(id)? {
+        Found::Predefined(datatype) => Ok(datatype),
+        Found::User(user) if user.committed.load(Ordering::Acquire) => Ok(user.datatype.clone()),
+        Found::User(_) => Err(not_committed()),
     }
-    let user = process().types.get(id.0).ok_or_else(not_a_type)?;
-    match user.committed.load(Ordering::Acquire) {
-        true => Ok(user.datatype.clone()),
-        false => Err(not_committed()),
-    }
+}
+
+/// The predefined datatype, named or not, that a handle names, if it names one.
+pub fn plain(id: TypeId) -> Option<Predefined> {
+    as_predefined(id).or_else(|| user(id).ok()?.datatype.predefined())
 }
 
 /// A handle for a new datatype, not committed.
 pub fn register(datatype: Datatype) -> Result<TypeId> {
+    register_annotated(datatype, false, annotation::Annotation::default())
+}
+
+fn register_annotated(
+    datatype: Datatype,
+    committed: bool,
+    annotation: annotation::Annotation,
+) -> Result<TypeId> {
     let user = UserType {
         datatype,
-        committed: AtomicBool::new(false),
+        committed: AtomicBool::new(committed),
+        annotation,
     };
     let id = process().types.insert(Arc::new(user)).map(TypeId);
     id.ok_or_else(|| argument(Class::NoMem, "newtype", "too many datatypes"))
 }
 
+/// A handle for a datatype that was used to make another: the same for a predefined one, else a new one
+/// (MPI-5.0 §5.1.13).
+pub fn constituent(datatype: &Datatype) -> Result<TypeId> {
+    match datatype.predefined() {
+        Some(_) => fortran::handle_of(datatype),
+        None => register(datatype.clone()),
+    }
+}
+
+/// `MPI_Type_dup`: committed if the old one is, and with the attributes whose copy functions say so
+/// (MPI-5.0 §5.1.10, §7.7.4).
+pub fn dup(id: TypeId) -> Result<TypeId> {
+    let old = find(id)?;
+    let datatype = Datatype::dup(&old)?;
+    let committed = match &old {
+        Found::Predefined(_) => true,
+        Found::User(user) => user.committed.load(Ordering::Acquire),
+    };
+    register_annotated(datatype, committed, annotation::copied(id)?)
+}
+
 /// `MPI_Type_commit`.
 pub fn commit(id: TypeId) -> Result<()> {
-    if as_predefined(id).is_none() {
-        let user = process().types.get(id.0).ok_or_else(not_a_type)?;
+    if let Found::User(user) = find(id)? {
         user.committed.store(true, Ordering::Release);
     }
     Ok(())
 }
 
-/// `MPI_Type_free`. Operations that use it go on.
+/// `MPI_Type_free`. Operations that use it go on, and so do datatypes built on it. It stays if a delete function of
+/// its attributes fails.
 pub fn free(id: TypeId) -> Result<()> {
-    if as_predefined(id).is_some() {
+    if find(id)?.predefined().is_some() {
         return Err(argument(
             Class::Type,
             "datatype",
             "a predefined datatype cannot be freed",
         ));
     }
+    annotation::of(id)?.attributes.delete_all(id.0)?;
     process()
         .types
         .remove(id.0)

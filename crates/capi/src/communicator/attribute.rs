@@ -1,14 +1,94 @@
-//! The predefined attributes of communicators (MPI-5.0 §9.1.2).
+//! Attributes of communicators (MPI-5.0 §7.7.2), the predefined ones (§9.1.2) among them, and the deprecated names of
+//! the functions (§16.1).
 
 use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::attribute::{self, Attribute};
-use weft_mpi::{Class, CommId};
+use weft_mpi::attributes::predefined::{self, Attribute};
+use weft_mpi::attributes::{self, Holder};
+use weft_mpi::{CommId, comm};
 
-use crate::entry::{Error, Result};
-use crate::output::{Out, OutAddress};
+use crate::callback::{Copy, Delete, KeyFunctions};
+use crate::entry::Result;
+use crate::output::{InOutInt, Out, OutAddress};
+
+#[mpi(Comm_create_keyval)]
+fn comm_create_keyval(
+    comm_copy_attr_fn: Copy<MPI_Comm>,
+    comm_delete_attr_fn: Delete<MPI_Comm>,
+    comm_keyval: Out<c_int>,
+    extra_state: *mut c_void,
+) -> Result<()> {
+    create(
+        comm_copy_attr_fn,
+        comm_delete_attr_fn,
+        comm_keyval,
+        extra_state,
+    )
+}
+
+#[mpi(Keyval_create)]
+fn keyval_create(
+    copy_fn: Copy<MPI_Comm>,
+    delete_fn: Delete<MPI_Comm>,
+    keyval: Out<c_int>,
+    extra_state: *mut c_void,
+) -> Result<()> {
+    create(copy_fn, delete_fn, keyval, extra_state)
+}
+
+fn create(
+    copy: Copy<MPI_Comm>,
+    delete: Delete<MPI_Comm>,
+    key: Out<c_int>,
+    extra_state: *mut c_void,
+) -> Result<()> {
+    let functions = KeyFunctions::<CommId>::new(copy, delete, extra_state);
+    key.set(attributes::create_key(Holder::Comm, Box::new(functions))?);
+    Ok(())
+}
+
+#[mpi(Comm_free_keyval)]
+fn comm_free_keyval(comm_keyval: InOutInt) -> Result<()> {
+    free(comm_keyval)
+}
+
+#[mpi(Keyval_free)]
+fn keyval_free(keyval: InOutInt) -> Result<()> {
+    free(keyval)
+}
+
+fn free(key: InOutInt) -> Result<()> {
+    attributes::free_key(Holder::Comm, key.get())?;
+    key.set(MPI_KEYVAL_INVALID);
+    Ok(())
+}
+
+#[mpi(Comm_set_attr)]
+fn comm_set_attr(comm: CommId, comm_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    set(comm, comm_keyval, attribute_val)
+}
+
+#[mpi(Attr_put)]
+fn attr_put(comm: CommId, keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    set(comm, keyval, attribute_val)
+}
+
+fn set(comm: CommId, key: c_int, value: *mut c_void) -> Result<()> {
+    let attributes = &comm::find(comm)?.attributes;
+    attributes.set(comm.0, key, value.expose_provenance())
+}
+
+#[mpi(Comm_delete_attr)]
+fn comm_delete_attr(comm: CommId, comm_keyval: c_int) -> Result<()> {
+    comm::find(comm)?.attributes.delete(comm.0, comm_keyval)
+}
+
+#[mpi(Attr_delete)]
+fn attr_delete(comm: CommId, keyval: c_int) -> Result<()> {
+    comm::find(comm)?.attributes.delete(comm.0, keyval)
+}
 
 #[mpi(Comm_get_attr)]
 fn comm_get_attr(
@@ -25,8 +105,19 @@ fn attr_get(comm: CommId, keyval: c_int, attribute_val: OutAddress, flag: Out<bo
     get(comm, keyval, attribute_val, flag)
 }
 
-fn get(comm: CommId, keyval: c_int, place: OutAddress, flag: Out<bool>) -> Result<()> {
-    let attribute = match keyval {
+fn get(comm: CommId, key: c_int, place: OutAddress, flag: Out<bool>) -> Result<()> {
+    let value = match predefined_key(key) {
+        Some(attribute) => {
+            predefined::value(comm, attribute)?.map(|value| value.expose_provenance())
+        }
+        None => comm::find(comm)?.attributes.get(key)?,
+    };
+    place.set_word(value, flag);
+    Ok(())
+}
+
+fn predefined_key(key: c_int) -> Option<Attribute> {
+    Some(match key {
         MPI_TAG_UB => Attribute::TagUb,
         MPI_IO => Attribute::Io,
         MPI_HOST => Attribute::Host,
@@ -34,20 +125,6 @@ fn get(comm: CommId, keyval: c_int, place: OutAddress, flag: Out<bool>) -> Resul
         MPI_APPNUM => Attribute::AppNum,
         MPI_LASTUSEDCODE => Attribute::LastUsedCode,
         MPI_UNIVERSE_SIZE => Attribute::UniverseSize,
-        other => return Err(not_a_key(other)),
-    };
-    let value = attribute::value(comm, attribute)?;
-    flag.set(value.is_some());
-    if let Some(value) = value {
-        place.set(value.cast::<c_void>());
-    }
-    Ok(())
-}
-
-#[cold]
-fn not_a_key(key: c_int) -> Error {
-    Error::new(
-        Class::Keyval,
-        format!("comm_keyval: {key} is no key of communicators"),
-    )
+        _ => return None,
+    })
 }

@@ -44,7 +44,7 @@ impl HandlerCell {
 /// else on the operation's own, else on `MPI_COMM_SELF` (MPI-5.0 §9.3.1). Returns the error's code.
 #[cold]
 pub fn raise(error: &Error, name: &str, comm: Option<CommId>) -> i32 {
-    let class = error.class as i32;
+    let code = error.code();
     // Outside there is no communicator whose handler could be asked.
     let inside = crate::process::phase() == Phase::Active;
     let concerned = [comm, error.comm]
@@ -57,10 +57,10 @@ pub fn raise(error: &Error, name: &str, comm: Option<CommId>) -> i32 {
         None => crate::process::default_handler(),
     };
     if handler == Handler::Return {
-        return class;
+        return code;
     }
-    let text = format!("{name}: {error} ({})", super::strings::string(class));
-    crate::process::abort(class, &text)
+    let class = super::strings::string(error.class as i32);
+    crate::process::abort(code, &format!("{name}: {error} ({class})"))
 }
 
 /// The handler of a communicator.

@@ -56,6 +56,8 @@ pub struct Error(Box<Detail>);
 pub struct Detail {
     pub class: Class,
     pub message: Cow<'static, str>,
+    /// What the call returns where that is not the class: a callback's code.
+    code: Option<i32>,
     /// Whose error handler is called where the call itself names no communicator: a request's.
     pub comm: Option<crate::CommId>,
 }
@@ -76,8 +78,20 @@ impl Error {
         Error(Box::new(Detail {
             class,
             message: message.into(),
+            code: None,
             comm: None,
         }))
+    }
+
+    /// The same, with the code that a function of the program's returned.
+    pub fn with_code(mut self, code: i32) -> Error {
+        self.0.code = Some(code);
+        self
+    }
+
+    /// What the call returns.
+    pub fn code(&self) -> i32 {
+        self.code.unwrap_or(self.class as i32)
     }
 
     /// The same, on the communicator of the operation that failed.

@@ -1,0 +1,118 @@
+//! The program's functions of attribute keys, as the library calls them.
+//!
+//! Every call hands C what MPI-5.0 §7.7 says: handles and words that the program gave, and places that live as long
+//! as the call.
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::ptr::{null_mut, with_exposed_provenance_mut};
+
+use weft_abi::{MPI_COMM_DUP_FN, MPI_SUCCESS, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN};
+use weft_mpi::attributes::{Functions, Value, refused};
+use weft_mpi::{CommId, TypeId};
+
+use crate::entry::{FromC, Result};
+use crate::output::Output;
+
+/// A copy function for objects of C type `H`; null copies nothing.
+pub type Copy<H> = Option<
+    unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int,
+>;
+/// A delete function; null does nothing.
+pub type Delete<H> = Option<unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void) -> c_int>;
+
+/// The predefined copy function that copies the word: of all kinds the same number, and no address.
+const DUP: usize = MPI_COMM_DUP_FN;
+const _: () = assert!(DUP == MPI_TYPE_DUP_FN && DUP == MPI_WIN_DUP_FN);
+
+/// An identifier of objects that have attributes.
+pub trait Holding: Output {
+    fn of(number: u64) -> Self;
+}
+
+impl Holding for CommId {
+    fn of(number: u64) -> CommId {
+        CommId(number)
+    }
+}
+
+impl Holding for TypeId {
+    fn of(number: u64) -> TypeId {
+        TypeId(number)
+    }
+}
+
+/// What a key was created with.
+pub struct KeyFunctions<Id: Holding> {
+    copy: Copy<Id::C>,
+    delete: Delete<Id::C>,
+    extra_state: usize,
+    holder: PhantomData<fn(Id)>,
+}
+
+impl<Id: Holding> KeyFunctions<Id> {
+    pub fn new(copy: Copy<Id::C>, delete: Delete<Id::C>, extra_state: *mut c_void) -> Self {
+        KeyFunctions {
+            copy,
+            delete,
+            extra_state: extra_state.expose_provenance(),
+            holder: PhantomData,
+        }
+    }
+
+    fn extra_state(&self) -> *mut c_void {
+        with_exposed_provenance_mut(self.extra_state)
+    }
+}
+
+impl<Id: Holding> Functions for KeyFunctions<Id> {
+    fn copy(&self, object: u64, key: i32, value: Value) -> Result<Option<Value>> {
+        let Some(copy) = self.copy else {
+            return Ok(None);
+        };
+        if copy as usize == DUP {
+            return Ok(Some(value));
+        }
+        let (mut out, mut flag) = (null_mut::<c_void>(), 0);
+        // SAFETY: the program's function for such keys, which stays valid while there are attributes of the key.
+        let code = unsafe {
+            copy(
+                Id::of(object).into_c(),
+                key,
+                self.extra_state(),
+                with_exposed_provenance_mut(value),
+                (&raw mut out).cast(),
+                &raw mut flag,
+            )
+        };
+        match code {
+            MPI_SUCCESS => Ok((flag != 0).then(|| out.expose_provenance())),
+            _ => Err(refused("copy", key, code)),
+        }
+    }
+
+    fn delete(&self, object: u64, key: i32, value: Value) -> Result<()> {
+        let Some(delete) = self.delete else {
+            return Ok(());
+        };
+        let value = with_exposed_provenance_mut(value);
+        // SAFETY: as above.
+        let code = unsafe { delete(Id::of(object).into_c(), key, value, self.extra_state()) };
+        match code {
+            MPI_SUCCESS => Ok(()),
+            _ => Err(refused("delete", key, code)),
+        }
+    }
+}
+
+impl<H> FromC<Copy<H>> for Copy<H> {
+    unsafe fn from_c(raw: Copy<H>, _: &'static str) -> Result<Copy<H>> {
+        Ok(raw)
+    }
+}
+
+impl<H> FromC<Delete<H>> for Delete<H> {
+    unsafe fn from_c(raw: Delete<H>, _: &'static str) -> Result<Delete<H>> {
+        Ok(raw)
+    }
+}

@@ -1,0 +1,60 @@
+//! Attributes of datatypes (MPI-5.0 §7.7.4).
+
+use std::ffi::{c_int, c_void};
+
+use weft_abi::{MPI_Datatype, MPI_KEYVAL_INVALID};
+use weft_abi_macros::mpi;
+use weft_mpi::TypeId;
+use weft_mpi::attributes::{self, Holder};
+use weft_mpi::types::annotation;
+
+use crate::callback::{Copy, Delete, KeyFunctions};
+use crate::entry::Result;
+use crate::output::{InOutInt, Out, OutAddress};
+
+#[mpi(Type_create_keyval)]
+fn type_create_keyval(
+    type_copy_attr_fn: Copy<MPI_Datatype>,
+    type_delete_attr_fn: Delete<MPI_Datatype>,
+    type_keyval: Out<c_int>,
+    extra_state: *mut c_void,
+) -> Result<()> {
+    let functions =
+        KeyFunctions::<TypeId>::new(type_copy_attr_fn, type_delete_attr_fn, extra_state);
+    type_keyval.set(attributes::create_key(
+        Holder::Datatype,
+        Box::new(functions),
+    )?);
+    Ok(())
+}
+
+#[mpi(Type_free_keyval)]
+fn type_free_keyval(type_keyval: InOutInt) -> Result<()> {
+    attributes::free_key(Holder::Datatype, type_keyval.get())?;
+    type_keyval.set(MPI_KEYVAL_INVALID);
+    Ok(())
+}
+
+#[mpi(Type_set_attr)]
+fn type_set_attr(datatype: TypeId, type_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    let attributes = &annotation::of(datatype)?.attributes;
+    attributes.set(datatype.0, type_keyval, attribute_val.expose_provenance())
+}
+
+#[mpi(Type_get_attr)]
+fn type_get_attr(
+    datatype: TypeId,
+    type_keyval: c_int,
+    attribute_val: OutAddress,
+    flag: Out<bool>,
+) -> Result<()> {
+    let value = annotation::of(datatype)?.attributes.get(type_keyval)?;
+    attribute_val.set_word(value, flag);
+    Ok(())
+}
+
+#[mpi(Type_delete_attr)]
+fn type_delete_attr(datatype: TypeId, type_keyval: c_int) -> Result<()> {
+    let attributes = &annotation::of(datatype)?.attributes;
+    attributes.delete(datatype.0, type_keyval)
+}

@@ -1,0 +1,93 @@
+//! What is large or deep costs nothing extra: no loop per element, no recursion per constructor.
+
+use std::time::{Duration, Instant};
+use weft_datatype::{Datatype, Order, Predefined, Subarray};
+
+fn quick<T>(what: &str, make: impl FnOnce() -> T) -> T {
+    let begin = Instant::now();
+    let made = make();
+    assert!(
+        begin.elapsed() < Duration::from_secs(5),
+        "{what}: {:?}",
+        begin.elapsed()
+    );
+    made
+}
+
+#[test]
+fn huge_counts_are_numbers() {
+    let double = Datatype::from(Predefined::Double);
+    let array = Subarray {
+        sizes: vec![1 << 20, 1 << 12, 1 << 10],
+        subsizes: vec![1 << 19, 1 << 11, 1 << 9],
+        starts: vec![1, 2, 3],
+        order: Order::C,
+    };
+    quick("huge", || {
+        let vector = Datatype::vector(1 << 40, 3, 5, &double).unwrap();
+        assert_eq!(vector.size(), 3 << 43);
+        let part = Datatype::subarray(array, &double).unwrap();
+        assert_eq!((part.size(), part.extent()), (1 << 42, 1 << 45));
+        let fields = [vector, part, double.clone()];
+        let all = Datatype::structure(
+            [1, 1, 1].into(),
+            [0, 1 << 50, 1 << 60].into(),
+            fields.into(),
+        )
+        .unwrap();
+        let many = Datatype::contiguous(1 << 20, &all);
+        assert!(many.is_err(), "more than 2^63 bytes");
+        assert_eq!(all.elements(all.size()), Some((3 << 40) + (1 << 39) + 1));
+        assert_eq!(all.bytes_of((3 << 40) + 1), Some((3 << 43) + 8));
+    });
+}
+
+/// Nested 100 000 deep: constructors, queries, copies and the end of it all stay on the stack.
+#[test]
+fn deep_nesting_is_bounded() {
+    let byte = Datatype::from(Predefined::Byte);
+    quick("deep", || {
+        let mut chain = byte.clone();
+        for level in 0..100_000 {
+            chain = match level % 3 {
+                0 => Datatype::contiguous(1, &chain),
+                1 => Datatype::dup(&chain),
+                _ => Datatype::resized(&chain, 0, 4),
+            }
+            .unwrap();
+        }
+        assert_eq!((chain.size(), chain.extent()), (1, 4));
+    });
+    quick("struct in struct", || {
+        let mut nested = byte.clone();
+        for level in 0..3000 {
+            let at = [0, 2 + level % 2];
+            nested = Datatype::structure([1, 1].into(), at.into(), [byte.clone(), nested].into())
+                .unwrap();
+        }
+        assert_eq!((nested.size(), nested.elements(3001)), (3001, Some(3001)));
+        let source: Vec<u8> = (0..nested.true_extent()).map(|index| index as u8).collect();
+        let memory = nested.memory(source.as_ptr().cast_mut(), 1).unwrap();
+        let mut out = vec![0; 3001];
+        // SAFETY: the buffer has all bytes of the type; it is only read.
+        unsafe { memory.read(0, &mut out) };
+        assert_eq!((out[0], out[1], out[2]), (0, 3, 5));
+    });
+}
+
+#[test]
+fn long_lists_cost_their_length() {
+    let int = Datatype::from(Predefined::Int);
+    let places: Box<[isize]> = (0..1_000_000).map(|index| index * 3 + index % 2).collect();
+    let list = quick("a million blocks", || {
+        Datatype::indexed_block(1, places, &int).unwrap()
+    });
+    quick("used a thousand times", || {
+        for _ in 0..1000 {
+            let twice = [list.clone(), list.clone()];
+            let both =
+                Datatype::structure([1, 1].into(), [0, 1 << 30].into(), twice.into()).unwrap();
+            assert_eq!(both.size(), 8_000_000);
+        }
+    });
+}
