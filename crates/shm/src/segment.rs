@@ -122,10 +122,21 @@ impl Segment {
 
     /// Lengthens the segment by `bytes` of zeros, for which there is memory, and maps them. The offset too.
     pub fn carve(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
+        self.carve_part(bytes, bytes)
+    }
+
+    /// As [`carve`](Self::carve), but there is memory for the first `filled` bytes only; see [`fill`](Self::fill).
+    pub fn carve_part(&self, bytes: usize, filled: usize) -> io::Result<(u64, Mapping)> {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();
         let offset = *end;
-        self.fill(offset, bytes)?;
+        self.fill(offset, filled)?;
+        if filled < bytes {
+            // SAFETY: takes numbers only.
+            checked(unsafe {
+                libc::ftruncate(self.descriptor(), (offset as usize + bytes) as libc::off_t)
+            })?;
+        }
         *end += bytes as u64;
         drop(end);
         Ok((offset, Mapping::new(self.descriptor(), offset, bytes)?))

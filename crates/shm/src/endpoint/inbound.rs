@@ -11,7 +11,7 @@ use weft_sync::atomic::Ordering;
 use weft_sync::cells::{Arrival, Consumer, Malformed, Parts};
 use weft_transport::{Header, Lost, Peer, Sink};
 
-use super::{CONTROL, Links, PACKET, RING_BYTES, RING_CELLS};
+use super::{CONTROL, LINK_BYTES, Links, PACKET, RING_BYTES, RING_CELLS};
 use crate::bulk::Bulk;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -28,7 +28,7 @@ struct Inbound {
     /// The turn of its last message.
     last: u32,
     neighbour: Arc<Neighbour>,
-    _mapping: Mapping,
+    mapping: Arc<Mapping>,
 }
 
 /// A lane's rings from peers.
@@ -201,8 +201,8 @@ impl Inbound {
             return Ok(None);
         }
         let neighbour = links.neighbour(peer)?;
-        let mapping = neighbour.map(offset, RING_BYTES)?;
-        // SAFETY: the mapping is RING_BYTES long and outlives the consumer in `Inbound`; a ring is attached
+        let mapping = neighbour.map(offset, LINK_BYTES)?;
+        // SAFETY: the mapping is longer than RING_BYTES and outlives the consumer in `Inbound`; a ring is attached
         // once, as its peer then stands in `hot` or `cold`, or is lost.
         let consumer = unsafe { Consumer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
         Ok(Some(Inbound {
@@ -210,7 +210,7 @@ impl Inbound {
             consumer,
             last: 0,
             neighbour,
-            _mapping: mapping,
+            mapping: Arc::new(mapping),
         }))
     }
 
@@ -257,8 +257,18 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        // SAFETY: the consumer advances only below.
-        let payload = unsafe { arrival.payload() };
+        let payload = match arrival.place {
+            // SAFETY: the consumer advances only below.
+            0 => unsafe { arrival.payload() },
+            name => {
+                let base = links
+                    .exchange(self.peer)
+                    .take(name, arrival.bytes, &self.mapping)?;
+                // SAFETY: `take` checked the length; the block is this process's from here on (rule 2 of `exchange`),
+                // and nothing is sent, so nothing written to it, before the payload is handed over.
+                unsafe { std::slice::from_raw_parts(base, arrival.bytes as usize) }
+            }
+        };
         match arrival.kind {
             PACKET => {
                 links.counters.packets_received += 1;

@@ -1,5 +1,6 @@
 //! One lane's way to every peer of the host.
 
+mod exchange;
 mod inbound;
 mod outbound;
 
@@ -16,17 +17,24 @@ use weft_transport::{Cookie, Endpoint, Header, Lost, Memory, Offer, Peer, Refuse
 
 use crate::bulk::Bulk;
 use crate::fabric::Shared;
+use crate::segment::PAGE;
 use inbound::Arrivals;
 
 /// A cell with a packet of the engine's.
 const PACKET: u8 = 1;
 /// A cell with a message between the two sides of a bulk transfer.
 pub const CONTROL: u8 = 2;
-/// A ring with its cells and data, all that a connected peer costs before bulk data moves.
-const RING_BYTES: usize = 64 << 10;
+/// A ring with its cells and data.
+const RING_BYTES: usize = 60 << 10;
 const RING_CELLS: u32 = 256;
-/// The longest packet's payload.
-const EAGER_BYTES: usize = 8 << 10;
+/// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
+const EAGER_BYTES: usize = (16 << 10) + 64;
+/// The block behind the ring (see `exchange`), and what there is memory for from the start.
+const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
+const SHORT_BLOCK_BYTES: usize = PAGE;
+/// A ring and its block, and all that a connected peer costs before longer packets or bulk data move.
+const LINK_BYTES: usize = RING_BYTES + BLOCK_BYTES;
+const SHORT_LINK_BYTES: usize = RING_BYTES + SHORT_BLOCK_BYTES;
 
 const _: () = {
     let parts = weft_sync::cells::Parts::at(std::ptr::null_mut(), RING_BYTES, RING_CELLS);
@@ -53,8 +61,9 @@ pub struct Counters {
     /// Chunks copied from process to process by this side, as receiver and as sender.
     pub chunks_read: u64,
     pub chunks_written: u64,
-    /// Bytes of this process's segment taken for rings of cells, and for bulk data.
-    pub ring_bytes: u64,
+    /// Bytes of this process's segment taken for links, for what makes blocks long, and for bulk data.
+    pub link_bytes: u64,
+    pub block_bytes: u64,
     pub bulk_bytes: u64,
 }
 

@@ -6,10 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_sync::atomic::Ordering;
-use weft_sync::cells::{Malformed, Parts, Producer, Pushed};
+use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
-use super::{Counters, RING_BYTES, RING_CELLS};
+use super::exchange::{Exchange, LONG_BLOCKS};
+use super::{
+    BLOCK_BYTES, Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES,
+};
 use crate::fabric::Shared;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -17,8 +20,11 @@ use crate::segment::Mapping;
 /// A ring to a peer. The mapping is dropped after the producer that uses it.
 struct Outbound {
     producer: Producer,
+    exchange: Exchange,
     neighbour: Arc<Neighbour>,
-    _mapping: Mapping,
+    /// Where the link lies in this process's segment.
+    offset: u64,
+    _mapping: Arc<Mapping>,
 }
 
 /// A peer that a packet was refused for.
@@ -34,6 +40,8 @@ pub struct Links {
     pub lane: u32,
     pub counters: Counters,
     open: Box<[Option<Box<Outbound>>]>,
+    /// What came in blocks from peers that nothing was sent to yet.
+    early: Vec<(Peer, Exchange)>,
     blocked: Vec<Blocked>,
     /// Every peer lost, for ever, and why.
     dead: BTreeMap<Peer, Lost>,
@@ -51,6 +59,7 @@ impl Links {
             lane,
             counters: Counters::default(),
             open: std::iter::repeat_with(|| None).take(size).collect(),
+            early: Vec::new(),
             blocked: Vec::new(),
             dead: BTreeMap::new(),
             untold: Vec::new(),
@@ -78,7 +87,12 @@ impl Links {
         if throttled && link.producer.throttled() {
             return Err(Refused::Throttled);
         }
-        match link.producer.push(kind, header, bytes, fill) {
+        let pushed = if bytes <= INLINE_BYTES {
+            link.producer.push(kind, header, bytes, fill)
+        } else {
+            link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill)
+        };
+        match pushed {
             Pushed::Watched => {}
             Pushed::Unwatched => {
                 link.neighbour.base.ring(self.lane, self.shared.rank);
@@ -110,7 +124,8 @@ impl Links {
                 return Err(Refused::Lost);
             }
         };
-        let (offset, mapping) = match self.shared.segment.carve(RING_BYTES) {
+        let carved = self.shared.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let (offset, mapping) = match carved {
             Ok(carved) => carved,
             Err(error) => {
                 let why = format!("no memory for a connection to it: {error}");
@@ -118,20 +133,42 @@ impl Links {
                 return Err(Refused::Lost);
             }
         };
-        self.counters.ring_bytes += RING_BYTES as u64;
-        // SAFETY: the mapping is RING_BYTES long, fresh and zero, outlives the producer in `Outbound`, and
+        self.counters.link_bytes += SHORT_LINK_BYTES as u64;
+        // SAFETY: the mapping is longer than RING_BYTES, fresh and zero, outlives the producer in `Outbound`, and
         // nobody else knows of it yet.
         let producer = unsafe { Producer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
         neighbour
             .base
             .ring_of(self.lane, self.shared.rank)
             .store(offset, Ordering::Release);
+        let early = self.early.iter().position(|(other, _)| *other == peer);
+        let mut exchange =
+            early.map_or_else(Exchange::default, |index| self.early.swap_remove(index).1);
+        let mapping = Arc::new(mapping);
+        exchange.found(mapping.clone());
         self.open[peer as usize] = Some(Box::new(Outbound {
             producer,
+            exchange,
             neighbour,
+            offset,
             _mapping: mapping,
         }));
         Ok(())
+    }
+
+    /// The blocks that go to and fro with `peer`.
+    pub fn exchange(&mut self, peer: Peer) -> &mut Exchange {
+        match &mut self.open[peer as usize] {
+            Some(link) => &mut link.exchange,
+            None => {
+                let known = self.early.iter().position(|(other, _)| *other == peer);
+                let index = known.unwrap_or_else(|| {
+                    self.early.push((peer, Exchange::default()));
+                    self.early.len() - 1
+                });
+                &mut self.early[index].1
+            }
+        }
     }
 
     pub fn neighbour(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
@@ -235,6 +272,7 @@ impl Links {
     #[cold]
     pub fn lose(&mut self, lost: Lost, peer: Peer) {
         self.open[peer as usize] = None;
+        self.early.retain(|(other, _)| *other != peer);
         self.blocked.retain(|blocked| blocked.peer != peer);
         // The first reason is the true one.
         if let Entry::Vacant(entry) = self.dead.entry(peer) {
@@ -312,6 +350,56 @@ impl Links {
             )?;
         }
         Ok(())
+    }
+}
+
+impl Outbound {
+    /// Sends a packet that does not fit in a cell: in a block if one is held, else through the ring.
+    #[inline(never)]
+    fn push_long(
+        &mut self,
+        kind: u8,
+        header: [u64; 2],
+        bytes: usize,
+        shared: &Shared,
+        counters: &mut Counters,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Pushed {
+        if let Err(refused) = self.producer.ready() {
+            return refused;
+        }
+        let mut place = self.exchange.lend(bytes);
+        if place.is_none() && bytes > SHORT_BLOCK_BYTES {
+            self.lengthen_block(shared, counters);
+            place = self.exchange.lend(bytes);
+        }
+        let Some(place) = place else {
+            return self.producer.push(kind, header, bytes, fill);
+        };
+        let fill = || {
+            // SAFETY: the block has memory for `bytes` bytes, and is this process's until the packet is published
+            // (rules 1 and 2 of `exchange`).
+            fill(unsafe { std::slice::from_raw_parts_mut(place.base, bytes) });
+        };
+        self.producer
+            .push_elsewhere(kind, header, place.name, bytes, fill)
+    }
+
+    /// Takes memory for the whole of the own block if it is here, unless others have taken enough.
+    #[cold]
+    fn lengthen_block(&mut self, shared: &Shared, counters: &mut Counters) {
+        let Some(held) = self.exchange.short() else {
+            return;
+        };
+        let added = BLOCK_BYTES - SHORT_BLOCK_BYTES;
+        let at = self.offset + SHORT_LINK_BYTES as u64;
+        // Without it, packets go through the ring.
+        if counters.block_bytes < LONG_BLOCKS * added as u64
+            && shared.segment.fill(at, added).is_ok()
+        {
+            counters.block_bytes += added as u64;
+            *held = BLOCK_BYTES;
+        }
     }
 }
 

@@ -7,21 +7,27 @@ use crate::primitive::{Ordering, latest, latest64};
 #[derive(Clone, Copy)]
 pub struct Arrival {
     pub kind: u8,
+    /// Where the message lies, if elsewhere (rule 7); zero if here.
+    pub place: u8,
     pub header: [u64; 2],
+    /// Of the message, wherever it lies.
+    pub bytes: u32,
     payload: *const u8,
-    bytes: u32,
     /// The end of its piece of the data ring; zero if the message lies in its cell.
     data_end: u32,
 }
 
 impl Arrival {
+    /// The message's bytes; none if they lie elsewhere.
+    ///
     /// # Safety
     /// The consumer has not advanced past this message. A hostile producer can change the bytes meanwhile:
     /// look at them once.
     #[inline]
     pub unsafe fn payload<'a>(&self) -> &'a [u8] {
+        let bytes = if self.place == 0 { self.bytes } else { 0 };
         // SAFETY: `look` checked that the bytes lie in the ring.
-        unsafe { std::slice::from_raw_parts(self.payload, self.bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.payload, bytes as usize) }
     }
 }
 
@@ -74,12 +80,7 @@ impl Consumer {
     /// Whether the next message is there. One load.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        self.is_published(self.cell())
-    }
-
-    #[inline]
-    fn is_published(&self, cell: &Cell) -> bool {
-        cell.control.load(Ordering::Acquire) >> 48 == u64::from(self.lap)
+        self.cell().control.load(Ordering::Acquire) >> 48 == u64::from(self.lap)
     }
 
     /// The next message, if it is there.
@@ -88,25 +89,15 @@ impl Consumer {
         self.read(self.cell())
     }
 
-    /// The cell `ahead` places after the next one, if it is of the same lap.
-    #[inline]
-    fn ahead(&self, ahead: usize) -> Option<&Cell> {
-        let cell = self.cell.wrapping_add(ahead);
-        // SAFETY: `ahead` is at most a lap, so a place before the end is that of one of the ring's cells.
-        (cell < self.end).then(|| unsafe { &*cell })
-    }
-
     /// The message `ahead` places, less than a lap, after the next one, if it is there and of the same lap.
     #[inline]
     pub fn look_ahead(&self, ahead: usize) -> Result<Option<Arrival>, Malformed> {
-        self.ahead(ahead).map_or(Ok(None), |cell| self.read(cell))
-    }
-
-    /// Whether [`look_ahead`](Self::look_ahead) finds a message.
-    #[inline]
-    pub fn is_ready_ahead(&self, ahead: usize) -> bool {
-        self.ahead(ahead)
-            .is_some_and(|cell| self.is_published(cell))
+        let cell = self.cell.wrapping_add(ahead);
+        if cell >= self.end {
+            return Ok(None);
+        }
+        // SAFETY: `ahead` is at most a lap, so a place before the end is that of one of the ring's cells.
+        self.read(unsafe { &*cell })
     }
 
     #[inline]
@@ -117,12 +108,13 @@ impl Consumer {
         }
         let mut arrival = Arrival {
             kind: (control >> 40) as u8,
+            place: (control >> 32) as u8,
             header: [cell.header[0].read(), cell.header[1].read()],
             payload: cell.inline.get().cast::<u8>(),
             bytes: control as u32,
             data_end: 0,
         };
-        if arrival.bytes as usize > INLINE_BYTES {
+        if arrival.bytes as usize > INLINE_BYTES && arrival.place == 0 {
             self.find_payload(&mut arrival)?;
         }
         Ok(Some(arrival))

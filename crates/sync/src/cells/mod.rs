@@ -18,6 +18,9 @@
 //!    more; the consumer writes `consumed`, then reads `waits`.
 //! 6. The other side may be hostile. Each word of its is read once, then checked: a count that is not
 //!    possible, or a place outside the ring, is [`Malformed`] and never followed.
+//! 7. A message's bytes may lie elsewhere, in memory that both sides know by a small number and that belongs to the
+//!    producer's side. Publishing the cell passes that memory to the consumer's side, for good: no word says whose it
+//!    is, and it comes back, if ever, with a message of another ring.
 
 mod consumer;
 mod producer;
@@ -162,9 +165,9 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A control word: lap 16 | kind 8 | unused 8 | length 32.
-const fn control(lap: u16, kind: u8, length: u32) -> u64 {
-    (lap as u64) << 48 | (kind as u64) << 40 | length as u64
+/// A control word: lap 16 | kind 8 | place 8 | length 32. The place is zero unless the message lies elsewhere.
+const fn control(lap: u16, kind: u8, place: u8, length: u32) -> u64 {
+    (lap as u64) << 48 | (kind as u64) << 40 | (place as u64) << 32 | length as u64
 }
 
 /// The lap of the cell with running number `index`, from 1.

@@ -80,6 +80,46 @@ fn consume(ring: &Ring, messages: u64) {
     }
 }
 
+/// Takes the message that has come, waiting for it; the place of it.
+fn take(consumer: &mut Consumer) -> u8 {
+    loop {
+        if let Some(arrival) = consumer.look().unwrap() {
+            consumer.advance(&arrival);
+            return arrival.place;
+        }
+        thread::yield_now();
+    }
+}
+
+/// Memory that goes to and fro with messages (rule 7) is never touched by both sides at once, which loom sees.
+#[test]
+fn memory_passes_with_messages() {
+    loom::model(|| {
+        let (there, back) = (Ring::new(2), Ring::new(2));
+        let block = Arc::new(crate::primitive::Plain::new(0));
+        // SAFETY: the rings outlive their producers, of which each has one.
+        let (mut to_there, mut to_here) =
+            unsafe { (Producer::new(there.parts()), Producer::new(back.parts())) };
+        let other = {
+            let (there, block) = (there.clone(), block.clone());
+            thread::spawn(move || {
+                // SAFETY: the ring outlives the consumer; there is one.
+                let mut consumer = unsafe { Consumer::new(there.parts()) };
+                assert_eq!(take(&mut consumer), 1);
+                assert_eq!(block.read(), 1);
+                to_here.push_elsewhere(0, [0; 2], 1, 8, || block.write(2));
+            })
+        };
+        to_there.push_elsewhere(0, [0; 2], 1, 8, || block.write(1));
+        // SAFETY: as above.
+        let mut consumer = unsafe { Consumer::new(back.parts()) };
+        assert_eq!(take(&mut consumer), 1);
+        assert_eq!(block.read(), 2);
+        block.write(3);
+        other.join().unwrap();
+    });
+}
+
 fn model(count: usize, messages: u64) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);

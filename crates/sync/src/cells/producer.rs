@@ -60,7 +60,7 @@ impl Producer {
             cell: parts.cells,
             end: parts.cells.wrapping_add(parts.count as usize),
             free: parts.count,
-            lap: control(lap(0, parts.count), 0, 0),
+            lap: control(lap(0, parts.count), 0, 0, 0),
             consumed: 0,
             data_at: 0,
             data_used: 0,
@@ -79,15 +79,10 @@ impl Producer {
         bytes: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Pushed {
-        if self.free == 0 {
-            match self.refresh() {
-                Ok(0) => return Pushed::Full,
-                Ok(_) => {}
-                Err(Malformed(_)) => return Pushed::Malformed,
-            }
-        }
-        // SAFETY: `cell` is always one of the ring's cells.
-        let cell = unsafe { &*self.cell };
+        let cell = match self.free_cell() {
+            Ok(cell) => cell,
+            Err(refused) => return refused,
+        };
         if bytes <= INLINE_BYTES {
             // SAFETY: the cell is the producer's (rule 1).
             fill(unsafe { std::slice::from_raw_parts_mut(cell.inline.get().cast(), bytes) });
@@ -98,17 +93,55 @@ impl Producer {
                 Err(Malformed(_)) => return Pushed::Malformed,
             }
         }
-        self.publish(cell, kind, header, bytes as u32)
+        self.publish(cell, control(0, kind, 0, bytes as u32), header)
+    }
+
+    /// Sends a message of `bytes` bytes that lies at `place`, not zero, into which `fill` writes it (rule 7).
+    #[inline]
+    pub fn push_elsewhere(
+        &mut self,
+        kind: u8,
+        header: [u64; 2],
+        place: u8,
+        bytes: usize,
+        fill: impl FnOnce(),
+    ) -> Pushed {
+        debug_assert!(place != 0);
+        let cell = match self.free_cell() {
+            Ok(cell) => cell,
+            Err(refused) => return refused,
+        };
+        fill();
+        self.publish(cell, control(0, kind, place, bytes as u32), header)
+    }
+
+    /// Whether a cell is free, so that a message that needs no more finds room; else what its push would be told.
+    #[inline]
+    pub fn ready(&mut self) -> Result<(), Pushed> {
+        self.free_cell().map(|_| ())
+    }
+
+    /// The next cell, or what a push that finds none free is told.
+    #[inline]
+    fn free_cell<'a>(&mut self) -> Result<&'a Cell, Pushed> {
+        if self.free == 0 {
+            match self.refresh() {
+                Ok(0) => return Err(Pushed::Full),
+                Ok(_) => {}
+                Err(Malformed(_)) => return Err(Pushed::Malformed),
+            }
+        }
+        // SAFETY: `cell` is always one of the ring's cells, which outlive the producer.
+        Ok(unsafe { &*self.cell })
     }
 
     #[inline]
-    fn publish(&mut self, cell: &Cell, kind: u8, header: [u64; 2], length: u32) -> Pushed {
+    fn publish(&mut self, cell: &Cell, word: u64, header: [u64; 2]) -> Pushed {
         cell.header[0].write(header[0]);
         cell.header[1].write(header[1]);
         // SAFETY: there is one of these for each cell.
         unsafe { *self.data_after.get_unchecked_mut(self.index as usize) = self.data_used };
-        cell.control
-            .swap(self.lap | control(0, kind, length), Ordering::SeqCst);
+        cell.control.swap(self.lap | word, Ordering::SeqCst);
         // Not a cell that is still the consumer's. Past the end this fetches from the data ring, which does
         // no harm.
         if self.free > AHEAD {
@@ -121,7 +154,7 @@ impl Producer {
         if self.cell == self.end {
             self.index = 0;
             self.cell = self.parts.cells;
-            self.lap = control(lap(self.next, self.parts.count), 0, 0);
+            self.lap = control(lap(self.next, self.parts.count), 0, 0, 0);
         }
         // SAFETY: the heads are valid.
         match latest(unsafe { &(*self.parts.heads).reader.notify }) {

@@ -1,0 +1,180 @@
+//! Blocks that go to and fro between two processes with their messages.
+//!
+//! A line of memory that one core writes and another reads changes caches twice for each message: once for the reader
+//! and once more when the writer wants it back. Where an answer is written into the very lines that the question was
+//! just read from, it changes caches once. So beside its ring of cells each side of a connection has a *block*, as
+//! long as the longest packet, and a packet travels in a block if its sender holds one.
+//!
+//! 1. A block is *held* by one of the two processes, at first by the one in whose segment it lies.
+//! 2. A process sends a packet in a block that it holds; with the packet the block passes to the other process
+//!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
+//! 3. Nobody gives a block back in any other way: where packets go one way only, they go through the ring.
+//!
+//! There is memory for a block's first page from the start, and for the rest from the first packet that needs it; at
+//! most [`LONG_BLOCKS`] of a lane's are made so long.
+
+use std::sync::Arc;
+
+use weft_sync::cells::Malformed;
+
+use super::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES};
+use crate::segment::Mapping;
+
+/// Blocks of a lane for whose whole length memory is taken.
+pub const LONG_BLOCKS: u64 = 64;
+
+/// In whose segment a block lies: that of the sender or of the receiver of the packet in it. What stands in cells.
+const SENDERS: u8 = 1;
+const RECEIVERS: u8 = 2;
+
+/// A block that this process knows.
+struct Block {
+    /// The link that it is part of.
+    link: Arc<Mapping>,
+    held: bool,
+    /// For which there is memory.
+    bytes: usize,
+}
+
+/// The two blocks of a connection, as one side sees them.
+#[derive(Default)]
+pub struct Exchange {
+    own: Option<Block>,
+    theirs: Option<Block>,
+}
+
+/// Where a packet is to be written, which is this process's until the packet is published.
+pub struct Place {
+    /// For the cell.
+    pub name: u8,
+    pub base: *mut u8,
+}
+
+impl Block {
+    fn new(link: Arc<Mapping>, held: bool) -> Block {
+        debug_assert!(link.bytes() >= RING_BYTES + BLOCK_BYTES);
+        Block {
+            link,
+            held,
+            bytes: SHORT_BLOCK_BYTES,
+        }
+    }
+
+    fn base(&self) -> *mut u8 {
+        self.link.base().wrapping_add(RING_BYTES)
+    }
+}
+
+impl Exchange {
+    /// The own block is in this link to the peer.
+    pub fn found(&mut self, link: Arc<Mapping>) {
+        self.own = Some(Block::new(link, true));
+    }
+
+    /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
+    #[inline]
+    pub fn lend(&mut self, bytes: usize) -> Option<Place> {
+        // The other's first: what it has sent last is warm.
+        for (block, name) in [(&mut self.theirs, RECEIVERS), (&mut self.own, SENDERS)] {
+            if let Some(block) = block
+                && block.held
+                && bytes <= block.bytes
+            {
+                block.held = false;
+                let base = block.base();
+                return Some(Place { name, base });
+            }
+        }
+        None
+    }
+
+    /// The own block if it is held and has only its first page.
+    pub fn short(&mut self) -> Option<&mut usize> {
+        let own = self.own.as_mut()?;
+        (own.held && own.bytes < BLOCK_BYTES).then_some(&mut own.bytes)
+    }
+
+    /// A packet of `bytes` has come in the block `name`, which is held from here on: where it is. `link` is the one
+    /// from the peer.
+    #[inline]
+    pub fn take(
+        &mut self,
+        name: u8,
+        bytes: u32,
+        link: &Arc<Mapping>,
+    ) -> Result<*const u8, Malformed> {
+        let bytes = bytes as usize;
+        let block = match name {
+            SENDERS => Some(
+                self.theirs
+                    .get_or_insert_with(|| Block::new(link.clone(), false)),
+            ),
+            RECEIVERS => self.own.as_mut(),
+            _ => None,
+        };
+        let Some(block) = block.filter(|block| !block.held && bytes <= BLOCK_BYTES) else {
+            return Err(Malformed(
+                "it sent a packet in a block that it did not hold",
+            ));
+        };
+        block.held = true;
+        if bytes > block.bytes {
+            block.bytes = BLOCK_BYTES;
+        }
+        Ok(block.base())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::Segment;
+
+    fn link() -> Arc<Mapping> {
+        let segment = Segment::create(crate::segment::PAGE).unwrap();
+        Arc::new(segment.carve(super::super::LINK_BYTES).unwrap().1)
+    }
+
+    #[test]
+    fn a_block_is_held_by_one_side() {
+        let (there, back) = (link(), link());
+        let (mut a, mut b) = (Exchange::default(), Exchange::default());
+        a.found(there.clone());
+        for _ in 0..3 {
+            // The first question is in the asker's block, the answer goes back in it.
+            let place = a.lend(100).unwrap();
+            assert!(a.lend(100).is_none());
+            assert!(b.take(place.name, 100, &there).is_ok());
+            let place = b.lend(SHORT_BLOCK_BYTES).unwrap();
+            assert!(b.lend(1).is_none());
+            assert!(a.take(place.name, 100, &back).is_ok());
+        }
+        b.found(back.clone());
+        assert!(b.lend(SHORT_BLOCK_BYTES + 1).is_none(), "too short yet");
+        assert!(a.short().is_some());
+        *a.short().unwrap() = BLOCK_BYTES;
+        let place = a.lend(SHORT_BLOCK_BYTES + 1).unwrap();
+        let bytes = SHORT_BLOCK_BYTES as u32 + 1;
+        assert!(b.take(place.name, bytes, &there).is_ok());
+        let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
+        let names = places.map(|place| place.map(|place| place.name));
+        assert_eq!(names, [Some(RECEIVERS), Some(SENDERS), None]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let (there, back) = (link(), link());
+        let mut a = Exchange::default();
+        assert!(
+            a.take(RECEIVERS, 1, &back).is_err(),
+            "there is no such block"
+        );
+        a.found(there);
+        assert!(a.take(RECEIVERS, 1, &back).is_err(), "it is held here");
+        assert!(a.take(3, 1, &back).is_err());
+        let length = BLOCK_BYTES as u32;
+        assert!(a.take(SENDERS, length + 1, &back).is_err());
+        assert!(a.take(SENDERS, length, &back).is_ok());
+        assert!(a.take(SENDERS, length, &back).is_err(), "sent twice");
+    }
+}
