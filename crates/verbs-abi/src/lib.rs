@@ -13,6 +13,9 @@
 
 mod macros;
 
+pub mod inline;
+mod library;
+
 mod address;
 mod completion;
 mod context;
@@ -37,6 +40,7 @@ pub use device::*;
 pub use domain::*;
 pub use event::*;
 pub use flow::*;
+pub use library::{LIBRARY, Library, LoadError};
 pub use memory::*;
 pub use port::*;
 pub use queue_pair::*;
