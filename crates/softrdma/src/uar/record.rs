@@ -1,7 +1,7 @@
 //! The figures of a process, in memory that other processes can read.
 //!
 //! # Layout
-//! A *chunk* is a page of 32 records of 128 bytes, 16 words each. Its first record is its head: magic, then the offset of the
+//! A *chunk* is 32 records of 128 bytes, which are 16 words in two cache lines of their own. Its first record is its head: magic, then the offset of the
 //! chunk that was added before it. Every other record is a context's, a queue's, or free (all its first word zero).
 //!
 //! # Protocol
@@ -26,11 +26,11 @@ pub const CHUNK_BYTES: usize = RECORDS * WORDS * 8;
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"weft-uar");
 
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub struct Record(pub(super) [AtomicU64; WORDS]);
 
 #[derive(Debug)]
-#[repr(C, align(4096))]
+#[repr(C, align(64))]
 pub struct Chunk(pub(super) [Record; RECORDS]);
 
 const _: () = assert!(size_of::<Chunk>() == CHUNK_BYTES && size_of::<Record>() == 128);

@@ -28,13 +28,23 @@ struct Endpoints {
 impl Category {
     /// The endpoints of `threads` threads with `per_thread` queue pairs each, in as many contexts as the category has.
     fn endpoints(self, host: &Host, threads: u64, per_thread: u64) -> Endpoints {
+        self.endpoints_with(Settings::default(), host, threads, per_thread)
+    }
+
+    fn endpoints_with(
+        self,
+        settings: Settings,
+        host: &Host,
+        threads: u64,
+        per_thread: u64,
+    ) -> Endpoints {
         let mut endpoints = Endpoints::default();
         let contexts = match self {
             MpiEverywhere => threads,
             _ => 1,
         };
         for _ in 0..contexts {
-            let context = host.open(Settings::default());
+            let context = host.open(settings.clone());
             let queue_pairs = match self {
                 MpiThreads => 1,
                 TwoTimesDynamic => 2 * threads * per_thread,
@@ -347,4 +357,37 @@ fn todays_policy_at_16_threads() {
     let context = host.open(dynamic());
     let _domain = context.alloc_td(None).unwrap();
     assert_eq!(host.figures().uars(), 2);
+}
+
+#[test]
+fn the_categories_under_todays_policy() {
+    for (category, uars) in [
+        (MpiEverywhere, 32),
+        (TwoTimesDynamic, 33),
+        (Dynamic, 17),
+        (SharedDynamic, 9),
+        (Static, 9),
+        (MpiThreads, 2),
+    ] {
+        let host = Host::new();
+        let _endpoints = category.endpoints_with(dynamic(), &host, THREADS, 1);
+        let figures = host.figures();
+        assert_eq!((figures.uars(), figures.uuars()), (uars, 2 * uars));
+    }
+}
+
+/// The worked example of the document: used uUARs and memory in KiB under the static policy.
+#[test]
+fn used_uuars_and_memory_of_the_categories() {
+    for (category, used, kib) in [
+        (MpiEverywhere, 16, 5520),
+        (TwoTimesDynamic, 32, 3104),
+        (Dynamic, 16, 1680),
+        (SharedDynamic, 16, 1680),
+        (Static, 15, 1680),
+        (MpiThreads, 1, 345),
+    ] {
+        let figures = category.figures(THREADS);
+        assert_eq!((figures.used_uuars, figures.bytes()), (used, kib << 10));
+    }
 }
