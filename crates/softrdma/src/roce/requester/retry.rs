@@ -143,14 +143,16 @@ impl Retry {
         if self.paused_until.is_some_and(|at| at <= now) {
             self.paused_until = None;
         }
+        let since = self.silence.as_ref().map(|silence| silence.since);
+        if let (Some(since), Some(timeout_ns)) = (since, self.timeout_ns)
+            && since + timeout_ns <= now
+        {
+            self.silence = Some(self.listen(now));
+            return Expiry::Timeout;
+        }
         let Some(silence) = &mut self.silence else {
             return Expiry::Nothing;
         };
-        if self.timeout_ns.is_some_and(|ns| silence.since + ns <= now) {
-            silence.since = now;
-            silence.probe_at = now + silence.probe_gap;
-            return Expiry::Timeout;
-        }
         if silence.probe_at <= now {
             silence.probe_gap = (silence.probe_gap * 2).min(MOST_PROBE_NS);
             silence.probe_at = now + silence.probe_gap;

@@ -50,6 +50,7 @@ impl Responder {
                     place,
                     original,
                     msn,
+                    ..
                 } => {
                     let answer = self.answer(Kind::AtomicAcknowledge, place, Syndrome::Ack, msn);
                     if let Some(mut header) = answer {

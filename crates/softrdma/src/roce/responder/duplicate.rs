@@ -46,12 +46,16 @@ impl Responder {
             Response::Read(read) => !(read.first..read.end).contains(&place),
             _ => true,
         });
+        if self.has_reads_enough(true) {
+            return;
+        }
         self.insert(Response::Read(ReadResponse {
             first: place,
             next: place,
             end,
             region,
             msn: self.msn,
+            again: true,
         }));
     }
 
@@ -70,6 +74,7 @@ impl Responder {
                 place,
                 original,
                 msn,
+                again: true,
             });
         }
     }

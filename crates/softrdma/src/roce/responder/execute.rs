@@ -202,7 +202,7 @@ impl Responder {
     }
 
     fn execute_read(&mut self, header: &Header, host: &mut impl Host) -> Result<u64, Refusal> {
-        if !self.config.read || self.has_reads_enough() {
+        if !self.config.read || self.has_reads_enough(false) {
             return Err(INVALID);
         }
         let region = self.region(header)?;
@@ -218,13 +218,15 @@ impl Responder {
             end: self.expected + places,
             region,
             msn: self.msn,
+            again: false,
         }));
         Ok(places)
     }
 
     fn execute_atomic(&mut self, header: &Header, host: &mut impl Host) -> Result<u64, Refusal> {
         let wanted = &header.atomic;
-        if !self.config.atomic || self.has_reads_enough() || !wanted.address.is_multiple_of(8) {
+        if !self.config.atomic || self.has_reads_enough(false) || !wanted.address.is_multiple_of(8)
+        {
             return Err(INVALID);
         }
         let atomic = match header.opcode.kind() {
@@ -251,18 +253,9 @@ impl Responder {
             place: self.expected,
             original,
             msn: self.msn,
+            again: false,
         });
         Ok(1)
-    }
-
-    /// The peer asks for more READs and atomics at a time than was agreed.
-    fn has_reads_enough(&self) -> bool {
-        let waiting = self
-            .responses
-            .iter()
-            .filter(|response| !matches!(response, Response::Acknowledge { .. }))
-            .count();
-        waiting >= usize::from(self.config.max_dest_rd_atomic)
     }
 
     /// As many results are kept as the peer may have atomics under way.

@@ -50,6 +50,8 @@ struct ReadResponse {
     end: u64,
     region: Region,
     msn: u32,
+    /// Asked for before.
+    again: bool,
 }
 
 #[derive(Debug)]
@@ -59,6 +61,7 @@ enum Response {
         place: u64,
         original: u64,
         msn: u32,
+        again: bool,
     },
     Acknowledge {
         place: u64,
@@ -68,6 +71,15 @@ enum Response {
 }
 
 impl Response {
+    /// Is it of a READ or atomic that came for the first time, or again?
+    fn is_read(&self, again: bool) -> bool {
+        match self {
+            Response::Read(read) => read.again == again,
+            Response::Atomic { again: known, .. } => *known == again,
+            Response::Acknowledge { .. } => false,
+        }
+    }
+
     /// The place of the next packet of it.
     fn place(&self) -> u64 {
         match self {
@@ -212,6 +224,13 @@ impl Responder {
         if let Some(Message::Send { receive, .. }) = self.message.take() {
             self.spare = Some(receive);
         }
+    }
+
+    /// Are as many READs and atomics waiting for their answer as the peer may have under way? Those that came again
+    /// count apart, because they may be late copies of what it has long.
+    fn has_reads_enough(&self, again: bool) -> bool {
+        let reads = self.responses.iter().filter(|r| r.is_read(again)).count();
+        reads >= usize::from(self.config.max_dest_rd_atomic)
     }
 
     fn fail(&mut self, fault: Fault, host: &mut impl Host) {
