@@ -6,7 +6,7 @@ peers := build/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check bench build install uninstall test lint conformance robustness costs loom tsan asan valgrind \
-	header-check symbols coverage peers clean staged
+	softrdma-interop header-check symbols coverage peers clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +62,10 @@ tsan: staged ## the thread tests under ThreadSanitizer
 
 asan: staged ## the conformance programs under AddressSanitizer
 	@scripts/sanitize.sh address $(prefix)
+
+softrdma-interop: staged ## the software RDMA device under other people's programs, between hosts, beside the kernel's
+	@scripts/setup.sh softrdma
+	python3 tests/softrdma/run.py --prefix $(prefix) --build build/check/softrdma
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind

@@ -14,6 +14,7 @@ import sys
 import time
 
 import devices
+import faults
 import kill
 import libfabric
 import perftest
@@ -25,7 +26,7 @@ import ucx
 import wire
 from stand import Failure, Skip, Stand
 
-GROUPS = (devices, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, kill, wire, rxe)
+GROUPS = (devices, faults, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, kill, wire, rxe)
 
 
 def arguments():

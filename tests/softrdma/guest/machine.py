@@ -106,7 +106,7 @@ class Guest:
         archive = self.initrd(programs, script, address)
         network = ["-nic", "none"]
         if tap:
-            network = ["-netdev", f"tap,id=n0,ifname={tap},script=no,downscript=no", "-device", "virtio-net-pci,netdev=n0"]
+            network = ["-netdev", f"tap,id=n0,ifname={tap},script=no,downscript=no", "-device", "virtio-net-pci,netdev=n0,romfile="]
         command = [*before, "qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-m", "768", "-smp", "2", "-nographic"]
         command += ["-no-reboot", "-kernel", self.kernel.image, "-initrd", archive, *network]
         command += ["-append", "console=ttyS0 quiet panic=-1 rdinit=/init"]
