@@ -3,5 +3,6 @@
 //! Verbs objects, their data path and the resource model of an mlx5 adapter, in user space: no kernel module, no daemon, no
 //! privileges. `softrdma-abi` exports it as `libibverbs.so.1`.
 
+pub mod fabric;
 pub mod roce;
 pub mod uar;

@@ -1,0 +1,289 @@
+//! Moving bytes between this process's memory and a peer's.
+//!
+//! What lies in the peer's segment is reached through the mapping, what lies in this very process directly, anything else by
+//! process_vm_readv(2) and process_vm_writev(2). The caller has a [`Visit`](super::regions::Visit), so the memory is the peer's to
+//! offer until the copy is done. That the process number still means the peer was seen when it was probed; a number is not
+//! given to another process before all others have had their turn, and a peer's death is noticed long before.
+
+use std::io;
+
+use super::regions::Span;
+use super::segment::Segment;
+
+/// Entries a copy can have on each side.
+pub const MAX_PIECES: usize = 64;
+
+/// A piece of this process's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Local {
+    pub address: u64,
+    pub length: u64,
+}
+
+/// How to get at memory of a process that is not in its segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It is this process.
+    Own,
+    /// By copies through the kernel.
+    Copies { pid: u32 },
+    /// Not at all: the peer's agent must do it.
+    Agent,
+}
+
+/// Why nothing, or not all, was moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryError {
+    /// Memory is not there, although it was registered.
+    Fault,
+    /// The process is gone.
+    Gone,
+    /// The kernel does not let us: the peer's agent must do it.
+    Agent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// To the peer.
+    Write,
+    /// From the peer.
+    Read,
+}
+
+/// Moves all of `local` to or from the begin of `remote`, in order. `remote` is as long or longer.
+///
+/// # Safety
+/// `local` is memory of this process, readable, or writable for a read, except that pieces of it may be unmapped where the
+/// bytes go through the kernel. Other threads and the peer may touch all of it meanwhile: bytes arrive in any order.
+#[inline]
+pub unsafe fn copy(
+    direction: Direction,
+    segment: &Segment,
+    reach: Reach,
+    local: &[Local],
+    remote: &[Span],
+) -> Result<(), MemoryError> {
+    if let (Reach::Copies { pid }, true) = (reach, remote.iter().all(|span| span.place.is_none())) {
+        return by_kernel(direction, pid, local, remote);
+    }
+    let pieces = Pieces::new(local, remote);
+    for (here, there) in pieces {
+        let there_mapped = match (there.place, reach) {
+            (Some(place), _) => {
+                let address = segment.mapping().address_of(place, there.length);
+                address.ok_or(MemoryError::Fault)?
+            }
+            (None, Reach::Own) => there.address as *mut u8,
+            (None, Reach::Copies { pid }) => {
+                by_kernel(direction, pid, &[here], &[there])?;
+                continue;
+            }
+            (None, Reach::Agent) => return Err(MemoryError::Agent),
+        };
+        // SAFETY: the one side is this process's by the caller's word, the other is inside a mapping, or registered memory
+        // of this process. They may overlap. Races are between bytes only, as with an adapter.
+        unsafe {
+            move_bytes(
+                direction,
+                here.address as *mut u8,
+                there_mapped,
+                here.length as usize,
+            )
+        };
+    }
+    Ok(())
+}
+
+/// # Safety
+/// Both are good for `length`.
+#[inline]
+unsafe fn move_bytes(direction: Direction, here: *mut u8, there: *mut u8, length: usize) {
+    let (from, to) = match direction {
+        Direction::Write => (here, there),
+        Direction::Read => (there, here),
+    };
+    // SAFETY: the caller's. A word that is aligned on both sides is moved whole, so that who polls it never sees half.
+    unsafe {
+        if length == 8 && (from as usize | to as usize).is_multiple_of(8) {
+            let word = from.cast::<u64>().read_volatile();
+            to.cast::<u64>().write_volatile(word);
+        } else {
+            std::ptr::copy(from, to, length);
+        }
+    }
+}
+
+/// Walks two lists in step: each time the longest piece that lies in one entry of both.
+struct Pieces<'a> {
+    local: &'a [Local],
+    remote: &'a [Span],
+    /// Used up of the first entries.
+    local_used: u64,
+    remote_used: u64,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(local: &'a [Local], remote: &'a [Span]) -> Pieces<'a> {
+        Pieces {
+            local,
+            remote,
+            local_used: 0,
+            remote_used: 0,
+        }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = (Local, Span);
+
+    fn next(&mut self) -> Option<(Local, Span)> {
+        loop {
+            let here = self.local.first()?;
+            let there = self.remote.first()?;
+            let here_left = here.length - self.local_used;
+            let there_left = there.length - self.remote_used;
+            let length = here_left.min(there_left);
+            let piece = (
+                Local {
+                    address: here.address.wrapping_add(self.local_used),
+                    length,
+                },
+                Span {
+                    address: there.address.wrapping_add(self.remote_used),
+                    length,
+                    place: there
+                        .place
+                        .map(|place| place.wrapping_add(self.remote_used)),
+                },
+            );
+            self.local_used += length;
+            self.remote_used += length;
+            if length == here_left {
+                self.local = &self.local[1..];
+                self.local_used = 0;
+            }
+            if length == there_left {
+                self.remote = &self.remote[1..];
+                self.remote_used = 0;
+            }
+            if length != 0 {
+                return Some(piece);
+            }
+        }
+    }
+}
+
+/// By one call of the kernel's, and more for what it left.
+fn by_kernel(
+    direction: Direction,
+    pid: u32,
+    local: &[Local],
+    remote: &[Span],
+) -> Result<(), MemoryError> {
+    let total: u64 = local.iter().map(|piece| piece.length).sum();
+    let mut done = 0;
+    while done < total {
+        let here = vectors(
+            local.iter().map(|piece| (piece.address, piece.length)),
+            done,
+            total,
+        );
+        let there = vectors(
+            remote.iter().map(|span| (span.address, span.length)),
+            done,
+            total,
+        );
+        done += call(direction, pid, &here, &there)?;
+    }
+    Ok(())
+}
+
+/// A list for the kernel, which need not be the whole one.
+struct Vectors {
+    list: [libc::iovec; MAX_PIECES],
+    used: usize,
+}
+
+/// The pieces from byte `begin` to byte `end`.
+fn vectors(pieces: impl Iterator<Item = (u64, u64)>, begin: u64, end: u64) -> Vectors {
+    let mut vectors = Vectors {
+        // SAFETY: all zeros is a valid list of empty pieces; only those in use are read.
+        list: unsafe { std::mem::zeroed() },
+        used: 0,
+    };
+    let mut at = 0;
+    for (address, length) in pieces {
+        let from = begin.max(at) - at;
+        let to = end.min(at + length).saturating_sub(at);
+        at += length;
+        if from < to && vectors.used < MAX_PIECES {
+            vectors.list[vectors.used] = libc::iovec {
+                iov_base: address.wrapping_add(from) as *mut libc::c_void,
+                iov_len: (to - from) as usize,
+            };
+            vectors.used += 1;
+        }
+    }
+    vectors
+}
+
+fn call(
+    direction: Direction,
+    pid: u32,
+    here: &Vectors,
+    there: &Vectors,
+) -> Result<u64, MemoryError> {
+    let transfer = match direction {
+        Direction::Write => libc::process_vm_writev,
+        Direction::Read => libc::process_vm_readv,
+    };
+    // SAFETY: the kernel checks addresses on both sides; what is written here is the caller's to write.
+    let moved = unsafe {
+        transfer(
+            pid as libc::pid_t,
+            here.list.as_ptr(),
+            here.used as libc::c_ulong,
+            there.list.as_ptr(),
+            there.used as libc::c_ulong,
+            0,
+        )
+    };
+    match moved {
+        0 => Err(MemoryError::Fault),
+        1.. => Ok(moved as u64),
+        _ => Err(error(&io::Error::last_os_error())),
+    }
+}
+
+fn error(error: &io::Error) -> MemoryError {
+    match error.raw_os_error() {
+        Some(libc::ESRCH) => MemoryError::Gone,
+        Some(libc::EPERM | libc::ENOSYS) => MemoryError::Agent,
+        _ => MemoryError::Fault,
+    }
+}
+
+/// How to reach the memory of process `pid`, whose segment begins at `address` of its own: by looking whether the segment's first
+/// words can be read there, which also shows that the number means that process.
+pub fn probe(segment: &Segment, pid: u32, address: u64) -> Reach {
+    use std::sync::atomic::Ordering;
+    let header = segment.header();
+    let expected = [
+        header.magic.load(Ordering::Relaxed),
+        header.key.load(Ordering::Relaxed),
+    ];
+    let mut found = [0u64; 2];
+    let here = Local {
+        address: found.as_mut_ptr() as u64,
+        length: size_of_val(&found) as u64,
+    };
+    let there = Span {
+        address,
+        length: here.length,
+        place: None,
+    };
+    match by_kernel(Direction::Read, pid, &[here], &[there]) {
+        Ok(()) if found == expected => Reach::Copies { pid },
+        _ => Reach::Agent,
+    }
+}

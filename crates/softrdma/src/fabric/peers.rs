@@ -1,0 +1,245 @@
+//! The processes that this one has to do with: their segments, and how their memory is reached.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::home::{Home, MEMFD_NAME};
+use super::layout::process;
+use super::mapping::{self, Mapping};
+use super::memory::{self, Reach};
+use super::notify::Sender;
+use super::numbers::{Owner, PROCESSES};
+use super::processes::{Entry, Processes, pidfd};
+use super::regions::{self, Visit};
+use super::segment::Segment;
+use super::socket::{self, Address};
+
+/// How long a peer's agent may take to hand its segment over.
+const HANDOVER_MS: i32 = 2000;
+
+/// A process of the fabric, this one included.
+pub struct Peer {
+    owner: Owner,
+    entry: Entry,
+    /// None for this process, whose segment is `home`'s.
+    segment: Option<Segment>,
+    home: &'static Home,
+    reach: Reach,
+    me: Owner,
+    gone: AtomicBool,
+}
+
+/// Why a process cannot be reached.
+#[derive(Debug)]
+pub enum PeerError {
+    /// Nobody has that slot, or who has it is dead.
+    Absent,
+    /// Its segment cannot be had, and why.
+    Closed(io::Error),
+}
+
+impl Peer {
+    #[inline]
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    #[inline]
+    pub fn segment(&self) -> &Segment {
+        self.segment.as_ref().unwrap_or_else(|| self.home.segment())
+    }
+
+    #[inline]
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    pub fn is_own(&self) -> bool {
+        self.segment.is_none()
+    }
+
+    /// The region of `key`, which stays while the visit lasts. `hint` is any number that is another for another thread.
+    #[inline]
+    pub fn visit(&self, key: u32, hint: usize) -> Option<Visit<'_>> {
+        regions::visit(self.segment(), self.me, key, hint)
+    }
+
+    /// Whether it was found to be dead. Costs no system call.
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Whether it is dead, asked of the kernel.
+    pub fn look(&self, processes: &Processes) -> bool {
+        if !self.is_gone() && !processes.alive(self.owner) {
+            self.gone.store(true, Ordering::Relaxed);
+        }
+        self.is_gone()
+    }
+
+    /// A descriptor that becomes readable when it dies; none if it is dead or not to be seen from this PID namespace, where
+    /// [`look`](Self::look) must do.
+    pub fn pidfd(&self, processes: &Processes) -> Option<OwnedFd> {
+        pidfd(processes.identity(), &self.entry)
+    }
+}
+
+/// The peers met so far.
+pub struct Peers {
+    met: RwLock<Vec<Option<Arc<Peer>>>>,
+}
+
+impl Peers {
+    pub(super) fn new() -> Peers {
+        Peers {
+            met: RwLock::new(vec![None; PROCESSES]),
+        }
+    }
+
+    /// The process that has `slot` now.
+    #[inline]
+    pub(super) fn at(
+        &self,
+        slot: u8,
+        processes: &Processes,
+        home: &'static Home,
+        sender: &Sender,
+    ) -> Result<Arc<Peer>, PeerError> {
+        let met = self.met.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Some(peer)) = met.get(usize::from(slot))
+            && !peer.is_gone()
+            && processes.generation(slot) == peer.owner.generation()
+        {
+            return Ok(peer.clone());
+        }
+        drop(met);
+        self.meet(slot, processes, home, sender)
+    }
+
+    #[cold]
+    fn meet(
+        &self,
+        slot: u8,
+        processes: &Processes,
+        home: &'static Home,
+        sender: &Sender,
+    ) -> Result<Arc<Peer>, PeerError> {
+        let mut met = self.met.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = processes.entry(slot).ok_or(PeerError::Absent)?;
+        let place = met.get_mut(usize::from(slot)).ok_or(PeerError::Absent)?;
+        if let Some(peer) = place.as_ref().filter(|peer| peer.owner == entry.owner) {
+            return if peer.look(processes) {
+                Err(PeerError::Absent)
+            } else {
+                Ok(peer.clone())
+            };
+        }
+        *place = None;
+        if !processes.alive(entry.owner) {
+            return Err(PeerError::Absent);
+        }
+        let peer = Arc::new(attach(entry, processes, home, sender)?);
+        *place = Some(peer.clone());
+        Ok(peer)
+    }
+
+    /// Forgets those that are dead; their memory goes when nobody holds on to them.
+    pub fn forget_dead(&self, processes: &Processes) {
+        let mut met = self.met.write().unwrap_or_else(PoisonError::into_inner);
+        for place in met.iter_mut() {
+            if place.as_ref().is_some_and(|peer| peer.look(processes)) {
+                *place = None;
+            }
+        }
+    }
+}
+
+fn attach(
+    entry: Entry,
+    processes: &Processes,
+    home: &'static Home,
+    sender: &Sender,
+) -> Result<Peer, PeerError> {
+    let me = processes.me();
+    let (segment, reach) = if entry.owner == me {
+        (None, Reach::Own)
+    } else {
+        let segment = foreign_segment(&entry, processes, sender).map_err(PeerError::Closed)?;
+        let near = entry.pid_namespace == processes.identity().pid_namespace;
+        let reach = match near {
+            true => memory::probe(&segment, entry.pid, entry.address),
+            false => Reach::Agent,
+        };
+        (Some(segment), reach)
+    };
+    regions::announce_visits(segment.as_ref().unwrap_or_else(|| home.segment()), me);
+    Ok(Peer {
+        owner: entry.owner,
+        entry,
+        segment,
+        home,
+        reach,
+        me,
+        gone: AtomicBool::new(false),
+    })
+}
+
+/// A peer's segment: by /proc where that is allowed and the process can be seen, else by asking its agent.
+fn foreign_segment(entry: &Entry, processes: &Processes, sender: &Sender) -> io::Result<Segment> {
+    let near = entry.pid_namespace == processes.identity().pid_namespace;
+    let opened = near
+        .then(|| open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
+        .transpose();
+    if let Ok(Some(memfd)) = opened
+        && let Some(segment) = map_segment(memfd, entry)?
+    {
+        return Ok(segment);
+    }
+    let memfd = ask_for_segment(entry.key, sender)?;
+    map_segment(memfd, entry)?.ok_or_else(|| io::Error::from(io::ErrorKind::PermissionDenied))
+}
+
+fn map_segment(memfd: OwnedFd, entry: &Entry) -> io::Result<Option<Segment>> {
+    if !mapping::trusted(memfd.as_fd()) {
+        return Ok(None);
+    }
+    let mapping = Mapping::new(memfd, process::SPAN)?;
+    Ok(Segment::new(mapping, entry.owner, entry.key))
+}
+
+/// What process `pid` has as descriptor `number`, if that is a memfd called `name`. Anything else is not opened, for closing
+/// another descriptor of the fabric's file would end this process's lock (`processes`, rule 4).
+pub(super) fn open_descriptor(pid: u32, number: u32, name: &str) -> io::Result<OwnedFd> {
+    let path = format!("/proc/{pid}/fd/{number}");
+    let link = std::fs::read_link(&path)?;
+    if link.to_str() != Some(&format!("/memfd:{name} (deleted)")) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        // The number may by now be of something that an open would wait for.
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    Ok(file.into())
+}
+
+fn ask_for_segment(key: u64, sender: &Sender) -> io::Result<OwnedFd> {
+    let name = format!("softrdma.{:016x}.ask", super::identity::random_key()?);
+    let address = Address::new(&name).ok_or(io::ErrorKind::InvalidInput)?;
+    let socket = socket::open(libc::SOCK_DGRAM | libc::SOCK_NONBLOCK)?;
+    socket::bind(socket.as_fd(), &address)?;
+    socket::ask_for_senders(socket.as_fd())?;
+    sender.ask_for_segment(key, &name)?;
+    if !socket::wait(socket.as_fd(), HANDOVER_MS) {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let answer = socket::receive(socket.as_fd(), &mut [0; 64])?;
+    answer
+        .descriptor
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
+}

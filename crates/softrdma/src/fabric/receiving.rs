@@ -1,0 +1,137 @@
+//! The receive request of a message that is under way, too long to be moved while the ring is locked.
+//!
+//! One message is received at a time by a queue pair, so there is one of these for each, in the segment of the process whose
+//! requests it takes. [`Turn::take`](super::receive::Turn::take) fills it; [`Receiving::finish`] empties it and pushes the
+//! completion, both or neither (`completion`, rule 3). Who executes the message does that, or the owner, when it
+//! flushes a queue pair whose peer is dead: the completion queue's lock lets one of them.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::completion::{Completion, Cq, PushError, Pushed, Settlement};
+use super::layout::{FABRIC_QPS, QUEUES, process};
+use super::mapping::Shared;
+use super::numbers::{FABRIC_SLOT, Number};
+use super::processes::Processes;
+use super::receive::{MAX_RECEIVE_SGES, Sge};
+use super::segment::Segment;
+
+/// In a process segment: one for each queue pair of the process and of the fabric.
+#[repr(C, align(64))]
+pub struct ReceivingRecord {
+    /// EMPTY or BUSY.
+    state: AtomicU32,
+    /// The request's position in its ring.
+    position: AtomicU32,
+    wr_id: AtomicU64,
+    sges: AtomicU64,
+    arrived: AtomicU64,
+    entries: [[AtomicU64; 2]; MAX_RECEIVE_SGES],
+}
+
+const EMPTY: u32 = 0;
+const BUSY: u32 = 1;
+
+pub const RECEIVINGS: u64 = QUEUES + FABRIC_QPS;
+
+// SAFETY: atomic integers only.
+unsafe impl Shared for ReceivingRecord {}
+
+/// The place for one queue pair's message.
+#[derive(Clone, Copy)]
+pub struct Receiving<'a> {
+    record: &'a ReceivingRecord,
+    offset: u64,
+}
+
+impl<'a> Receiving<'a> {
+    /// Of the queue pair `number`, whose requests come from `segment`.
+    pub(super) fn of(segment: &'a Segment, number: Number) -> Receiving<'a> {
+        let index = match number.slot() {
+            FABRIC_SLOT => QUEUES + u64::from(number.index()) % FABRIC_QPS,
+            _ => u64::from(number.index()),
+        };
+        let offset = process::RECEIVINGS + index * size_of::<ReceivingRecord>() as u64;
+        let record = segment.mapping().at(offset);
+        Receiving {
+            record: record.expect("inside the fixed part"),
+            offset,
+        }
+    }
+
+    pub(super) fn begin(
+        &self,
+        position: u32,
+        wr_id: u64,
+        sges: impl ExactSizeIterator<Item = Sge>,
+    ) {
+        let record = self.record;
+        record.position.store(position, Ordering::Relaxed);
+        record.wr_id.store(wr_id, Ordering::Relaxed);
+        record.arrived.store(0, Ordering::Relaxed);
+        record.sges.store(sges.len() as u64, Ordering::Relaxed);
+        for (entry, sge) in record.entries.iter().zip(sges) {
+            let [address, rest] = sge.words();
+            entry[0].store(address, Ordering::Relaxed);
+            entry[1].store(rest, Ordering::Relaxed);
+        }
+        record.state.store(BUSY, Ordering::Release);
+    }
+
+    /// Whether it has the request that stood at `position`.
+    pub(super) fn holds(&self, position: u32) -> bool {
+        self.busy() && self.record.position.load(Ordering::Relaxed) == position
+    }
+
+    /// Whether a message is under way.
+    pub fn busy(&self) -> bool {
+        self.record.state.load(Ordering::Acquire) == BUSY
+    }
+
+    pub fn wr_id(&self) -> u64 {
+        self.record.wr_id.load(Ordering::Relaxed)
+    }
+
+    pub fn sges(&self) -> impl ExactSizeIterator<Item = Sge> + use<'a> {
+        let count = self.record.sges.load(Ordering::Relaxed);
+        let entries = &self.record.entries[..count.min(MAX_RECEIVE_SGES as u64) as usize];
+        entries.iter().map(|entry| {
+            Sge::from_words([
+                entry[0].load(Ordering::Relaxed),
+                entry[1].load(Ordering::Relaxed),
+            ])
+        })
+    }
+
+    /// Bytes of the message that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.record.arrived.load(Ordering::Relaxed)
+    }
+
+    pub fn set_arrived(&self, bytes: u64) {
+        self.record.arrived.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Ends the message with `completion` in `cq`, which is in the same segment. None if somebody else has ended it.
+    pub fn finish(
+        &self,
+        processes: &Processes,
+        cq: Cq<'_>,
+        completion: &Completion,
+        solicited: bool,
+        patience: Duration,
+    ) -> Result<Option<Pushed>, PushError> {
+        let settlement = Settlement {
+            offset: self.offset,
+            word: &self.record.state,
+            from: BUSY,
+            to: EMPTY,
+        };
+        cq.push_and_settle(processes, completion, &settlement, solicited, patience)
+    }
+
+    /// Forgets what was under way: the queue pair is made anew.
+    pub fn clear(&self) {
+        self.record.state.store(EMPTY, Ordering::Release);
+    }
+}

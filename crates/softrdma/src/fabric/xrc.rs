@@ -1,0 +1,286 @@
+//! XRC domains that processes share, and the receive queue pairs that live in them.
+//!
+//! # Protocol
+//! 1. Changes of the table are made under `lock`. A domain exists exactly while it has members, a queue pair exactly while it
+//!    has openers: bits of slots. So making one is the store of its first bit, after all its fields, and its end is the
+//!    store that clears the last; who dies holding the lock leaves nothing half-made.
+//! 2. A process has one bit however often it opens the thing; how often, it counts by itself.
+//! 3. When a process dies its bits are cleared (`reap`). A bit may be set by a process that is dead and whose slot is not taken
+//!    back yet; its slot is not given to another before.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::layout::{self, FABRIC_QPS};
+use super::lock::{Busy, PATIENT, SharedLock};
+use super::mapping::{Mapping, Shared};
+use super::numbers::{FABRIC_SLOT, Number, Owner};
+use super::processes::Processes;
+use super::queue_pair::QpRecord;
+
+const DOMAINS: usize = 1024;
+
+type Slots = [AtomicU64; 4];
+
+#[repr(C, align(64))]
+struct Domain {
+    /// Grows with each domain that stands here.
+    generation: AtomicU32,
+    device: AtomicU32,
+    /// Device and inode of the file by which processes find it; zeros for one that cannot be found.
+    file: [AtomicU64; 2],
+    members: Slots,
+}
+
+#[repr(C, align(64))]
+pub struct DomainTable {
+    lock: SharedLock,
+    /// Where the search for a free queue pair begins, so that numbers are not used again at once.
+    next_qp: AtomicU32,
+    domains: [Domain; DOMAINS],
+}
+
+// SAFETY: atomic integers only.
+unsafe impl Shared for DomainTable {}
+
+/// Names a domain; 0 names none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DomainId(u32);
+
+impl DomainId {
+    pub fn word(self) -> u32 {
+        self.0
+    }
+
+    fn new(index: usize, generation: u32) -> DomainId {
+        DomainId((generation & 0x1f_ffff | 0x20_0000) << 10 | index as u32)
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize % DOMAINS
+    }
+}
+
+/// Whether a domain that is not there is made, and one that is there is an error: O_CREAT and O_EXCL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Opening {
+    pub create: bool,
+    pub exclusive: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// There is none, and it was not to be made.
+    Absent,
+    /// There is one already.
+    Exists,
+    Full,
+    Busy,
+}
+
+impl From<Busy> for OpenError {
+    fn from(_: Busy) -> OpenError {
+        OpenError::Busy
+    }
+}
+
+/// The domains, and how often this process has opened what.
+pub struct Domains {
+    opened: Mutex<HashMap<Thing, u32>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Thing {
+    Domain(DomainId),
+    QueuePair(Number),
+}
+
+fn table(fabric: &Mapping) -> &DomainTable {
+    let table = fabric.at(layout::fabric::DOMAINS);
+    table.expect("inside the fabric segment")
+}
+
+/// The record of queue pair `index` of the fabric.
+pub fn qp(fabric: &Mapping, index: u16) -> &QpRecord {
+    let index = u64::from(index) % FABRIC_QPS;
+    let record = fabric.at(layout::fabric::QPS + index * size_of::<QpRecord>() as u64);
+    record.expect("inside the fabric segment")
+}
+
+fn is_empty(slots: &Slots) -> bool {
+    slots.iter().all(|word| word.load(Ordering::Acquire) == 0)
+}
+
+fn set(slots: &Slots, slot: u8) {
+    slots[usize::from(slot) / 64].fetch_or(1 << (slot % 64), Ordering::AcqRel);
+}
+
+fn clear(slots: &Slots, slot: u8) {
+    slots[usize::from(slot) / 64].fetch_and(!(1 << (slot % 64)), Ordering::AcqRel);
+}
+
+fn contains(slots: &Slots, slot: u8) -> bool {
+    slots[usize::from(slot) / 64].load(Ordering::Acquire) >> (slot % 64) & 1 == 1
+}
+
+/// Slots whose bits are set.
+pub fn slots_of(slots: &[AtomicU64; 4]) -> impl Iterator<Item = u8> {
+    (0..=255).filter(|&slot| contains(slots, slot))
+}
+
+impl Domains {
+    pub(super) fn new() -> Domains {
+        Domains {
+            opened: Mutex::default(),
+        }
+    }
+
+    fn opened(&self) -> MutexGuard<'_, HashMap<Thing, u32>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the domain of `file` (device and inode) on `device`, or a fresh one that nobody else can find.
+    pub fn open(
+        &self,
+        processes: &Processes,
+        device: u32,
+        file: Option<[u64; 2]>,
+        opening: Opening,
+    ) -> Result<DomainId, OpenError> {
+        let mut opened = self.opened();
+        let table = table(processes.fabric());
+        let held = table.lock.take(processes, PATIENT)?;
+        let found = file.and_then(|file| table.find(device, file));
+        let id = match (found, file) {
+            (Some(_), _) if opening.exclusive => return Err(OpenError::Exists),
+            (Some(id), _) => id,
+            (None, Some(_)) if !opening.create => return Err(OpenError::Absent),
+            (None, _) => table.free_domain(device, file.unwrap_or_default())?,
+        };
+        set(&table.domains[id.index()].members, processes.me().slot());
+        drop(held);
+        *opened.entry(Thing::Domain(id)).or_insert(0) += 1;
+        Ok(id)
+    }
+
+    /// Undoes one [`open`](Self::open).
+    pub fn close(&self, processes: &Processes, id: DomainId) -> Result<(), Busy> {
+        let table = table(processes.fabric());
+        self.leave(
+            processes,
+            Thing::Domain(id),
+            &table.domains[id.index()].members,
+        )
+    }
+
+    /// Makes a receive queue pair, which `fill` describes before anyone can see it.
+    pub fn create_qp(
+        &self,
+        processes: &Processes,
+        fill: impl FnOnce(Number, &QpRecord),
+    ) -> Result<Number, OpenError> {
+        let mut opened = self.opened();
+        let table = table(processes.fabric());
+        let held = table.lock.take(processes, PATIENT)?;
+        let start = table.next_qp.load(Ordering::Relaxed);
+        let index = (0..FABRIC_QPS as u32)
+            .map(|step| (start.wrapping_add(step) % FABRIC_QPS as u32) as u16)
+            .find(|&index| is_empty(&qp(processes.fabric(), index).openers))
+            .ok_or(OpenError::Full)?;
+        table.next_qp.store(u32::from(index) + 1, Ordering::Relaxed);
+        let record = qp(processes.fabric(), index);
+        let number = Number::new(FABRIC_SLOT, index);
+        let generation = record.generation.load(Ordering::Relaxed);
+        record
+            .generation
+            .store((generation | 1).wrapping_add(2), Ordering::Release);
+        fill(number, record);
+        set(&record.openers, processes.me().slot());
+        drop(held);
+        opened.insert(Thing::QueuePair(number), 1);
+        Ok(number)
+    }
+
+    /// Opens a queue pair that `fits` accepts.
+    pub fn open_qp(
+        &self,
+        processes: &Processes,
+        number: Number,
+        fits: impl FnOnce(&QpRecord) -> bool,
+    ) -> Result<(), OpenError> {
+        let mut opened = self.opened();
+        let held = table(processes.fabric()).lock.take(processes, PATIENT)?;
+        let record = qp(processes.fabric(), number.index());
+        let there = number.slot() == FABRIC_SLOT
+            && u64::from(number.index()) < FABRIC_QPS
+            && !is_empty(&record.openers);
+        if !there || !fits(record) {
+            return Err(OpenError::Absent);
+        }
+        set(&record.openers, processes.me().slot());
+        drop(held);
+        *opened.entry(Thing::QueuePair(number)).or_insert(0) += 1;
+        Ok(())
+    }
+
+    /// Undoes one [`create_qp`](Self::create_qp) or [`open_qp`](Self::open_qp). The last one destroys it.
+    pub fn close_qp(&self, processes: &Processes, number: Number) -> Result<(), Busy> {
+        let openers = &qp(processes.fabric(), number.index()).openers;
+        self.leave(processes, Thing::QueuePair(number), openers)
+    }
+
+    fn leave(&self, processes: &Processes, thing: Thing, slots: &Slots) -> Result<(), Busy> {
+        let mut opened = self.opened();
+        let Some(count) = opened.get_mut(&thing) else {
+            return Ok(());
+        };
+        if *count > 1 {
+            *count -= 1;
+            return Ok(());
+        }
+        let held = table(processes.fabric()).lock.take(processes, PATIENT)?;
+        clear(slots, processes.me().slot());
+        drop(held);
+        opened.remove(&thing);
+        Ok(())
+    }
+}
+
+impl DomainTable {
+    fn find(&self, device: u32, file: [u64; 2]) -> Option<DomainId> {
+        self.domains.iter().enumerate().find_map(|(index, domain)| {
+            let right = domain.device.load(Ordering::Relaxed) == device
+                && domain.file[0].load(Ordering::Relaxed) == file[0]
+                && domain.file[1].load(Ordering::Relaxed) == file[1];
+            let generation = domain.generation.load(Ordering::Relaxed);
+            (right && !is_empty(&domain.members)).then(|| DomainId::new(index, generation))
+        })
+    }
+
+    /// A domain without members, described.
+    fn free_domain(&self, device: u32, file: [u64; 2]) -> Result<DomainId, OpenError> {
+        let free = |domain: &Domain| is_empty(&domain.members);
+        let index = self.domains.iter().position(free).ok_or(OpenError::Full)?;
+        let domain = &self.domains[index];
+        let generation = domain.generation.load(Ordering::Relaxed).wrapping_add(1);
+        domain.generation.store(generation, Ordering::Relaxed);
+        domain.device.store(device, Ordering::Relaxed);
+        domain.file[0].store(file[0], Ordering::Relaxed);
+        domain.file[1].store(file[1], Ordering::Relaxed);
+        Ok(DomainId::new(index, generation))
+    }
+}
+
+/// Clears the bits of a dead process. Single stores, each of a bit that only its process would set again: no lock is needed.
+pub(super) fn take_back(fabric: &Mapping, dead: Owner) {
+    for domain in &table(fabric).domains {
+        clear(&domain.members, dead.slot());
+    }
+    for index in 0..FABRIC_QPS as u16 {
+        let openers = &qp(fabric, index).openers;
+        if contains(openers, dead.slot()) {
+            clear(openers, dead.slot());
+        }
+    }
+}
