@@ -138,16 +138,6 @@ impl Pair {
             self.largest_burst = self.largest_burst.max(self.arriving[at].len());
             for bytes in std::mem::take(&mut self.arriving[at]) {
                 let view = View::parse(&bytes).expect("a valid packet");
-                    eprintln!(
-                        "{} at {at} {:?} psn {} syn {:x} len {} reth {:?}",
-                        self.now,
-                        view.header().opcode.kind(),
-                        view.header().psn,
-                        view.header().aeth.syndrome,
-                        view.payload().len(),
-                        view.header().reth.length
-                    );
-                }
                 self.connections[at].receive(
                     self.now,
                     ADDRESSES[1 - at],
