@@ -44,6 +44,18 @@ def floors(stand):
     return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.]+)", output)}
 
 
+THREADS = {
+    "one_thread_m_s": "2 B writes into `ibv_alloc_buf` memory, lists of 32, one thread",
+    "two_queue_pairs_m_s": "the same, two threads, a queue pair and thread domain each",
+    "one_shared_queue_pair_m_s": "the same, two threads on one queue pair",
+}
+
+
+def rates(stand):
+    output = stand.run([stand.program("threads")], timeout=60)
+    return {name: float(value) for name, value in re.findall(r"(\w+_m_s) ([\d.]+)", output)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", required=True, type=pathlib.Path, help="the folder of libibverbs.so.1")
@@ -58,6 +70,8 @@ def main():
             floor[name].append(value)
         for name, command, column, unit in RUNS:
             seen[name].append(figure(stand, command, column, unit))
+        for name, value in rates(stand).items():
+            seen.setdefault(name, []).append(value)
     middle = {name: statistics.median(values) for name, values in floor.items()}
     print("| what | figure | beside process_vm_writev |")
     print("|---|---|---|")
@@ -69,6 +83,8 @@ def main():
         ratio = f"{value / beside:.2f}" if beside else ""
         digits = 0 if unit == "MB/s" else 2
         print(f"| {name} | {value:.{digits}f} {unit} | {ratio} |")
+    for name, words in THREADS.items():
+        print(f"| {words} | {statistics.median(seen[name]):.2f} M/s | |")
 
 
 if __name__ == "__main__":
