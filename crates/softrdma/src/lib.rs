@@ -3,6 +3,10 @@
 //! Verbs objects, their data path and the resource model of an mlx5 adapter, in user space: no kernel module, no daemon, no
 //! privileges. `softrdma-abi` exports it as `libibverbs.so.1`.
 
+pub mod config;
 pub mod fabric;
+pub mod fault;
 pub mod roce;
 pub mod uar;
+
+pub use uar::stat;

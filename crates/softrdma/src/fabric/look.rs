@@ -8,6 +8,7 @@ use std::io;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
+use super::home::MEMFD_NAME;
 use super::identity::Identity;
 use super::layout::{PROCESS_MAGIC, ProcessHeader};
 use super::mapping::Mapping;
@@ -42,7 +43,7 @@ fn seen_in(fabric: &Mapping, identity: &Identity) -> Vec<Seen> {
 impl Seen {
     /// None if the process is gone, or its number is another's by now.
     fn new(entry: Entry) -> Option<Seen> {
-        let memfd = peers::open_descriptor(entry.pid, entry.memfd, peers::MEMFD_NAME).ok()?;
+        let memfd = peers::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME).ok()?;
         let seen = Seen {
             pid: entry.pid,
             segment: memfd.into(),

@@ -10,9 +10,10 @@
 //! - posting goes through [`QueuePair::enter_send`] and ends with [`Sending::ring`]; posting receives through
 //!   [`QueuePair::enter_receive`] or [`SharedReceiveQueue::enter`]; polling through [`CompletionQueue::enter`];
 //! - figures are written where they arise, each by one thread at a time, into records that other processes can read
-//!   ([`Ledger`]) and are added up where they are read.
+//!   ([`Ledger`]), and added up where they are read ([`stat`]).
 
 pub mod adapter;
+pub mod capi;
 mod context;
 mod dynamic_uuars;
 mod error;
@@ -23,7 +24,9 @@ mod pages;
 mod pool;
 mod record;
 mod register;
+mod segment;
 mod settings;
+pub mod stat;
 mod static_uuars;
 mod thread_domains;
 
@@ -36,6 +39,7 @@ pub use error::Error;
 pub use figures::{ContextFigures, Figures, LockFigures};
 pub use lock::{Discipline, Held};
 pub use object::{CompletionQueue, Counted, Object, QueuePair, Rung, Sending, SharedReceiveQueue};
-pub use pool::{Limited, PagePool};
+pub use pool::PagePool;
 pub use record::{Chunk, ChunkSource, Ledger};
+pub use segment::{DevicePages, SegmentChunks};
 pub use settings::{Policy, Settings, Sharing};

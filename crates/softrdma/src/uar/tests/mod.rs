@@ -5,6 +5,7 @@ mod paper;
 mod policies;
 mod posting;
 mod settings;
+mod shared;
 mod threads;
 
 use std::collections::BTreeSet;

@@ -287,31 +287,3 @@ fn queue_pairs_of_the_dynamic_policy_need_pages() {
     drop(living);
     sequence(&context, 4);
 }
-
-#[test]
-fn a_limited_pool_lends_so_many() {
-    let device = Device::new(100);
-    let pool = Limited::new(Borrowed(device.clone()), 3);
-    let taken: Vec<u32> = std::iter::from_fn(|| pool.take()).collect();
-    assert_eq!(taken.len(), 3);
-    pool.give_back(taken[1]);
-    assert_eq!(pool.take(), Some(taken[1]));
-    assert_eq!(pool.take(), None);
-    assert_eq!(device.free(), 97);
-    let beyond = Limited::new(Borrowed(Device::new(1)), 3);
-    assert_eq!([beyond.take(), beyond.take()], [Some(0), None]);
-    beyond.give_back(0);
-    assert_eq!(beyond.take(), Some(0));
-}
-
-struct Borrowed(Arc<Device>);
-
-impl PagePool for Borrowed {
-    fn take(&self) -> Option<u32> {
-        self.0.take()
-    }
-
-    fn give_back(&self, page: u32) {
-        self.0.give_back(page);
-    }
-}
