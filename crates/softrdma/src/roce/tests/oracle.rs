@@ -1,6 +1,6 @@
 //! Random operations in both directions over bad wires, against a model that does them one after the other.
 
-use super::pair::{Pair, Settings, local, pattern, work};
+use super::pair::{Pair, Settings, pattern, work};
 use super::side::{KEY, MEMORY, SHARED, Side};
 use crate::roce::host::{Atomic, Immediate, ReceiveKind, Sge, Status};
 use crate::roce::packet::Service;

@@ -158,6 +158,14 @@ impl Pair {
         moved
     }
 
+    /// As `turn`, but what side 1 says is lost.
+    pub fn turn_one_way(&mut self) -> bool {
+        self.injectors[1].set_link_down(true);
+        let moved = self.turn();
+        self.injectors[1].set_link_down(false);
+        moved
+    }
+
     fn deliver(&mut self, from: usize, out: &Batch) {
         for (destination, bytes) in out.iter() {
             assert_eq!(destination, ADDRESSES[1 - from]);
