@@ -13,6 +13,7 @@
 
 mod macros;
 
+pub mod export;
 pub mod inline;
 mod library;
 
