@@ -20,14 +20,14 @@
 //!
 //! # Executing a SEND against a peer
 //! ```text
-//! let peer = fabric.peer(number.slot())?;                     // once per connection
+//! let peer = fabric.peer(number.slot())?;                     // once for a connection
 //! let qp = peer.segment().qp(number.index());                 // state, dest_qpn, receive_cq: right?
 //! let turn = peer.segment().receive_ring(number.index()).turn(fabric.processes(), POSTING)?;
 //! let Some(request) = turn.request() else { /* RNR */ };
 //! for sge in request.sges() { peer.visit(sge.lkey, hint)?.region().span(..)? }
-//! unsafe { memory::copy(Direction::Write, peer.segment(), peer.reach(), &local, &spans)? };
+//! unsafe { peer.copy(Direction::Write, &local, &spans)? };
 //! let received = turn.finish(peer.segment().cq(id), &completion, solicited, POSTING)?;
-//! if let Some(channel) = received.pushed.notify { fabric.sender().completion_event(..) }
+//! if let Some(channel) = received.pushed.notify { fabric.notify(&peer, channel, id) }
 //! ```
 
 pub mod atomics;
@@ -65,17 +65,27 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use atomics::{AtomicError, Operation as AtomicOperation};
+pub use completion::{Arm, Completion, Cq, PushError, Pushed};
+pub use home::Home;
+pub use lock::{Busy, PATIENT, POSTING};
+pub use mailbox::{Letter, MailError};
+pub use memory::{Direction, Local, MemoryError, Reach};
+pub use numbers::{FABRIC_SLOT, Number, Owner};
+pub use peers::{Peer, PeerError};
+pub use processes::Processes;
+pub use queue_pair::QpRecord;
+pub use regions::{KeyError, Region, Span, own_region, visit};
+pub use segment::{ObjectId, Segment};
+
 use door::{Answer, Door};
-use home::{Ground, Home};
+use home::Ground;
 use identity::Identity;
-use mailbox::{Letter, MailError};
 use mapping::Mapping;
 use notify::Sender;
-use numbers::Owner;
 use pages::Pages;
-use peers::{Peer, PeerError, Peers};
-use processes::{ClaimError, Processes};
-use queue_pair::QpRecord;
+use peers::Peers;
+use processes::ClaimError;
 use socket::Address;
 use xrc::Domains;
 
@@ -86,6 +96,7 @@ const JOIN_TIME: Duration = Duration::from_secs(10);
 pub struct Fabric {
     processes: Processes,
     home: &'static Home,
+    own: Peer,
     peers: Peers,
     domains: Domains,
     sender: Sender,
@@ -173,7 +184,10 @@ impl Fabric {
     /// This process's membership of the fabric called `name`, if it has joined it.
     pub fn joined(name: &str) -> Option<&'static Fabric> {
         let joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
-        joined.as_ref()?.get(&(std::process::id(), name.to_owned())).copied()
+        joined
+            .as_ref()?
+            .get(&(std::process::id(), name.to_owned()))
+            .copied()
     }
 
     fn enter(name: &str) -> Result<Fabric, JoinError> {
@@ -183,9 +197,11 @@ impl Fabric {
         let ground = Ground::create()?;
         let (processes, door) = find_place(name, &address, &identity, &ground)?;
         let home = Box::leak(Box::new(Home::new(ground, &processes)));
+        let own = Peer::own(&processes, home).ok_or(JoinError::NotOurs)?;
         Ok(Fabric {
             processes,
             home,
+            own,
             peers: Peers::new(),
             domains: Domains::new(),
             sender: Sender::new()?,
@@ -218,9 +234,27 @@ impl Fabric {
         &self.domains
     }
 
-    /// The process that has `slot` now, this one included.
+    /// As [`home`](Self::home), as others see it.
     #[inline]
-    pub fn peer(&self, slot: u8) -> Result<Arc<Peer>, PeerError> {
+    pub fn segment(&self) -> &'static Segment {
+        self.home.segment()
+    }
+
+    /// This process as a peer of its own.
+    #[inline]
+    pub fn own(&self) -> &Peer {
+        &self.own
+    }
+
+    /// The process that has `slot` now, this one included; none if there is none, or it cannot be reached.
+    #[inline]
+    pub fn peer(&self, slot: u8) -> Option<Arc<Peer>> {
+        self.meet(slot).ok()
+    }
+
+    /// As [`peer`](Self::peer), with the reason.
+    #[inline]
+    pub fn meet(&self, slot: u8) -> Result<Arc<Peer>, PeerError> {
         self.peers
             .at(slot, &self.processes, self.home, &self.sender)
     }
@@ -238,17 +272,23 @@ impl Fabric {
 
     /// The record of an XRC receive queue pair.
     #[inline]
-    pub fn fabric_qp(&self, index: u16) -> &QpRecord {
+    pub fn shared_qp(&self, index: u16) -> &QpRecord {
         xrc::qp(self.processes.fabric(), index)
     }
 
+    /// Takes the key of a window of `peer`'s away that is bound to a queue pair, `(number, protection domain)`.
+    pub fn invalidate(&self, peer: &Peer, key: u32, (qpn, pd): (u32, u32)) -> bool {
+        regions::invalidate(peer.segment(), self.me(), key, qpn, pd)
+    }
+
+    /// Sends the event that completion queue `id` of `peer`'s wants to its channel.
+    pub fn notify(&self, peer: &Peer, channel: u32, id: ObjectId) {
+        let cq = peer.segment().cq(id);
+        self.sender.completion_event(peer.segment(), cq, channel);
+    }
+
     /// Sends a message to a peer's agent.
-    pub fn send_letter(
-        &self,
-        peer: &Peer,
-        letter: &Letter,
-        patience: Duration,
-    ) -> Result<(), MailError> {
+    pub fn send(&self, peer: &Peer, letter: &Letter, patience: Duration) -> Result<(), MailError> {
         let mailbox = peer.segment().mailbox();
         if mailbox.put(&self.processes, letter, patience)? {
             self.sender.ring(peer.segment());

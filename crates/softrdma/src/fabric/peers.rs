@@ -5,15 +5,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use super::atomics::{self, AtomicError};
 use super::home::{Home, MEMFD_NAME};
 use super::layout::process;
 use super::mapping::{self, Mapping};
-use super::memory::{self, Reach};
+use super::memory::{self, Direction, Local, MemoryError, Reach};
 use super::notify::Sender;
 use super::numbers::{Owner, PROCESSES};
 use super::processes::{Entry, Processes, pidfd};
-use super::regions::{self, Visit};
+use super::regions::{self, Span, Visit};
 use super::segment::Segment;
 use super::socket::{self, Address};
 
@@ -22,7 +24,6 @@ const HANDOVER_MS: i32 = 2000;
 
 /// A process of the fabric, this one included.
 pub struct Peer {
-    owner: Owner,
     entry: Entry,
     /// None for this process, whose segment is `home`'s.
     segment: Option<Segment>,
@@ -42,9 +43,23 @@ pub enum PeerError {
 }
 
 impl Peer {
+    /// This process.
+    pub(super) fn own(processes: &Processes, home: &'static Home) -> Option<Peer> {
+        let entry = processes.entry(processes.me().slot())?;
+        regions::announce_visits(home.segment(), processes.me());
+        Some(Peer {
+            entry,
+            segment: None,
+            home,
+            reach: Reach::Own,
+            me: processes.me(),
+            gone: AtomicBool::new(false),
+        })
+    }
+
     #[inline]
     pub fn owner(&self) -> Owner {
-        self.owner
+        self.entry.owner
     }
 
     #[inline]
@@ -67,6 +82,40 @@ impl Peer {
         regions::visit(self.segment(), self.me, key, hint)
     }
 
+    /// As [`memory::copy`].
+    ///
+    /// # Safety
+    /// As there.
+    #[inline]
+    pub unsafe fn copy(
+        &self,
+        direction: Direction,
+        local: &[Local],
+        remote: &[Span],
+    ) -> Result<(), MemoryError> {
+        // SAFETY: the caller's.
+        unsafe { memory::copy(direction, self.segment(), self.reach, local, remote) }
+    }
+
+    /// As [`atomics::execute`].
+    #[inline]
+    pub fn atomic(
+        &self,
+        operation: atomics::Operation,
+        span: Span,
+        processes: &Processes,
+        patience: Duration,
+    ) -> Result<u64, AtomicError> {
+        atomics::execute(
+            operation,
+            self.segment(),
+            self.reach,
+            span,
+            processes,
+            patience,
+        )
+    }
+
     /// Whether it was found to be dead. Costs no system call.
     #[inline]
     pub fn is_gone(&self) -> bool {
@@ -75,7 +124,7 @@ impl Peer {
 
     /// Whether it is dead, asked of the kernel.
     pub fn look(&self, processes: &Processes) -> bool {
-        if !self.is_gone() && !processes.alive(self.owner) {
+        if !self.is_gone() && !processes.alive(self.owner()) {
             self.gone.store(true, Ordering::Relaxed);
         }
         self.is_gone()
@@ -112,7 +161,7 @@ impl Peers {
         let met = self.met.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(Some(peer)) = met.get(usize::from(slot))
             && !peer.is_gone()
-            && processes.generation(slot) == peer.owner.generation()
+            && processes.generation(slot) == peer.owner().generation()
         {
             return Ok(peer.clone());
         }
@@ -131,7 +180,7 @@ impl Peers {
         let mut met = self.met.write().unwrap_or_else(PoisonError::into_inner);
         let entry = processes.entry(slot).ok_or(PeerError::Absent)?;
         let place = met.get_mut(usize::from(slot)).ok_or(PeerError::Absent)?;
-        if let Some(peer) = place.as_ref().filter(|peer| peer.owner == entry.owner) {
+        if let Some(peer) = place.as_ref().filter(|peer| peer.owner() == entry.owner) {
             return if peer.look(processes) {
                 Err(PeerError::Absent)
             } else {
@@ -164,26 +213,22 @@ fn attach(
     home: &'static Home,
     sender: &Sender,
 ) -> Result<Peer, PeerError> {
-    let me = processes.me();
-    let (segment, reach) = if entry.owner == me {
-        (None, Reach::Own)
-    } else {
-        let segment = foreign_segment(&entry, processes, sender).map_err(PeerError::Closed)?;
-        let near = entry.pid_namespace == processes.identity().pid_namespace;
-        let reach = match near {
-            true => memory::probe(&segment, entry.pid, entry.address),
-            false => Reach::Agent,
-        };
-        (Some(segment), reach)
+    if entry.owner == processes.me() {
+        return Peer::own(processes, home).ok_or(PeerError::Absent);
+    }
+    let segment = foreign_segment(&entry, processes, sender).map_err(PeerError::Closed)?;
+    let near = entry.pid_namespace == processes.identity().pid_namespace;
+    let reach = match near {
+        true => memory::probe(&segment, entry.pid, entry.address),
+        false => Reach::Agent,
     };
-    regions::announce_visits(segment.as_ref().unwrap_or_else(|| home.segment()), me);
+    regions::announce_visits(&segment, processes.me());
     Ok(Peer {
-        owner: entry.owner,
         entry,
-        segment,
+        segment: Some(segment),
         home,
         reach,
-        me,
+        me: processes.me(),
         gone: AtomicBool::new(false),
     })
 }

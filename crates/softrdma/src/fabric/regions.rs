@@ -205,6 +205,22 @@ pub fn visit(segment: &Segment, me: Owner, key: u32, hint: usize) -> Option<Visi
     right.then_some(visit)
 }
 
+/// Takes the key of a window away that is bound to queue pair `qpn` of protection domain `pd`, as a SEND with invalidate asks. False
+/// if `key` is not of such a window.
+pub fn invalidate(segment: &Segment, me: Owner, key: u32, qpn: u32, pd: u32) -> bool {
+    let Some(visit) = visit(segment, me, key, qpn as usize) else {
+        return false;
+    };
+    let right = visit.region.qpn == Some(qpn) && visit.region.pd == pd;
+    let record = segment.region(key >> 8).filter(|_| right);
+    record.is_some_and(|record| {
+        let taken = record
+            .key
+            .compare_exchange(key, 0, Ordering::SeqCst, Ordering::Relaxed);
+        taken.is_ok()
+    })
+}
+
 #[inline]
 fn leave_mark(row: &VisitRow, index: u32, hint: usize) -> &Mark {
     for turn in 0.. {
