@@ -12,8 +12,6 @@
 mod answer;
 mod duplicate;
 mod execute;
-#[cfg(test)]
-mod tests;
 
 use std::collections::VecDeque;
 

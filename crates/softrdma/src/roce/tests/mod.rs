@@ -5,5 +5,6 @@ mod flow;
 mod injection;
 mod oracle;
 mod pair;
-mod side;
+mod replay;
+pub(super) mod side;
 mod unreliable;
