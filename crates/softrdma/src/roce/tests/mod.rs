@@ -4,7 +4,7 @@ mod errors;
 mod flow;
 mod injection;
 mod oracle;
-mod pair;
+pub(super) mod pair;
 mod replay;
 pub(super) mod side;
 mod unreliable;
