@@ -11,6 +11,7 @@ struct typemap {
     int entries;
     long displacements[MOST_ENTRIES];
     long lower, upper; /* meaningless while there is no entry */
+    int set;           /* whether somebody set the bounds: then they outweigh others (MPI-5.0 §5.1.7) */
 };
 
 static inline long typemap_extent(const struct typemap *map) { return map->entries ? map->upper - map->lower : 0; }
@@ -21,6 +22,7 @@ static inline void typemap_of_int(struct typemap *map)
     map->displacements[0] = 0;
     map->lower = 0;
     map->upper = sizeof(int);
+    map->set = 0;
 }
 
 /* Appends one copy of `base` moved by `by` bytes. */
@@ -28,13 +30,22 @@ static inline void typemap_append(struct typemap *map, const struct typemap *bas
 {
     if (base->entries == 0)
         return;
-    if (map->entries == 0 || base->lower + by < map->lower)
+    int outweighs = map->entries == 0 || base->set > map->set, joins = base->set == map->set;
+    if (outweighs || (joins && base->lower + by < map->lower))
         map->lower = base->lower + by;
-    if (map->entries == 0 || base->upper + by > map->upper)
+    if (outweighs || (joins && base->upper + by > map->upper))
         map->upper = base->upper + by;
+    map->set |= base->set;
     for (int i = 0; i < base->entries; i++)
         map->displacements[map->entries + i] = base->displacements[i] + by;
     map->entries += base->entries;
+}
+
+static inline void typemap_clear(struct typemap *map)
+{
+    map->entries = 0;
+    map->lower = map->upper = 0;
+    map->set = 0;
 }
 
 /* MPI-5.0 §5.1.2: `count` blocks of `length` copies of `base`, block starts `stride` extents apart. */
@@ -42,8 +53,7 @@ static inline void typemap_vector(struct typemap *map, const struct typemap *bas
                                   int stride)
 {
     long extent = typemap_extent(base);
-    map->entries = 0;
-    map->lower = map->upper = 0;
+    typemap_clear(map);
     for (int block = 0; block < count; block++)
         for (int i = 0; i < length; i++)
             typemap_append(map, base, ((long)block * stride + i) * extent);

@@ -90,23 +90,17 @@ mod tests {
 
     #[test]
     fn the_rest_is_rounded() {
-        let one = 0x3fffu128 << 112;
-        let low = 1u128 << EXCESS;
-        let significand = |bits: u128| u128::from_le_bytes(from_binary128(bits)) as u64;
-        assert_eq!(significand(one | low / 2), INTEGER_BIT, "a tie to even");
-        assert_eq!(significand(one | low / 2 + 1), INTEGER_BIT + 1);
-        assert_eq!(significand(one | low + low / 2), INTEGER_BIT + 2);
-        let carried = from_binary128(one | IMPLIED - 1);
-        assert_eq!(to_binary128(carried), 0x4000 << 112);
-        let infinite = from_binary128(0x7ffe << 112 | IMPLIED - 1);
-        assert_eq!(to_binary128(infinite), 0x7fff << 112);
-        let normal = from_binary128(IMPLIED - 1);
-        assert_eq!(
-            to_binary128(normal),
-            1 << 112,
-            "up to the least normal number"
-        );
-        let quiet = to_binary128(from_binary128(0x7fff << 112 | 1));
-        assert_eq!(quiet, 0x7fff_8000 << 96);
+        let number = |exponent: u128, fraction: u128| exponent << 112 | fraction;
+        let significand =
+            |fraction| u128::from_le_bytes(from_binary128(number(0x3fff, fraction))) as u64;
+        let back = |exponent, fraction| to_binary128(from_binary128(number(exponent, fraction)));
+        let (last, half, all) = (1 << EXCESS, 1 << (EXCESS - 1), IMPLIED - 1);
+        assert_eq!(significand(half), INTEGER_BIT, "a tie to even");
+        assert_eq!(significand(half + 1), INTEGER_BIT + 1);
+        assert_eq!(significand(last + half), INTEGER_BIT + 2);
+        assert_eq!(back(0x3fff, all), number(0x4000, 0));
+        assert_eq!(back(0x7ffe, all), number(0x7fff, 0), "infinity");
+        assert_eq!(back(0, all), number(1, 0), "the least normal number");
+        assert_eq!(back(0x7fff, 1), number(0x7fff, 1 << 111), "a quiet NaN");
     }
 }
