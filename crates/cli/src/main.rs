@@ -1,4 +1,4 @@
-//! `weft`: what this installation is and can do here, and how fast it is beside others.
+//! `weft`: what this installation is and can do here, how fast it is beside others, and the RDMA device in software.
 
 #![forbid(unsafe_code)]
 
@@ -6,6 +6,7 @@ mod bench;
 mod info;
 mod machine;
 mod place;
+mod softrdma;
 
 use std::process::ExitCode;
 
@@ -15,7 +16,7 @@ use clap::{Parser, Subcommand};
 #[command(
     name = "weft",
     version,
-    about = "WeftMPI: information and benchmarks",
+    about = "WeftMPI: information, benchmarks, RDMA in software",
     arg_required_else_help = true
 )]
 struct Arguments {
@@ -29,6 +30,9 @@ enum Command {
     Info,
     /// Measure this library, beside others if asked
     Bench(bench::Options),
+    /// Run verbs programs on the RDMA device in software, and show what they use of it
+    #[command(subcommand)]
+    Softrdma(softrdma::Command),
     #[command(name = info::WAIT, hide = true)]
     ProbeWait,
     #[command(name = info::READ, hide = true)]
@@ -39,6 +43,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Info => info::run(),
         Command::Bench(options) => bench::run(&options),
+        Command::Softrdma(command) => softrdma::run(&command),
         Command::ProbeWait => info::probe_wait(),
         Command::ProbeRead { pid } => info::probe_read(pid),
     }

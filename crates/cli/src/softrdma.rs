@@ -1,0 +1,56 @@
+//! `weft softrdma`: other people's verbs programs on the RDMA device in software, and what they use of it.
+
+mod launch;
+mod report;
+mod stat;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run a program that uses libibverbs on the device in software
+    Run(launch::Options),
+    /// Show what the programs of this user have of the device: UARs, queues, memory, doorbells, locks
+    Stat(stat::Options),
+}
+
+pub fn run(command: &Command) -> ExitCode {
+    let done = match command {
+        Command::Run(options) => launch::run(options),
+        Command::Stat(options) => stat::run(options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("weft softrdma: {}", failure.text);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// Why a command did not do what it was asked, and its exit code.
+#[derive(Debug)]
+struct Failure {
+    code: u8,
+    text: String,
+}
+
+impl Failure {
+    /// What was asked for cannot be.
+    fn usage(text: impl ToString) -> Failure {
+        Failure {
+            code: 2,
+            text: text.to_string(),
+        }
+    }
+
+    fn other(text: impl ToString) -> Failure {
+        Failure {
+            code: 1,
+            text: text.to_string(),
+        }
+    }
+}
