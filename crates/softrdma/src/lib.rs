@@ -6,7 +6,9 @@
 pub mod config;
 pub mod fabric;
 pub mod fault;
+pub mod path;
 pub mod roce;
 pub mod uar;
+pub mod verbs;
 
 pub use uar::stat;

@@ -1,0 +1,175 @@
+//! Datagrams to queue pairs of the same host, one or all of a multicast group.
+//!
+//! What does not find its target, or no receive request, or brings a wrong Q_Key, is lost, and the sender does not hear of it.
+
+use std::sync::atomic::Ordering;
+
+use weft_verbs_abi::*;
+
+use super::between_hosts;
+use super::execute::{Outcome, Requester};
+use super::pieces::Pieces;
+use super::post::Payload;
+use super::receiver::{Delivery, Message, Receiver};
+use super::request::{Datagram, Operation, Target};
+use crate::fabric::{Number, Peer, QpRecord};
+use crate::verbs::{Ah, Host, Qp, State, gid, is_multicast, multicast};
+
+/// The largest datagram: the port's MTU.
+pub const MAX_BYTES: u64 = 4096;
+
+/// The header before the payload.
+const GRH_BYTES: usize = 40;
+
+/// A Q_Key with this bit set stands for the queue pair's own (InfiniBand Architecture 1.6, §10.2.5).
+const OWN_QKEY: u32 = 1 << 31;
+
+pub fn send(qp: &'static Qp, requester: &Requester<'_>, payload: Payload<'_>) -> Outcome {
+    let Target::Datagram(datagram) = requester.request.target else {
+        return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
+    };
+    let bytes = requester.local.bytes();
+    if bytes > MAX_BYTES {
+        return Outcome::Failed(IBV_WC_LOC_LEN_ERR);
+    }
+    if datagram.ah.is_null() {
+        return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
+    }
+    // SAFETY: the application keeps the address handle until the request has ended.
+    let ah = unsafe { Ah::from_abi(datagram.ah) };
+    if !requester.process.link_is_up() {
+        return Outcome::Done(bytes);
+    }
+    let gid = ah.attributes.grh.dgid.bytes();
+    if ah.attributes.is_global != 0 && is_multicast(gid) {
+        to_group(qp, requester, &datagram, ah);
+        return Outcome::Done(bytes);
+    }
+    match ah.host {
+        Host::Own => {
+            let number = Number::from_bits(datagram.remote_qpn);
+            match requester.process.fabric.peer(number.slot()) {
+                Some(peer) => {
+                    let record = peer.segment().qp(number.index());
+                    to_one(qp, requester, &datagram, ah, &peer, record, number)
+                }
+                None => Outcome::Done(bytes),
+            }
+        }
+        Host::At(remote) => between_hosts::send_datagram(qp, requester, payload, &datagram, remote),
+        Host::Nowhere => Outcome::Done(bytes),
+    }
+}
+
+fn qkey(qp: &Qp, datagram: &Datagram) -> u32 {
+    match datagram.remote_qkey & OWN_QKEY {
+        0 => datagram.remote_qkey,
+        _ => qp.record().qkey.load(Ordering::Relaxed),
+    }
+}
+
+fn to_one(
+    qp: &'static Qp,
+    requester: &Requester<'_>,
+    datagram: &Datagram,
+    ah: &Ah,
+    peer: &Peer,
+    record: &QpRecord,
+    number: Number,
+) -> Outcome {
+    let bytes = requester.local.bytes();
+    let state = record.state.load(Ordering::Acquire);
+    let listens = record.exists()
+        && record.kind.load(Ordering::Relaxed) == IBV_QPT_UD
+        && State::from_abi(state).is_some_and(State::receives)
+        && record.qkey.load(Ordering::Relaxed) == qkey(qp, datagram);
+    if !listens {
+        return Outcome::Done(bytes);
+    }
+    let Some(receiver) = Receiver::of_queue_pair(peer, record, number) else {
+        return Outcome::Done(bytes);
+    };
+    let header = header(qp, requester, ah, bytes);
+    let mut whole = Pieces::of_bytes(&header);
+    for piece in requester.local.list() {
+        whole.push(piece.address, piece.length);
+    }
+    match receiver.deliver(
+        requester.process,
+        &message(requester, ah),
+        &whole,
+        0,
+        requester.patience,
+    ) {
+        Delivery::Again => Outcome::Again,
+        _ => Outcome::Done(bytes),
+    }
+}
+
+fn message(requester: &Requester<'_>, ah: &Ah) -> Message {
+    let with_immediate = requester.request.operation == Operation::SendWithImmediate;
+    let grh = if ah.attributes.is_global != 0 {
+        IBV_WC_GRH
+    } else {
+        0
+    };
+    let imm = if with_immediate { IBV_WC_WITH_IMM } else { 0 };
+    Message {
+        opcode: IBV_WC_RECV,
+        wc_flags: grh | imm,
+        immediate: requester.request.immediate,
+        src_qp: requester.qpn,
+        slid: requester.lid,
+        sl: ah.attributes.sl,
+        solicited: requester.request.has(IBV_SEND_SOLICITED),
+        byte_len: (requester.local.bytes() + GRH_BYTES as u64) as u32,
+    }
+}
+
+/// The global routing header (InfiniBand Architecture 1.6, §8.3); zeros where there is none.
+fn header(qp: &Qp, requester: &Requester<'_>, ah: &Ah, bytes: u64) -> [u8; GRH_BYTES] {
+    /// Of what follows: the base transport header.
+    const NEXT_HEADER: u8 = 0x1b;
+    /// Transport headers and the invariant CRC around the payload.
+    const AROUND: u64 = 12 + 8 + 4;
+    let mut header = [0; GRH_BYTES];
+    let route = &ah.attributes.grh;
+    if ah.attributes.is_global == 0 {
+        return header;
+    }
+    let config = requester.process.config;
+    let device = qp.context.device.index;
+    let first = 6 << 28 | u32::from(route.traffic_class) << 20 | route.flow_label & 0xf_ffff;
+    header[0..4].copy_from_slice(&first.to_be_bytes());
+    let length = (bytes.next_multiple_of(4) + AROUND) as u16;
+    header[4..6].copy_from_slice(&length.to_be_bytes());
+    header[6] = NEXT_HEADER;
+    header[7] = route.hop_limit;
+    let source = gid(config, device, u32::from(route.sgid_index)).unwrap_or_default();
+    header[8..24].copy_from_slice(&source);
+    header[24..40].copy_from_slice(&route.dgid.bytes());
+    header
+}
+
+/// Gives each member on this host its copy. A member that is busy loses it, as in a switch that is.
+fn to_group(qp: &'static Qp, requester: &Requester<'_>, datagram: &Datagram, ah: &Ah) {
+    let group = ah.attributes.grh.dgid.bytes();
+    let fabric = requester.process.fabric;
+    for entry in fabric.processes().living() {
+        let slot = entry.owner.slot();
+        let Some(peer) = fabric.peer(slot) else {
+            continue;
+        };
+        // QPNs 0 and 1 are nobody's; records are used in order, so the first that never was ends the table.
+        for index in 2..=u16::MAX {
+            let record = peer.segment().qp(index);
+            if record.generation.load(Ordering::Acquire) == 0 {
+                break;
+            }
+            let number = Number::new(slot, index);
+            if multicast::contains(record, group) && number != qp.number {
+                let _ = to_one(qp, requester, datagram, ah, &peer, record, number);
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The data path: what happens between a work request and its completions.
+//!
+//! ```text
+//!   post_send ─▶ request ─▶ post ─┬─▶ send_queue::step ─┬─▶ execute ──▶ receiver     same host, by the poster
+//!                                 │                     ├─▶ datagram ─▶ receiver
+//!                                 │                     ├─▶ window                   own adapter
+//!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
+//!                                 └─▶ backlog ─▶ agent ─▶ work ─▶ send_queue::step   long, waiting, retried
+//! ```
+
+pub mod agent;
+pub mod backlog;
+pub mod between_hosts;
+pub mod clock;
+mod datagram;
+mod execute;
+pub mod letter;
+mod pieces;
+pub mod post;
+pub mod process;
+pub mod receiver;
+pub mod request;
+pub mod route;
+mod send_queue;
+mod table;
+mod window;
+mod work;

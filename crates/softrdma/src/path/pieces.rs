@@ -1,0 +1,139 @@
+//! The memory of this process that a work request names, as pieces for copying.
+
+use std::mem::MaybeUninit;
+
+use weft_verbs_abi::{IBV_ACCESS_LOCAL_WRITE, ibv_sge};
+
+use crate::fabric::{Local, Segment, own_region};
+
+/// One more than any queue takes, for the header of a datagram.
+pub const MAX_PIECES: usize = 33;
+
+/// A key was not valid for the bytes it was given for: local protection error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProtectionError;
+
+/// Pieces of memory, in order. At most [`MAX_PIECES`].
+pub struct Pieces {
+    list: [MaybeUninit<Local>; MAX_PIECES],
+    count: usize,
+    bytes: u64,
+}
+
+impl Pieces {
+    pub fn new() -> Pieces {
+        Pieces {
+            list: [const { MaybeUninit::uninit() }; MAX_PIECES],
+            count: 0,
+            bytes: 0,
+        }
+    }
+
+    #[inline]
+    pub fn push(&mut self, address: u64, length: u64) {
+        if length == 0 || self.count == MAX_PIECES {
+            return;
+        }
+        self.list[self.count] = MaybeUninit::new(Local { address, length });
+        self.count += 1;
+        self.bytes += length;
+    }
+
+    /// The elements of a work request, each checked against its key.
+    #[inline]
+    pub fn of_elements(
+        segment: &Segment,
+        pd: u32,
+        elements: &[ibv_sge],
+        written: bool,
+    ) -> Result<Pieces, ProtectionError> {
+        let access = if written { IBV_ACCESS_LOCAL_WRITE } else { 0 };
+        let mut pieces = Pieces::new();
+        for element in elements {
+            if element.length == 0 {
+                continue;
+            }
+            let region = own_region(segment, element.lkey).ok_or(ProtectionError)?;
+            let length = u64::from(element.length);
+            let span = region
+                .span(element.addr, length, pd, access)
+                .map_err(|_| ProtectionError)?;
+            pieces.push(span.address, length);
+        }
+        Ok(pieces)
+    }
+
+    /// Elements whose addresses need no key, as those of inline requests.
+    #[inline]
+    pub fn of_unchecked(elements: &[ibv_sge]) -> Pieces {
+        let mut pieces = Pieces::new();
+        for element in elements {
+            pieces.push(element.addr, u64::from(element.length));
+        }
+        pieces
+    }
+
+    #[inline]
+    pub fn of_bytes(bytes: &[u8]) -> Pieces {
+        let mut pieces = Pieces::new();
+        pieces.push(bytes.as_ptr() as u64, bytes.len() as u64);
+        pieces
+    }
+
+    /// All bytes together.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    #[inline]
+    pub fn list(&self) -> &[Local] {
+        // SAFETY: the first `count` are initialised.
+        unsafe { std::slice::from_raw_parts(self.list.as_ptr().cast(), self.count) }
+    }
+
+    /// The `length` bytes from the `offset`th on, as far as there are so many.
+    pub fn slice(&self, mut offset: u64, mut length: u64) -> Pieces {
+        let mut part = Pieces::new();
+        for piece in self.list() {
+            if offset >= piece.length {
+                offset -= piece.length;
+                continue;
+            }
+            let here = length.min(piece.length - offset);
+            part.push(piece.address + offset, here);
+            offset = 0;
+            length -= here;
+        }
+        part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_what_a_flat_list_gives() {
+        let mut pieces = Pieces::new();
+        for (address, length) in [(100, 3), (200, 0), (300, 5), (400, 1)] {
+            pieces.push(address, length);
+        }
+        assert_eq!(pieces.bytes(), 9);
+        let flat: Vec<u64> = (100..103).chain(300..305).chain(400..401).collect();
+        for offset in 0..=10 {
+            for length in 0..=10 {
+                let slice = pieces.slice(offset, length);
+                let bytes: Vec<u64> = slice
+                    .list()
+                    .iter()
+                    .flat_map(|piece| piece.address..piece.address + piece.length)
+                    .collect();
+                let end = (offset + length).min(9) as usize;
+                let expected = &flat[(offset as usize).min(end)..end];
+                assert_eq!(bytes, expected, "{offset} {length}");
+                assert_eq!(slice.bytes(), expected.len() as u64);
+            }
+        }
+    }
+}

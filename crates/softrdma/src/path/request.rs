@@ -1,0 +1,222 @@
+//! A send work request as the data path sees it, whichever interface it came through.
+
+use weft_verbs_abi::*;
+
+use crate::verbs::QpKind;
+
+/// What a work request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Send,
+    SendWithImmediate,
+    SendWithInvalidate,
+    Write,
+    WriteWithImmediate,
+    Read,
+    CompareAndSwap,
+    FetchAndAdd,
+    LocalInvalidate,
+    BindWindow,
+}
+
+impl Operation {
+    pub fn from_abi(opcode: ibv_wr_opcode) -> Option<Operation> {
+        Some(match opcode {
+            IBV_WR_SEND => Operation::Send,
+            IBV_WR_SEND_WITH_IMM => Operation::SendWithImmediate,
+            IBV_WR_SEND_WITH_INV => Operation::SendWithInvalidate,
+            IBV_WR_RDMA_WRITE => Operation::Write,
+            IBV_WR_RDMA_WRITE_WITH_IMM => Operation::WriteWithImmediate,
+            IBV_WR_RDMA_READ => Operation::Read,
+            IBV_WR_ATOMIC_CMP_AND_SWP => Operation::CompareAndSwap,
+            IBV_WR_ATOMIC_FETCH_AND_ADD => Operation::FetchAndAdd,
+            IBV_WR_LOCAL_INV => Operation::LocalInvalidate,
+            IBV_WR_BIND_MW => Operation::BindWindow,
+            _ => return None,
+        })
+    }
+
+    /// The opcode of the sender's completion.
+    #[inline]
+    pub fn completion(self) -> ibv_wc_opcode {
+        match self {
+            Operation::Send | Operation::SendWithImmediate | Operation::SendWithInvalidate => {
+                IBV_WC_SEND
+            }
+            Operation::Write | Operation::WriteWithImmediate => IBV_WC_RDMA_WRITE,
+            Operation::Read => IBV_WC_RDMA_READ,
+            Operation::CompareAndSwap => IBV_WC_COMP_SWAP,
+            Operation::FetchAndAdd => IBV_WC_FETCH_ADD,
+            Operation::LocalInvalidate => IBV_WC_LOCAL_INV,
+            Operation::BindWindow => IBV_WC_BIND_MW,
+        }
+    }
+
+    /// Whether queue pairs of this kind can do it (InfiniBand Architecture 1.6, table "Operations by transport
+    /// service").
+    #[inline]
+    pub fn exists_in(self, kind: QpKind) -> bool {
+        use Operation::*;
+        match kind {
+            QpKind::Rc | QpKind::XrcSend => true,
+            QpKind::Uc => !matches!(
+                self,
+                Read | CompareAndSwap | FetchAndAdd | SendWithInvalidate
+            ),
+            QpKind::Ud => matches!(self, Send | SendWithImmediate),
+            QpKind::XrcRecv => false,
+        }
+    }
+
+    #[inline]
+    pub fn is_send(self) -> bool {
+        use Operation::*;
+        matches!(self, Send | SendWithImmediate | SendWithInvalidate)
+    }
+
+    #[inline]
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Operation::CompareAndSwap | Operation::FetchAndAdd)
+    }
+
+    /// Whether it writes to the sender's memory.
+    #[inline]
+    pub fn fetches(self) -> bool {
+        self == Operation::Read || self.is_atomic()
+    }
+
+    /// Whether it concerns this adapter only.
+    #[inline]
+    pub fn is_local(self) -> bool {
+        matches!(self, Operation::LocalInvalidate | Operation::BindWindow)
+    }
+
+    #[inline]
+    pub fn has_immediate(self) -> bool {
+        matches!(
+            self,
+            Operation::SendWithImmediate | Operation::WriteWithImmediate
+        )
+    }
+}
+
+/// Where a datagram goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram {
+    pub ah: *mut ibv_ah,
+    pub remote_qpn: u32,
+    pub remote_qkey: u32,
+}
+
+/// A window to be bound.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    pub mw: *mut ibv_mw,
+    pub rkey: u32,
+    pub info: ibv_mw_bind_info,
+}
+
+/// What an operation needs besides its payload. The kind of operation and of queue pair say which one it is.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    None,
+    Memory {
+        address: u64,
+        rkey: u32,
+    },
+    Atomic {
+        address: u64,
+        rkey: u32,
+        /// What is compared with or added.
+        operand: u64,
+        swap: u64,
+    },
+    Datagram(Datagram),
+    Binding(Binding),
+}
+
+/// A work request without its payload.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    pub wr_id: u64,
+    pub operation: Operation,
+    pub flags: ibv_send_flags,
+    /// Immediate data as the user gave them, or the key to invalidate.
+    pub immediate: u32,
+    /// XRC: the receiver's shared receive queue.
+    pub remote_srqn: u32,
+    pub target: Target,
+    /// The position in the send queue, which the completion brings back.
+    pub index: u32,
+}
+
+impl Request {
+    #[inline]
+    pub fn has(&self, flag: ibv_send_flags) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// Reads a work request of `ibv_post_send`. None if its operation is none of ours.
+    ///
+    /// # Safety
+    /// The fields that belong to the operation and the kind of queue pair are set.
+    #[inline]
+    pub unsafe fn from_abi(wr: &ibv_send_wr, kind: QpKind) -> Option<Request> {
+        let operation = Operation::from_abi(wr.opcode)?;
+        // SAFETY: of the unions, those members are read that go with the operation and the kind; all are plain
+        // integers and pointers that are not followed here.
+        let (immediate, remote_srqn, target) = unsafe {
+            let remote_srqn = match kind {
+                QpKind::XrcSend => wr.qp_type.xrc.remote_srqn,
+                _ => 0,
+            };
+            (
+                wr.immediate.imm_data,
+                remote_srqn,
+                target(wr, operation, kind),
+            )
+        };
+        Some(Request {
+            wr_id: wr.wr_id,
+            operation,
+            flags: wr.send_flags,
+            immediate,
+            remote_srqn,
+            target,
+            index: 0,
+        })
+    }
+}
+
+/// # Safety
+/// As of [`Request::from_abi`].
+#[inline]
+unsafe fn target(wr: &ibv_send_wr, operation: Operation, kind: QpKind) -> Target {
+    use Operation::*;
+    // SAFETY: the member that goes with the operation.
+    unsafe {
+        match operation {
+            Write | WriteWithImmediate | Read => Target::Memory {
+                address: wr.wr.rdma.remote_addr,
+                rkey: wr.wr.rdma.rkey,
+            },
+            CompareAndSwap | FetchAndAdd => Target::Atomic {
+                address: wr.wr.atomic.remote_addr,
+                rkey: wr.wr.atomic.rkey,
+                operand: wr.wr.atomic.compare_add,
+                swap: wr.wr.atomic.swap,
+            },
+            BindWindow => Target::Binding(Binding {
+                mw: wr.extra.bind_mw.mw,
+                rkey: wr.extra.bind_mw.rkey,
+                info: wr.extra.bind_mw.bind_info,
+            }),
+            _ if kind == QpKind::Ud => Target::Datagram(Datagram {
+                ah: wr.wr.ud.ah,
+                remote_qpn: wr.wr.ud.remote_qpn,
+                remote_qkey: wr.wr.ud.remote_qkey,
+            }),
+            _ => Target::None,
+        }
+    }
+}

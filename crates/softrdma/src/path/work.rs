@@ -1,0 +1,73 @@
+//! The agent's work on one queue pair's backlog.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use weft_verbs_abi::*;
+
+use super::backlog::Waiting;
+use super::send_queue;
+use crate::verbs::Qp;
+
+/// Pieces that are moved for one queue pair before the others have their turn.
+const PIECES: u32 = 16;
+
+/// What the agent can spend on a lock.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// A time that does not come: something else must happen first.
+const NEVER: u64 = u64::MAX;
+
+/// Works on what is due; when to come again, none if there is nothing left.
+pub fn turn(qp: &'static Qp, now: u64) -> Option<u64> {
+    for _ in 0..PIECES {
+        match qp.backlog.due_ns() {
+            None => break,
+            Some(due) if due > now => return Some(due),
+            Some(_) => qp.backlog.with_oldest(|oldest| work(qp, oldest)),
+        }
+    }
+    let due = qp.backlog.due_ns();
+    if due.is_none() {
+        qp.backlog_is_done();
+    }
+    due
+}
+
+/// One piece of the oldest request; true if it ended.
+fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
+    let state = qp.record().state.load(Ordering::Acquire);
+    if oldest.ended.is_none() {
+        match state {
+            IBV_QPS_RTS => {
+                // SAFETY: something waits, so the sending side is the agent's; what waits was copied or is the
+                // application's until it has ended.
+                let outcome = unsafe {
+                    let (payload, done) = (oldest.payload(), oldest.done);
+                    send_queue::step(qp, &oldest.request, payload, done, PATIENCE)
+                };
+                if outcome == super::execute::Outcome::Left {
+                    return true;
+                }
+                oldest.consider(qp, outcome);
+            }
+            IBV_QPS_SQD if oldest.done == 0 => oldest.due_ns = NEVER,
+            IBV_QPS_SQD => {
+                // What was begun is finished while the send queue drains.
+                // SAFETY: as above.
+                let outcome = unsafe {
+                    let (payload, done) = (oldest.payload(), oldest.done);
+                    send_queue::step(qp, &oldest.request, payload, done, PATIENCE)
+                };
+                oldest.consider(qp, outcome);
+            }
+            IBV_QPS_ERR | IBV_QPS_SQE => oldest.ended = Some((IBV_WC_WR_FLUSH_ERR, 0)),
+            // Reset: nothing more is heard of it.
+            _ => return true,
+        }
+    }
+    match oldest.ended {
+        Some((status, bytes)) => send_queue::end(qp, &oldest.request, status, bytes).is_ok(),
+        None => false,
+    }
+}

@@ -1,0 +1,228 @@
+//! Modifying a queue pair (ibv_modify_qp(3)).
+
+use std::ffi::c_int;
+use std::sync::atomic::Ordering;
+
+use weft_verbs_abi::*;
+
+use super::transition::is_allowed;
+use super::{Qp, QpKind, State};
+use crate::fabric::QpRecord;
+use crate::verbs::ah;
+use crate::verbs::attributes::MAX_RD_ATOMIC;
+use crate::verbs::call::{Errno, Result, code, require};
+use crate::verbs::identity::{self, Host, PKEYS};
+use crate::verbs::port::{ACTIVE_MTU, PORT};
+
+/// # Safety
+/// `qp` is a queue pair of this device, `attributes` readable.
+pub unsafe extern "C" fn ibv_modify_qp(
+    qp: *mut ibv_qp,
+    attributes: *mut ibv_qp_attr,
+    mask: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    let (this, attributes) = unsafe { (Qp::from_abi(qp), &*attributes) };
+    code(modify(this, attributes, mask).map(|state| {
+        // SAFETY: the application modifies a queue pair from one thread at a time.
+        unsafe { (*qp).state = state as u32 };
+    }))
+}
+
+fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+    let mut kept = qp.attributes();
+    let record = qp.record();
+    let current = State::from_abi(record.state.load(Ordering::Acquire)).ok_or(Errno::EINVAL)?;
+    let has = |attribute: c_int| mask & attribute != 0;
+    if has(IBV_QP_CUR_STATE) {
+        // A program may be behind by an error that it has not seen, which is none to fail it for.
+        let claimed = attributes.cur_qp_state;
+        require(
+            claimed == current as u32 || current == State::Sqe,
+            Errno::EINVAL,
+        )?;
+    }
+    let next = match has(IBV_QP_STATE) {
+        true => State::from_abi(attributes.qp_state).ok_or(Errno::EINVAL)?,
+        false => current,
+    };
+    require(is_allowed(qp.kind, current, next, mask), Errno::EINVAL)?;
+    check(qp, attributes, mask)?;
+    keep(&mut kept, attributes, mask);
+    publish(record, &kept, mask);
+    if has(IBV_QP_EN_SQD_ASYNC_NOTIFY) {
+        let wanted = attributes.en_sqd_async_notify != 0;
+        qp.drain_event.store(wanted, Ordering::Release);
+    }
+    if next == State::Reset {
+        *kept = ibv_qp_attr::default();
+    }
+    let settings = *kept;
+    // Failures look at the attributes, too.
+    drop(kept);
+    enter(qp, &settings, current, next, mask);
+    Ok(next)
+}
+
+/// Whether the values can be.
+fn check(qp: &Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result {
+    let unless =
+        |attribute: c_int, valid: bool| require(mask & attribute == 0 || valid, Errno::EINVAL);
+    unless(IBV_QP_PORT, attributes.port_num == PORT)?;
+    unless(IBV_QP_PKEY_INDEX, attributes.pkey_index < PKEYS)?;
+    let mtu = IBV_MTU_256..=ACTIVE_MTU;
+    unless(IBV_QP_PATH_MTU, mtu.contains(&attributes.path_mtu))?;
+    unless(IBV_QP_TIMEOUT, attributes.timeout < 32)?;
+    unless(IBV_QP_RETRY_CNT, attributes.retry_cnt < 8)?;
+    unless(IBV_QP_RNR_RETRY, attributes.rnr_retry < 8)?;
+    unless(IBV_QP_MIN_RNR_TIMER, attributes.min_rnr_timer < 32)?;
+    unless(IBV_QP_DEST_QPN, attributes.dest_qp_num < 1 << 24)?;
+    unless(
+        IBV_QP_MAX_QP_RD_ATOMIC,
+        attributes.max_rd_atomic <= MAX_RD_ATOMIC,
+    )?;
+    unless(
+        IBV_QP_MAX_DEST_RD_ATOMIC,
+        attributes.max_dest_rd_atomic <= MAX_RD_ATOMIC,
+    )?;
+    // There is one port and no second path.
+    unless(IBV_QP_ALT_PATH, false)?;
+    if mask & IBV_QP_AV != 0 {
+        ah::check(qp.context.device, &attributes.ah_attr)?;
+    }
+    Ok(())
+}
+
+/// Takes over what the mask names.
+fn keep(kept: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
+    const PSN: u32 = (1 << 24) - 1;
+    macro_rules! take {
+        ($($attribute:ident => $($field:ident),+;)*) => {
+            $(if mask & $attribute != 0 { $(kept.$field = new.$field;)+ })*
+        };
+    }
+    take! {
+        IBV_QP_ACCESS_FLAGS => qp_access_flags;
+        IBV_QP_PKEY_INDEX => pkey_index;
+        IBV_QP_PORT => port_num;
+        IBV_QP_QKEY => qkey;
+        IBV_QP_AV => ah_attr;
+        IBV_QP_PATH_MTU => path_mtu;
+        IBV_QP_TIMEOUT => timeout;
+        IBV_QP_RETRY_CNT => retry_cnt;
+        IBV_QP_RNR_RETRY => rnr_retry;
+        IBV_QP_RQ_PSN => rq_psn;
+        IBV_QP_SQ_PSN => sq_psn;
+        IBV_QP_MAX_QP_RD_ATOMIC => max_rd_atomic;
+        IBV_QP_MAX_DEST_RD_ATOMIC => max_dest_rd_atomic;
+        IBV_QP_MIN_RNR_TIMER => min_rnr_timer;
+        IBV_QP_DEST_QPN => dest_qp_num;
+        IBV_QP_PATH_MIG_STATE => path_mig_state;
+        IBV_QP_EN_SQD_ASYNC_NOTIFY => en_sqd_async_notify;
+    }
+    kept.rq_psn &= PSN;
+    kept.sq_psn &= PSN;
+}
+
+/// Shows peers what concerns them.
+fn publish(record: &QpRecord, kept: &ibv_qp_attr, mask: c_int) {
+    let has = |attribute: c_int| mask & attribute != 0;
+    if has(IBV_QP_ACCESS_FLAGS) {
+        record.access.store(kept.qp_access_flags, Ordering::Relaxed);
+    }
+    if has(IBV_QP_PORT) {
+        record
+            .port
+            .store(u32::from(kept.port_num), Ordering::Relaxed);
+    }
+    if has(IBV_QP_QKEY) {
+        record.qkey.store(kept.qkey, Ordering::Relaxed);
+    }
+    if has(IBV_QP_DEST_QPN) {
+        record.dest_qpn.store(kept.dest_qp_num, Ordering::Relaxed);
+    }
+    if has(IBV_QP_MIN_RNR_TIMER) {
+        let timer = u32::from(kept.min_rnr_timer);
+        record.min_rnr_timer.store(timer, Ordering::Relaxed);
+    }
+    if has(IBV_QP_MAX_DEST_RD_ATOMIC) {
+        let most = u32::from(kept.max_dest_rd_atomic);
+        record.max_dest_rd_atomic.store(most, Ordering::Relaxed);
+    }
+    if has(IBV_QP_PATH_MTU) {
+        record
+            .path_mtu
+            .store(128 << kept.path_mtu, Ordering::Relaxed);
+    }
+}
+
+/// Does what the new state brings with it.
+fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: c_int) {
+    let record = qp.record();
+    let process = qp.context.process;
+    let show = || record.state.store(to as u32, Ordering::SeqCst);
+    match (from, to) {
+        (_, State::Reset) => {
+            show();
+            reset(qp);
+        }
+        (_, State::Err) => {
+            show();
+            qp.line_failed();
+            qp.after_failure(None);
+            qp.drain();
+        }
+        (State::Init, State::Rtr) => {
+            // Whoever is a target must hear of its peers' troubles.
+            process.agent();
+            connect(qp, settings);
+            show();
+        }
+        (State::Rtr, State::Rts) => {
+            qp.start_line(settings);
+            show();
+        }
+        (_, State::Rts) => {
+            show();
+            qp.backlog.hurry();
+            process.agent().wake();
+        }
+        (State::Rts, State::Sqd) => {
+            show();
+            if qp.backlog.is_empty() {
+                qp.backlog_is_done();
+            }
+        }
+        _ if mask & IBV_QP_STATE != 0 => show(),
+        _ => {}
+    }
+}
+
+fn reset(qp: &'static Qp) {
+    qp.drain();
+    qp.clear();
+    qp.hang_up();
+    qp.posted.store(0, Ordering::Relaxed);
+    qp.released.store(0, Ordering::Release);
+    let record = qp.record();
+    record.access.store(0, Ordering::Relaxed);
+    record.dest_qpn.store(0, Ordering::Relaxed);
+    record.qkey.store(0, Ordering::Relaxed);
+    record.msn.store(0, Ordering::Relaxed);
+    record.failure.store(0, Ordering::Relaxed);
+    // SAFETY: nothing is put off, and the application posts nothing while it resets.
+    unsafe { *qp.route.get() = None };
+}
+
+/// Finds out where the peer is.
+fn connect(qp: &'static Qp, settings: &ibv_qp_attr) {
+    if qp.kind == QpKind::Ud {
+        return qp.context.process.agent().open_port();
+    }
+    let config = qp.context.device.config;
+    let host = identity::host_of_address(config, &settings.ah_attr);
+    qp.remote.store(host != Host::Own, Ordering::Relaxed);
+    if let Host::At(remote) = host {
+        qp.open_line(settings, remote);
+    }
+}
