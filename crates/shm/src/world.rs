@@ -65,6 +65,7 @@ impl Sink for Log {
 
 /// One process, as it were, with one lane.
 pub struct Process {
+    pub rank: Peer,
     pub fabric: Shm,
     pub endpoint: ShmEndpoint,
     pub log: Log,
@@ -73,6 +74,13 @@ pub struct Process {
 impl Process {
     pub fn poll(&mut self) -> bool {
         self.endpoint.poll(&mut self.log)
+    }
+
+    /// What it waits for, in words.
+    pub fn pending(&self) -> String {
+        let mut text = String::new();
+        self.endpoint.describe(&mut text).unwrap();
+        text
     }
 }
 
@@ -86,9 +94,11 @@ pub fn world(size: u32, options: Options) -> Vec<Process> {
     }
     fabrics
         .into_iter()
-        .map(|fabric| {
+        .enumerate()
+        .map(|(rank, fabric)| {
             let endpoint = fabric.endpoint(0);
             Process {
+                rank: rank as Peer,
                 fabric,
                 endpoint,
                 log: Log::default(),

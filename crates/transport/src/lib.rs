@@ -166,10 +166,6 @@ pub trait Endpoint: Send {
     /// After sleeping.
     fn disarm(&mut self);
 
-    /// Whether everything sent has been taken over by the transport or its receiver, so that leaving
-    /// loses nothing.
-    fn drained(&self) -> bool;
-
     /// One line per peer with something pending, for the report of a hung job.
     fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }

@@ -288,16 +288,6 @@ impl Endpoint for LoopbackEndpoint {
 
     fn disarm(&mut self) {}
 
-    fn drained(&self) -> bool {
-        let state = self.network.state.lock().expect("no panic inside");
-        (0..self.peers).all(|peer| {
-            state
-                .queues
-                .get(&(self.lane, self.me, peer))
-                .is_none_or(|queue| queue.is_empty())
-        })
-    }
-
     fn describe(&self, _out: &mut dyn fmt::Write) -> fmt::Result {
         Ok(())
     }

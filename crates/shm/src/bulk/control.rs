@@ -3,6 +3,8 @@
 
 use weft_transport::Offer;
 
+use super::byte_ring::{Place, RING_BYTES};
+
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
 const COPY: u64 = 3;
@@ -50,13 +52,27 @@ pub enum Control {
         transfer: TransferId,
         receiver: TransferId,
     },
-    /// From the sender: the ring for that, by its offset in the sender's segment.
-    Ring { receiver: TransferId, offset: u64 },
+    /// From the sender: the ring for that, in its segment.
+    Ring { receiver: TransferId, place: Place },
     /// From the receiver: the call is answered, help copying.
     Copy {
         transfer: TransferId,
         target: CopyTarget,
     },
+}
+
+impl Place {
+    fn words(self) -> [u64; 2] {
+        [self.offset, u64::from(self.begin)]
+    }
+
+    fn of(offset: u64, begin: u64) -> Option<Place> {
+        let begin = begin as usize;
+        (begin < RING_BYTES).then_some(Place {
+            offset,
+            begin: begin as u32,
+        })
+    }
 }
 
 impl Control {
@@ -65,7 +81,10 @@ impl Control {
             Control::NeedRing { transfer, receiver } => {
                 (NEED_RING, transfer, [receiver.0, 0, 0, 0])
             }
-            Control::Ring { receiver, offset } => (RING, receiver, [offset, 0, 0, 0]),
+            Control::Ring { receiver, place } => {
+                let [offset, begin] = place.words();
+                (RING, receiver, [offset, begin, 0, 0])
+            }
             Control::Copy { transfer, target } => {
                 let CopyTarget {
                     words,
@@ -97,7 +116,7 @@ impl Control {
             }),
             RING => Some(Control::Ring {
                 receiver: id,
-                offset: words[0],
+                place: Place::of(words[0], words[1])?,
             }),
             COPY => {
                 let [words, address, bytes, chunk_bytes] = words;
@@ -120,8 +139,14 @@ impl Control {
 /// What the words of an [`Offer`] mean here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// Through the ring at this offset in the sender's segment, which is being filled.
-    Ring { offset: u64 },
+    /// Through this ring of the sender's, which is being filled.
+    Ring {
+        place: Place,
+        /// The receiver may keep it afterwards.
+        spare: bool,
+    },
+    /// Through this ring of the receiver's, which the sender had kept.
+    Back(Place),
     /// Answer by a control message. The source's address, if the sender can help copying.
     Call {
         transfer: TransferId,
@@ -135,7 +160,14 @@ impl Offered {
     pub fn emit(self) -> Offer {
         Offer(match self {
             Offered::Nothing => [0; 4],
-            Offered::Ring { offset } => [1, offset, 0, 0],
+            Offered::Ring { place, spare } => {
+                let [offset, begin] = place.words();
+                [1, offset, begin, u64::from(spare)]
+            }
+            Offered::Back(place) => {
+                let [offset, begin] = place.words();
+                [4, offset, begin, 0]
+            }
             Offered::Call {
                 transfer,
                 address: None,
@@ -150,7 +182,11 @@ impl Offered {
     pub fn parse(offer: Offer) -> Option<Offered> {
         match offer.0 {
             [0, ..] => Some(Offered::Nothing),
-            [1, offset, ..] => Some(Offered::Ring { offset }),
+            [1, offset, begin, spare] => Some(Offered::Ring {
+                place: Place::of(offset, begin)?,
+                spare: spare != 0,
+            }),
+            [4, offset, begin, _] => Some(Offered::Back(Place::of(offset, begin)?)),
             [2, transfer, ..] => Some(Offered::Call {
                 transfer: TransferId(transfer),
                 address: None,
@@ -168,6 +204,11 @@ impl Offered {
 mod tests {
     use super::*;
 
+    const PLACE: Place = Place {
+        offset: 8192,
+        begin: 64,
+    };
+
     #[test]
     fn controls_round_trip() {
         let target = CopyTarget {
@@ -183,7 +224,7 @@ mod tests {
             },
             Control::Ring {
                 receiver: TransferId(9),
-                offset: 4096,
+                place: PLACE,
             },
             Control::Copy {
                 transfer: TransferId(10),
@@ -202,7 +243,11 @@ mod tests {
         let transfer = TransferId(5);
         for offered in [
             Offered::Nothing,
-            Offered::Ring { offset: 8192 },
+            Offered::Ring {
+                place: PLACE,
+                spare: true,
+            },
+            Offered::Back(PLACE),
             Offered::Call {
                 transfer,
                 address: None,
@@ -214,6 +259,7 @@ mod tests {
         ] {
             assert_eq!(Offered::parse(offered.emit()), Some(offered));
         }
-        assert_eq!(Offered::parse(Offer([4, 0, 0, 0])), None);
+        assert_eq!(Offered::parse(Offer([5, 0, 0, 0])), None);
+        assert_eq!(Offered::parse(Offer([1, 0, RING_BYTES as u64, 0])), None);
     }
 }

@@ -13,18 +13,24 @@
 //!
 //! No deadlock: an endpoint has [`rings::COUNT`] rings. Offers may hold all but one, for as long as their receivers like.
 //! The last is only for calls that were answered, whose receivers take the data out in each turn of progress,
-//! whatever else they wait for; so it comes back, and answered calls are served in order.
+//! whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may keep half of the
+//! rings for a while to answer in them ([`kept`]), never the last.
 //!
-//! What a transfer waits for is written by the other side into shared words ([`words`]); a side that goes to sleep says
+//! What a transfer waits for is written by the other side into shared words ([`byte_ring`], [`claims`]); a side that goes to sleep says
 //! so there, looks once more, and is rung.
 
+mod byte_ring;
+mod claims;
 mod control;
 mod copying;
+mod kept;
 mod receiving;
 mod rings;
 mod sending;
-mod words;
+mod transfers;
 
+#[cfg(test)]
+mod kept_tests;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +45,9 @@ use crate::endpoint::{CONTROL, Links};
 use crate::peers::lost;
 use crate::segment::Mapping;
 use control::Control;
-use receiving::Receiving;
+use kept::Keeping;
+use receiving::{Receiving, Taken};
+use rings::Rings;
 use sending::Sending;
 
 /// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
@@ -51,15 +59,26 @@ const MAPPED_PER_PEER: usize = 1 << 12;
 pub struct Bulk {
     sending: Sending,
     receiving: Receiving,
-    outbox: Outbox,
+    common: Common,
     /// Whether a turn may find something to do or to look at; kept by `poll`.
     active: bool,
 }
 
-/// What both halves use: control messages on their way out, pieces of peers' segments.
-pub struct Outbox {
+/// Which side of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Receiver,
+    Sender,
+}
+
+/// What both halves use.
+struct Common {
+    /// Control messages on their way out.
     controls: VecDeque<(Peer, Control)>,
+    /// Pieces of peers' segments.
     mapped: HashMap<(Peer, u64), Arc<Mapping>>,
+    rings: Rings,
+    keeping: Keeping,
 }
 
 impl Bulk {
@@ -68,9 +87,11 @@ impl Bulk {
             sending: Sending::new(),
             receiving: Receiving::new(),
             active: false,
-            outbox: Outbox {
+            common: Common {
                 controls: VecDeque::new(),
                 mapped: HashMap::new(),
+                rings: Rings::new(),
+                keeping: Keeping::new(),
             },
         }
     }
@@ -84,11 +105,12 @@ impl Bulk {
     ) -> Offer {
         links.disturb();
         self.active = true;
-        self.sending.offer(links, peer, source, cookie)
+        self.sending
+            .offer(links, &mut self.common, peer, source, cookie)
     }
 
     pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
-        self.sending.retract(peer, cookie);
+        self.sending.retract(&mut self.common, peer, cookie);
     }
 
     pub fn accept(
@@ -102,10 +124,14 @@ impl Bulk {
     ) -> Result<(), Lost> {
         links.disturb();
         self.active = true;
-        let accepted =
-            self.receiving
-                .accept(links, &mut self.outbox, peer, offer, bytes, target, cookie);
-        self.outbox.flush(links);
+        let taken = Taken {
+            offer,
+            bytes,
+            target,
+            cookie,
+        };
+        let accepted = self.receiving.accept(links, &mut self.common, peer, taken);
+        self.common.flush(links);
         accepted.inspect_err(|lost| links.lose(lost.clone(), peer))
     }
 
@@ -118,7 +144,7 @@ impl Bulk {
     #[cold]
     pub fn go_on_sending(&mut self, links: &mut Links) {
         self.sending
-            .go_on(links, &mut self.outbox, rings::RING_BYTES);
+            .go_on(links, &mut self.common, byte_ring::RING_BYTES);
     }
 
     /// Whether a turn would find something to do or to look at.
@@ -130,20 +156,20 @@ impl Bulk {
     /// Moves transfers along, by a bounded number of bytes, and reports the finished.
     #[cold]
     pub fn poll(&mut self, links: &mut Links, sink: &mut impl Sink) -> bool {
-        let mut moved = self.outbox.flush(links);
-        moved |= self.sending.go_on(links, &mut self.outbox, TURN_BYTES);
-        moved |= self.receiving.go_on(links, TURN_BYTES);
-        while let Some(cookie) = self.sending.finished.pop_front() {
+        let mut moved = self.common.flush(links);
+        moved |= self.sending.go_on(links, &mut self.common, TURN_BYTES);
+        moved |= self.receiving.go_on(links, &mut self.common, TURN_BYTES);
+        while let Some(cookie) = self.sending.pop_finished() {
             moved = true;
             sink.sent(cookie);
         }
-        while let Some(cookie) = self.receiving.finished.pop_front() {
+        while let Some(cookie) = self.receiving.pop_finished() {
             moved = true;
             sink.received(cookie);
         }
         self.active = self.sending.is_active()
             || self.receiving.is_active()
-            || !self.outbox.controls.is_empty();
+            || !self.common.controls.is_empty();
         moved
     }
 
@@ -167,13 +193,13 @@ impl Bulk {
                 self.sending.need_ring(peer, transfer, receiver);
                 Ok(())
             }
-            Control::Ring { receiver, offset } => {
+            Control::Ring { receiver, place } => {
                 self.receiving
-                    .ring(links, &mut self.outbox, peer, receiver, offset)
+                    .ring(links, &mut self.common, peer, receiver, place)
             }
             Control::Copy { transfer, target } => {
                 self.sending
-                    .copy(links, &mut self.outbox, peer, transfer, target)
+                    .copy(links, &mut self.common, peer, transfer, target)
             }
         };
         answered.map_err(|Lost(why)| {
@@ -184,7 +210,8 @@ impl Bulk {
 
     /// Called a few times a second: gives back memory that has not been used for a while.
     pub fn rest(&mut self, links: &mut Links) {
-        self.sending.rest(links);
+        self.common.rings.rest(links);
+        self.common.keeping.rest();
     }
 
     /// Before a sleep. True if there is something to do already.
@@ -199,15 +226,12 @@ impl Bulk {
 
     /// Ends all transfers with `peer`.
     pub fn forget(&mut self, peer: Peer) {
-        self.sending.forget(peer);
-        self.receiving.forget(peer);
-        self.outbox.controls.retain(|(other, _)| *other != peer);
-        self.outbox.mapped.retain(|(other, _), _| *other != peer);
-    }
-
-    /// Whether no peer needs this process any more to receive what it has offered.
-    pub fn is_drained(&self) -> bool {
-        self.outbox.controls.is_empty() && self.sending.is_drained()
+        self.sending.forget(&mut self.common, peer);
+        self.receiving.forget(&mut self.common, peer);
+        self.common.rings.forget(peer);
+        self.common.keeping.forget(peer);
+        self.common.controls.retain(|(other, _)| *other != peer);
+        self.common.mapped.retain(|(other, _), _| *other != peer);
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -216,7 +240,7 @@ impl Bulk {
     }
 }
 
-impl Outbox {
+impl Common {
     fn post(&mut self, peer: Peer, control: Control) {
         self.controls.push_back((peer, control));
     }

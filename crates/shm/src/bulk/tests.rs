@@ -1,9 +1,10 @@
+use crate::endpoint::LINK_BYTES;
 use crate::fabric::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
 use weft_transport::{Endpoint, Header, Layout, Memory};
 
-const RING_ONLY: Options = Options {
+pub const RING_ONLY: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
 };
@@ -27,16 +28,17 @@ const SIZES: [usize; 13] = [
     (5 << 20) + 77,
 ];
 
-/// Offers `source` under `cookie`.
-fn offer(from: &mut Process, source: Memory, cookie: u64) {
-    let offer = from.endpoint.offer(1, source, cookie);
+/// Offers `source` to the other of two under `cookie`.
+pub fn offer(from: &mut Process, source: Memory, cookie: u64) {
+    let to = 1 - from.rank;
+    let offer = from.endpoint.offer(to, source, cookie);
     from.endpoint
-        .send(1, Header([cookie, 0]), &offer_bytes(offer), false)
+        .send(to, Header([cookie, 0]), &offer_bytes(offer), false)
         .unwrap();
 }
 
 /// Accepts the next offer.
-fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
+pub fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
     while at.log.packets.is_empty() {
         at.poll();
     }
@@ -48,7 +50,7 @@ fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
     cookie
 }
 
-fn finish(a: &mut Process, b: &mut Process, sent: usize, received: usize) {
+pub fn finish(a: &mut Process, b: &mut Process, sent: usize, received: usize) {
     for _ in 0..100_000 {
         if a.log.sent.len() >= sent && b.log.received.len() >= received {
             return;
@@ -76,7 +78,7 @@ fn all_sizes(options: Options) -> (Process, Process) {
     }
     assert_eq!(a.log.sent, (0..SIZES.len() as u64).collect::<Vec<_>>());
     assert_eq!(a.log.sent, b.log.received);
-    assert!(a.endpoint.drained());
+    assert_eq!(a.pending(), "");
     (a, b)
 }
 
@@ -148,7 +150,7 @@ fn a_short_target_takes_the_beginning() {
             finish(&mut a, &mut b, number as usize, number as usize);
             assert!(source[..wanted] == target[..], "{wanted} of {bytes}");
         }
-        assert!(a.endpoint.drained());
+        assert_eq!(a.pending(), "");
     }
 }
 
@@ -227,7 +229,7 @@ fn many_offers_accepted_backwards() {
         }
         finish(&mut a, &mut b, 40, 40);
         assert!(sources == targets);
-        assert!(a.endpoint.drained());
+        assert_eq!(a.pending(), "");
     }
 }
 
@@ -241,6 +243,7 @@ fn one_side_denied() {
             cards.0.lock().unwrap().insert(rank, fabric.card());
             let endpoint = weft_transport::Fabric::endpoint(&fabric, 0);
             Process {
+                rank,
                 fabric,
                 endpoint,
                 log: Default::default(),
@@ -292,7 +295,7 @@ fn a_retracted_offer_frees_its_ring() {
         a.poll();
         a.endpoint.retract(1, cookie);
     }
-    assert!(a.endpoint.drained());
+    assert_eq!(a.pending(), "");
     assert!(a.endpoint.counters().bulk_bytes < 1 << 20);
     let mut target = vec![0; 100_000];
     offer(&mut a, memory(&mut source), 77);
@@ -327,7 +330,14 @@ fn nonsense_offers_are_refused() {
         .unwrap();
     b.poll();
     let mut target = vec![0; 1000];
-    for words in [[9, 0, 0, 0], [1, 3, 0, 0], [1, 1 << 60, 0, 0], [0; 4]] {
+    for words in [
+        [9, 0, 0, 0],
+        [1, 3, 0, 0],
+        [1, 1 << 60, 0, 0],
+        [1, 0, 1 << 20, 0],
+        [4, 0, 0, 0],
+        [0; 4],
+    ] {
         let accepted = b.endpoint.accept(
             0,
             weft_transport::Offer(words),
@@ -385,9 +395,9 @@ fn hostile_words() {
             .filter_map(|card| {
                 let card = crate::card::Card::parse(card)?;
                 let segment = crate::segment::Foreign::open(card.pid, card.memfd).ok()?;
-                // The first page behind the base and one ring of cells: words of a ring or of copies.
+                // The first page behind the base and one link: words of a ring or of copies.
                 let base = crate::base::Shape { size: 2, lanes: 2 }.base_bytes() as u64;
-                segment.map(base + (64 << 10), 4096).ok()
+                segment.map(base + LINK_BYTES as u64, 4096).ok()
             })
             .collect();
         for _ in 0..30 {
@@ -398,7 +408,7 @@ fn hostile_words() {
                     2 => random.below(8) << 32 | random.below(8),
                     _ => continue,
                 };
-                let word = random.below(16) as usize;
+                let word = random.below(24) as usize;
                 // SAFETY: in the piece, which both sides reach by atomics only.
                 unsafe { piece.base().cast::<u64>().add(word).write_volatile(value) };
             }

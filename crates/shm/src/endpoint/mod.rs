@@ -33,7 +33,7 @@ const EAGER_BYTES: usize = (16 << 10) + 64;
 const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
 const SHORT_BLOCK_BYTES: usize = PAGE;
 /// A ring and its block, and all that a connected peer costs before longer packets or bulk data move.
-const LINK_BYTES: usize = RING_BYTES + BLOCK_BYTES;
+pub const LINK_BYTES: usize = RING_BYTES + BLOCK_BYTES;
 const SHORT_LINK_BYTES: usize = RING_BYTES + SHORT_BLOCK_BYTES;
 
 const _: () = {
@@ -57,6 +57,8 @@ pub struct Counters {
     /// Rings that are looked at in each turn.
     pub hot_rings: u64,
     pub ring_transfers: u64,
+    /// Those of them that went through a ring kept of the receiver's.
+    pub kept_transfers: u64,
     pub copy_transfers: u64,
     /// Chunks copied from process to process by this side, as receiver and as sender.
     pub chunks_read: u64,
@@ -232,10 +234,6 @@ impl Endpoint for ShmEndpoint {
         self.arrivals.watch();
         self.links.stop_waiting();
         self.bulk.stop_waiting();
-    }
-
-    fn drained(&self) -> bool {
-        self.links.all_attached() && self.bulk.is_drained()
     }
 
     fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

@@ -327,14 +327,6 @@ impl Links {
         }
     }
 
-    /// Whether every peer that was sent to has the ring in its address space.
-    pub fn all_attached(&self) -> bool {
-        self.open
-            .iter()
-            .flatten()
-            .all(|link| link.producer.attached())
-    }
-
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         for link in self.open.iter().flatten() {
             let rank = link.neighbour.rank;

@@ -93,6 +93,15 @@ impl Side {
         self.endpoint.disarm();
     }
 
+    /// What it waits for, in words.
+    fn pending(&self) -> String {
+        let mut text = String::new();
+        self.endpoint
+            .describe(&mut text)
+            .expect("a string takes all");
+        text
+    }
+
     fn until<R>(&mut self, mut found: impl FnMut(&mut Side) -> Option<R>) -> R {
         let begin = Instant::now();
         loop {
@@ -100,11 +109,7 @@ impl Side {
                 return result;
             }
             if begin.elapsed() > PATIENCE {
-                let mut why = String::new();
-                self.endpoint
-                    .describe(&mut why)
-                    .expect("a string takes all");
-                panic!("rank {} hangs: {why}", self.me);
+                panic!("rank {} hangs: {}", self.me, self.pending());
             }
             self.turn();
         }
@@ -159,7 +164,7 @@ impl Side {
     }
 
     pub fn wait_until_taken_up(&mut self) {
-        self.until(|side| side.endpoint.drained().then_some(()));
+        self.until(|side| side.pending().is_empty().then_some(()));
     }
 
     pub fn expect_loss(&mut self, peer: Peer) {

@@ -1,0 +1,145 @@
+//! Copying out of the sender's memory: from the front.
+
+use std::sync::Arc;
+
+use weft_transport::Memory;
+
+use crate::bulk::Side;
+use crate::bulk::claims::{COPY_BYTES, Claims};
+use crate::bulk::control::CopyTarget;
+use crate::bulk::copying::{self, Way};
+use crate::bulk::transfers::Step;
+use crate::endpoint::Links;
+use crate::peers::{Neighbour, lost};
+use crate::segment::{Mapping, PAGE};
+
+/// A copy has about this many chunks, of sizes between these bounds.
+const COPY_CHUNKS: usize = 16;
+const SMALLEST_COPY: usize = 64 << 10;
+const LARGEST_COPY: usize = 256 << 10;
+
+/// A transfer that is copied from `source`, an address in the sender's memory.
+pub struct Fetching {
+    pub own: Own,
+    pub target: CopyTarget,
+    source: u64,
+}
+
+/// Words for copies, in pages of the own segment.
+pub struct Pool {
+    free: Vec<Own>,
+    /// Of complete copies, whose senders may not have noticed.
+    used: Vec<Own>,
+}
+
+pub struct Own {
+    pub claims: Claims,
+    offset: u64,
+}
+
+impl Fetching {
+    pub fn new(memory: &Memory, source: u64, own: Own) -> Fetching {
+        let chunk_bytes = (memory.bytes / COPY_CHUNKS)
+            .next_multiple_of(PAGE)
+            .clamp(SMALLEST_COPY, LARGEST_COPY) as u64;
+        let target = CopyTarget {
+            words: own.offset,
+            address: memory.base as u64,
+            bytes: memory.bytes as u64,
+            chunk_bytes,
+        };
+        own.claims.reset(target.chunks() as u32);
+        Fetching {
+            own,
+            target,
+            source,
+        }
+    }
+
+    /// Copies one chunk from the front out of the sender's memory.
+    pub fn step(&self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
+        let (claims, target) = (&self.own.claims, &self.target);
+        if u64::from(claims.done()) >= target.chunks() {
+            return Step::Finished;
+        }
+        if claims.has_failed(Side::Receiver) {
+            return match claims.has_failed(Side::Sender) {
+                true => Step::Lost(lost(neighbour.rank, "neither side could copy a message")),
+                false => Step::Idle,
+            };
+        }
+        let Some(chunk) = claims.claim(Side::Receiver) else {
+            return Step::Idle;
+        };
+        let begin = u64::from(chunk).saturating_mul(target.chunk_bytes);
+        // A hostile sender can write any number of chunks.
+        let bytes = target.bytes.saturating_sub(begin).min(target.chunk_bytes) as usize;
+        // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
+        let copied = unsafe {
+            let mine = memory.base.wrapping_add(begin as usize);
+            let theirs = self.source.wrapping_add(begin);
+            copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes)
+        };
+        if copied.is_err() {
+            claims.fail(Side::Receiver);
+            return Step::Idle;
+        }
+        links.counters.chunks_read += 1;
+        if claims.count(Side::Receiver) {
+            links.ring(neighbour);
+        }
+        Step::Moved(bytes)
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&self) -> bool {
+        let claims = &self.own.claims;
+        claims.waits(Side::Receiver, true);
+        u64::from(claims.done()) >= self.target.chunks()
+            || !claims.is_claimed() && !claims.has_failed(Side::Receiver)
+    }
+
+    pub fn stop_waiting(&self) {
+        self.own.claims.waits(Side::Receiver, false);
+    }
+}
+
+impl Pool {
+    pub fn new() -> Pool {
+        Pool {
+            free: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// Words for a copy; none if there is no memory.
+    pub fn take(&mut self, links: &mut Links) -> Option<Own> {
+        if self.free.is_empty() {
+            let released = self.used.extract_if(.., |own| own.claims.is_released());
+            self.free.extend(released);
+        }
+        if self.free.is_empty() {
+            self.make(links)?;
+        }
+        self.free.pop()
+    }
+
+    /// The words are free when the sender has let go of them too.
+    pub fn give_back(&mut self, own: Own) {
+        self.used.push(own);
+    }
+
+    fn make(&mut self, links: &mut Links) -> Option<()> {
+        let (offset, mapping) = links.shared.segment.carve(PAGE).ok()?;
+        links.counters.bulk_bytes += PAGE as u64;
+        let mapping: Arc<Mapping> = Arc::new(mapping);
+        for at in (0..PAGE).step_by(COPY_BYTES) {
+            let claims = Claims::new(mapping.clone(), at)?;
+            self.free.push(Own {
+                claims,
+                offset: offset + at as u64,
+            });
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,151 @@
+//! Taking data out of a ring.
+
+use weft_transport::{Lost, Memory, Peer};
+
+use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, Place, RING_BYTES, at};
+use crate::bulk::kept::Kept;
+use crate::bulk::transfers::Step;
+use crate::bulk::{Common, Side};
+use crate::endpoint::Links;
+use crate::peers::{Neighbour, lost};
+
+/// Bytes taken before the sender is told.
+const CHUNK: usize = 64 << 10;
+
+/// A transfer that comes through a ring.
+pub struct Taking {
+    ring: ByteRing,
+    begin: u32,
+    pub consumed: u64,
+    /// What the sender is known to have produced.
+    produced: u64,
+    /// The offer's bytes.
+    offered: u64,
+    after: After,
+}
+
+/// What becomes of the ring when all has been taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The sender has it.
+    Back,
+    /// It may be kept. It lies there in the sender's segment.
+    Spare(Place),
+    /// It is the own one of this index.
+    Own { index: usize },
+}
+
+impl Taking {
+    pub fn new(ring: ByteRing, begin: u32, offered: u64, after: After) -> Taking {
+        Taking {
+            ring,
+            begin,
+            consumed: 0,
+            produced: 0,
+            offered,
+            after,
+        }
+    }
+
+    /// Takes what is in the ring. Gives the ring up when the target is full; but from an own one takes all, as the sender
+    /// has no other way to give it back.
+    pub fn step(
+        &mut self,
+        target: &Memory,
+        neighbour: &Neighbour,
+        links: &mut Links,
+        budget: usize,
+    ) -> Step {
+        let wanted = target.bytes as u64;
+        let takes_all = matches!(self.after, After::Own { .. });
+        let mut moved = 0;
+        loop {
+            if self.consumed == self.offered {
+                return Step::Finished;
+            }
+            if self.consumed == wanted && !takes_all {
+                self.tell(GIVEN_UP, neighbour, links);
+                return Step::Finished;
+            }
+            let bytes = match self.available(neighbour) {
+                Ok(available) => available.min(CHUNK),
+                Err(lost) => return Step::Lost(lost),
+            };
+            if bytes == 0 || moved >= budget {
+                return if moved > 0 {
+                    Step::Moved(moved)
+                } else {
+                    Step::Idle
+                };
+            }
+            let bytes = self.take(target, bytes);
+            moved += bytes;
+            // If the ring is to be kept, that is told instead, in the end.
+            if self.consumed < self.offered || !matches!(self.after, After::Spare(_)) {
+                self.tell(self.consumed, neighbour, links);
+            }
+        }
+    }
+
+    /// Bytes in the ring; looks at the sender's count when there are none known of.
+    fn available(&mut self, neighbour: &Neighbour) -> Result<usize, Lost> {
+        if self.produced == self.consumed {
+            let produced = self.ring.produced();
+            let possible = self.consumed..=self.offered.min(self.consumed + RING_BYTES as u64);
+            if !possible.contains(&produced) {
+                let why = "it counts more bytes than it offered";
+                return Err(lost(neighbour.rank, why));
+            }
+            self.produced = produced;
+        }
+        Ok((self.produced - self.consumed) as usize)
+    }
+
+    /// Copies up to `bytes` of those available, as far as there is room, and drops what there is none for.
+    fn take(&mut self, target: &Memory, bytes: usize) -> usize {
+        let room = (target.bytes as u64).saturating_sub(self.consumed) as usize;
+        let (at, to_end) = at(self.begin, self.consumed);
+        let bytes = match room {
+            0 => bytes,
+            _ => bytes.min(to_end).min(room),
+        };
+        if room > 0 {
+            // SAFETY: these bytes are the receiver's (rule 1 of `byte_ring`), which is this; the target is writable
+            // until it is reported as received, and `room` bytes of it are left.
+            unsafe { target.write(self.consumed as usize, self.ring.to_take(at, bytes)) };
+        }
+        self.consumed += bytes as u64;
+        bytes
+    }
+
+    fn tell(&self, count: u64, neighbour: &Neighbour, links: &mut Links) {
+        if self.ring.consume(count) {
+            links.ring(neighbour);
+        }
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&self) -> bool {
+        self.ring.waits(Side::Receiver, true);
+        self.ring.produced() != self.consumed
+    }
+
+    pub fn stop_waiting(&self) {
+        self.ring.waits(Side::Receiver, false);
+    }
+
+    /// Decides, after the last step, what becomes of the ring.
+    pub fn end(self, peer: Peer, common: &mut Common) {
+        match self.after {
+            After::Back => {}
+            After::Own { index } => common.rings.came_back(index, self.begin),
+            After::Spare(_) if self.consumed < self.offered => {}
+            After::Spare(place) => {
+                let ring = self.ring;
+                common
+                    .keeping
+                    .keep_or_return(peer, Kept { ring, place }, self.offered)
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Filling a ring.
+
+use weft_transport::Memory;
+
+use crate::bulk::Side;
+use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
+use crate::bulk::transfers::Step;
+use crate::endpoint::Links;
+use crate::peers::{Neighbour, lost};
+
+/// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and
+/// ends a chunk after the last.
+const CHUNKS: usize = 8;
+const SMALLEST_CHUNK: usize = 4 << 10;
+const LARGEST_CHUNK: usize = 32 << 10;
+
+/// A transfer that goes through a ring.
+pub struct Filling {
+    ring: ByteRing,
+    begin: u32,
+    /// The ring's index, if it is an own one.
+    pub own: Option<usize>,
+    pub produced: u64,
+    /// What the receiver is known to have consumed.
+    consumed: u64,
+}
+
+/// Bytes after which the receiver is told, for a transfer of `bytes`.
+fn chunk(bytes: usize) -> usize {
+    (bytes / CHUNKS)
+        .next_multiple_of(SMALLEST_CHUNK)
+        .clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
+}
+
+impl Filling {
+    pub fn new(ring: ByteRing, begin: u32, own: Option<usize>) -> Filling {
+        Filling {
+            ring,
+            begin,
+            own,
+            produced: 0,
+            consumed: 0,
+        }
+    }
+
+    /// Copies what there is room for into the ring.
+    pub fn step(
+        &mut self,
+        source: &Memory,
+        neighbour: &Neighbour,
+        links: &mut Links,
+        budget: usize,
+    ) -> Step {
+        let total = source.bytes as u64;
+        let chunk = chunk(source.bytes);
+        let mut moved = 0;
+        loop {
+            if self.produced == total {
+                return Step::Finished;
+            }
+            let (at, to_end) = at(self.begin, self.produced);
+            let wanted = chunk.min(to_end).min((total - self.produced) as usize);
+            if self.room() < wanted {
+                match self.ring.consumed() {
+                    GIVEN_UP => return Step::Finished,
+                    consumed if (self.consumed..=self.produced).contains(&consumed) => {
+                        self.consumed = consumed;
+                    }
+                    _ => {
+                        let why = "it counts bytes that were never sent";
+                        return Step::Lost(lost(neighbour.rank, why));
+                    }
+                }
+            }
+            let bytes = wanted.min(self.room());
+            if bytes == 0 || moved >= budget {
+                return if moved > 0 {
+                    Step::Moved(moved)
+                } else {
+                    Step::Idle
+                };
+            }
+            // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
+            // (rule 1 of `byte_ring`), which is this, and the source is readable until it is reported as sent.
+            unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
+            self.produced += bytes as u64;
+            moved += bytes;
+            if self.ring.produce(self.produced) {
+                links.ring(neighbour);
+            }
+        }
+    }
+
+    fn room(&self) -> usize {
+        RING_BYTES - (self.produced - self.consumed) as usize
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&self) -> bool {
+        self.ring.waits(Side::Sender, true);
+        self.produced.wrapping_sub(self.ring.consumed()) != RING_BYTES as u64
+    }
+
+    pub fn stop_waiting(&self) {
+        self.ring.waits(Side::Sender, false);
+    }
+}
