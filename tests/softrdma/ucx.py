@@ -14,8 +14,9 @@ UCP = ("tag_lat", "tag_bw", "ucp_put_lat", "ucp_get", "ucp_fadd", "stream_bw", "
 
 
 def environment(stand, **variables):
-    """UCX asks for /dev/infiniband's files before it lists a device: the library answers when it is preloaded."""
-    return stand.environment(LD_PRELOAD=str(stand.library / "libibverbs.so.1"), UCX_WARN_UNUSED_ENV_VARS="n", **variables)
+    """UCX asks for /dev/infiniband's files before it lists a device: a preloaded library answers."""
+    preload = str(stand.library / "libsoftrdma_preload.so")
+    return stand.environment(LD_PRELOAD=preload, UCX_WARN_UNUSED_ENV_VARS="n", **variables)
 
 
 def listed(stand):

@@ -212,7 +212,9 @@ static inline int to_rts(struct ibv_qp *qp, const struct options *options)
     };
     int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
     if (options->type == IBV_QPT_RC || options->type == IBV_QPT_XRC_SEND)
-        mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+        mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+    if (options->type != IBV_QPT_UC && options->type != IBV_QPT_UD)
+        mask |= IBV_QP_TIMEOUT;
     return ibv_modify_qp(qp, &attr, mask);
 }
 
