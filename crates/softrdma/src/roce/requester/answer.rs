@@ -149,7 +149,7 @@ impl Requester {
         if !self.retry.pause(now, code) {
             return self.fail(Status::RnrRetryExceeded, host);
         }
-        self.go_back(self.acknowledged);
+        self.send_again();
     }
 
     pub fn deadline(&self) -> Option<u64> {

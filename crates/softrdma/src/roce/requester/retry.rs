@@ -108,8 +108,10 @@ impl Retry {
         left.is_some()
     }
 
-    /// The receiver was not ready: pauses for the time of this timer code. False if no retry is left.
+    /// The receiver was not ready: pauses for the time of this timer code. False if no retry is left. The request
+    /// itself arrived, so the count of those that did not begins anew.
     pub fn pause(&mut self, now: u64, code: u8) -> bool {
+        self.retries_left = self.retry_count;
         if self.rnr_retry != FOR_EVER {
             let Some(left) = self.rnr_retries_left.checked_sub(1) else {
                 return false;

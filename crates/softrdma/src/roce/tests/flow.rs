@@ -1,10 +1,10 @@
 //! How much is in flight, in which order, and how often it is acknowledged.
 
-use super::pair::{Pair, Settings, local, pattern, read, send, work, write};
+use super::pair::{ADDRESSES, Pair, QPNS, Settings, local, pattern, read, send, work, write};
 use super::side::{KEY, SHARED};
 use crate::roce::host::*;
-use crate::roce::packet::Service;
-use crate::roce::{Injection, Operation, RequesterConfig, ResponderConfig, Work};
+use crate::roce::packet::{Header, Kind, Opcode, Route, Service, Syndrome, View};
+use crate::roce::{Batch, Injection, Operation, RequesterConfig, ResponderConfig, UDP_PORT, Work};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -201,4 +201,41 @@ fn attributes_can_be_changed_and_asked_for() {
     pair.run(SECOND);
     let last = pair.sides[0].sends_done[1].status;
     assert_eq!(last, Status::RemoteInvalidRequest);
+}
+
+#[test]
+fn a_sequence_error_behind_receiver_not_ready_costs_no_retry() {
+    // Some responders tell of both: of the request that found no room, and of those sent behind it.
+    let mut pair = Pair::new(with_rnr(7, 1));
+    let [psn, _] = Settings::default().psn;
+    let opcode = Opcode::new(Service::Reliable, Kind::Acknowledge).unwrap();
+    pair.post(0, work(0, send(), local(0, 1000)));
+    for _ in 0..30 {
+        let (connection, side) = (&mut pair.connections[0], &mut pair.sides[0]);
+        let mut lost = Batch::new();
+        connection.transmit(pair.now, &mut lost, side);
+        assert!(!lost.is_empty());
+        for syndrome in [Syndrome::ReceiverNotReady(1), Syndrome::SequenceError] {
+            connection.transmit(pair.now, &mut lost, side);
+            let mut header = Header::new(opcode, 0xffff, QPNS[0], psn);
+            header.aeth.syndrome = syndrome.byte();
+            let mut batch = Batch::new();
+            batch.push_bare(
+                &Route {
+                    source: ADDRESSES[1],
+                    destination: ADDRESSES[0],
+                    source_port: UDP_PORT,
+                },
+                &header,
+            );
+            let (_, bytes) = batch.iter().next().unwrap();
+            let view = View::parse(bytes).unwrap();
+            connection.receive(pair.now, ADDRESSES[1], &view, side);
+            pair.now += 20_000;
+            connection.expire(pair.now, side);
+        }
+    }
+    pair.sides[1].post_receive(5, 0, 1000);
+    pair.run(SECOND);
+    assert_eq!(pair.sides[0].sends_done[0].status, Status::Success);
 }
