@@ -26,6 +26,11 @@ pub(crate) enum Shape {
         block: usize,
         displacements: Arc<[isize]>,
     },
+    /// Runs of any sizes at any places: each ends, in packed bytes, where the next one begins. The last entry is the
+    /// end.
+    Runs {
+        runs: Arc<[Run]>,
+    },
     /// `count` copies of `child`, `stride` apart; `size` is the child's.
     Loop {
         count: usize,
@@ -37,6 +42,13 @@ pub(crate) enum Shape {
         parts: Arc<[Part]>,
         depth: u32,
     },
+}
+
+/// Where a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub displacement: isize,
+    pub packed: usize,
 }
 
 /// One member of a sequence: from `packed` of the packed bytes on, lying at `displacement`.
@@ -113,9 +125,9 @@ impl Shape {
     /// Lists above each other on the way down.
     fn depth(&self) -> u32 {
         match self {
-            Shape::Run { .. } | Shape::Strided { .. } | Shape::Blocks { .. } => 0,
             Shape::Loop { child, .. } => child.depth(),
             Shape::Sequence { depth, .. } => *depth,
+            _ => 0,
         }
     }
 
@@ -133,6 +145,7 @@ impl Shape {
                     displacements: b, ..
                 },
             ) => Arc::ptr_eq(a, b),
+            (Shape::Runs { runs: a }, Shape::Runs { runs: b }) => Arc::ptr_eq(a, b),
             (
                 Shape::Loop {
                     count,
@@ -184,6 +197,16 @@ impl List {
             } if displacements.len() <= Shape::SHORT => {
                 for at in displacements.iter() {
                     self.append(displacement + at, *block, &Shape::Run { size: *block });
+                }
+            }
+            Shape::Runs { runs } if runs.len() <= Shape::SHORT => {
+                for pair in runs.windows(2) {
+                    let size = pair[1].packed - pair[0].packed;
+                    self.append(
+                        displacement + pair[0].displacement,
+                        size,
+                        &Shape::Run { size },
+                    );
                 }
             }
             _ => self.append(displacement, size, shape),
@@ -243,6 +266,22 @@ impl List {
             return Shape::Blocks {
                 block: *block,
                 displacements: parts.iter().map(|part| part.displacement).collect(),
+            };
+        }
+        if parts
+            .iter()
+            .all(|part| matches!(part.shape, Shape::Run { .. }))
+        {
+            let begins = parts.iter().map(|part| Run {
+                displacement: part.displacement,
+                packed: part.packed,
+            });
+            let end = Run {
+                displacement: 0,
+                packed: self.packed,
+            };
+            return Shape::Runs {
+                runs: begins.chain([end]).collect(),
             };
         }
         let below = parts.iter().map(|part| part.shape.depth()).max();

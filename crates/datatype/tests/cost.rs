@@ -7,7 +7,7 @@ fn quick<T>(what: &str, make: impl FnOnce() -> T) -> T {
     let begin = Instant::now();
     let made = make();
     assert!(
-        begin.elapsed() < Duration::from_secs(5),
+        begin.elapsed() < Duration::from_secs(20),
         "{what}: {:?}",
         begin.elapsed()
     );

@@ -4,9 +4,16 @@
 //! costs one division or binary search per level of the shape; the whole elements in it then are copied by
 //! loops over blocks, specialised by the usual block sizes, with no work per byte.
 
+mod blocks;
+
 use crate::shape::Shape;
-use std::ptr::copy_nonoverlapping;
+use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
 use weft_transport::Layout;
+
+/// A loop whose body has up to so many runs is done run by run: all iterations of the first one, then all of the next.
+const FEW: usize = 16;
+/// So many iterations at a time, so that what they touch stays in the cache.
+const BATCH: usize = 64;
 
 /// A datatype's pack and unpack, for any number of elements.
 #[derive(Debug)]
@@ -54,32 +61,6 @@ unsafe impl Layout for Copier {
         // SAFETY: `base` is valid for writes by the caller's contract, `Unpack` only reads through `data`,
         // which holds as many bytes as the window.
         unsafe { copy_window::<Unpack>(&self.repeated, user, data.as_ptr().cast_mut(), window) }
-    }
-}
-
-/// Which of the two sides of a copy is written.
-trait Direction {
-    /// # Safety
-    /// Both sides are valid for `bytes`, the one for reads and the other for writes, and do not overlap.
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize);
-}
-
-struct Pack;
-struct Unpack;
-
-impl Direction for Pack {
-    #[inline(always)]
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(user, packed, bytes) }
-    }
-}
-
-impl Direction for Unpack {
-    #[inline(always)]
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(packed, user, bytes) }
     }
 }
 
@@ -148,7 +129,7 @@ unsafe fn copy_window<D: Direction>(
                     D::copy(at(index).wrapping_add(part.start), packed, part.len());
                     packed = packed.wrapping_add(part.len());
                 }
-                copy_strided::<D>(at(whole.start), packed, whole.len(), *stride, *block);
+                copy_blocks::<D>(at(whole.start), packed, whole.len(), *stride, *block);
                 packed = packed.wrapping_add(whole.len() * block);
                 if let Some((index, part)) = tail {
                     D::copy(at(index), packed, part.len());
@@ -174,6 +155,20 @@ unsafe fn copy_window<D: Direction>(
                 }
             }
         }
+        Shape::Runs { runs } => {
+            let first = runs.partition_point(|run| run.packed <= window.start) - 1;
+            for pair in runs[first..].windows(2) {
+                if pair[0].packed >= window.end {
+                    break;
+                }
+                let start = window.start.max(pair[0].packed);
+                let part = window.end.min(pair[1].packed) - start;
+                let at = user.wrapping_offset(pair[0].displacement);
+                // SAFETY: the runs partition the packed bytes, and each lies at its displacement.
+                unsafe { copy_run::<D>(at.wrapping_add(start - pair[0].packed), packed, part) };
+                packed = packed.wrapping_add(part);
+            }
+        }
         Shape::Loop {
             stride,
             size,
@@ -190,10 +185,8 @@ unsafe fn copy_window<D: Direction>(
                     copy_window::<D>(child, at(index), packed, part);
                     packed = packed.wrapping_add(bytes);
                 }
-                for index in whole {
-                    copy_whole::<D>(child, at(index), packed);
-                    packed = packed.wrapping_add(*size);
-                }
+                copy_loop::<D>(child, at(whole.start), packed, whole.len(), *stride, *size);
+                packed = packed.wrapping_add(whole.len() * size);
                 if let Some((index, part)) = tail {
                     copy_window::<D>(child, at(index), packed, part);
                 }
@@ -236,7 +229,7 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
                 stride,
                 block,
             } => {
-                copy_strided::<D>(user, packed, *count, *stride, *block);
+                copy_blocks::<D>(user, packed, *count, *stride, *block);
             }
             Shape::Blocks {
                 block,
@@ -247,10 +240,12 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
                 stride,
                 size,
                 child,
-            } => {
-                for index in 0..*count {
-                    let at = user.wrapping_offset(stride.wrapping_mul(index as isize));
-                    copy_whole::<D>(child, at, packed.wrapping_add(index * size));
+            } => copy_loop::<D>(child, user, packed, *count, *stride, *size),
+            Shape::Runs { runs } => {
+                for pair in runs.windows(2) {
+                    let at = user.wrapping_offset(pair[0].displacement);
+                    let size = pair[1].packed - pair[0].packed;
+                    copy_run::<D>(at, packed.wrapping_add(pair[0].packed), size);
                 }
             }
             Shape::Sequence { parts, .. } => {
@@ -263,119 +258,93 @@ unsafe fn copy_whole<D: Direction>(shape: &Shape, user: *mut u8, packed: *mut u8
     }
 }
 
-/// Copies `count` whole blocks of `block` bytes that lie `stride` apart.
+/// Copies `count` copies of `child` of `size` packed bytes that lie `stride` apart.
 ///
 /// # Safety
-/// All the blocks, and `packed` for `count * block` bytes, are valid for `D::copy`.
-unsafe fn copy_strided<D: Direction>(
+/// All the copies' bytes, and `packed` for `count * size` bytes, are valid for `D::copy`.
+unsafe fn copy_loop<D: Direction>(
+    child: &Shape,
     user: *mut u8,
     packed: *mut u8,
     count: usize,
     stride: isize,
-    block: usize,
+    size: usize,
 ) {
-    // SAFETY: by this function's contract; each arm copies the same blocks.
-    unsafe {
-        match block {
-            1 => copy_blocks::<D, 1>(user, packed, count, stride),
-            2 => copy_blocks::<D, 2>(user, packed, count, stride),
-            4 => copy_blocks::<D, 4>(user, packed, count, stride),
-            8 => copy_blocks::<D, 8>(user, packed, count, stride),
-            12 => copy_blocks::<D, 12>(user, packed, count, stride),
-            16 => copy_blocks::<D, 16>(user, packed, count, stride),
-            24 => copy_blocks::<D, 24>(user, packed, count, stride),
-            32 => copy_blocks::<D, 32>(user, packed, count, stride),
-            64 => copy_blocks::<D, 64>(user, packed, count, stride),
-            _ => {
-                for index in 0..count {
-                    let at = user.wrapping_offset(stride.wrapping_mul(index as isize));
-                    D::copy(at, packed.wrapping_add(index * block), block);
-                }
+    let few = match child {
+        Shape::Runs { runs } => runs.len() - 1 <= FEW,
+        Shape::Strided { count, .. } => *count <= FEW,
+        Shape::Blocks { displacements, .. } => displacements.len() <= FEW,
+        Shape::Run { .. } | Shape::Loop { .. } | Shape::Sequence { .. } => false,
+    };
+    let step = if few { BATCH } else { 1 };
+    for first in (0..count).step_by(step) {
+        let at = user.wrapping_offset(stride.wrapping_mul(first as isize));
+        let packed = packed.wrapping_add(first * size);
+        let iterations = step.min(count - first);
+        // SAFETY: `iterations` copies from `first` on; by this function's contract.
+        unsafe {
+            match few {
+                true => copy_batch::<D>(child, at, packed, iterations, stride, size),
+                false => copy_whole::<D>(child, at, packed),
             }
         }
     }
 }
 
-/// [`copy_strided`] for a block size known to the compiler, which makes moves of the copies.
+/// [`copy_loop`], run by run, for a child with few runs.
 ///
 /// # Safety
-/// As [`copy_strided`].
-unsafe fn copy_blocks<D: Direction, const BLOCK: usize>(
-    mut user: *mut u8,
-    mut packed: *mut u8,
-    count: usize,
-    stride: isize,
-) {
-    for _ in 0..count {
-        // SAFETY: by this function's contract.
-        unsafe { D::copy(user, packed, BLOCK) };
-        user = user.wrapping_offset(stride);
-        packed = packed.wrapping_add(BLOCK);
-    }
-}
-
-/// Copies a block of `block` bytes at each of the displacements.
-///
-/// # Safety
-/// All the blocks, and `packed` for their total size, are valid for `D::copy`.
-unsafe fn copy_scattered<D: Direction>(
+/// As [`copy_loop`].
+unsafe fn copy_batch<D: Direction>(
+    child: &Shape,
     user: *mut u8,
     packed: *mut u8,
-    displacements: &[isize],
-    block: usize,
+    count: usize,
+    stride: isize,
+    size: usize,
 ) {
-    // SAFETY: by this function's contract; each arm copies the same blocks.
-    unsafe {
-        match block {
-            4 => copy_listed::<D, 4>(user, packed, displacements),
-            8 => copy_listed::<D, 8>(user, packed, displacements),
-            16 => copy_listed::<D, 16>(user, packed, displacements),
-            24 => copy_listed::<D, 24>(user, packed, displacements),
-            32 => copy_listed::<D, 32>(user, packed, displacements),
-            _ => {
-                for (index, &displacement) in displacements.iter().enumerate() {
-                    let at = user.wrapping_offset(displacement);
-                    D::copy(at, packed.wrapping_add(index * block), block);
-                }
+    // SAFETY: a run of the child at `displacement` and `offset` lies there in each of the copies, which are a stride
+    // and a child's packed size apart; by this function's contract.
+    let run = |displacement: isize, offset: usize, block: usize| unsafe {
+        let user = user.wrapping_offset(displacement);
+        copy_grid::<D>(
+            user,
+            stride,
+            packed.wrapping_add(offset),
+            size,
+            count,
+            block,
+        );
+    };
+    match child {
+        Shape::Runs { runs } => {
+            for pair in runs.windows(2) {
+                run(
+                    pair[0].displacement,
+                    pair[0].packed,
+                    pair[1].packed - pair[0].packed,
+                );
             }
         }
-    }
-}
-
-/// [`copy_scattered`] for a block size known to the compiler.
-///
-/// # Safety
-/// As [`copy_scattered`].
-unsafe fn copy_listed<D: Direction, const BLOCK: usize>(
-    user: *mut u8,
-    mut packed: *mut u8,
-    displacements: &[isize],
-) {
-    for &displacement in displacements {
-        // SAFETY: by this function's contract.
-        unsafe { D::copy(user.wrapping_offset(displacement), packed, BLOCK) };
-        packed = packed.wrapping_add(BLOCK);
-    }
-}
-
-/// Copies a run; the sizes of single numbers by moves instead of a call.
-///
-/// # Safety
-/// Both sides are valid for `D::copy` of `size` bytes.
-#[inline(always)]
-unsafe fn copy_run<D: Direction>(user: *mut u8, packed: *mut u8, size: usize) {
-    // SAFETY: by this function's contract.
-    unsafe {
-        match size {
-            1 => D::copy(user, packed, 1),
-            2 => D::copy(user, packed, 2),
-            4 => D::copy(user, packed, 4),
-            8 => D::copy(user, packed, 8),
-            12 => D::copy(user, packed, 12),
-            16 => D::copy(user, packed, 16),
-            24 => D::copy(user, packed, 24),
-            32 => D::copy(user, packed, 32),
-            _ => D::copy(user, packed, size),
+        Shape::Strided {
+            count,
+            stride,
+            block,
+        } => {
+            for index in 0..*count {
+                run(stride.wrapping_mul(index as isize), index * block, *block);
+            }
+        }
+        Shape::Blocks {
+            block,
+            displacements,
+        } => {
+            for (index, &displacement) in displacements.iter().enumerate() {
+                run(displacement, index * block, *block);
+            }
+        }
+        Shape::Run { .. } | Shape::Loop { .. } | Shape::Sequence { .. } => {
+            unreachable!("copy_loop looked")
         }
     }
 }
