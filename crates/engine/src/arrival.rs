@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use weft_matching::{Envelope, Prepared};
+use weft_sync::fetch;
 use weft_transport::{Cookie, Header, Lost, Offer, Peer, Sink};
 use weft_wire::{
     Body, CLEAR_BYTES, COOKIE_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
@@ -22,20 +23,7 @@ use crate::status::Failure;
 const FEW: usize = 256;
 
 /// Messages of an aggregate that are fetched ahead.
-const AHEAD: usize = 64;
-
-/// Has the processor fetch the line of an address, which need not be valid.
-#[inline(always)]
-fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch is a hint and cannot fault.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
+const AHEAD: usize = 96;
 
 /// The packet makes no sense.
 struct Nonsense;
@@ -201,8 +189,8 @@ impl Core {
             .iter()
             .flat_map(|one| self.matching.candidates(one))
         {
-            prefetch(posted.place.as_ptr().cast());
-            prefetch(posted.base);
+            fetch(posted.place.as_ptr());
+            fetch(posted.base);
         }
     }
 

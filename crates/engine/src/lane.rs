@@ -193,6 +193,9 @@ impl<F: Fabric> Engine<F> {
         }
         let index = core.free;
         core.free = self.slots.at(index).link.load(Ordering::Relaxed);
+        if core.free != NIL {
+            self.slots.at(core.free).fetch();
+        }
         Some(index)
     }
 

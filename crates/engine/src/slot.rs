@@ -126,6 +126,14 @@ pub(crate) struct Slot {
 const _: () = assert!(size_of::<Slot>() == 128);
 
 impl Slot {
+    /// Has both lines fetched, for later.
+    #[inline(always)]
+    pub fn fetch(&self) {
+        let address = std::ptr::from_ref(self).cast::<[u8; 64]>();
+        weft_sync::fetch(address);
+        weft_sync::fetch(address.wrapping_add(1));
+    }
+
     pub fn free() -> Slot {
         Slot {
             state: AtomicU32::new(FREE),

@@ -119,6 +119,15 @@ impl<T, const TABLES: usize> Arena<T, TABLES> {
         Some(&self.chunks.get(cell as usize / CHUNK)?.as_ref()?[cell as usize % CHUNK])
     }
 
+    /// Has the cell and the map that it is in fetched, for later, if there is one.
+    #[inline(always)]
+    pub fn fetch(&self, cell: u32) {
+        if let Some(content) = self.get(cell) {
+            weft_sync::fetch(content);
+            weft_sync::fetch(&self.rooms[cell as usize / CHUNK]);
+        }
+    }
+
     pub fn get_mut(&mut self, cell: u32) -> Option<&mut Cell<T, TABLES>> {
         Some(&mut self.chunks.get_mut(cell as usize / CHUNK)?.as_mut()?[cell as usize % CHUNK])
     }

@@ -63,6 +63,12 @@ impl Buckets {
         self.chunks[bucket as usize / CHUNK][bucket as usize % CHUNK]
     }
 
+    /// Has the bucket fetched, for later.
+    #[inline(always)]
+    pub fn fetch(&self, bucket: u32) {
+        weft_sync::fetch(&self.chunks[bucket as usize / CHUNK][bucket as usize % CHUNK]);
+    }
+
     #[inline(always)]
     pub fn head_mut(&mut self, bucket: u32) -> &mut u32 {
         &mut self.chunks[bucket as usize / CHUNK][bucket as usize % CHUNK]

@@ -11,6 +11,7 @@
 //! - An unexpected message stands in all four tables by one shared cell; a posted receive looks at one group.
 //!
 //! As long as few receives are posted, they stand in no table but in one small array in order of posting (`few`).
+//! New cells of either side gather before they are linked into their tables together (`pending`).
 //!
 //! # Bounds
 //! Every operation does a bounded number of steps, whatever is outstanding: tables grow and shrink by single buckets
@@ -27,6 +28,7 @@ mod few;
 mod key;
 mod low_water;
 mod matching;
+mod pending;
 mod posted;
 mod steps;
 mod table;

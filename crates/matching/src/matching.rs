@@ -165,9 +165,9 @@ impl<P, U> Matching<P, U> {
     #[inline(never)]
     fn search_tables(&mut self, key: Key) -> Option<u32> {
         let mut steps = 0;
-        let posted = self.posted.take(key, &mut steps);
+        let place = self.posted.take(key, &mut steps);
         self.finish(steps);
-        Some(self.posted.few.hand_over(posted?))
+        place
     }
 
     /// Keeps a message for which [`Matching::arrive`] found no receive.
@@ -230,16 +230,11 @@ impl<P, U> Matching<P, U> {
         Prepared(self.posted.first_looks(Key::of_envelope(envelope)))
     }
 
-    /// Second stage: reads the cells.
+    /// Second stage: has the cells fetched.
     #[inline]
     pub fn prefetch(&self, prepared: &Prepared) {
         for head in prepared.0 {
-            if head != NIL
-                && let Some(cell) = self.posted.cells.get(head)
-            {
-                // A plain read stands in for the prefetch instruction, which is unsafe in Rust.
-                std::hint::black_box(cell.key().tag);
-            }
+            self.posted.cells.fetch(head);
         }
     }
 

@@ -9,6 +9,7 @@ use crate::cell::Stamps;
 use crate::few::{Few, Moving};
 use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
+use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::{Found, Table};
 use crate::{NIL, Pattern};
 
@@ -23,7 +24,9 @@ pub struct PostedId {
 pub(crate) struct Posted<P> {
     pub cells: Arena<P, 1>,
     tables: [Table; 4],
-    /// How many in the tables are not fully specified. Without any, an arrival looks at one table.
+    /// Cells on their way to the tables.
+    pending: Pending,
+    /// How many cells are not of fully specified receives. Without any, an arrival looks at one table.
     partial: u32,
     stamps: Stamps,
     /// Empty while there are receives in the tables.
@@ -35,6 +38,7 @@ impl<P> Posted<P> {
         Posted {
             cells: Arena::new(),
             tables: [const { Table::new() }; 4],
+            pending: Pending::new(),
             partial: 0,
             stamps: Stamps::new(),
             few: Few::new(),
@@ -69,7 +73,7 @@ impl<P> Posted<P> {
         self.cells.len() == 0 && self.few.compact(steps)
     }
 
-    /// Moves all from the array to the tables. Returns the cell of the youngest.
+    /// Moves all from the array to cells. Returns the cell of the youngest.
     #[inline(always)]
     pub fn leave_few(&mut self, steps: &mut u32) -> u32 {
         let mut youngest = NIL;
@@ -96,49 +100,75 @@ impl<P> Posted<P> {
         steps: &mut u32,
     ) -> u32 {
         let key = Key::of_pattern(pattern);
-        match key.kind() {
-            Kind::Full => self.push_kind(Kind::Full, key, stamp, value, steps),
-            _ => self.push_partial(key, stamp, value, steps),
+        if key.kind() != Kind::Full {
+            self.partial += 1;
         }
-    }
-
-    #[inline(never)]
-    fn push_partial(&mut self, key: Key, stamp: NonZeroU64, value: P, steps: &mut u32) -> u32 {
-        self.partial += 1;
-        with_kind!(key.kind(), KIND => self.push_kind(KIND, key, stamp, value, steps))
-    }
-
-    #[inline(always)]
-    fn push_kind(
-        &mut self,
-        kind: Kind,
-        key: Key,
-        stamp: NonZeroU64,
-        value: P,
-        steps: &mut u32,
-    ) -> u32 {
         let cell = self.cells.insert(key, stamp, value);
-        self.tables[kind as usize].push(&mut self.cells, kind, key, cell, steps);
+        if self.cells.len() >= FETCHED_FROM {
+            with_kind!(key.kind(), KIND => self.tables[KIND as usize].fetch(KIND, key));
+        }
+        if self.pending.push(cell) {
+            self.settle(steps);
+        }
         cell
     }
 
-    /// Takes the oldest in the tables that accepts a message of the full key `key`.
-    #[inline(always)]
-    pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<P> {
-        if self.partial != 0 {
-            return self.take_of_four(key, steps);
+    /// Links the pending cells.
+    #[inline(never)]
+    fn settle(&mut self, steps: &mut u32) {
+        let pending = self.pending.take_all();
+        if self.cells.len() >= FETCHED_FROM {
+            self.fetch_heads(&pending);
         }
-        self.take_full(key, steps)
+        for cell in pending {
+            if cell != NIL {
+                let key = self.cells[cell].key();
+                with_kind!(key.kind(), KIND => {
+                    self.tables[KIND as usize].push(&mut self.cells, KIND, key, cell, steps);
+                });
+            }
+        }
+    }
+
+    /// Has fetched what the buckets of these cells name; the buckets were fetched before.
+    fn fetch_heads(&self, cells: &[u32; ROOM]) {
+        for &cell in cells {
+            if cell != NIL {
+                let key = self.cells[cell].key();
+                let head = with_kind!(key.kind(), KIND => self.tables[KIND as usize].first_look(KIND, key));
+                self.cells.fetch(head);
+            }
+        }
+    }
+
+    /// Takes the oldest of the cells that accepts a message of the full key `key`, and returns the place in the array where
+    /// its payload is then.
+    #[inline(always)]
+    pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<u32> {
+        let cell = match self.unlink_oldest(key, steps) {
+            Some(cell) => cell,
+            None if self.pending.len() == 0 => return None,
+            None => {
+                self.settle(steps);
+                self.unlink_oldest(key, steps)?
+            }
+        };
+        Some(self.few.hand_over(self.cells.remove(cell)))
     }
 
     #[inline(always)]
-    fn take_full(&mut self, key: Key, steps: &mut u32) -> Option<P> {
-        let found = self.tables[Kind::Full as usize].find(&self.cells, Kind::Full, key, steps)?;
-        Some(self.remove(Kind::Full, found, steps))
+    fn unlink_oldest(&mut self, key: Key, steps: &mut u32) -> Option<u32> {
+        if self.partial != 0 {
+            return self.unlink_oldest_of_four(key, steps);
+        }
+        let table = &mut self.tables[Kind::Full as usize];
+        let found = table.find(&self.cells, Kind::Full, key, steps)?;
+        table.remove(&mut self.cells, Kind::Full, found, steps);
+        Some(found.cell)
     }
 
     #[inline(never)]
-    fn take_of_four(&mut self, key: Key, steps: &mut u32) -> Option<P> {
+    fn unlink_oldest_of_four(&mut self, key: Key, steps: &mut u32) -> Option<u32> {
         let mut oldest: Option<(Option<NonZeroU64>, Kind, Found)> = None;
         for kind in Kind::ALL {
             if self.tables[kind as usize].is_empty() {
@@ -155,18 +185,13 @@ impl<P> Posted<P> {
         if kind != Kind::Full {
             self.partial -= 1;
         }
-        Some(self.remove(kind, found, steps))
+        self.tables[kind as usize].remove(&mut self.cells, kind, found, steps);
+        Some(found.cell)
     }
 
     #[inline(never)]
     fn find(&self, kind: Kind, key: Key, steps: &mut u32) -> Option<Found> {
         with_kind!(kind, KIND => self.tables[KIND as usize].find(&self.cells, KIND, key.project(KIND), steps))
-    }
-
-    #[inline(always)]
-    fn remove(&mut self, kind: Kind, found: Found, steps: &mut u32) -> P {
-        self.tables[kind as usize].remove(&mut self.cells, kind, found, steps);
-        self.cells.remove(found.cell)
     }
 
     pub fn cancel(&mut self, id: PostedId, steps: &mut u32) -> Option<P> {
@@ -186,7 +211,9 @@ impl<P> Posted<P> {
         if kind != Kind::Full {
             self.partial -= 1;
         }
-        self.tables[kind as usize].unlink(&mut self.cells, kind, index, steps);
+        if !self.pending.strike(index) {
+            self.tables[kind as usize].unlink(&mut self.cells, kind, index, steps);
+        }
         Some(self.cells.remove(index))
     }
 
@@ -218,7 +245,7 @@ impl<P> Posted<P> {
     #[cfg(test)]
     pub fn audit(&self) {
         for kind in Kind::ALL {
-            self.tables[kind as usize].audit(&self.cells, kind);
+            self.tables[kind as usize].audit(&self.cells, kind, &self.pending);
         }
         let partial = self
             .cells

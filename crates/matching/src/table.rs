@@ -126,6 +126,14 @@ impl Table {
         self.buckets.head(self.buckets.of_hash(key.hash(kind)))
     }
 
+    /// Has the bucket of `key` fetched, for later.
+    #[inline(always)]
+    pub fn fetch(&self, kind: Kind, key: Key) {
+        if self.lone == NIL && self.groups != 0 {
+            self.buckets.fetch(self.buckets.of_hash(key.hash(kind)));
+        }
+    }
+
     /// Puts `cell`, whose key is `key`, at the end of its group.
     #[inline(always)]
     pub fn push<T, const N: usize>(

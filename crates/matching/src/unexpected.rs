@@ -2,12 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use crate::Envelope;
 use crate::arena::Arena;
 use crate::cell::Stamps;
 use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
+use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::Table;
+use crate::{Envelope, NIL};
+
+/// While none stands in the tables, and no more than this many wait, none is linked for a search that finds nothing.
+const FEW: u32 = 8;
 
 /// An unexpected message that waits. Never names another one, even after this one is gone. Ordered by time of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +23,8 @@ pub struct UnexpectedId {
 pub(crate) struct Unexpected<U> {
     pub cells: Arena<U, 4>,
     tables: [Table; 4],
+    /// Cells on their way to the tables.
+    pending: Pending,
     stamps: Stamps,
 }
 
@@ -27,6 +33,7 @@ impl<U> Unexpected<U> {
         Unexpected {
             cells: Arena::new(),
             tables: [const { Table::new() }; 4],
+            pending: Pending::new(),
             stamps: Stamps::new(),
         }
     }
@@ -40,20 +47,71 @@ impl<U> Unexpected<U> {
     pub fn push(&mut self, key: Key, value: U, steps: &mut u32) -> UnexpectedId {
         let stamp = self.stamps.next();
         let cell = self.cells.insert(key, stamp, value);
-        for kind in Kind::ALL {
-            with_kind!(kind, KIND => {
-                self.tables[KIND as usize].push(&mut self.cells, KIND, key.project(KIND), cell, steps);
-            });
+        if self.cells.len() >= FETCHED_FROM {
+            for kind in Kind::ALL {
+                with_kind!(kind, KIND => self.tables[KIND as usize].fetch(KIND, key.project(KIND)));
+            }
+        }
+        if self.pending.push(cell) {
+            self.settle(steps);
         }
         UnexpectedId { stamp, cell }
+    }
+
+    /// Links the pending cells.
+    #[inline(never)]
+    fn settle(&mut self, steps: &mut u32) {
+        let pending = self.pending.take_all();
+        if self.cells.len() >= FETCHED_FROM {
+            self.fetch_heads(&pending);
+        }
+        for cell in pending {
+            if cell != NIL {
+                let key = self.cells[cell].key();
+                for kind in Kind::ALL {
+                    with_kind!(kind, KIND => {
+                        self.tables[KIND as usize].push(&mut self.cells, KIND, key.project(KIND), cell, steps);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Has fetched what the buckets of these cells name; the buckets were fetched before.
+    fn fetch_heads(&self, cells: &[u32; ROOM]) {
+        for &cell in cells {
+            if cell != NIL {
+                let key = self.cells[cell].key();
+                for kind in Kind::ALL {
+                    let head = self.tables[kind as usize].first_look(kind, key.project(kind));
+                    self.cells.fetch(head);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn any_linked(&self) -> bool {
+        self.cells.len() != self.pending.len()
+    }
+
+    #[inline(always)]
+    fn find_pending(&self, key: Key, steps: &mut u32) -> Option<u32> {
+        let kind = key.kind();
+        self.pending.iter().find(|&cell| {
+            *steps += 1;
+            self.cells[cell].key().project(kind) == key
+        })
     }
 
     /// The oldest that a receive of `key` accepts.
     pub fn peek(&self, key: Key) -> Option<(UnexpectedId, Envelope, &U)> {
         let kind = key.kind();
-        let index = self.tables[kind as usize]
-            .find(&self.cells, kind, key, &mut 0)?
-            .cell;
+        let linked = self.tables[kind as usize].find(&self.cells, kind, key, &mut 0);
+        let index = match linked {
+            Some(found) => found.cell,
+            None => self.find_pending(key, &mut 0)?,
+        };
         let cell = &self.cells[index];
         let content = cell.content.as_ref()?;
         Some((
@@ -67,6 +125,22 @@ impl<U> Unexpected<U> {
     }
 
     pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
+        if self.any_linked() {
+            let taken = self.take_linked(key, steps);
+            if taken.is_some() || self.pending.len() == 0 {
+                return taken;
+            }
+        } else if let Some(cell) = self.find_pending(key, steps) {
+            self.pending.strike(cell);
+            return Some(self.free(cell));
+        } else if self.pending.len() <= FEW {
+            return None;
+        }
+        self.settle(steps);
+        self.take_linked(key, steps)
+    }
+
+    fn take_linked(&mut self, key: Key, steps: &mut u32) -> Option<(Envelope, U)> {
         with_kind!(key.kind(), KIND => self.take_kind(KIND, key, steps))
     }
 
@@ -79,18 +153,25 @@ impl<U> Unexpected<U> {
                 self.tables[other as usize].unlink(&mut self.cells, other, found.cell, steps);
             }
         }
-        let envelope = self.cells[found.cell].key().envelope();
-        Some((envelope, self.cells.remove(found.cell)))
+        Some(self.free(found.cell))
     }
 
     pub fn remove(&mut self, id: UnexpectedId, steps: &mut u32) -> Option<(Envelope, U)> {
         *steps += 1;
         self.get(id)?;
-        for kind in Kind::ALL {
-            self.tables[kind as usize].unlink(&mut self.cells, kind, id.cell, steps);
+        if !self.pending.strike(id.cell) {
+            for kind in Kind::ALL {
+                self.tables[kind as usize].unlink(&mut self.cells, kind, id.cell, steps);
+            }
         }
-        let envelope = self.cells[id.cell].key().envelope();
-        Some((envelope, self.cells.remove(id.cell)))
+        Some(self.free(id.cell))
+    }
+
+    /// Frees a cell that stands nowhere any more.
+    #[inline(always)]
+    fn free(&mut self, cell: u32) -> (Envelope, U) {
+        let envelope = self.cells[cell].key().envelope();
+        (envelope, self.cells.remove(cell))
     }
 
     pub fn get(&self, id: UnexpectedId) -> Option<&U> {
@@ -123,7 +204,7 @@ impl<U> Unexpected<U> {
     #[cfg(test)]
     pub fn audit(&self) {
         for kind in Kind::ALL {
-            self.tables[kind as usize].audit(&self.cells, kind);
+            self.tables[kind as usize].audit(&self.cells, kind, &self.pending);
         }
     }
 }

@@ -3,9 +3,12 @@
 use weft_matching::{Envelope, Matching, Pattern, Post};
 
 const N: u32 = 1 << 20;
-/// The move of 128 receives from the array to the tables, two steps each and a chain now and then; or an operation with
-/// a chain of eight in each of its tables; and a turn of upkeep. An arrival takes two to ten.
-const STEPS_MAX: u32 = 288;
+/// Of posted receives: the linking of 64 that have gathered, each with a chain now and then and two more buckets; or the move
+/// of 128 from the array; or an operation with a chain of eight in each of its tables; and a turn of upkeep. An arrival
+/// takes two to ten.
+const POSTED_STEPS_MAX: u32 = 960;
+/// Of unexpected messages: the linking of 64 that have gathered, in four tables each.
+const UNEXPECTED_STEPS_MAX: u32 = 2304;
 /// Mean steps of an operation that fills or drains. Growth looks at each leader about twice in all.
 const STEPS_MEAN: f64 = 40.0;
 
@@ -98,12 +101,12 @@ fn envelope_of_wildcard(n: u32) -> Envelope {
     envelope(n & 1023, n >> 5)
 }
 
-fn check(name: &str, matching: &Subject) {
+fn check(name: &str, matching: &Subject, steps_max: u32) {
     let steps = matching.steps();
     let mean = steps.total as f64 / steps.operations as f64;
     println!("{name}: at most {} steps, {mean:.2} in the mean", steps.max);
     assert!(
-        steps.max <= STEPS_MAX,
+        steps.max <= steps_max,
         "{name}: {} steps in one operation",
         steps.max
     );
@@ -130,7 +133,7 @@ fn posted_receives() {
             );
         }
         assert_eq!(matching.posted_len(), 0);
-        check(name, &matching);
+        check(name, &matching, POSTED_STEPS_MAX);
     }
 }
 
@@ -155,7 +158,7 @@ fn unexpected_messages() {
             );
         }
         assert_eq!(matching.unexpected_len(), 0);
-        check(name, &matching);
+        check(name, &matching, UNEXPECTED_STEPS_MAX);
     }
 }
 
@@ -186,7 +189,7 @@ fn around_the_array() {
             left.into_iter()
                 .for_each(|id| assert!(matching.remove(id).is_some()));
         }
-        check(name, &matching);
+        check(name, &matching, UNEXPECTED_STEPS_MAX);
     }
 }
 
@@ -214,5 +217,5 @@ fn cancelled_and_removed() {
             Some(at)
         );
     }
-    check("cancel and remove", &matching);
+    check("cancel and remove", &matching, UNEXPECTED_STEPS_MAX);
 }

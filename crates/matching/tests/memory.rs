@@ -95,7 +95,8 @@ fn repeated_bursts_keep_their_memory_and_quiet_gives_it_back() {
         matching.bytes()
     );
     assert!(
-        matching.steps().max < 288,
+        // The linking of 64 unexpected messages, in four tables each.
+        matching.steps().max < 2304,
         "{} steps at once",
         matching.steps().max
     );

@@ -6,6 +6,7 @@
 //! does not understand them.
 
 pub mod cells;
+mod fetch;
 pub mod futex;
 mod magazines;
 mod owned_lock;
@@ -14,6 +15,7 @@ mod primitive;
 mod section;
 mod submissions;
 
+pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;

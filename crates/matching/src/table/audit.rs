@@ -3,14 +3,21 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::pending::Pending;
 
 impl Table {
     /// Every cell that must stand in this table does so once, in order of age, in the right bucket.
-    pub(crate) fn audit<T, const N: usize>(&self, cells: &Arena<T, N>, kind: Kind) {
+    pub(crate) fn audit<T, const N: usize>(
+        &self,
+        cells: &Arena<T, N>,
+        kind: Kind,
+        pending: &Pending,
+    ) {
         let expected: HashSet<u32> = cells
             .iter()
             .filter(|(_, key, _)| N == 4 || key.kind() == kind)
             .map(|(cell, ..)| cell)
+            .filter(|&cell| !pending.iter().any(|other| other == cell))
             .collect();
         let mut seen = HashSet::new();
         let mut keys = HashSet::new();
