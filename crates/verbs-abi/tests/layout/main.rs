@@ -107,7 +107,7 @@ struct Header {
 impl Header {
     fn read() -> Header {
         let folder = Path::new(HEADER).parent().expect("the header has a folder");
-        let text: String = ["verbs.h", "verbs_api.h", "ib_user_ioctl_verbs.h"]
+        let text: String = ["verbs.h", "verbs_api.h", "ib_user_ioctl_verbs.h", "sa.h"]
             .iter()
             .map(|name| std::fs::read_to_string(folder.join(name)).expect("a header can be read"))
             .collect();
@@ -205,7 +205,7 @@ impl Probe {
         let source = folder.join("layout_probe.c");
         let program = folder.join("layout_probe");
         let text = format!(
-            "#include <stddef.h>\n#include <stdio.h>\n#include <infiniband/verbs.h>\nint main(void)\n{{\n{}    return 0;\n}}\n",
+            "#include <stddef.h>\n#include <stdio.h>\n#include <infiniband/verbs.h>\n#include <infiniband/sa.h>\nint main(void)\n{{\n{}    return 0;\n}}\n",
             self.program
         );
         std::fs::write(&source, text).expect("the probe can be written");
