@@ -1,0 +1,377 @@
+//! Connecting and disconnecting (rdma_connect(3), rdma_accept(3), rdma_reject(3), rdma_disconnect(3)), and news as events.
+
+use std::ffi::{c_int, c_void};
+use std::net::{Ipv4Addr, SocketAddr};
+
+use weft_verbs_abi::*;
+
+use crate::abi::*;
+use crate::address;
+use crate::call::{Errno, Outcome, require, status};
+use crate::channel::{Event, News};
+use crate::device::{Device, devices};
+use crate::identifier::{self, Identifier, Inner, attach, bind, complete, owner, set_route};
+use crate::message::{Kind, Message};
+use crate::queue_pair::{self, limit};
+use crate::world::{Stage, world};
+
+/// Why a connection is rejected that the application does not want, in the numbers of the InfiniBand specification.
+const CONSUMER_DEFINED: u32 = 28;
+
+/// # Safety
+/// `data` is readable for `length`, or null.
+unsafe fn private(data: *const c_void, length: u8) -> Vec<u8> {
+    if data.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(data.cast::<u8>(), usize::from(length)) }.to_vec()
+}
+
+/// A request or a reply with what this side has and wants.
+///
+/// # Safety
+/// `id` is one of ours, `inner` its own, `param` valid.
+unsafe fn tell(
+    id: *mut rdma_cm_id,
+    inner: &Inner,
+    device: &Device,
+    kind: Kind,
+    param: &rdma_conn_param,
+) -> Message {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (qp_num, srq) = if (*id).qp.is_null() {
+            (param.qp_num, param.srq != 0)
+        } else {
+            ((*(*id).qp).qp_num, !(*(*id).qp).srq.is_null())
+        };
+        Message {
+            kind,
+            port_space: (*id).ps as u16,
+            qp_num,
+            psn: inner.own.psn,
+            qkey: RDMA_UDP_QKEY,
+            lid: device.lid,
+            mtu: device.mtu as u8,
+            responder_resources: limit(param.responder_resources, u8::MAX, device),
+            initiator_depth: limit(param.initiator_depth, u8::MAX, device),
+            retry_count: param.retry_count,
+            rnr_retry_count: param.rnr_retry_count,
+            srq,
+            flow_control: param.flow_control != 0,
+            reason: 0,
+            gid: device.gid,
+            private: private(param.private_data, param.private_data_len),
+        }
+    }
+}
+
+/// What is meant when the application gives no parameters: all that both sides can have.
+fn default_param(peer: Option<&Message>) -> rdma_conn_param {
+    rdma_conn_param {
+        private_data: std::ptr::null(),
+        private_data_len: 0,
+        responder_resources: peer.map_or(RDMA_MAX_RESP_RES, |peer| peer.initiator_depth),
+        initiator_depth: peer.map_or(RDMA_MAX_RESP_RES, |peer| peer.responder_resources),
+        flow_control: 1,
+        retry_count: 7,
+        rnr_retry_count: 7,
+        srq: 0,
+        qp_num: 0,
+    }
+}
+
+/// # Safety
+/// As for [`rdma_connect`].
+unsafe fn connect(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut inner = Identifier::inner(id);
+        let device = inner.device.ok_or(Errno(libc::EINVAL))?;
+        let param = param
+            .as_ref()
+            .copied()
+            .unwrap_or_else(|| default_param(None));
+        let target = address::read((&raw const (*id).route.addr.dst).cast())?;
+        let socket = inner.socket.take().ok_or(Errno(libc::EINVAL))?;
+        inner.own = tell(id, &inner, device, Kind::Request, &param);
+        let request = inner.own.clone();
+        inner.token = Some(world()?.connect(socket, target, owner(id), request)?);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `id` is one of ours with a route, `param` null or valid.
+pub unsafe extern "C" fn rdma_connect(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { connect(id, param).and_then(|()| complete(id)) })
+}
+
+/// # Safety
+/// As for [`rdma_listen`].
+unsafe fn listen(id: *mut rdma_cm_id, backlog: c_int) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Identifier::inner(id).socket.is_none() {
+            bind(id, SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))?;
+        }
+        let mut inner = Identifier::inner(id);
+        let socket = inner.socket.take().ok_or(Errno(libc::EINVAL))?;
+        inner.token = Some(world()?.listen(socket, backlog, owner(id))?);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `id` is one of ours.
+pub unsafe extern "C" fn rdma_listen(id: *mut rdma_cm_id, backlog: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { listen(id, backlog) })
+}
+
+/// Whether there is something to wait for: datagrams need no connection.
+///
+/// # Safety
+/// As for [`rdma_accept`].
+unsafe fn accept(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome<bool> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut inner = Identifier::inner(id);
+        let token = inner.token.ok_or(Errno(libc::EINVAL))?;
+        let device = inner.device.ok_or(Errno(libc::EINVAL))?;
+        let peer = inner.peer.as_ref().ok_or(Errno(libc::EINVAL))?;
+        let mut param = param
+            .as_ref()
+            .copied()
+            .unwrap_or_else(|| default_param(Some(peer)));
+        // The asking side says how often to retry, for both.
+        param.retry_count = peer.retry_count;
+        if param.initiator_depth == RDMA_MAX_RESP_RES {
+            param.initiator_depth = peer.responder_resources;
+        }
+        inner.own = tell(id, &inner, device, Kind::Reply, &param);
+        if u32::from(inner.own.port_space) == RDMA_PS_UDP {
+            world()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
+            world()?.forget(token);
+            return Ok(false);
+        }
+        if !(*id).qp.is_null() {
+            queue_pair::ready(id, &inner)?;
+        }
+        world()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
+    }
+    Ok(true)
+}
+
+/// # Safety
+/// `id` came with a connection request, `param` is null or valid.
+pub unsafe extern "C" fn rdma_accept(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { accept(id, param).and_then(|waits| if waits { complete(id) } else { Ok(()) }) })
+}
+
+/// # Safety
+/// As for [`rdma_reject`].
+unsafe fn reject(id: *mut rdma_cm_id, data: *const c_void, length: u8) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let inner = Identifier::inner(id);
+        let token = inner.token.ok_or(Errno(libc::EINVAL))?;
+        let message = Message {
+            reason: CONSUMER_DEFINED,
+            private: private(data, length),
+            ..Message::bare(Kind::Reject)
+        };
+        let stages = [Stage::Asked, Stage::Answered];
+        world()?.say(token, &stages, &message, Stage::Leaving)?;
+        world()?.forget(token);
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `id` has a request or a reply to answer, `data` is readable for `length`.
+pub unsafe extern "C" fn rdma_reject(
+    id: *mut rdma_cm_id,
+    data: *const c_void,
+    length: u8,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { reject(id, data, length) })
+}
+
+/// For those who move their queue pair themselves: it is ready.
+///
+/// # Safety
+/// `id` is one of ours.
+pub unsafe extern "C" fn rdma_establish(id: *mut rdma_cm_id) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe {
+        let own = require((*id).qp.is_null(), libc::EINVAL);
+        let token = own.and_then(|()| Identifier::inner(id).token.ok_or(Errno(libc::EINVAL)));
+        token.and_then(|token| {
+            let ready = Message::bare(Kind::Ready);
+            world()?.say(token, &[Stage::Answered], &ready, Stage::Established)
+        })
+    })
+}
+
+/// # Safety
+/// As for [`rdma_disconnect`].
+unsafe fn disconnect(id: *mut rdma_cm_id) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let inner = Identifier::inner(id);
+        let token = inner.token.ok_or(Errno(libc::ENOTCONN))?;
+        if !(*id).qp.is_null() {
+            queue_pair::modify(id, &inner, IBV_QPS_ERR)?;
+        }
+        let stages = [Stage::Established, Stage::Answered, Stage::Replied];
+        let message = Message::bare(Kind::Disconnect);
+        match world()?.say(token, &stages, &message, Stage::Leaving) {
+            // The other side was first.
+            Err(Errno(libc::ENOTCONN | libc::ECONNRESET)) => Ok(()),
+            answer => answer,
+        }
+    }
+}
+
+/// # Safety
+/// `id` is one of ours.
+pub unsafe extern "C" fn rdma_disconnect(id: *mut rdma_cm_id) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { disconnect(id).and_then(|()| complete(id)) })
+}
+
+/// The other side's parameters, as this side sees them: what one can have under way is what the other answers.
+fn conn_param(event: &Event, peer: &Message) -> rdma_conn_param {
+    let (private_data, private_data_len) = event.private_data(peer);
+    rdma_conn_param {
+        private_data,
+        private_data_len,
+        responder_resources: peer.initiator_depth,
+        initiator_depth: peer.responder_resources,
+        flow_control: u8::from(peer.flow_control),
+        retry_count: peer.retry_count,
+        rnr_retry_count: peer.rnr_retry_count,
+        srq: u8::from(peer.srq),
+        qp_num: peer.qp_num,
+    }
+}
+
+/// Makes an event of news; `None` when nothing is left of what they are about.
+///
+/// # Safety
+/// The news are from a channel of the application's call.
+pub unsafe fn deliver(mut news: News) -> Option<Box<Event>> {
+    // SAFETY: the caller's promise: whom the news are about was not destroyed.
+    unsafe {
+        let holder = news.about;
+        let mut listener = std::ptr::null_mut();
+        match news.event {
+            RDMA_CM_EVENT_CONNECT_REQUEST => {
+                listener = news.about.cast();
+                news.about = arrival(listener, &news)?.cast();
+            }
+            RDMA_CM_EVENT_CONNECT_RESPONSE => respond(&mut news),
+            RDMA_CM_EVENT_ESTABLISHED if news.peer.is_some() => {
+                Identifier::inner(news.about.cast())
+                    .peer
+                    .clone_from(&news.peer);
+            }
+            _ => {}
+        }
+        let mut event = Event::new(&news, holder);
+        event.abi.listen_id = listener;
+        if let Some(peer) = &news.peer {
+            if (*event.abi.id).qp_type == IBV_QPT_UD {
+                event.abi.param.ud = datagram_param(&event, peer);
+            } else {
+                event.abi.param.conn = conn_param(&event, peer);
+            }
+        }
+        Identifier::hold(holder);
+        Some(event)
+    }
+}
+
+/// # Safety
+/// The event is about an identifier of ours.
+unsafe fn datagram_param(event: &Event, peer: &Message) -> rdma_ud_param {
+    let (private_data, private_data_len) = event.private_data(peer);
+    // SAFETY: the caller's promise.
+    let ah_attr = unsafe { queue_pair::address_vector(&Identifier::inner(event.abi.id)) };
+    rdma_ud_param {
+        private_data,
+        private_data_len,
+        ah_attr: ah_attr.unwrap_or_default(),
+        qp_num: peer.qp_num,
+        qkey: peer.qkey,
+    }
+}
+
+/// A new identifier for a connection that has come in; `None` when it is gone already.
+///
+/// # Safety
+/// `listener` is one of ours.
+unsafe fn arrival(listener: *mut rdma_cm_id, news: &News) -> Option<*mut rdma_cm_id> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let world = world().ok()?;
+        let (channel, context) = ((*listener).channel, (*listener).context);
+        let id = identifier::create(channel, context, (*listener).ps).ok()?;
+        let Some((local, remote)) = world.adopt(news.token, owner(id)) else {
+            world.forget(news.token);
+            identifier::rdma_destroy_id(id);
+            return None;
+        };
+        (*id).route.addr.src = address::write(local).0;
+        (*id).route.addr.dst = address::write(remote).0;
+        {
+            let mut inner = Identifier::inner(id);
+            inner.token = Some(news.token);
+            inner.peer.clone_from(&news.peer);
+            if let Ok(device) = devices().and_then(|devices| devices.with_address(local.ip())) {
+                attach(id, &mut inner, device);
+            }
+            if let Some(peer) = &inner.peer {
+                (*id).route.addr.ib.dgid.raw = peer.gid;
+            }
+        }
+        // It has a device and a peer, so it has a route.
+        let _ = set_route(id);
+        Some(id)
+    }
+}
+
+/// The reply is there: with a queue pair of the identifier's, the connection is established here.
+///
+/// # Safety
+/// The news are about an identifier of ours.
+unsafe fn respond(news: &mut News) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let id: *mut rdma_cm_id = news.about.cast();
+        let mut inner = Identifier::inner(id);
+        inner.peer.clone_from(&news.peer);
+        if (*id).qp.is_null() {
+            return;
+        }
+        let established = queue_pair::ready(id, &inner).and_then(|()| {
+            let ready = Message::bare(Kind::Ready);
+            world()?.say(news.token, &[Stage::Answered], &ready, Stage::Established)
+        });
+        match established {
+            Ok(()) => news.event = RDMA_CM_EVENT_ESTABLISHED,
+            Err(errno) => {
+                news.event = RDMA_CM_EVENT_CONNECT_ERROR;
+                news.status = -errno.0;
+                if let Ok(world) = world() {
+                    world.forget(news.token);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+//! Identifiers: making, binding, resolving and destroying them (rdma_create_id(3), rdma_resolve_addr(3)).
+
+use std::ffi::{c_int, c_void};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use libc::sockaddr;
+use weft_verbs_abi::*;
+
+use crate::abi::*;
+use crate::address;
+use crate::call::{Errno, Outcome, require, status};
+use crate::channel::{self, Channel, News};
+use crate::device::{self, Device, devices};
+use crate::message::{Kind, Message};
+use crate::queue_pair::random_psn;
+use crate::world::{Owner, world};
+
+/// The public part first: a pointer to one is a pointer to the other. Programs read and write the public part, so
+/// there is never a reference to the whole.
+#[repr(C)]
+pub struct Identifier {
+    abi: rdma_cm_id,
+    inner: Mutex<Inner>,
+    /// Events that were given out and not acknowledged.
+    held: Mutex<u32>,
+    released: Condvar,
+}
+
+/// What only this library knows.
+pub struct Inner {
+    /// The endpoint in the world, once it listens, connects or has come in.
+    pub token: Option<u64>,
+    /// A socket that is bound and does nothing yet.
+    pub socket: Option<OwnedFd>,
+    pub device: Option<&'static Device>,
+    /// What this side tells in its request or reply.
+    pub own: Message,
+    /// What the other side has told.
+    pub peer: Option<Message>,
+    /// Calls wait for their event: the identifier was made without a channel.
+    pub waits: bool,
+    pub reuse: bool,
+    pub ack_timeout: Option<u8>,
+    /// What `rdma_create_ep` shall give to the queue pairs of a listener's connections.
+    pub template: Option<(*mut ibv_pd, ibv_qp_init_attr)>,
+}
+
+impl Identifier {
+    /// # Safety
+    /// `id` came from [`create`] and is not destroyed while the result is used.
+    pub unsafe fn inner(id: *mut rdma_cm_id) -> MutexGuard<'static, Inner> {
+        // SAFETY: the caller's promise.
+        let inner = unsafe { &(*id.cast::<Identifier>()).inner };
+        inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more event that has to be acknowledged.
+    ///
+    /// # Safety
+    /// As for [`Identifier::inner`].
+    pub unsafe fn hold(id: *mut Identifier) {
+        // SAFETY: the caller's promise.
+        let held = unsafe { &(*id).held };
+        *held.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+    }
+
+    /// # Safety
+    /// As for [`Identifier::inner`], and after one [`Identifier::hold`].
+    pub unsafe fn release(id: *mut Identifier) {
+        // SAFETY: the caller's promise. Who waits is let go under the lock, so it cannot free before this is over.
+        unsafe {
+            let mut held = (*id).held.lock().unwrap_or_else(PoisonError::into_inner);
+            *held -= 1;
+            (*id).released.notify_all();
+        }
+    }
+}
+
+/// # Safety
+/// `id` is one of ours.
+pub unsafe fn owner(id: *mut rdma_cm_id) -> Owner {
+    Owner {
+        id: id.cast(),
+        // SAFETY: the caller's promise.
+        channel: unsafe { (*id).channel }.cast_const().cast(),
+    }
+}
+
+/// A new identifier; without a channel it gets one of its own, and calls wait for their events.
+pub fn create(
+    channel: *mut rdma_event_channel,
+    context: *mut c_void,
+    ps: rdma_port_space,
+) -> Outcome<*mut rdma_cm_id> {
+    let waits = channel.is_null();
+    let channel = if waits {
+        Channel::create()?.cast()
+    } else {
+        channel
+    };
+    // SAFETY: plain numbers and pointers.
+    let mut abi: rdma_cm_id = unsafe { std::mem::zeroed() };
+    abi.channel = channel;
+    abi.context = context;
+    abi.ps = ps;
+    abi.qp_type = match ps {
+        RDMA_PS_UDP => IBV_QPT_UD,
+        _ => IBV_QPT_RC,
+    };
+    let inner = Inner {
+        token: None,
+        socket: None,
+        device: None,
+        own: Message {
+            psn: random_psn(),
+            ..Message::bare(Kind::Request)
+        },
+        peer: None,
+        waits,
+        reuse: false,
+        ack_timeout: None,
+        template: None,
+    };
+    Ok(Box::into_raw(Box::new(Identifier {
+        abi,
+        inner: Mutex::new(inner),
+        held: Mutex::new(0),
+        released: Condvar::new(),
+    }))
+    .cast())
+}
+
+/// # Safety
+/// `id` is writable, `channel` null or one of ours.
+pub unsafe extern "C" fn rdma_create_id(
+    channel: *mut rdma_event_channel,
+    id: *mut *mut rdma_cm_id,
+    context: *mut c_void,
+    ps: rdma_port_space,
+) -> c_int {
+    let known = require(
+        matches!(ps, RDMA_PS_TCP | RDMA_PS_UDP),
+        libc::EPROTONOSUPPORT,
+    );
+    let made = known
+        .and_then(|()| devices())
+        .and_then(|_| create(channel, context, ps));
+    // SAFETY: the caller's promise.
+    status(made.map(|made| unsafe { id.write(made) }))
+}
+
+/// Waits until the events that were given out are acknowledged; those in the queue are dropped.
+///
+/// # Safety
+/// `id` is one of ours, its queue pair destroyed, and it is not used again.
+pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (token, waits) = {
+            let inner = Identifier::inner(id);
+            (inner.token, inner.waits)
+        };
+        if let (Some(token), Ok(world)) = (token, world()) {
+            world.forget(token);
+        }
+        if waits && !(*id).event.is_null() {
+            channel::rdma_ack_cm_event((*id).event);
+        }
+        let identifier: *mut Identifier = id.cast();
+        let channel = (*id).channel.cast::<Channel>();
+        (*channel).take_all_about(identifier);
+        {
+            let held = (*identifier).held.lock();
+            let held = held.unwrap_or_else(PoisonError::into_inner);
+            let none = (*identifier).released.wait_while(held, |held| *held > 0);
+            drop(none);
+        }
+        if waits {
+            channel::rdma_destroy_event_channel((*id).channel);
+        }
+        let path = (*id).route.path_rec;
+        if !path.is_null() {
+            drop(Box::from_raw(path));
+        }
+        drop(Box::from_raw(identifier));
+    }
+    0
+}
+
+/// Moves an identifier, with its news, to another channel, or to one of its own.
+///
+/// # Safety
+/// Both are ours; all its events are acknowledged.
+pub unsafe fn migrate(id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> Outcome {
+    let alone = channel.is_null();
+    let target = if alone {
+        Channel::create()?
+    } else {
+        channel.cast()
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (token, waited) = {
+            let mut inner = Identifier::inner(id);
+            (inner.token, std::mem::replace(&mut inner.waits, alone))
+        };
+        if let Some(token) = token {
+            world()?.migrate(token, target);
+        }
+        let source = (*id).channel.cast::<Channel>();
+        for news in (*source).take_all_about(id.cast()) {
+            (*target).push(news);
+        }
+        (*id).channel = target.cast();
+        if waited {
+            channel::rdma_destroy_event_channel(source.cast());
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As for [`migrate`].
+pub unsafe extern "C" fn rdma_migrate_id(
+    id: *mut rdma_cm_id,
+    channel: *mut rdma_event_channel,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { migrate(id, channel) })
+}
+
+/// Gives the identifier a local address, a socket and, unless the address is any, a device.
+///
+/// # Safety
+/// `id` is one of ours.
+pub unsafe fn bind(id: *mut rdma_cm_id, address: SocketAddr) -> Outcome {
+    // SAFETY: the caller's promise.
+    let mut inner = unsafe { Identifier::inner(id) };
+    require(
+        inner.socket.is_none() && inner.token.is_none(),
+        libc::EINVAL,
+    )?;
+    let socket = address::bind(address, inner.reuse || address.port() != 0)?;
+    let local = address::local(&socket)?;
+    inner.socket = Some(socket);
+    // SAFETY: as above.
+    unsafe { (*id).route.addr.src = address::write(local).0 };
+    if !address.ip().is_unspecified() {
+        let device = devices()?.with_address(address.ip())?;
+        // SAFETY: as above.
+        unsafe { attach(id, &mut inner, device) };
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `id` is one of ours, `inner` its own.
+pub unsafe fn attach(id: *mut rdma_cm_id, inner: &mut Inner, device: &'static Device) {
+    inner.device = Some(device);
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*id).verbs = device.context;
+        (*id).port_num = device::PORT;
+        (*id).route.addr.ib.sgid.raw = device.gid;
+        (*id).route.addr.ib.pkey = 0xffff;
+    }
+}
+
+/// # Safety
+/// `id` is one of ours, `address` an address.
+pub unsafe extern "C" fn rdma_bind_addr(id: *mut rdma_cm_id, address: *mut sockaddr) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { address::read(address).and_then(|address| bind(id, address)) })
+}
+
+/// The call's event, which the application takes from the channel, or which is waited for here.
+///
+/// # Safety
+/// `id` is one of ours.
+unsafe fn done(id: *mut rdma_cm_id, event: rdma_cm_event_type) -> Outcome {
+    let news = News {
+        about: id.cast(),
+        event,
+        status: 0,
+        token: 0,
+        peer: None,
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*(*id).channel.cast::<Channel>()).push(news);
+        complete(id)
+    }
+}
+
+/// Of an identifier without a channel: waits for the event, which stays with the identifier until its next one.
+///
+/// # Safety
+/// `id` is one of ours.
+pub unsafe fn complete(id: *mut rdma_cm_id) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !Identifier::inner(id).waits {
+            return Ok(());
+        }
+        let before = std::mem::replace(&mut (*id).event, std::ptr::null_mut());
+        if !before.is_null() {
+            channel::rdma_ack_cm_event(before);
+        }
+        (*id).event = channel::next((*id).channel)?;
+        let event = &*(*id).event;
+        match event.status {
+            0 => Ok(()),
+            _ if event.event == RDMA_CM_EVENT_REJECTED => Err(Errno(libc::ECONNREFUSED)),
+            status => Err(Errno(status.wrapping_abs())),
+        }
+    }
+}
+
+/// The address to come from: the one that is given, and where that is any, the one that the route says.
+fn source(given: Option<SocketAddr>, target: SocketAddr) -> Outcome<SocketAddr> {
+    let given = given.unwrap_or(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+    if given.ip().is_unspecified() {
+        return Ok(SocketAddr::new(address::source_of(target)?, given.port()));
+    }
+    Ok(given)
+}
+
+/// # Safety
+/// As for [`rdma_resolve_addr`].
+unsafe fn resolve(id: *mut rdma_cm_id, given: Option<SocketAddr>, target: SocketAddr) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if Identifier::inner(id).socket.is_none() {
+            bind(id, source(given, target)?)?;
+        }
+        let mut inner = Identifier::inner(id);
+        let devices = devices()?;
+        if inner.device.is_none() {
+            let device = devices.with_address(address::source_of(target)?)?;
+            attach(id, &mut inner, device);
+        }
+        let device = inner.device.ok_or(Errno(libc::ENODEV))?;
+        let gid = match target {
+            _ if address::is_own(target.ip()) => devices.with_address(target.ip())?.gid,
+            SocketAddr::V4(target) => target.ip().to_ipv6_mapped().octets(),
+            SocketAddr::V6(target) => target.ip().octets(),
+        };
+        inner.peer = Some(Message {
+            gid,
+            lid: device.lid,
+            mtu: device.mtu as u8,
+            ..Message::bare(Kind::Reply)
+        });
+        (*id).route.addr.dst = address::write(target).0;
+        (*id).route.addr.ib.dgid.raw = gid;
+    }
+    Ok(())
+}
+
+/// # Safety
+/// `id` is one of ours, `source` null or an address, `target` an address.
+pub unsafe extern "C" fn rdma_resolve_addr(
+    id: *mut rdma_cm_id,
+    source: *mut sockaddr,
+    target: *mut sockaddr,
+    _timeout_ms: c_int,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe {
+        let given = match source.is_null() {
+            true => Ok(None),
+            false => address::read(source).map(Some),
+        };
+        given
+            .and_then(|given| resolve(id, given, address::read(target)?))
+            .and_then(|()| done(id, RDMA_CM_EVENT_ADDR_RESOLVED))
+    })
+}
+
+/// The route is what the address said.
+///
+/// # Safety
+/// `id` is one of ours.
+pub unsafe extern "C" fn rdma_resolve_route(id: *mut rdma_cm_id, _timeout_ms: c_int) -> c_int {
+    // SAFETY: the caller's promise.
+    status(unsafe { set_route(id).and_then(|()| done(id, RDMA_CM_EVENT_ROUTE_RESOLVED)) })
+}
+
+/// # Safety
+/// `id` is one of ours.
+pub unsafe fn set_route(id: *mut rdma_cm_id) -> Outcome {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let inner = Identifier::inner(id);
+        let device = inner.device.ok_or(Errno(libc::EINVAL))?;
+        let peer = inner.peer.as_ref().ok_or(Errno(libc::EINVAL))?;
+        let route = &raw mut (*id).route;
+        if (*route).path_rec.is_null() {
+            (*route).path_rec = Box::into_raw(Box::default());
+        }
+        *(*route).path_rec = ibv_sa_path_rec {
+            dgid: ibv_gid { raw: peer.gid },
+            sgid: ibv_gid { raw: device.gid },
+            dlid: peer.lid.to_be(),
+            slid: device.lid.to_be(),
+            reversible: 1,
+            numb_path: 1,
+            pkey: 0xffff,
+            mtu: device.mtu as u8,
+            hop_limit: 64,
+            ..Default::default()
+        };
+        (*route).num_paths = 1;
+    }
+    Ok(())
+}
