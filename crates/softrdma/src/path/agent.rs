@@ -192,7 +192,8 @@ fn turn(
     due
 }
 
-fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+/// The earlier of two times, if there are any.
+pub fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),

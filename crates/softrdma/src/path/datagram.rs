@@ -56,7 +56,10 @@ pub fn send(qp: &'static Qp, requester: &Requester<'_>, payload: Payload<'_>) ->
                 None => Outcome::Done(bytes),
             }
         }
-        Host::At(remote) => between_hosts::send_datagram(qp, requester, payload, &datagram, remote),
+        Host::At(remote) => {
+            let qkey = qkey(qp, &datagram);
+            between_hosts::send_datagram(qp, requester, payload, &datagram, qkey, remote)
+        }
         Host::Nowhere => Outcome::Done(bytes),
     }
 }

@@ -4,10 +4,20 @@ use std::mem::MaybeUninit;
 
 use weft_verbs_abi::{IBV_ACCESS_LOCAL_WRITE, ibv_sge};
 
-use crate::fabric::{Local, Segment, own_region};
+use super::null;
+use crate::fabric::{Local, Region, Segment, own_region};
 
 /// One more than any queue takes, for the header of a datagram.
 pub const MAX_PIECES: usize = 33;
+
+/// Access right that no user can ask for: the region of `ibv_alloc_null_mr`.
+pub const NULL_REGION: u32 = 1 << 31;
+
+/// Whether the region reads as zeros and forgets what is written.
+#[inline]
+pub fn is_null(region: &Region) -> bool {
+    region.access & NULL_REGION != 0
+}
 
 /// A key was not valid for the bytes it was given for: local protection error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +68,11 @@ impl Pieces {
             let span = region
                 .span(element.addr, length, pd, access)
                 .map_err(|_| ProtectionError)?;
-            pieces.push(span.address, length);
+            let address = match is_null(&region) {
+                true => null::address(written),
+                false => span.address,
+            };
+            pieces.push(address, length);
         }
         Ok(pieces)
     }

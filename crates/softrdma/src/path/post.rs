@@ -140,7 +140,7 @@ pub fn submit(qp: &'static Qp, request: &mut Request, payload: Payload<'_>) {
         _ => return finish(qp, request, payload, IBV_WC_WR_FLUSH_ERR, 0),
     }
     // Others must have the core meanwhile.
-    if payload.bytes() > CHUNK {
+    if payload.bytes() > CHUNK && !qp.is_remote() {
         return put_off(qp, request, payload, Attempt::None);
     }
     // SAFETY: nobody waits, so the sending side is the poster's.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weft_verbs_abi::*;
 
 use super::agent::Agent;
+use super::between_hosts::SharedPort;
 use super::clock;
 use super::table::Table;
 use crate::config::Config;
@@ -28,6 +29,7 @@ pub struct Process {
     /// XRC receive queue pairs, which several handles of this process may stand for.
     shared_queue_pairs: Mutex<HashMap<Number, Vec<&'static Qp>>>,
     link_down: AtomicBool,
+    pub port: SharedPort,
     agent: OnceLock<Agent>,
 }
 
@@ -79,6 +81,7 @@ impl Process {
             queue_pairs: Table::new(QUEUES as usize),
             shared_queue_pairs: Mutex::default(),
             link_down: AtomicBool::new(config.faults.link_down),
+            port: SharedPort::default(),
             agent: OnceLock::new(),
         }
     }

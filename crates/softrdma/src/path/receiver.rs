@@ -11,7 +11,7 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::letter::{self, Trouble};
-use super::pieces::Pieces;
+use super::pieces::{Pieces, is_null};
 use super::process::Process;
 use crate::fabric::receive::{Ring, Sge};
 use crate::fabric::receiving::Receiving;
@@ -266,6 +266,37 @@ impl<'a> Receiver<'a> {
         }
     }
 
+    /// Takes a receive request off its queue for a message whose packets come one by one; the bytes it has room for.
+    pub fn take(&self, process: &Process, patience: Duration) -> Result<Option<u64>, Busy> {
+        let receiving = self.peer.segment().receiving(self.number);
+        let turn = self.ring.turn(process.fabric.processes(), patience)?;
+        let Some(taken) = turn.take(self.number) else {
+            return Ok(None);
+        };
+        self.tell(process, Pushed { notify: None }, taken.limit_reached);
+        Ok(Some(
+            receiving.sges().map(|sge| u64::from(sge.length)).sum(),
+        ))
+    }
+
+    /// Copies into the request that was taken, from byte `begin` on. False if its keys do not allow it.
+    pub fn fill_taken(&self, process: &Process, payload: &Pieces, begin: u64) -> bool {
+        let receiving = self.peer.segment().receiving(self.number);
+        self.fill(process, receiving.sges(), payload, begin).is_ok()
+    }
+
+    /// Ends the request that was taken.
+    pub fn finish_taken(
+        &self,
+        process: &Process,
+        message: &Message,
+        status: ibv_wc_status,
+        patience: Duration,
+    ) -> Delivery {
+        let receiving = self.peer.segment().receiving(self.number);
+        self.finish_long(process, receiving, message, status, None, patience)
+    }
+
     /// Ends without a message what a dead or stopped sender had begun: as flushed. For the owner.
     pub fn flush_begun(&self, process: &Process, patience: Duration) -> Result<(), PushError> {
         let receiving = self.peer.segment().receiving(self.number);
@@ -398,6 +429,9 @@ impl<'a> Receiver<'a> {
             .region()
             .span(address, length, self.pd, IBV_ACCESS_LOCAL_WRITE)
             .map_err(|_| PROTECTION)?;
+        if is_null(visit.region()) {
+            return Ok(());
+        }
         let whole = done == 0 && length == payload.bytes();
         let part;
         let local = if whole {

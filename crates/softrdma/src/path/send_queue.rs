@@ -30,6 +30,9 @@ pub unsafe fn step(
         return window::execute(qp, request);
     }
     let process = qp.context.process;
+    if qp.is_remote() {
+        return between_hosts::post(qp, request, payload);
+    }
     let Ok(local) = pieces(qp, request, payload) else {
         return Outcome::Failed(IBV_WC_LOC_PROT_ERR);
     };
@@ -47,9 +50,6 @@ pub unsafe fn step(
     };
     if qp.kind == QpKind::Ud {
         return datagram::send(qp, &requester, payload);
-    }
-    if qp.is_remote() {
-        return between_hosts::post(qp, request, payload);
     }
     // SAFETY: the caller is the one who executes.
     let outcome = match unsafe { qp.route() } {

@@ -44,7 +44,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Inbox};
+pub use batch::{Arrival, Batch, Inbox};
 pub use connection::{Connection, Path, Service};
 pub use host::{
     Access, Atomic, Fault, Host, Immediate, LocalError, Receive, ReceiveDone, ReceiveKind, Region,

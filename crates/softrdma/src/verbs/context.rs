@@ -1,7 +1,9 @@
 //! Opening and closing a device (ibv_open_device(3)), and the tables of functions behind the inline calls.
 
 use std::ffi::c_int;
+use std::fs::File;
 use std::mem::offset_of;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use weft_verbs_abi::*;
 
@@ -25,6 +27,8 @@ pub struct Context {
     pub process: &'static Process,
     pub uar: uar::Context,
     pub events: AsyncEvents,
+    /// Programs duplicate the descriptor of the kernel's device; that there is none they hear from the calls that use it.
+    command: OwnedFd,
     /// Objects made in it.
     pub users: Users,
 }
@@ -82,9 +86,12 @@ fn open(device: &'static Device) -> Result<*mut ibv_context> {
         process,
         uar,
         events: AsyncEvents::new()?,
+        command: File::open("/dev/null")?.into(),
         users: Users::default(),
     }));
-    fill(&mut context.abi, device, context.events.descriptor());
+    fill(&mut context.abi, device);
+    context.abi.context.async_fd = context.events.descriptor();
+    context.abi.context.cmd_fd = context.command.as_raw_fd();
     let context = &*context;
     process.contexts.enter(context);
     Ok(context.as_abi())
@@ -96,7 +103,7 @@ fn told(error: uar::Error) -> Errno {
     Errno::from(error)
 }
 
-fn fill(abi: &mut verbs_context, device: &'static Device, async_fd: c_int) {
+fn fill(abi: &mut verbs_context, device: &'static Device) {
     abi.sz = size_of::<verbs_context>();
     abi.query_port = Some(port::query_port);
     abi.query_device_ex = Some(attributes::query_device_ex);
@@ -117,8 +124,6 @@ fn fill(abi: &mut verbs_context, device: &'static Device, async_fd: c_int) {
     abi.close_xrcd = Some(xrcd::close_xrcd);
     let context = &mut abi.context;
     context.device = device.as_abi();
-    context.cmd_fd = -1;
-    context.async_fd = async_fd;
     context.num_comp_vectors = COMPLETION_VECTORS;
     context.abi_compat = VERBS_ABI_IS_EXTENDED;
     context.ops.alloc_mw = Some(mw::alloc_mw);

@@ -17,6 +17,7 @@ use super::users::{Stand, Users};
 use crate::fabric::lock::PATIENT;
 use crate::fabric::regions::Region;
 use crate::fault::Call;
+use crate::path::pieces::NULL_REGION;
 use crate::uar::{Counted, Object};
 
 /// The access rights that there are. Relaxed ordering and huge pages are hints that change nothing here.
@@ -419,7 +420,7 @@ pub unsafe extern "C" fn alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr {
             address: 0,
             length: u64::MAX,
             iova: 0,
-            access: IBV_ACCESS_LOCAL_WRITE,
+            access: IBV_ACCESS_LOCAL_WRITE | NULL_REGION,
             pd: pd.key,
             place: None,
             qpn: None,

@@ -181,13 +181,13 @@ pub unsafe extern "C" fn _ibv_query_gid_table(
     flags: u32,
     bytes: usize,
 ) -> isize {
-    if flags != 0 {
+    // As the kernel: all or nothing.
+    if flags != 0 || max_entries < GIDS as usize {
         return -(libc::EINVAL as isize);
     }
     // SAFETY: the caller's promise.
     let device = unsafe { Context::from_abi(context) }.device;
-    let count = max_entries.min(GIDS as usize);
-    for index in 0..count {
+    for index in 0..GIDS as usize {
         if let Ok(entry) = gid_entry(device, u32::from(PORT), index as u32) {
             // SAFETY: one of the caller's entries.
             unsafe {
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn _ibv_query_gid_table(
             }
         }
     }
-    count as isize
+    GIDS as isize
 }
 
 /// # Safety

@@ -107,7 +107,7 @@ impl Qp {
     /// Agent: nothing is put off any more.
     pub fn backlog_is_done(&self) {
         let drained = self.record().state.load(Ordering::Acquire) == IBV_QPS_SQD;
-        if drained && self.drain_event.swap(false, Ordering::AcqRel) {
+        if drained && self.line.is_drained() && self.drain_event.swap(false, Ordering::AcqRel) {
             self.raise(IBV_EVENT_SQ_DRAINED);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
-use super::transition::is_allowed;
+use super::transition::{is_allowed, relevant};
 use super::{Qp, QpKind, State};
 use crate::fabric::QpRecord;
 use crate::verbs::ah;
@@ -30,6 +30,7 @@ pub unsafe extern "C" fn ibv_modify_qp(
 }
 
 fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+    let mask = relevant(qp.kind, mask);
     let mut kept = qp.attributes();
     let record = qp.record();
     let current = State::from_abi(record.state.load(Ordering::Acquire)).ok_or(Errno::EINVAL)?;
@@ -60,7 +61,7 @@ fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<Stat
     let settings = *kept;
     // Failures look at the attributes, too.
     drop(kept);
-    enter(qp, &settings, current, next, mask);
+    enter(qp, &settings, current, next, mask)?;
     Ok(next)
 }
 
@@ -157,7 +158,7 @@ fn publish(record: &QpRecord, kept: &ibv_qp_attr, mask: c_int) {
 }
 
 /// Does what the new state brings with it.
-fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: c_int) {
+fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: c_int) -> Result {
     let record = qp.record();
     let process = qp.context.process;
     let show = || record.state.store(to as u32, Ordering::SeqCst);
@@ -175,7 +176,7 @@ fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: 
         (State::Init, State::Rtr) => {
             // Whoever is a target must hear of its peers' troubles.
             process.agent();
-            connect(qp, settings);
+            connect(qp, settings)?;
             show();
         }
         (State::Rtr, State::Rts) => {
@@ -196,6 +197,7 @@ fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: 
         _ if mask & IBV_QP_STATE != 0 => show(),
         _ => {}
     }
+    Ok(())
 }
 
 fn reset(qp: &'static Qp) {
@@ -215,14 +217,17 @@ fn reset(qp: &'static Qp) {
 }
 
 /// Finds out where the peer is.
-fn connect(qp: &'static Qp, settings: &ibv_qp_attr) {
+fn connect(qp: &'static Qp, settings: &ibv_qp_attr) -> Result {
     if qp.kind == QpKind::Ud {
-        return qp.context.process.agent().open_port();
+        let process = qp.context.process;
+        process.agent().open_port(process);
+        return Ok(());
     }
     let config = qp.context.device.config;
     let host = identity::host_of_address(config, &settings.ah_attr);
     qp.remote.store(host != Host::Own, Ordering::Relaxed);
-    if let Host::At(remote) = host {
-        qp.open_line(settings, remote);
+    match host {
+        Host::At(remote) => qp.open_line(settings, remote),
+        Host::Own | Host::Nowhere => Ok(()),
     }
 }

@@ -176,6 +176,16 @@ fn while_drained(kind: QpKind) -> c_int {
     }
 }
 
+/// The attributes that count: those of the side that an XRC queue pair does not have are passed over, as the kernel does,
+/// so that programs can treat XRC as RC.
+pub fn relevant(kind: QpKind, mask: c_int) -> c_int {
+    match kind {
+        XrcSend => mask & !RESPONDER,
+        XrcRecv => mask & !(REQUESTER & !IBV_QP_TIMEOUT),
+        Rc | Uc | Ud => mask,
+    }
+}
+
 /// Whether a modification with `mask` may lead from one state to another.
 pub fn is_allowed(kind: QpKind, from: State, to: State, mask: c_int) -> bool {
     if mask & CURRENT != 0 && !from.receives() {
@@ -259,6 +269,19 @@ mod tests {
             Rts,
             IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT
         ));
+    }
+
+    #[test]
+    fn xrc_is_modified_as_rc_is() {
+        for (from, to, mask) in [(Reset, Init, INIT), (Init, Rtr, RTR), (Rtr, Rts, RTS)] {
+            for kind in [XrcSend, XrcRecv] {
+                assert!(
+                    is_allowed(kind, from, to, relevant(kind, mask)),
+                    "{kind:?} {to:?}"
+                );
+            }
+            assert_eq!(relevant(Rc, mask), mask);
+        }
     }
 
     #[test]
