@@ -84,21 +84,21 @@ fn immediate_data_waits_for_a_receive_request_behind_its_payload() {
 fn a_fence_waits_for_reads() {
     // Without a fence a WRITE may be executed before the memory of a READ before it is looked at.
     let mut pair = Pair::new(Settings::default());
-    pattern(&mut pair.sides[1], SHARED, 50_000, 1);
-    pattern(&mut pair.sides[0], 500_000, 50_000, 2);
-    let expected = pair.sides[1].bytes(SHARED, 50_000).to_vec();
-    pair.post(0, work(0, read(SHARED), local(0, 50_000)));
+    pattern(&mut pair.sides[1], SHARED, 3_000, 1);
+    pattern(&mut pair.sides[0], 500_000, 3_000, 2);
+    let expected = pair.sides[1].bytes(SHARED, 3_000).to_vec();
+    pair.post(0, work(0, read(SHARED), local(0, 3_000)));
     let fenced = Work {
         fence: true,
-        ..work(1, write(SHARED), local(500_000, 50_000))
+        ..work(1, write(SHARED), local(500_000, 3_000))
     };
     pair.post(0, fenced);
     pair.run(SECOND);
     assert_eq!(pair.sides[0].sends_done.len(), 2);
-    assert_eq!(pair.sides[0].bytes(0, 50_000), expected);
+    assert_eq!(pair.sides[0].bytes(0, 3_000), expected);
     assert_eq!(
-        pair.sides[1].bytes(SHARED, 50_000),
-        pair.sides[0].bytes(500_000, 50_000)
+        pair.sides[1].bytes(SHARED, 3_000),
+        pair.sides[0].bytes(500_000, 3_000)
     );
 }
 
@@ -140,7 +140,7 @@ fn what_arrived_is_not_sent_again_when_its_acknowledgement_was_lost() {
 
 #[test]
 fn atomics_are_executed_once_however_often_they_arrive() {
-    for seed in 0..50 {
+    for seed in 0..20 {
         let mut pair = Pair::new(Settings {
             injection: Injection {
                 loss: 0.3,

@@ -2,6 +2,7 @@
 
 mod errors;
 mod flow;
+mod hostile;
 mod injection;
 mod oracle;
 pub(super) mod pair;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
+use super::oracle::Dice;
 use super::side::{KEY, Side};
 use crate::roce::host::{Immediate, Sge};
 use crate::roce::packet::{Service, View, icrc_matches};
@@ -64,6 +65,8 @@ pub struct Pair {
     pub sent: [usize; 2],
     /// Packets that each side received before it could answer.
     pub largest_burst: usize,
+    /// Changes packets on their way, if a test wants that.
+    pub tamper: Option<Dice>,
 }
 
 impl Pair {
@@ -101,6 +104,7 @@ impl Pair {
             arriving: [VecDeque::new(), VecDeque::new()],
             sent: [0; 2],
             largest_burst: 0,
+            tamper: None,
         }
     }
 
@@ -137,7 +141,11 @@ impl Pair {
         for at in 0..2 {
             self.largest_burst = self.largest_burst.max(self.arriving[at].len());
             for bytes in std::mem::take(&mut self.arriving[at]) {
-                let view = View::parse(&bytes).expect("a valid packet");
+                let bytes = self.tampered(bytes);
+                let Ok(view) = View::parse(&bytes) else {
+                    assert!(self.tamper.is_some(), "a valid packet");
+                    continue;
+                };
                 self.connections[at].receive(
                     self.now,
                     ADDRESSES[1 - at],
@@ -179,6 +187,23 @@ impl Pair {
             assert!(icrc_matches(&route, view.covered(), view.icrc()));
             self.arriving[1 - from].push_back(bytes.to_vec());
         }
+    }
+
+    /// One packet in three gets up to three wrong bytes in its headers.
+    fn tampered(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
+        if let Some(dice) = &mut self.tamper
+            && dice.below(3) == 0
+        {
+            for _ in 0..dice.below(3) + 1 {
+                let at = dice.below(bytes.len().min(48) as u64) as usize;
+                // Small changes meet PSNs and opcodes that are nearly right.
+                bytes[at] = match dice.below(2) {
+                    0 => bytes[at].wrapping_add(dice.below(5) as u8).wrapping_sub(2),
+                    _ => dice.below(256) as u8,
+                };
+            }
+        }
+        bytes
     }
 
     fn next_time(&self) -> Option<u64> {

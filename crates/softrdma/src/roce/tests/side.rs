@@ -70,20 +70,26 @@ impl Side {
         }
     }
 
-    /// Each byte's address in the list from `offset` on.
-    fn walk(list: &[Sge], offset: u64) -> impl Iterator<Item = Result<usize, LocalError>> {
-        list.iter()
-            .flat_map(|sge| {
-                (0..u64::from(sge.length)).map(move |i| {
-                    let address = sge.address + i;
-                    if sge.lkey == KEY && address < MEMORY {
-                        Ok(address as usize)
-                    } else {
-                        Err(LocalError::Protection)
-                    }
-                })
-            })
-            .skip(offset as usize)
+    /// Where the bytes from `offset` on lie, `length` of them, piece by piece.
+    fn pieces(
+        list: &[Sge],
+        mut offset: u64,
+        mut length: u64,
+    ) -> Result<Vec<Range<usize>>, LocalError> {
+        let mut pieces = Vec::new();
+        for sge in list {
+            let skipped = offset.min(u64::from(sge.length));
+            offset -= skipped;
+            let bytes = length.min(u64::from(sge.length) - skipped);
+            length -= bytes;
+            let start = sge.address + skipped;
+            if bytes > 0 && (sge.lkey != KEY || start + bytes > MEMORY) {
+                return Err(LocalError::Protection);
+            }
+            pieces.push(start as usize..(start + bytes) as usize);
+        }
+        assert_eq!(length, 0, "inside the list");
+        Ok(pieces)
     }
 
     fn taken(&self, token: u64) -> Vec<Sge> {
@@ -94,17 +100,21 @@ impl Side {
 
 impl Host for Side {
     fn gather(&mut self, list: &[Sge], offset: u64, out: &mut [u8]) -> Result<(), LocalError> {
-        let mut addresses = Side::walk(list, offset);
-        for byte in out {
-            *byte = self.memory[addresses.next().expect("inside the list")?];
+        let mut rest = out;
+        for piece in Side::pieces(list, offset, rest.len() as u64)? {
+            let (part, behind) = rest.split_at_mut(piece.len());
+            part.copy_from_slice(&self.memory[piece]);
+            rest = behind;
         }
         Ok(())
     }
 
     fn scatter(&mut self, list: &[Sge], offset: u64, data: &[u8]) -> Result<(), LocalError> {
-        let mut addresses = Side::walk(list, offset);
-        for byte in data {
-            self.memory[addresses.next().expect("inside the list")?] = *byte;
+        let mut rest = data;
+        for piece in Side::pieces(list, offset, rest.len() as u64)? {
+            let (part, behind) = rest.split_at(piece.len());
+            self.memory[piece].copy_from_slice(part);
+            rest = behind;
         }
         Ok(())
     }
