@@ -74,7 +74,8 @@ impl OwnedLock {
     /// Announces a sleep while `holder` has it. False if it has not, so that there is nothing to sleep for.
     fn announce(&self, holder: u32) -> bool {
         let held = self.word.load(Ordering::Relaxed);
-        held & !WAITED == holder
+        holder != FREE
+            && held & !WAITED == holder
             && (held & WAITED != 0
                 || self
                     .word
@@ -166,6 +167,13 @@ mod tests {
         lock.sleep(1, Duration::from_millis(1));
         lock.sleep(2, Duration::from_secs(100));
     }
+
+    #[test]
+    fn nobody_sleeps_on_a_free_lock() {
+        let lock = OwnedLock::new();
+        lock.sleep(lock.holder(), Duration::from_secs(100));
+        assert!(lock.try_take(1));
+    }
 }
 
 #[cfg(all(test, loom))]
@@ -210,7 +218,7 @@ mod models {
             if holder != 0 && holder == dead && shared.lock.take_over(holder, me) {
                 return;
             }
-            slept |= holder != 0 && shared.lock.announce(holder);
+            slept |= shared.lock.announce(holder);
             yield_now();
         }
     }

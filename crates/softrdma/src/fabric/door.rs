@@ -185,12 +185,12 @@ impl Door {
                 greeting,
                 guests,
             } => {
-                guests.retain(|guest| !socket::hung_up(guest.as_fd()));
                 while let Some(guest) = socket::accept(listener.as_fd()) {
                     // One that left again needs no greeting.
                     let _ = socket::send(guest.as_fd(), None, greeting, Some(fabric.memfd()));
                     guests.push(guest);
                 }
+                guests.retain(|guest| !socket::hung_up(guest.as_fd()));
                 Ok(false)
             }
             Door::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {

@@ -57,6 +57,9 @@ pub mod segment;
 mod socket;
 pub mod xrc;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io;

@@ -1,20 +1,28 @@
 //! The receiving side of a ring.
 
-use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, lap};
+use std::num::NonZeroU8;
+
+use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, PLACE_AND_LENGTH, Parts, lap};
 use crate::primitive::{Ordering, latest, latest64};
 
 /// A message in the ring. The payload stays where it is until the consumer advances past it.
 #[derive(Clone, Copy)]
 pub struct Arrival {
     pub kind: u8,
-    /// Where the message lies, if elsewhere (rule 7); zero if here.
-    pub place: u8,
     pub header: [u64; 2],
-    /// Of the message, wherever it lies.
-    pub bytes: u32,
+    /// Where the message lies, if not here.
+    pub elsewhere: Option<Elsewhere>,
     payload: *const u8,
-    /// The end of its piece of the data ring; zero if the message lies in its cell.
+    bytes: u32,
+    /// The end of its piece of the data ring; zero if the message lies in its cell or elsewhere.
     data_end: u32,
+}
+
+/// A message that lies elsewhere (rule 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub place: NonZeroU8,
+    pub bytes: u32,
 }
 
 impl Arrival {
@@ -25,9 +33,8 @@ impl Arrival {
     /// look at them once.
     #[inline]
     pub unsafe fn payload<'a>(&self) -> &'a [u8] {
-        let bytes = if self.place == 0 { self.bytes } else { 0 };
         // SAFETY: `look` checked that the bytes lie in the ring.
-        unsafe { std::slice::from_raw_parts(self.payload, bytes as usize) }
+        unsafe { std::slice::from_raw_parts(self.payload, self.bytes as usize) }
     }
 }
 
@@ -108,21 +115,27 @@ impl Consumer {
         }
         let mut arrival = Arrival {
             kind: (control >> 40) as u8,
-            place: (control >> 32) as u8,
             header: [cell.header[0].read(), cell.header[1].read()],
+            elsewhere: None,
             payload: cell.inline.get().cast::<u8>(),
             bytes: control as u32,
             data_end: 0,
         };
-        if arrival.bytes as usize > INLINE_BYTES && arrival.place == 0 {
-            self.find_payload(&mut arrival)?;
+        // A place makes this more than any length.
+        if control & PLACE_AND_LENGTH > INLINE_BYTES as u64 {
+            self.find_payload(&mut arrival, (control >> 32) as u8)?;
         }
         Ok(Some(arrival))
     }
 
-    /// Finds a long message's bytes in the data ring, by the place that stands in its cell.
+    /// Finds a long message's bytes: elsewhere, or in the data ring by what stands in its cell.
     #[inline]
-    fn find_payload(&self, arrival: &mut Arrival) -> Result<(), Malformed> {
+    fn find_payload(&self, arrival: &mut Arrival, place: u8) -> Result<(), Malformed> {
+        if let Some(place) = NonZeroU8::new(place) {
+            let bytes = std::mem::take(&mut arrival.bytes);
+            arrival.elsewhere = Some(Elsewhere { place, bytes });
+            return Ok(());
+        }
         // SAFETY: the payload part of the cell, which is the consumer's (rule 1), begins 8-aligned.
         let at = unsafe { arrival.payload.cast::<u32>().read_volatile() };
         match at.checked_add(arrival.bytes) {

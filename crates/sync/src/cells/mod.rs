@@ -30,7 +30,7 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub use consumer::{Arrival, Consumer};
+pub use consumer::{Arrival, Consumer, Elsewhere};
 pub use producer::{Producer, Pushed};
 
 use crate::primitive::{AtomicU32, AtomicU64, Plain};
@@ -169,6 +169,9 @@ impl std::error::Error for Malformed {}
 const fn control(lap: u16, kind: u8, place: u8, length: u32) -> u64 {
     (lap as u64) << 48 | (kind as u64) << 40 | (place as u64) << 32 | length as u64
 }
+
+/// The control word's lower part.
+const PLACE_AND_LENGTH: u64 = (1 << 40) - 1;
 
 /// The lap of the cell with running number `index`, from 1.
 #[inline]

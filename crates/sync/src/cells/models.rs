@@ -80,12 +80,14 @@ fn consume(ring: &Ring, messages: u64) {
     }
 }
 
+const BLOCK: std::num::NonZeroU8 = std::num::NonZeroU8::MIN;
+
 /// Takes the message that has come, waiting for it; the place of it.
-fn take(consumer: &mut Consumer) -> u8 {
+fn take(consumer: &mut Consumer) -> Option<std::num::NonZeroU8> {
     loop {
         if let Some(arrival) = consumer.look().unwrap() {
             consumer.advance(&arrival);
-            return arrival.place;
+            return arrival.elsewhere.map(|elsewhere| elsewhere.place);
         }
         thread::yield_now();
     }
@@ -105,15 +107,15 @@ fn memory_passes_with_messages() {
             thread::spawn(move || {
                 // SAFETY: the ring outlives the consumer; there is one.
                 let mut consumer = unsafe { Consumer::new(there.parts()) };
-                assert_eq!(take(&mut consumer), 1);
+                assert_eq!(take(&mut consumer), Some(BLOCK));
                 assert_eq!(block.read(), 1);
-                to_here.push_elsewhere(0, [0; 2], 1, 8, || block.write(2));
+                to_here.push_elsewhere(0, [0; 2], BLOCK, 8, || block.write(2));
             })
         };
-        to_there.push_elsewhere(0, [0; 2], 1, 8, || block.write(1));
+        to_there.push_elsewhere(0, [0; 2], BLOCK, 8, || block.write(1));
         // SAFETY: as above.
         let mut consumer = unsafe { Consumer::new(back.parts()) };
-        assert_eq!(take(&mut consumer), 1);
+        assert_eq!(take(&mut consumer), Some(BLOCK));
         assert_eq!(block.read(), 2);
         block.write(3);
         other.join().unwrap();

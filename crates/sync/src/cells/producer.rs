@@ -1,5 +1,7 @@
 //! The sending side of a ring.
 
+use std::num::NonZeroU8;
+
 use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, Parts, control, lap};
 use crate::primitive::{Ordering, latest, prefetch_to_write};
 
@@ -96,23 +98,22 @@ impl Producer {
         self.publish(cell, control(0, kind, 0, bytes as u32), header)
     }
 
-    /// Sends a message of `bytes` bytes that lies at `place`, not zero, into which `fill` writes it (rule 7).
+    /// Sends a message of `bytes` bytes that lies at `place`, into which `fill` writes it (rule 7).
     #[inline]
     pub fn push_elsewhere(
         &mut self,
         kind: u8,
         header: [u64; 2],
-        place: u8,
+        place: NonZeroU8,
         bytes: usize,
         fill: impl FnOnce(),
     ) -> Pushed {
-        debug_assert!(place != 0);
         let cell = match self.free_cell() {
             Ok(cell) => cell,
             Err(refused) => return refused,
         };
         fill();
-        self.publish(cell, control(0, kind, place, bytes as u32), header)
+        self.publish(cell, control(0, kind, place.get(), bytes as u32), header)
     }
 
     /// Whether a cell is free, so that a message that needs no more finds room; else what its push would be told.

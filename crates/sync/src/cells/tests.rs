@@ -1,5 +1,6 @@
 use super::*;
 use std::collections::VecDeque;
+use std::num::NonZeroU8;
 
 const BYTES: usize = 4096;
 const COUNT: u32 = 16;
@@ -196,14 +197,15 @@ fn hostile_words() {
 /// Messages that lie elsewhere keep their turn among the others and take no room of the data ring.
 #[test]
 fn elsewhere() {
+    const BYTES: usize = 1 << 20;
     let memory = Memory::new();
     let (mut producer, mut consumer) = memory.sides();
     for number in 0..10 * u64::from(COUNT) {
-        let place = (number % 3) as u8;
+        let place = NonZeroU8::new((number % 3) as u8);
         let mut filled = 0;
         let pushed = match place {
-            0 => producer.push(1, [number, 0], 1000, |out| filled = out.len()),
-            _ => producer.push_elsewhere(2, [number, 0], place, 1 << 20, || filled = 1000),
+            None => producer.push(1, [number, 0], 1000, |out| filled = out.len()),
+            Some(place) => producer.push_elsewhere(2, [number, 0], place, BYTES, || filled = 1000),
         };
         assert_eq!((pushed, filled), (Pushed::Watched, 1000));
         if number % 3 < 2 {
@@ -212,20 +214,20 @@ fn elsewhere() {
         for number in number - 2..=number {
             let arrival = consumer.look().unwrap().expect("sent");
             assert_eq!(arrival.header, [number, 0]);
-            assert_eq!(u64::from(arrival.place), number % 3);
+            let bytes = BYTES as u32;
+            let place = NonZeroU8::new((number % 3) as u8);
+            let expected = place.map(|place| Elsewhere { place, bytes });
+            assert_eq!(arrival.elsewhere, expected);
             // SAFETY: not yet advanced.
             let here = unsafe { arrival.payload() }.len();
-            let expected = if arrival.place == 0 {
-                (1000, 1000)
-            } else {
-                (1 << 20, 0)
-            };
-            assert_eq!((arrival.bytes, here), expected);
+            assert_eq!(here, if place.is_none() { 1000 } else { 0 });
             consumer.advance(&arrival);
         }
     }
     while producer.push(0, [0; 2], 0, |_| ()) == Pushed::Watched {}
-    let pushed = producer.push_elsewhere(0, [0; 2], 1, 1, || panic!("there is no cell for it"));
+    let pushed = producer.push_elsewhere(0, [0; 2], NonZeroU8::MIN, 1, || {
+        panic!("there is no cell for it")
+    });
     assert_eq!(pushed, Pushed::Full);
 }
 

@@ -1,0 +1,307 @@
+//! Completion queues and receive rings against queues of the standard library.
+
+use std::collections::VecDeque;
+
+use super::super::completion::{Arm, Completion, PushError};
+use super::super::lock::PATIENT;
+use super::super::receive::{Full, MAX_RECEIVE_SGES, Sge};
+use super::{Random, completion, join};
+use crate::fabric::Number;
+
+#[test]
+fn completions_come_out_as_they_went_in() {
+    let fabric = join("completions");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(5, None).unwrap();
+    let cq = home.segment().cq(id);
+    let mut model = VecDeque::new();
+    let mut random = Random(7);
+    let mut overrun = false;
+    for step in 0..20_000u64 {
+        if random.next().is_multiple_of(2) {
+            let entry = Completion {
+                wr_id: step,
+                status: random.next() as u16,
+                opcode: random.next() as u16,
+                wc_flags: random.next() as u32,
+                byte_len: random.next() as u32,
+                immediate: random.next() as u32,
+                qp_num: random.next() as u32,
+                src_qp: random.next() as u32,
+                vendor_err: random.next() as u32,
+                slid: random.next() as u16,
+                sl: random.next() as u8,
+                dlid_path_bits: random.next() as u8,
+                pkey_index: random.next() as u16,
+                timestamp_ns: random.next(),
+                send_index: random.next() as u32,
+            };
+            match cq.push(processes, &entry, false, PATIENT) {
+                Ok(pushed) => {
+                    assert_eq!(pushed.notify, None);
+                    model.push_back(entry);
+                }
+                Err(error) => {
+                    assert_eq!(model.len(), 5);
+                    assert_eq!(error, PushError::Overrun { first: !overrun });
+                    overrun = true;
+                }
+            }
+        } else {
+            assert_eq!(cq.poll(), model.pop_front());
+        }
+        assert_eq!(cq.pending() as usize, model.len());
+        assert_eq!(cq.peek(1), model.get(1).copied());
+    }
+    assert!(overrun && cq.overrun());
+    home.destroy_cq(processes, id).unwrap();
+    assert_eq!(
+        cq.push(processes, &completion(1), false, PATIENT),
+        Err(PushError::Gone)
+    );
+}
+
+#[test]
+fn resizing_keeps_what_waits() {
+    let fabric = join("resizing");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(4, None).unwrap();
+    let cq = home.segment().cq(id);
+    let push = |wr_id| {
+        cq.push(processes, &completion(wr_id), false, PATIENT)
+            .map(drop)
+    };
+    // The ring is entered in the middle, so that what waits wraps.
+    for wr_id in 0..3 {
+        push(wr_id).unwrap();
+        assert_eq!(cq.poll(), Some(completion(wr_id)));
+    }
+    for wr_id in 3..7 {
+        push(wr_id).unwrap();
+    }
+    let error = home.resize_cq(processes, id, 3).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
+    home.resize_cq(processes, id, 9).unwrap();
+    for wr_id in 7..12 {
+        push(wr_id).unwrap();
+    }
+    assert_eq!(push(12), Err(PushError::Overrun { first: true }));
+    home.resize_cq(processes, id, 9).unwrap();
+    for wr_id in 3..12 {
+        assert_eq!(cq.poll(), Some(completion(wr_id)));
+    }
+    assert_eq!(cq.poll(), None);
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn a_queue_pair_takes_its_completions_along() {
+    let fabric = join("sweeping");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(8, None).unwrap();
+    let cq = home.segment().cq(id);
+    let push = |wr_id, qp_num| {
+        let entry = Completion {
+            qp_num,
+            ..completion(wr_id)
+        };
+        cq.push(processes, &entry, false, PATIENT)
+            .map(drop)
+            .unwrap();
+    };
+    for wr_id in 0..6 {
+        push(wr_id, 9);
+        cq.poll();
+    }
+    for (wr_id, qp_num) in [(0, 1), (1, 2), (2, 1), (3, 1), (4, 3), (5, 1)] {
+        push(wr_id, qp_num);
+    }
+    cq.sweep(processes, |entry| entry.qp_num == 1).unwrap();
+    push(6, 4);
+    let left: Vec<u64> = std::iter::from_fn(|| cq.poll())
+        .map(|entry| entry.wr_id)
+        .collect();
+    assert_eq!(left, [1, 4, 6]);
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn events_are_wanted_once() {
+    let fabric = join("arming");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(100, Some(7)).unwrap();
+    let cq = home.segment().cq(id);
+    let push = |solicited| {
+        let pushed = cq.push(processes, &completion(0), solicited, PATIENT);
+        pushed.unwrap().notify
+    };
+    assert_eq!(push(true), None);
+    cq.arm(Arm::Any);
+    assert_eq!(push(false), Some(7));
+    assert_eq!(push(true), None);
+    cq.arm(Arm::Solicited);
+    assert_eq!(push(false), None);
+    assert_eq!(push(true), Some(7));
+    cq.arm(Arm::Any);
+    cq.arm(Arm::Solicited);
+    assert_eq!(push(false), Some(7));
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn receive_requests_are_used_up_in_order() {
+    let fabric = join("receiving");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(1000, None).unwrap();
+    let cq = home.segment().cq(id);
+    let srq = home.create_srq(6, 3, |_, _| ()).unwrap();
+    let ring = home.segment().shared_ring(srq);
+    let mut model: VecDeque<(u64, Vec<Sge>)> = VecDeque::new();
+    let mut random = Random(3);
+    for step in 0..20_000u64 {
+        let choice = random.next();
+        if choice % 5 < 2 {
+            let sges: Vec<Sge> = (0..random.next() % 4)
+                .map(|_| Sge {
+                    address: random.next(),
+                    length: random.next() as u32,
+                    lkey: random.next() as u32,
+                })
+                .collect();
+            let posted = ring.post(step, &sges);
+            if model.len() == 6 {
+                assert_eq!(posted, Err(Full));
+            } else {
+                posted.unwrap();
+                model.push_back((step, sges));
+            }
+            continue;
+        }
+        let turn = ring.turn(processes, PATIENT).unwrap();
+        let Some(request) = turn.request() else {
+            assert!(model.is_empty());
+            continue;
+        };
+        let (wr_id, sges) = model.front().unwrap().clone();
+        assert_eq!(request.wr_id(), wr_id);
+        assert_eq!(request.sges().collect::<Vec<_>>(), sges);
+        match choice % 5 {
+            // Left where it is.
+            2 => {}
+            3 => {
+                let _ = turn.finish(cq, &completion(wr_id), false, PATIENT).unwrap();
+                assert_eq!(cq.poll(), Some(completion(wr_id)));
+                model.pop_front();
+            }
+            _ => {
+                let taken = turn.take(Number::new(0, 77)).unwrap();
+                assert!(taken.receiving.busy());
+                assert_eq!(taken.receiving.wr_id(), wr_id);
+                assert_eq!(taken.receiving.sges().collect::<Vec<_>>(), sges);
+                let end = || {
+                    let receiving = home.segment().receiving(Number::new(0, 77));
+                    receiving.finish(processes, cq, &completion(wr_id), false, PATIENT)
+                };
+                assert!(end().unwrap().is_some());
+                assert!(end().unwrap().is_none());
+                assert_eq!(cq.poll(), Some(completion(wr_id)));
+                assert_eq!(cq.poll(), None);
+                model.pop_front();
+            }
+        }
+    }
+    home.destroy_srq(processes, srq).unwrap();
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn a_full_completion_queue_leaves_the_request() {
+    let fabric = join("leaving");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(1, None).unwrap();
+    let cq = home.segment().cq(id);
+    let qp = home.create_qp(4, 1, |_, _| ()).unwrap();
+    let ring = home.segment().receive_ring(qp);
+    ring.post(1, &[]).unwrap();
+    ring.post(2, &[]).unwrap();
+    let turn = ring.turn(processes, PATIENT).unwrap();
+    let _ = turn.finish(cq, &completion(1), false, PATIENT).unwrap();
+    let second = turn.finish(cq, &completion(2), false, PATIENT);
+    assert_eq!(second, Err(PushError::Overrun { first: true }));
+    assert_eq!(turn.request().unwrap().wr_id(), 2);
+    drop(turn);
+    home.destroy_qp(processes, qp).unwrap();
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn limits_are_told_once() {
+    let fabric = join("limits");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(100, None).unwrap();
+    let cq = home.segment().cq(id);
+    let srq = home.create_srq(8, 1, |_, _| ()).unwrap();
+    let ring = home.segment().shared_ring(srq);
+    for wr_id in 0..8 {
+        ring.post(wr_id, &[]).unwrap();
+    }
+    ring.set_limit(6);
+    let take = || {
+        let turn = ring.turn(processes, PATIENT).unwrap();
+        let received = turn.finish(cq, &completion(0), false, PATIENT);
+        received.unwrap().limit_reached
+    };
+    let told: Vec<bool> = (0..4).map(|_| take()).collect();
+    assert_eq!(told, [false, false, true, false]);
+    assert_eq!(ring.limit(), 0);
+    home.destroy_srq(processes, srq).unwrap();
+    home.destroy_cq(processes, id).unwrap();
+}
+
+/// What the words of a segment say may be anything; nothing is touched that is not there.
+#[test]
+fn nonsense_in_the_segment_is_harmless() {
+    use crate::fabric::layout::process;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    let fabric = join("nonsense");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(4, None).unwrap();
+    let qp = home
+        .create_qp(4, MAX_RECEIVE_SGES as u32, |_, _| ())
+        .unwrap();
+    let key = super::regions::register(fabric, 4096);
+    let mut random = Random(11);
+    let records = [
+        process::CQS + u64::from(id.index) * 128,
+        process::QPS + u64::from(qp) * 512,
+        process::QPS + u64::from(qp) * 512 + 384,
+        process::RECEIVINGS + u64::from(qp) * 576,
+        process::REGIONS + u64::from(key >> 8) * 64,
+    ];
+    for _ in 0..20_000 {
+        let record = records[random.next() as usize % records.len()];
+        let word: &AtomicU64 = {
+            let offset = record + random.next() % 16 * 8;
+            home.segment().mapping().at(offset).unwrap()
+        };
+        let value = match random.next() % 3 {
+            0 => random.next(),
+            1 => random.next() % 64,
+            _ => u64::MAX << (random.next() % 64),
+        };
+        word.store(value, Ordering::Relaxed);
+        let cq = home.segment().cq(id);
+        let patience = std::time::Duration::from_micros(1);
+        let _ = cq.push(processes, &completion(1), true, patience);
+        let _ = cq.poll();
+        if let Ok(turn) = home.segment().receive_ring(qp).turn(processes, patience) {
+            let _ = turn.request().map(|request| request.sges().count());
+            let _ = turn.finish(cq, &completion(2), false, patience);
+            let _ = turn.take(Number::new(0, qp));
+        }
+        if let Some(visit) = fabric.own().visit(key, 0) {
+            let _ = visit.region().span(0, 8, 0, 0);
+        }
+        let _ = home.segment().receiving(Number::new(0, qp)).sges().count();
+    }
+}
