@@ -333,7 +333,7 @@ unsafe fn arrival(listener: *mut rdma_cm_id, news: &News) -> Option<*mut rdma_cm
             let mut inner = Identifier::inner(id);
             inner.token = Some(news.token);
             inner.peer.clone_from(&news.peer);
-            if let Ok(device) = devices().and_then(|devices| devices.with_address(local.ip())) {
+            if let Ok(device) = devices().and_then(|devices| devices.towards(local.ip())) {
                 attach(id, &mut inner, device);
             }
             if let Some(peer) = &inner.peer {

@@ -99,17 +99,15 @@ fn describe(library: &Library, context: *mut ibv_context) -> Option<Device> {
 }
 
 impl Devices {
-    /// The device that has the address. Addresses that no device has (loopback, other interfaces) belong to the first.
-    pub fn with_address(&'static self, ip: IpAddr) -> Outcome<&'static Device> {
+    /// The device that has the address. Addresses that no device has (loopback, other interfaces) lead to the first.
+    pub fn towards(&'static self, ip: IpAddr) -> Outcome<&'static Device> {
         let mapped = match ip {
             IpAddr::V4(ip) => ip.to_ipv6_mapped().octets(),
             IpAddr::V6(ip) => ip.octets(),
         };
-        self.devices
-            .iter()
-            .find(|device| device.gid == mapped)
-            .or(self.devices.first())
-            .ok_or(Errno(libc::ENODEV))
+        let mut devices = self.devices.iter();
+        let found = devices.find(|device| device.gid == mapped);
+        found.or(self.devices.first()).ok_or(Errno(libc::ENODEV))
     }
 }
 

@@ -41,6 +41,9 @@ unsafe fn look_up(
     // SAFETY: the caller's promise; the C library's list is given back once.
     unsafe {
         let hints = hints.as_ref();
+        if node.is_null() && service.is_null() {
+            return from_hints(hints.ok_or(Errno(libc::EINVAL))?);
+        }
         let flags = hints.map_or(0, |hints| hints.ai_flags);
         let passive = flags & RAI_PASSIVE != 0;
         let mut wanted: libc::addrinfo = std::mem::zeroed();
@@ -71,16 +74,34 @@ unsafe fn look_up(
     }
 }
 
+/// Of one who names nobody: the addresses of the hints are what is looked for.
+///
 /// # Safety
-/// The addresses are as long as they say.
-unsafe fn fill(
-    result: &mut rdma_addrinfo,
-    hints: Option<&rdma_addrinfo>,
-    found: &libc::addrinfo,
-    passive: bool,
-) {
+/// The addresses are as long as they say, or null.
+unsafe fn from_hints(hints: &rdma_addrinfo) -> Outcome<*mut rdma_addrinfo> {
+    let address = match hints.ai_flags & RAI_PASSIVE {
+        0 => hints.ai_dst_addr,
+        _ => hints.ai_src_addr,
+    };
+    require(!address.is_null(), libc::EINVAL)?;
+    // SAFETY: the caller's promise; plain numbers and pointers from the C allocator.
+    unsafe {
+        let result = libc::calloc(1, size_of::<rdma_addrinfo>()).cast::<rdma_addrinfo>();
+        let result = result.as_mut().ok_or(Errno(libc::ENOMEM))?;
+        describe(result, Some(hints), c_int::from((*address).sa_family));
+        copy_source(result, hints);
+        if !hints.ai_dst_addr.is_null() {
+            result.ai_dst_addr = copy(hints.ai_dst_addr, hints.ai_dst_len);
+            result.ai_dst_len = hints.ai_dst_len;
+        }
+        Ok(result)
+    }
+}
+
+/// Everything but the addresses.
+fn describe(result: &mut rdma_addrinfo, hints: Option<&rdma_addrinfo>, family: c_int) {
     result.ai_flags = hints.map_or(0, |hints| hints.ai_flags);
-    result.ai_family = found.ai_family;
+    result.ai_family = family;
     result.ai_port_space = match hints.map_or(0, |hints| hints.ai_port_space) {
         0 if hints.is_some_and(|hints| hints.ai_qp_type == IBV_QPT_UD as c_int) => {
             RDMA_PS_UDP as c_int
@@ -93,6 +114,27 @@ unsafe fn fill(
         0 => IBV_QPT_RC as c_int,
         given => given,
     };
+}
+
+/// # Safety
+/// The hints' address is as long as they say, or null.
+unsafe fn copy_source(result: &mut rdma_addrinfo, hints: &rdma_addrinfo) {
+    if !hints.ai_src_addr.is_null() {
+        // SAFETY: the caller's promise.
+        result.ai_src_addr = unsafe { copy(hints.ai_src_addr, hints.ai_src_len) };
+        result.ai_src_len = hints.ai_src_len;
+    }
+}
+
+/// # Safety
+/// The addresses are as long as they say.
+unsafe fn fill(
+    result: &mut rdma_addrinfo,
+    hints: Option<&rdma_addrinfo>,
+    found: &libc::addrinfo,
+    passive: bool,
+) {
+    describe(result, hints, found.ai_family);
     // SAFETY: the caller's promise.
     unsafe {
         let address = copy(found.ai_addr, found.ai_addrlen);
@@ -103,9 +145,8 @@ unsafe fn fill(
         }
         result.ai_dst_addr = address;
         result.ai_dst_len = found.ai_addrlen;
-        if let Some(hints) = hints.filter(|hints| !hints.ai_src_addr.is_null()) {
-            result.ai_src_addr = copy(hints.ai_src_addr, hints.ai_src_len);
-            result.ai_src_len = hints.ai_src_len;
+        if let Some(hints) = hints {
+            copy_source(result, hints);
         }
     }
 }

@@ -165,8 +165,8 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
         if let (Some(token), Ok(world)) = (token, world()) {
             world.forget(token);
         }
-        if waits && !(*id).event.is_null() {
-            channel::rdma_ack_cm_event((*id).event);
+        if waits {
+            acknowledge_own(id);
         }
         let identifier: *mut Identifier = id.cast();
         let channel = (*id).channel.cast::<Channel>();
@@ -187,6 +187,20 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
         drop(Box::from_raw(identifier));
     }
     0
+}
+
+/// The event that an identifier without a channel keeps is done with.
+///
+/// # Safety
+/// `id` is one of ours.
+unsafe fn acknowledge_own(id: *mut rdma_cm_id) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let event = std::mem::replace(&mut (*id).event, std::ptr::null_mut());
+        if !event.is_null() {
+            channel::rdma_ack_cm_event(event);
+        }
+    }
 }
 
 /// Moves an identifier, with its news, to another channel, or to one of its own.
@@ -215,6 +229,7 @@ pub unsafe fn migrate(id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> 
         }
         (*id).channel = target.cast();
         if waited {
+            acknowledge_own(id);
             channel::rdma_destroy_event_channel(source.cast());
         }
     }
@@ -231,7 +246,7 @@ pub unsafe extern "C" fn rdma_migrate_id(
     status(unsafe { migrate(id, channel) })
 }
 
-/// Gives the identifier a local address, a socket and, unless the address is any, a device.
+/// Gives the identifier a local address and a socket.
 ///
 /// # Safety
 /// `id` is one of ours.
@@ -247,10 +262,27 @@ pub unsafe fn bind(id: *mut rdma_cm_id, address: SocketAddr) -> Outcome {
     inner.socket = Some(socket);
     // SAFETY: as above.
     unsafe { (*id).route.addr.src = address::write(local).0 };
-    if !address.ip().is_unspecified() {
-        let device = devices()?.with_address(address.ip())?;
-        // SAFETY: as above.
-        unsafe { attach(id, &mut inner, device) };
+    Ok(())
+}
+
+/// Binds to an address of this host, whose device is the identifier's then, or to any.
+///
+/// The kernel refuses loopback addresses here. Programs that look up their own host's name often get one, and all goes well
+/// as long as both sides are on this host.
+///
+/// # Safety
+/// `id` is one of ours.
+unsafe fn bind_to_device(id: *mut rdma_cm_id, address: SocketAddr) -> Outcome {
+    let device = match address.ip() {
+        ip if ip.is_unspecified() => None,
+        ip => Some(devices()?.towards(ip)?),
+    };
+    // SAFETY: the caller's promise.
+    unsafe {
+        bind(id, address)?;
+        if let Some(device) = device {
+            attach(id, &mut Identifier::inner(id), device);
+        }
     }
     Ok(())
 }
@@ -272,7 +304,7 @@ pub unsafe fn attach(id: *mut rdma_cm_id, inner: &mut Inner, device: &'static De
 /// `id` is one of ours, `address` an address.
 pub unsafe extern "C" fn rdma_bind_addr(id: *mut rdma_cm_id, address: *mut sockaddr) -> c_int {
     // SAFETY: the caller's promise.
-    status(unsafe { address::read(address).and_then(|address| bind(id, address)) })
+    status(unsafe { address::read(address).and_then(|address| bind_to_device(id, address)) })
 }
 
 /// The call's event, which the application takes from the channel, or which is waited for here.
@@ -304,10 +336,7 @@ pub unsafe fn complete(id: *mut rdma_cm_id) -> Outcome {
         if !Identifier::inner(id).waits {
             return Ok(());
         }
-        let before = std::mem::replace(&mut (*id).event, std::ptr::null_mut());
-        if !before.is_null() {
-            channel::rdma_ack_cm_event(before);
-        }
+        acknowledge_own(id);
         (*id).event = channel::next((*id).channel)?;
         let event = &*(*id).event;
         match event.status {
@@ -338,12 +367,12 @@ unsafe fn resolve(id: *mut rdma_cm_id, given: Option<SocketAddr>, target: Socket
         let mut inner = Identifier::inner(id);
         let devices = devices()?;
         if inner.device.is_none() {
-            let device = devices.with_address(address::source_of(target)?)?;
+            let device = devices.towards(address::source_of(target)?)?;
             attach(id, &mut inner, device);
         }
         let device = inner.device.ok_or(Errno(libc::ENODEV))?;
         let gid = match target {
-            _ if address::is_own(target.ip()) => devices.with_address(target.ip())?.gid,
+            _ if address::is_own(target.ip()) => devices.towards(target.ip())?.gid,
             SocketAddr::V4(target) => target.ip().to_ipv6_mapped().octets(),
             SocketAddr::V6(target) => target.ip().octets(),
         };
