@@ -87,13 +87,13 @@ export_versioned! {
     "@@", "_ibv_query_gid_ex", "IBVERBS_1.11" => verbs::_ibv_query_gid_ex;
     "@@", "_ibv_query_gid_table", "IBVERBS_1.11" => verbs::_ibv_query_gid_table;
 
-    "@@", "ibv_reg_dmabuf_mr", "IBVERBS_1.12" => unsupported::null;
+    "@@", "ibv_reg_dmabuf_mr", "IBVERBS_1.12" => verbs::ibv_reg_dmabuf_mr;
 
     "@@", "ibv_import_dm", "IBVERBS_1.13" => unsupported::null;
     "@@", "ibv_is_fork_initialized", "IBVERBS_1.13" => process::ibv_is_fork_initialized;
     "@@", "ibv_unimport_dm", "IBVERBS_1.13" => unsupported::nothing;
 
-    "@@", "ibv_query_qp_data_in_order", "IBVERBS_1.14" => unsupported::zero;
+    "@@", "ibv_query_qp_data_in_order", "IBVERBS_1.14" => verbs::ibv_query_qp_data_in_order;
     "@@", "ibv_wr_opcode_str", "IBVERBS_1.14" => text::ibv_wr_opcode_str;
 
     "@@", "ibv_alloc_dmah", "IBVERBS_1.15" => unsupported::null;
