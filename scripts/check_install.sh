@@ -23,7 +23,8 @@ check() { # WHAT COMMAND...
 
 complete() {
     for file in bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
-        lib/pkgconfig/mpi_abi.pc share/weft/bench/bench.h; do
+        lib/pkgconfig/mpi_abi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
+        include/softrdma.h share/weft/bench/bench.h; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }
@@ -57,6 +58,11 @@ compiler_is_chosen() {
         [ "$("$1/bin/mpicc" -cc=tcc -showme:command)" = tcc ]
 }
 no_endless_loop() { ! WEFT_CC="$scratch/loop" timeout 20 "$1/bin/mpicc" -c x.c && WEFT_CC=$scratch/loop "$1/bin/mpicc" -c x.c 2>&1 | grep 'leads back'; }
+software_device_only_on_request() {
+    env -u SOFTRDMA_DEVICES "$1/bin/weft" softrdma run --devices 2 -- sh -c \
+        '[ "$SOFTRDMA_DEVICES" = 2 ] && [ "$LD_LIBRARY_PATH" = "$1" ]' sh "$(cd "$1" && pwd -P)/lib/softrdma${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" &&
+        ! ls "$1"/lib/libibverbs* 2>/dev/null
+}
 no_path_of_its_own() { ! grep -rl --binary-files=without-match -F "$1" "$1"; }
 removes_itself() {
     cp -a "$1" "$scratch/gone" && scripts/install.sh --remove "$scratch/gone" && [ -z "$(ls -A "$scratch/gone")" ]
@@ -74,6 +80,7 @@ for tree in "$prefix" "$elsewhere"; do
     check "$tree: pkg-config's flags suffice" pkg_config_works "$tree"
     check "$tree: -c compiles only" object_only "$tree"
     check "$tree: RUNPATH, so that LD_LIBRARY_PATH wins" runpath_not_rpath "$tree"
+    check "$tree: weft softrdma run" software_device_only_on_request "$tree"
     rm -f "$scratch/cc-for-mpi"
     check "$tree: mpicc works through a link" through_a_link "$tree"
 done
