@@ -87,7 +87,7 @@ impl Channel {
         }
     }
 
-    fn take(&self) -> Outcome<News> {
+    pub fn take(&self) -> Outcome<News> {
         loop {
             self.count_down()?;
             if let Some(news) = self.lock().pop_front() {

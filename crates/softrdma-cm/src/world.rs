@@ -14,6 +14,7 @@ use std::ffi::c_int;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use crate::abi::*;
 use crate::address;
@@ -24,6 +25,8 @@ use crate::message::{self, Kind, Message};
 
 /// Why a connection that nobody listens for is rejected, in the numbers of the InfiniBand specification.
 const INVALID_SERVICE: c_int = 8;
+
+const NO_DESCRIPTOR_PAUSE: Duration = Duration::from_millis(10);
 
 /// Whom news are for.
 #[derive(Clone, Copy)]
@@ -46,6 +49,14 @@ impl Owner {
         };
         // SAFETY: rule 2 above.
         unsafe { (*self.channel).push(news) };
+    }
+}
+
+/// What the application is told of a connect that failed.
+fn not_connected(error: c_int) -> (rdma_cm_event_type, c_int) {
+    match error {
+        libc::ECONNREFUSED => (RDMA_CM_EVENT_REJECTED, INVALID_SERVICE),
+        other => (RDMA_CM_EVENT_UNREACHABLE, -other),
     }
 }
 
@@ -170,8 +181,9 @@ impl World {
             unsafe { libc::connect(socket.as_raw_fd(), (&raw const storage).cast(), length) };
         if let Err(errno) = system(answer) {
             // What goes wrong at once is told like what goes wrong later.
-            if errno != Errno(libc::EINPROGRESS) && errno != Errno(libc::ECONNREFUSED) {
-                owner.tell(RDMA_CM_EVENT_UNREACHABLE, -errno.0, 0, None);
+            if errno != Errno(libc::EINPROGRESS) {
+                let (event, status) = not_connected(errno.0);
+                owner.tell(event, status, 0, None);
                 return Ok(0);
             }
         }
@@ -262,6 +274,10 @@ impl World {
                 libc::accept4(listener.socket.as_raw_fd(), none, none.cast(), flags)
             };
             if socket < 0 {
+                // Without a descriptor to be had the connection waits, and so does the thread: it would be told at once again.
+                if matches!(Errno::last(), Errno(libc::EMFILE | libc::ENFILE)) {
+                    std::thread::sleep(NO_DESCRIPTOR_PAUSE);
+                }
                 return true;
             }
             // SAFETY: as above.
@@ -278,10 +294,7 @@ impl World {
     fn connected(&self, endpoint: &mut Endpoint, token: u64) -> bool {
         let error = endpoint.error();
         if error != 0 {
-            let (event, status) = match error {
-                libc::ECONNREFUSED => (RDMA_CM_EVENT_REJECTED, INVALID_SERVICE),
-                other => (RDMA_CM_EVENT_UNREACHABLE, -other),
-            };
+            let (event, status) = not_connected(error);
             endpoint.tell(event, status, token, None);
             return false;
         }
@@ -444,3 +457,6 @@ impl Endpoint {
         self.tell(event, status, token, None);
     }
 }
+
+#[cfg(test)]
+mod tests;
