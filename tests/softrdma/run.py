@@ -20,13 +20,14 @@ import libfabric
 import perftest
 import pingpong
 import pyverbs_suite
+import rdmacm
 import rxe
 import semantics
 import ucx
 import wire
 from stand import Failure, Skip, Stand
 
-GROUPS = (devices, faults, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, kill, wire, rxe)
+GROUPS = (devices, faults, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, rdmacm, kill, wire, rxe)
 
 
 def arguments():
