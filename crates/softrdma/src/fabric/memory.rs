@@ -6,6 +6,7 @@
 //! given to another process before all others have had their turn, and a peer's death is noticed long before.
 
 use std::io;
+use std::mem::MaybeUninit;
 
 use super::regions::Span;
 use super::segment::Segment;
@@ -181,18 +182,13 @@ fn by_kernel(
     remote: &[Span],
 ) -> Result<(), MemoryError> {
     let total: u64 = local.iter().map(|piece| piece.length).sum();
+    let (mut here, mut there) = (Vectors::new(), Vectors::new());
     let mut done = 0;
     while done < total {
-        let here = vectors(
-            local.iter().map(|piece| (piece.address, piece.length)),
-            done,
-            total,
-        );
-        let there = vectors(
-            remote.iter().map(|span| (span.address, span.length)),
-            done,
-            total,
-        );
+        let pieces = local.iter().map(|piece| (piece.address, piece.length));
+        here.take(pieces, done, total);
+        let pieces = remote.iter().map(|span| (span.address, span.length));
+        there.take(pieces, done, total);
         done += call(direction, pid, &here, &there)?;
     }
     Ok(())
@@ -200,31 +196,41 @@ fn by_kernel(
 
 /// A list for the kernel, which need not be the whole one.
 struct Vectors {
-    list: [libc::iovec; MAX_PIECES],
+    list: [MaybeUninit<libc::iovec>; MAX_PIECES],
     used: usize,
 }
 
-/// The pieces from byte `begin` to byte `end`.
-fn vectors(pieces: impl Iterator<Item = (u64, u64)>, begin: u64, end: u64) -> Vectors {
-    let mut vectors = Vectors {
-        // SAFETY: all zeros is a valid list of empty pieces; only those in use are read.
-        list: unsafe { std::mem::zeroed() },
-        used: 0,
-    };
-    let mut at = 0;
-    for (address, length) in pieces {
-        let from = begin.max(at) - at;
-        let to = end.min(at + length).saturating_sub(at);
-        at += length;
-        if from < to && vectors.used < MAX_PIECES {
-            vectors.list[vectors.used] = libc::iovec {
-                iov_base: address.wrapping_add(from) as *mut libc::c_void,
-                iov_len: (to - from) as usize,
-            };
-            vectors.used += 1;
+impl Vectors {
+    fn new() -> Vectors {
+        Vectors {
+            list: [const { MaybeUninit::uninit() }; MAX_PIECES],
+            used: 0,
         }
     }
-    vectors
+
+    /// Becomes the pieces from byte `begin` to byte `end`.
+    #[inline]
+    fn take(&mut self, pieces: impl Iterator<Item = (u64, u64)>, begin: u64, end: u64) {
+        self.used = 0;
+        let mut at = 0;
+        for (address, length) in pieces {
+            let from = begin.max(at) - at;
+            let to = end.min(at + length).saturating_sub(at);
+            at += length;
+            if from < to && self.used < MAX_PIECES {
+                self.list[self.used] = MaybeUninit::new(libc::iovec {
+                    iov_base: address.wrapping_add(from) as *mut libc::c_void,
+                    iov_len: (to - from) as usize,
+                });
+                self.used += 1;
+            }
+        }
+    }
+
+    /// Initialised up to `used`.
+    fn as_ptr(&self) -> *const libc::iovec {
+        self.list.as_ptr().cast()
+    }
 }
 
 fn call(
@@ -241,9 +247,9 @@ fn call(
     let moved = unsafe {
         transfer(
             pid as libc::pid_t,
-            here.list.as_ptr(),
+            here.as_ptr(),
             here.used as libc::c_ulong,
-            there.list.as_ptr(),
+            there.as_ptr(),
             there.used as libc::c_ulong,
             0,
         )

@@ -116,6 +116,16 @@ impl Peer {
         )
     }
 
+    /// Whether its memory is still there to be copied: a process that dies loses that before anything else.
+    pub fn has_memory(&self) -> bool {
+        match self.reach {
+            Reach::Copies { pid } => {
+                memory::probe(self.segment(), pid, self.entry.address) == self.reach
+            }
+            Reach::Own | Reach::Agent => true,
+        }
+    }
+
     /// Whether it was found to be dead. Costs no system call.
     #[inline]
     pub fn is_gone(&self) -> bool {

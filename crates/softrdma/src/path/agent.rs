@@ -5,9 +5,13 @@
 //! 1. `inbox` has the queue pairs whose backlog became non-empty; the poster adds, and writes to `wake`.
 //! 2. The agent does all its work on objects holding `desk`. Who destroys an object first takes it out of the tables, then
 //!    takes `desk` once ([`Agent::settle`]): from then on the agent does not know the object.
+//! 3. Threads that poll in vain do the agent's work between hosts, holding `desk` ([`Agent::help`]): where pollers have all the
+//!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
+//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `desk`; a helper that finds an earlier time wakes it.
 
+use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +32,9 @@ pub struct Agent {
     inbox: Mutex<Vec<&'static Qp>>,
     watched: Mutex<Vec<Arc<Peer>>>,
     desk: Mutex<Desk>,
+    due: AtomicU64,
+    /// When somebody last helped.
+    helped_ns: AtomicU64,
 }
 
 /// What the agent works on.
@@ -41,6 +48,15 @@ struct Watch {
     peer: Arc<Peer>,
     pidfd: Option<OwnedFd>,
 }
+
+/// A time that does not come.
+const NEVER: u64 = u64::MAX;
+
+/// A helper is taken to be there this long after it last was.
+const HELPED_NS: u64 = 2_000_000;
+
+/// Every so manieth poll in vain helps.
+const HELP_EVERY: u32 = 8;
 
 /// How often peers are looked after that have no descriptor to wait on.
 const LOOK_NS: u64 = 250_000_000;
@@ -67,7 +83,34 @@ impl Agent {
                 active: Vec::new(),
                 ports: Ports::new(process),
             }),
+            due: AtomicU64::new(NEVER),
+            helped_ns: AtomicU64::new(0),
         }
+    }
+
+    /// Called by who polled in vain and holds nothing: now and then does what there is to do between hosts.
+    #[cold]
+    pub fn help(&self) {
+        thread_local!(static POLLS: Cell<u32> = const { Cell::new(0) });
+        let polls = POLLS.get().wrapping_add(1);
+        POLLS.set(polls);
+        if !polls.is_multiple_of(HELP_EVERY) {
+            return;
+        }
+        let Ok(mut desk) = self.desk.try_lock() else {
+            return;
+        };
+        let now = clock::monotonic_ns();
+        self.helped_ns.store(now, Ordering::Relaxed);
+        let due = desk.ports.turn(now);
+        drop(desk);
+        if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
+            self.wake();
+        }
+    }
+
+    fn is_helped(&self, now: u64) -> bool {
+        now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
     }
 
     /// Works on the queue pair's backlog.
@@ -189,6 +232,10 @@ fn turn(
         due = earliest(due, next);
         next.is_some()
     });
+    if agent.is_helped(now) {
+        due = earliest(due, Some(now + HELPED_NS));
+    }
+    agent.due.store(due.unwrap_or(NEVER), Ordering::Relaxed);
     due
 }
 
@@ -263,7 +310,9 @@ fn sleep(
         interest(process.fabric.door()),
     ];
     interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
-    interests.extend(agent.desk().ports.descriptors().map(interest));
+    if !agent.is_helped(clock::monotonic_ns()) {
+        interests.extend(agent.desk().ports.descriptors().map(interest));
+    }
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
     let timeout = due.map(|due| {

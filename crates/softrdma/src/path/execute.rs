@@ -190,7 +190,7 @@ impl Requester<'_> {
             Ok(()) => Outcome::Done(total),
             Err(MemoryError::Agent) => Outcome::Again,
             Err(MemoryError::Gone) => Outcome::Silent,
-            Err(MemoryError::Fault) => Outcome::Failed(IBV_WC_REM_OP_ERR),
+            Err(MemoryError::Fault) => fault(place.peer),
         }
     }
 
@@ -233,7 +233,7 @@ impl Requester<'_> {
             }
             Err(AtomicError::Busy | AtomicError::Memory(MemoryError::Agent)) => Outcome::Again,
             Err(AtomicError::Memory(MemoryError::Gone)) => Outcome::Silent,
-            Err(AtomicError::Memory(MemoryError::Fault)) => Outcome::Failed(IBV_WC_REM_OP_ERR),
+            Err(AtomicError::Memory(MemoryError::Fault)) => fault(place.peer),
         }
     }
 
@@ -341,6 +341,15 @@ impl Requester<'_> {
             letter::fail(self.process, place.peer, place.record, number, trouble);
         }
         Outcome::Failed(status)
+    }
+}
+
+/// Registered memory was not there: the target has unmapped it, or is dying.
+#[cold]
+fn fault(peer: &Peer) -> Outcome {
+    match peer.has_memory() {
+        true => Outcome::Failed(IBV_WC_REM_OP_ERR),
+        false => Outcome::Silent,
     }
 }
 

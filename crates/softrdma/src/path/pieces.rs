@@ -23,7 +23,7 @@ pub fn is_null(region: &Region) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProtectionError;
 
-/// Pieces of memory, in order. At most [`MAX_PIECES`].
+/// Pieces of memory, in order. At most [`MAX_PIECES`]. Large: made where it is used, not moved.
 pub struct Pieces {
     list: [MaybeUninit<Local>; MAX_PIECES],
     count: usize,
@@ -49,16 +49,16 @@ impl Pieces {
         self.bytes += length;
     }
 
-    /// The elements of a work request, each checked against its key.
+    /// Adds the elements of a work request, each checked against its key.
     #[inline]
-    pub fn of_elements(
+    pub fn add_elements(
+        &mut self,
         segment: &Segment,
         pd: u32,
         elements: &[ibv_sge],
         written: bool,
-    ) -> Result<Pieces, ProtectionError> {
+    ) -> Result<(), ProtectionError> {
         let access = if written { IBV_ACCESS_LOCAL_WRITE } else { 0 };
-        let mut pieces = Pieces::new();
         for element in elements {
             if element.length == 0 {
                 continue;
@@ -72,19 +72,17 @@ impl Pieces {
                 true => null::address(written),
                 false => span.address,
             };
-            pieces.push(address, length);
+            self.push(address, length);
         }
-        Ok(pieces)
+        Ok(())
     }
 
-    /// Elements whose addresses need no key, as those of inline requests.
+    /// Adds elements whose addresses need no key, as those of inline requests.
     #[inline]
-    pub fn of_unchecked(elements: &[ibv_sge]) -> Pieces {
-        let mut pieces = Pieces::new();
+    pub fn add_unchecked(&mut self, elements: &[ibv_sge]) {
         for element in elements {
-            pieces.push(element.addr, u64::from(element.length));
+            self.push(element.addr, u64::from(element.length));
         }
-        pieces
     }
 
     #[inline]

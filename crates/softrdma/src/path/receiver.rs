@@ -180,6 +180,7 @@ impl<'a> Receiver<'a> {
         let (status, answer) = match moved {
             Ok(()) => (IBV_WC_SUCCESS, None),
             Err(Filling::Agent) => return Delivery::Again,
+            Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };
         let completion = self.completion(process, request.wr_id(), status, message);
@@ -239,6 +240,7 @@ impl<'a> Receiver<'a> {
             }
             Ok(()) => (IBV_WC_SUCCESS, None),
             Err(Filling::Agent) => return Delivery::Again,
+            Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };
         self.finish_long(process, receiving, message, status, answer, patience)
@@ -444,7 +446,8 @@ impl<'a> Receiver<'a> {
         match unsafe { self.peer.copy(Direction::Write, local.list(), &[span]) } {
             Ok(()) => Ok(()),
             Err(MemoryError::Agent) => Err(Filling::Agent),
-            Err(MemoryError::Fault | MemoryError::Gone) => Err(PROTECTION),
+            Err(MemoryError::Fault) if self.peer.has_memory() => Err(PROTECTION),
+            Err(MemoryError::Fault | MemoryError::Gone) => Err(Filling::Gone),
         }
     }
 
@@ -504,6 +507,8 @@ impl<'a> Receiver<'a> {
 enum Filling {
     /// The target's agent must copy.
     Agent,
+    /// The target is dead, or about to be.
+    Gone,
     /// What the target's completion says, and what the requester is told.
     Failed(ibv_wc_status, ibv_wc_status),
 }

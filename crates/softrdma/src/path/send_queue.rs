@@ -33,9 +33,10 @@ pub unsafe fn step(
     if qp.is_remote() {
         return between_hosts::post(qp, request, payload);
     }
-    let Ok(local) = pieces(qp, request, payload) else {
+    let mut local = Pieces::new();
+    if gather(qp, request, payload, &mut local).is_err() {
         return Outcome::Failed(IBV_WC_LOC_PROT_ERR);
-    };
+    }
     if request.operation.is_atomic() && local.bytes() != 8 {
         return Outcome::Failed(IBV_WC_LOC_LEN_ERR);
     }
@@ -65,20 +66,25 @@ pub unsafe fn step(
     }
 }
 
+/// The memory of this process that the request names.
 #[inline]
-fn pieces(qp: &Qp, request: &Request, payload: Payload<'_>) -> Result<Pieces, ProtectionError> {
+fn gather(
+    qp: &Qp,
+    request: &Request,
+    payload: Payload<'_>,
+    local: &mut Pieces,
+) -> Result<(), ProtectionError> {
     match payload {
         Payload::Elements(elements) if request.has(IBV_SEND_INLINE) => {
-            Ok(Pieces::of_unchecked(elements))
+            local.add_unchecked(elements);
         }
-        Payload::Elements(elements) => Pieces::of_elements(
-            qp.context.process.fabric.segment(),
-            qp.pd_key,
-            elements,
-            request.operation.fetches(),
-        ),
-        Payload::Inline(bytes) => Ok(Pieces::of_bytes(bytes)),
+        Payload::Elements(elements) => {
+            let segment = qp.context.process.fabric.segment();
+            local.add_elements(segment, qp.pd_key, elements, request.operation.fetches())?;
+        }
+        Payload::Inline(bytes) => local.push(bytes.as_ptr() as u64, bytes.len() as u64),
     }
+    Ok(())
 }
 
 /// Ends the request: its completion, if it is to have one, and after an error the state that follows.

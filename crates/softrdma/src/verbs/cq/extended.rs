@@ -56,8 +56,11 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attributes: *mut ibv_poll_cq
         if (*attributes).comp_mask != 0 {
             return libc::EINVAL;
         }
-        let held = Cq::from_abi(cq.cast()).resources.enter();
+        let this = Cq::from_abi(cq.cast());
+        let held = this.resources.enter();
         if !advance(cq) {
+            drop(held);
+            this.polled_in_vain();
             return libc::ENOENT;
         }
         polling(cq).1.held = Some(held);

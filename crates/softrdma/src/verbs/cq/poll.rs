@@ -14,7 +14,7 @@ use crate::fabric::Completion;
 pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc) -> c_int {
     // SAFETY: the caller's promise.
     let this = unsafe { Cq::from_abi(cq) };
-    let _held = this.resources.enter();
+    let held = this.resources.enter();
     let queue = this.queue();
     let mut polled = 0;
     while polled < count {
@@ -26,7 +26,23 @@ pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc)
         unsafe { wc.add(polled as usize).write(work_completion(&completion)) };
         polled += 1;
     }
+    drop(held);
+    if polled == 0 {
+        this.polled_in_vain();
+    }
     polled
+}
+
+impl Cq {
+    /// What may have to happen for a completion to come, where the polling thread keeps the core from who would do it. The
+    /// queue is not held.
+    #[inline]
+    pub(super) fn polled_in_vain(&self) {
+        let process = self.context.process;
+        if process.port.opened().is_some() {
+            process.agent().help();
+        }
+    }
 }
 
 #[inline]
