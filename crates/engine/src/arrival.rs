@@ -19,9 +19,6 @@ use crate::slot::{Outcome, Role};
 use crate::slots::RequestId;
 use crate::status::Failure;
 
-/// Posted receives up to which looking ahead saves no cache miss.
-const FEW: usize = 256;
-
 /// Messages of an aggregate that are fetched ahead.
 const AHEAD: usize = 96;
 
@@ -31,7 +28,7 @@ struct Nonsense;
 impl Sink for Core {
     #[inline]
     fn looks_ahead(&self) -> bool {
-        self.matching.posted_len() > FEW
+        self.matching.prefetches()
     }
 
     #[inline]
@@ -65,6 +62,34 @@ impl Sink for Core {
         eprintln!("weft: rank {}: {lost}", self.me);
         self.fail_all_of(peer);
     }
+}
+
+/// The message of a packet other than a plain eager one.
+fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected> {
+    let (synchronous, cookie, payload) = match packet.kind {
+        Kind::Eager => {
+            let (Body([cookie]), rest) = Body::<1>::split(payload)?;
+            (true, cookie, Payload::store(rest))
+        }
+        Kind::Offer => {
+            let Body([cookie, bytes, a, b, c, d]) = Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
+            let offer = Offer([a, b, c, d]);
+            let synchronous = packet.flags & SYNCHRONOUS != 0;
+            (synchronous, cookie, Payload::Offered { bytes, offer })
+        }
+        Kind::Advance => {
+            let Body([cookie, bytes]) = Body::whole(payload)?;
+            // The payload is sent after the match, which is all that a synchronous send asks for.
+            (false, cookie, Payload::Kept { bytes })
+        }
+        _ => return None,
+    };
+    Some(Unexpected {
+        payload,
+        peer,
+        synchronous,
+        cookie,
+    })
 }
 
 /// Copies a payload to a user's buffer; the shortest ones without a call.
@@ -198,47 +223,9 @@ impl Core {
     fn protocol(&mut self, from: Peer, packet: &Packet, payload: &[u8]) -> Option<()> {
         let view = View(packet.words());
         match packet.kind {
-            Kind::Eager => {
-                let (Body([cookie]), rest) = Body::<1>::split(payload)?;
-                let unexpected = Unexpected {
-                    payload: Payload::store(rest),
-                    peer: from,
-                    synchronous: true,
-                    cookie,
-                };
+            Kind::Eager | Kind::Offer | Kind::Advance => {
+                let unexpected = unexpected(from, packet, payload)?;
                 self.arrived(envelope(view), unexpected);
-            }
-            Kind::Offer => {
-                let Body([cookie, bytes, a, b, c, d]) =
-                    Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
-                let payload = Payload::Offered {
-                    bytes,
-                    offer: Offer([a, b, c, d]),
-                };
-                let synchronous = packet.flags & SYNCHRONOUS != 0;
-                self.arrived(
-                    envelope(view),
-                    Unexpected {
-                        payload,
-                        peer: from,
-                        synchronous,
-                        cookie,
-                    },
-                );
-            }
-            Kind::Advance => {
-                let Body([cookie, bytes]) = Body::whole(payload)?;
-                let payload = Payload::Kept { bytes };
-                // The payload is sent after the match, which is all that a synchronous send asks for.
-                self.arrived(
-                    envelope(view),
-                    Unexpected {
-                        payload,
-                        peer: from,
-                        synchronous: false,
-                        cookie,
-                    },
-                );
             }
             Kind::Clear => {
                 let Body([cookie, remote]) = Body::<{ CLEAR_BYTES / 8 }>::whole(payload)?;

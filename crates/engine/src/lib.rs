@@ -85,11 +85,6 @@ impl<F: Fabric> Engine<F> {
         &self.fabric
     }
 
-    /// How waiting threads behave when there are enough cores.
-    pub fn pace(&self) -> Pace {
-        self.pace
-    }
-
     #[inline]
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
         self.lanes[lane as usize].get_or_make(|| {

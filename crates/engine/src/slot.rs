@@ -126,12 +126,10 @@ pub(crate) struct Slot {
 const _: () = assert!(size_of::<Slot>() == 128);
 
 impl Slot {
-    /// Has both lines fetched, for later.
+    /// Has the slot fetched, for later: one line, which processors accompany by the other of an aligned pair.
     #[inline(always)]
     pub fn fetch(&self) {
-        let address = std::ptr::from_ref(self).cast::<[u8; 64]>();
-        weft_sync::fetch(address);
-        weft_sync::fetch(address.wrapping_add(1));
+        weft_sync::fetch(self);
     }
 
     pub fn free() -> Slot {

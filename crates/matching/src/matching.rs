@@ -5,6 +5,7 @@ mod tests;
 
 use crate::key::{Key, Kind};
 use crate::low_water::SAMPLE_OPERATIONS;
+use crate::pending::FETCHED_FROM;
 use crate::posted::Posted;
 use crate::steps::Counter;
 use crate::unexpected::Unexpected;
@@ -258,10 +259,10 @@ impl<P, U> Matching<P, U> {
         self.prefetch(&self.prepare(envelope));
     }
 
-    /// Whether looking ahead is of any use: few posted receives stand in the cache anyway.
+    /// Whether looking ahead is of any use: posted receives that are not many stand in the cache anyway.
     #[inline]
     pub fn prefetches(&self) -> bool {
-        self.posted.cells.len() != 0
+        self.posted.cells.len() >= FETCHED_FROM
     }
 
     /// Posted receives that wait.

@@ -13,8 +13,8 @@ use crate::NIL;
 /// Cells linked together at most: enough to overlap all misses that a core can have under way.
 pub(crate) const ROOM: usize = 64;
 
-/// While a side has fewer cells, it stands in the cache, and nothing is fetched ahead.
-pub(crate) const FETCHED_FROM: u32 = 2048;
+/// While a side has fewer cells, it stands in the cache, and nothing is fetched ahead. Few in unit tests.
+pub(crate) const FETCHED_FROM: u32 = if cfg!(test) { 16 } else { 2048 };
 
 pub(crate) struct Pending {
     /// `NIL` where a cell was taken out.

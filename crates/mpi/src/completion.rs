@@ -88,6 +88,7 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             let sent = finish(&mut { pair.send })?;
             let received = finish(&mut { pair.receive })?;
             process().compounds.remove(request.0);
+            drop(pair.outgoing.lock().take());
             *request = Request::NULL;
             let failed = received.class == Class::Success && sent.class != Class::Success;
             Ok(if failed {
@@ -404,15 +405,31 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
             active.map_or(Ok(()), |mut inner| free(&mut inner))
         }
         Compound::Pair(pair) => {
-            // The bounce buffer of a replacing exchange is needed until the data are out.
-            if pair.outgoing.is_some() {
-                std::mem::forget(compound.clone());
+            free(&mut { pair.receive })?;
+            match pair.outgoing.lock().take() {
+                Some(outgoing) => {
+                    linger(pair.send, outgoing);
+                    Ok(())
+                }
+                None => free(&mut { pair.send }),
             }
-            free(&mut { pair.send })?;
-            free(&mut { pair.receive })
         }
         Compound::Flush(_) => Ok(()),
     }
+}
+
+/// Keeps the copy of a freed exchange's outgoing data until they are out; lets go of those that are.
+fn linger(send: Request, outgoing: Box<[u8]>) {
+    let mut lingering = process().lingering.lock();
+    lingering.push((send, outgoing));
+    lingering.retain_mut(|(send, _)| match send.as_engine() {
+        Some(id) if id != RequestId::DONE && !process().engine.is_complete(id) => true,
+        _ => {
+            // It is complete; there is nobody to tell.
+            let _ = free(send);
+            false
+        }
+    });
 }
 
 /// `MPI_Cancel`.

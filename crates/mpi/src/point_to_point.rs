@@ -1,5 +1,6 @@
 //! Sending and receiving (MPI-5.0 chapter 3).
 
+use parking_lot::Mutex;
 use weft_engine::{Incoming, Outgoing};
 use weft_transport::Memory;
 
@@ -221,7 +222,7 @@ pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request>
     Compound::Pair(Pair {
         send: outgoing,
         receive: incoming,
-        outgoing: None,
+        outgoing: Mutex::new(None),
     })
     .register()
 }
@@ -251,7 +252,7 @@ pub fn isend_receive_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -
     Compound::Pair(Pair {
         send: pair.0,
         receive: pair.1,
-        outgoing: Some(outgoing),
+        outgoing: Mutex::new(Some(outgoing)),
     })
     .register()
 }

@@ -14,7 +14,7 @@ use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
-use crate::request::Compound;
+use crate::request::{Compound, Request};
 use crate::table::Table;
 use crate::types::UserType;
 
@@ -53,6 +53,8 @@ pub struct Process {
     pub(crate) groups: Table<Group>,
     pub(crate) types: Table<UserType>,
     pub(crate) compounds: Table<Compound>,
+    /// Sends of freed exchanges, and their data; see `completion::linger`.
+    pub(crate) lingering: Mutex<Vec<(Request, Box<[u8]>)>>,
     pub(crate) contexts: Contexts,
     pub(crate) buffers: Mutex<Buffers>,
     pub(crate) world: Arc<Comm>,
@@ -211,6 +213,7 @@ impl Process {
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),
             compounds: Table::new(kind::COMPOUND),
+            lingering: Mutex::default(),
             contexts: Contexts::new(),
             buffers: Mutex::default(),
             world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),

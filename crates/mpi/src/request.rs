@@ -189,7 +189,7 @@ pub(crate) struct Pair {
     pub send: Request,
     pub receive: Request,
     /// Holds the outgoing data of `MPI_Isendrecv_replace`.
-    pub outgoing: Option<Box<[u8]>>,
+    pub outgoing: Mutex<Option<Box<[u8]>>>,
 }
 
 impl Compound {

@@ -245,7 +245,7 @@ impl Pair {
         if self.matching.steps().operations.is_multiple_of(16) {
             self.matching.audit();
         }
-        if self.matching.prefetches() != self.in_tables {
+        if (self.matching.posted.cells.len() != 0) != self.in_tables {
             self.in_tables = !self.in_tables;
             self.moves += 1;
         }
