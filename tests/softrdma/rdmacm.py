@@ -1,24 +1,29 @@
 """The connection manager in the place of rdma-core's librdmacm: rdma-core's own examples, perftest's -R, libfabric's
 connected endpoints."""
 
+import ipaddress
 import re
 import time
 
-from stand import Failure, Pair, free_port, kill_all, listens, require
+from stand import Failure, Pair, Skip, free_port, kill_all, listens, require
 
 
 def own_address(stand):
     """The address that the device's GID holds: libfabric's connected endpoints are found by it."""
     output = stand.run(["ibv_devinfo", "-v"])
-    found = re.search(r"GID\[\s*1\]:\s+::ffff:([0-9.]+)", output)
+    found = re.search(r"GID\[ *1\]:\s+(0000:0000:0000:0000:0000:ffff:\S+)", output)
     require(found, f"no IPv4 GID:\n{output}")
-    return found.group(1)
+    return str(ipaddress.IPv6Address(found.group(1)).ipv4_mapped)
 
 
-def pair(stand, server, client):
+# udaddy's, which cannot be changed.
+UDADDY_PORT = 7174
+
+
+def pair(stand, server, client, port=None):
     """`server` and, once it listens, `client`; both are given the port."""
     environment = stand.environment()
-    port = free_port()
+    port = port or free_port()
     serving = stand.start(server(port), environment)
     deadline = time.monotonic() + 15
     while not listens(port):
@@ -47,6 +52,14 @@ def example(stand, program, *options):
         require("return status 0" in output, output)
 
 
+def datagrams(stand):
+    if listens(UDADDY_PORT):
+        raise Skip(f"port {UDADDY_PORT} is taken")
+    client = ["udaddy", "-s", "127.0.0.1"]
+    for output in pair(stand, lambda port: ["udaddy"], lambda port: client, UDADDY_PORT).succeed(30):
+        require("return status 0" in output, output)
+
+
 def endpoints(stand):
     """Identifiers without channels: rdma_create_ep, rdma_get_request."""
     server, client = pair(
@@ -64,13 +77,13 @@ def refused(stand):
 
 
 def perftest(stand, program, *options):
-    for output in stand.pair([program, "-R", "-n", "200", *options]).succeed(60):
-        require(re.search(r"^ *\d+ +200 ", output, re.M), f"no figures:\n{output}")
+    _, client = stand.pair([program, "-R", "-n", "200", *options]).succeed(60)
+    require(re.search(r"^ *\d+ +200 ", client, re.M), f"no figures:\n{client}")
 
 
 def libfabric(stand, provider, kind):
     address = own_address(stand)
-    command = ["fi_pingpong", "-p", provider, "-e", kind, "-I", "200", "-c"]
+    command = ["fi_pingpong", "-p", provider, "-e", kind, "-I", "50", "-c"]
     for output in stand.pair(command, port_options=("-B", "-P"), host=address).succeed(60):
         require(re.search(r"^\d+k?\s+\d", output, re.M), f"no figures:\n{output}")
 
@@ -81,8 +94,8 @@ def cases(stand):
         return
     yield "rdmacm: nobody listens", lambda: refused(stand)
     yield "rdmacm: ucmatose, 10 connections", lambda: example(stand, "ucmatose", "-c", 10)
-    yield "rdmacm: ucmatose, queue pairs moved by the program", lambda: example(stand, "ucmatose", "-m")
-    yield "rdmacm: udaddy, datagrams", lambda: example(stand, "udaddy")
+    yield "rdmacm: ucmatose, moved between channels", lambda: example(stand, "ucmatose", "-m")
+    yield "rdmacm: udaddy, datagrams", lambda: datagrams(stand)
     yield "rdmacm: rdma_server and rdma_client", lambda: endpoints(stand)
     yield "rdmacm: ib_write_bw -R", lambda: perftest(stand, "ib_write_bw")
     yield "rdmacm: ib_read_lat -R", lambda: perftest(stand, "ib_read_lat")

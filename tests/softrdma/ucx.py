@@ -7,8 +7,8 @@ from stand import require
 TRANSPORTS = ("rc_verbs", "ud_verbs")
 # UCX's tests of a transport itself (UCT), by what datagrams have.
 UCT = {
-    "rc_verbs": ("am_lat", "put_lat", "am_bw", "put_bw", "get", "fadd", "swap", "cswap", "add_mr"),
-    "ud_verbs": ("am_lat", "am_bw", "put_lat"),
+    "rc_verbs": ("am_lat", "put_lat", "am_bw", "put_bw", "fadd", "cswap", "add_mr"),
+    "ud_verbs": ("am_lat", "am_bw"),
 }
 UCP = ("tag_lat", "tag_bw", "ucp_put_lat", "ucp_get", "ucp_fadd", "stream_bw", "ucp_am_lat")
 
@@ -38,15 +38,17 @@ def cases(stand):
     if stand.quick:
         return
     yield "ucx: ucx_info lists the device", lambda: listed(stand)
+    yield "ucx: rc_verbs get", lambda: measure(stand, [*"-d softrdma0:1 -x rc_verbs -t get -D zcopy -s 4096".split()], {})
     for transport in TRANSPORTS:
         for test in UCT[transport]:
             options = ["-d", "softrdma0:1", "-x", transport, "-t", test]
             yield f"ucx: {transport} {test}", lambda o=options: measure(stand, o, {})
+        # Reliable connections are set up by datagrams.
+        variables = {"UCX_TLS": {"rc_verbs": "rc_verbs,ud_verbs:aux,self"}.get(transport, f"{transport},self")}
+        variables["UCX_NET_DEVICES"] = "softrdma0:1"
         for test in UCP:
-            variables = {"UCX_TLS": f"{transport},self", "UCX_NET_DEVICES": "softrdma0:1"}
             yield f"ucx: {test} over {transport}", lambda t=test, v=variables: measure(stand, ["-t", t], v)
         for size in ("1", "5000", "1000000"):
-            variables = {"UCX_TLS": f"{transport},self", "UCX_NET_DEVICES": "softrdma0:1"}
             yield f"ucx: tag_bw of {size} bytes over {transport}", lambda s=size, v=variables: measure(
                 stand, ["-t", "tag_bw", "-s", s], v
             )
