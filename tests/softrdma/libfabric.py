@@ -1,5 +1,4 @@
-"""libfabric's verbs provider: lists the device, and exchanges datagrams. Its connected endpoints need a connection manager
-whose kernel side (rdma_cm) is not here: see docs/softrdma.md."""
+"""libfabric's verbs provider: lists the device, and exchanges datagrams. Its connected endpoints are in rdmacm.py."""
 
 import re
 
