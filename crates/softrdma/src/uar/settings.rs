@@ -142,14 +142,16 @@ fn total_uuars(lookup: Lookup) -> Result<u32, Error> {
 
 fn low_latency_uuars(lookup: Lookup, total: u32) -> Result<u32, Error> {
     const NAME: &str = "MLX5_NUM_LOW_LAT_UUARS";
-    let asked = number(lookup, NAME)?.unwrap_or(i64::from(adapter::DEFAULT_LOW_LATENCY_UUARS));
+    let given = number(lookup, NAME)?;
+    let asked = given.unwrap_or(i64::from(adapter::DEFAULT_LOW_LATENCY_UUARS));
     if asked < 0 {
         return Err(invalid(NAME, asked, "it cannot be negative"));
     }
     let low = asked.max(i64::from(total) - i64::from(adapter::MAX_SHARED_UUARS));
     if low > i64::from(total) - 1 {
+        let default = if given.is_none() { " (default)" } else { "" };
         return Err(Error::Exhausted(format!(
-            "{NAME}={asked}: of {total} uUARs (MLX5_TOTAL_UUARS) at most {} can be low-latency ones",
+            "{NAME}={asked}{default}: of {total} uUARs (MLX5_TOTAL_UUARS) at most {} can be low-latency ones",
             total - 1
         )));
     }

@@ -112,6 +112,9 @@ fn nonsense_in_another_process_is_survived() {
     assert_eq!(read_contexts(0, |_| Some(chunk)), []);
     assert_eq!(read_contexts(4096, |_| Some(chunk)), []);
     assert_eq!(read_contexts(4096, |_| None), []);
+    // A context in what does not say that it is a chunk.
+    chunk[1][0] = 1 | 7 << 16;
+    assert_eq!(read_contexts(4096, |_| Some(chunk)), []);
     // A ring of chunks with a context that says enormous things and a record of an unknown kind.
     chunk[0] = [4096; WORDS];
     chunk[0][0] = CHUNK_MAGIC;

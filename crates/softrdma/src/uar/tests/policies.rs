@@ -125,6 +125,16 @@ fn dynamic_policy_gives_left_dedicated_uuars_first() {
 }
 
 #[test]
+fn dynamic_policy_prefers_shared_uuars_that_were_left() {
+    let context = Host::new().open(dynamic());
+    let mut living: Vec<_> = (0..28).map(|_| context.create_qp(None).unwrap()).collect();
+    // All twelve shared ones have two queue pairs now; the one that loses one is next.
+    let left = living.remove(20).uuar();
+    assert_ne!(left, living[4].uuar());
+    assert_eq!(sequence(&context, 1), [left]);
+}
+
+#[test]
 fn dynamic_policy_takes_whole_pages_for_an_odd_number_of_dedicated_uuars() {
     let settings = Settings {
         low_latency_uuars: 5,

@@ -69,12 +69,15 @@ fn low_latency_uuars_out_of_range() {
     let (errno, text) = refusal(&[("MLX5_NUM_LOW_LAT_UUARS", "-1")]);
     assert_eq!(errno, libc::EINVAL);
     assert!(text.starts_with("MLX5_NUM_LOW_LAT_UUARS=-1: "), "{text}");
-    let (errno, _) = refusal(&[("MLX5_NUM_LOW_LAT_UUARS", "16")]);
+    let (errno, text) = refusal(&[("MLX5_NUM_LOW_LAT_UUARS", "16")]);
     assert_eq!(errno, libc::ENOMEM);
+    assert!(text.starts_with("MLX5_NUM_LOW_LAT_UUARS=16: "), "{text}");
     // The default of 4 is too much for so few.
     for total in ["1", "2", "4"] {
-        let (errno, _) = refusal(&[("MLX5_TOTAL_UUARS", total)]);
+        let (errno, text) = refusal(&[("MLX5_TOTAL_UUARS", total)]);
         assert_eq!(errno, libc::ENOMEM, "{total}");
+        let expected = "MLX5_NUM_LOW_LAT_UUARS=4 (default): ";
+        assert!(text.starts_with(expected), "{text}");
     }
 }
 
