@@ -96,6 +96,18 @@ impl Indexes {
     }
 }
 
+/// What is behind a block.
+enum Memory {
+    /// Zeroes.
+    Zeroes,
+    /// Anything: it is read only where it was written. There is memory for it at once, unless it is a huge ring, which is seldom
+    /// used to its end.
+    AsWritten,
+}
+
+/// Rings from this size on get their memory when they are written.
+const SPARSE: u64 = 1 << 20;
+
 /// Where a ring is, for giving it back.
 #[derive(Clone, Copy, Debug)]
 struct Block {
@@ -158,24 +170,38 @@ impl Home {
         io::Error::from_raw_os_error(libc::ENOMEM)
     }
 
-    /// A block of the heap, zeroed.
-    fn take_block(&self, bytes: u64) -> io::Result<Block> {
+    /// A block of the heap with `memory` behind it.
+    fn take_block(&self, bytes: u64, memory: Memory) -> io::Result<Block> {
         let bytes = Heap::block_bytes(bytes).ok_or_else(Home::no_room)?;
         let offset = self.state().heap.take(bytes).ok_or_else(Home::no_room)?;
         let block = Block { offset, bytes };
         let mapping = self.segment.mapping();
-        let filled = mapping.fill(offset, bytes).and_then(|()| {
-            let address = mapping
-                .address_of(offset, bytes)
-                .ok_or_else(Home::no_room)?;
-            // SAFETY: inside the mapping; the block is nobody else's.
-            unsafe { std::ptr::write_bytes(address, 0, bytes as usize) };
-            Ok(block)
-        });
-        if filled.is_err() {
-            self.give_back_block(block);
+        let ready = match memory {
+            Memory::AsWritten if bytes >= SPARSE => mapping.lengthen(offset + bytes),
+            Memory::AsWritten => mapping.fill(offset, bytes),
+            Memory::Zeroes => self.zero(block),
+        };
+        match ready {
+            Ok(()) => Ok(block),
+            Err(error) => {
+                self.give_back_block(block);
+                Err(error)
+            }
         }
-        filled
+    }
+
+    fn zero(&self, block: Block) -> io::Result<()> {
+        let mapping = self.segment.mapping();
+        if block.bytes >= OWN_PAGES {
+            mapping.empty(block.offset, block.bytes);
+            return mapping.fill(block.offset, block.bytes);
+        }
+        mapping.fill(block.offset, block.bytes)?;
+        let address = mapping.address_of(block.offset, block.bytes);
+        let address = address.ok_or_else(Home::no_room)?;
+        // SAFETY: inside the mapping; the block is nobody else's.
+        unsafe { std::ptr::write_bytes(address, 0, block.bytes as usize) };
+        Ok(())
     }
 
     fn give_back_block(&self, block: Block) {
@@ -187,7 +213,7 @@ impl Home {
 
     /// Memory that peers reach at memory speed: `ibv_alloc_buf`.
     pub fn allocate_buffer(&self, bytes: u64) -> io::Result<*mut u8> {
-        let block = self.take_block(bytes)?;
+        let block = self.take_block(bytes, Memory::Zeroes)?;
         self.state().buffers.insert(block.offset, block.bytes);
         let address = self.segment.mapping().address_of(block.offset, block.bytes);
         address.ok_or_else(Home::no_room)
@@ -227,7 +253,8 @@ impl Home {
         let index = self.state().cqs.take();
         let made = index.ok_or_else(Home::no_room).and_then(|index| {
             let bytes = size_of::<super::completion::CqRecord>();
-            self.fill_record(process::CQS, index, bytes)?;
+            let ready = self.fill_record(process::CQS, index, bytes);
+            ready.inspect_err(|_| self.state().cqs.freed.push_back(index))?;
             Ok(index as u16)
         });
         let index = made.inspect_err(|_| self.give_back_block(block))?;
@@ -296,7 +323,8 @@ impl Home {
             .max(1)
             .checked_next_power_of_two()
             .ok_or_else(Home::no_room)?;
-        Ok((self.take_block(u64::from(slots) * entry_bytes)?, slots))
+        let bytes = u64::from(slots) * entry_bytes;
+        Ok((self.take_block(bytes, Memory::AsWritten)?, slots))
     }
 
     fn give_back_ring(&self, offset: u64, slots: u32, entry_bytes: u64) {
@@ -318,11 +346,13 @@ impl Home {
         fill: impl FnOnce(u16, &QpRecord),
     ) -> io::Result<u16> {
         let index = self.state().qps.take().ok_or_else(Home::no_room)?;
-        self.fill_record(process::QPS, index, size_of::<QpRecord>())?;
-        let receiving = size_of::<super::receiving::ReceivingRecord>();
-        self.fill_record(process::RECEIVINGS, index, receiving)?;
         let record = self.segment.qp(index as u16);
-        self.found_ring(&record.ring, capacity, max_sges)?;
+        let receiving = size_of::<super::receiving::ReceivingRecord>();
+        let ready = self
+            .fill_record(process::QPS, index, size_of::<QpRecord>())
+            .and_then(|()| self.fill_record(process::RECEIVINGS, index, receiving))
+            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
+        ready.inspect_err(|_| self.state().qps.freed.push_back(index))?;
         fill(index as u16, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
         Ok(index as u16)
@@ -348,10 +378,12 @@ impl Home {
         fill: impl FnOnce(u16, &super::receive::SrqRecord),
     ) -> io::Result<u16> {
         let index = self.state().srqs.take().ok_or_else(Home::no_room)?;
-        let bytes = size_of::<super::receive::SrqRecord>();
-        self.fill_record(process::SRQS, index, bytes)?;
         let record = self.segment.srq(index as u16);
-        self.found_ring(&record.ring, capacity, max_sges)?;
+        let bytes = size_of::<super::receive::SrqRecord>();
+        let ready = self
+            .fill_record(process::SRQS, index, bytes)
+            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
+        ready.inspect_err(|_| self.state().srqs.freed.push_back(index))?;
         fill(index as u16, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
         Ok(index as u16)
@@ -390,7 +422,8 @@ impl Home {
     pub fn register(&self, region: &Region) -> io::Result<u32> {
         let index = self.state().regions.take().ok_or_else(Home::no_room)?;
         let bytes = size_of::<super::regions::MrRecord>();
-        self.fill_record(process::REGIONS, index, bytes)?;
+        let ready = self.fill_record(process::REGIONS, index, bytes);
+        ready.inspect_err(|_| self.state().regions.freed.push_back(index))?;
         self.segment
             .header()
             .regions

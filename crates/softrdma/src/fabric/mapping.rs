@@ -175,6 +175,23 @@ impl Mapping {
         }
     }
 
+    /// Has the file go on to `end` at least. Memory comes where it is written.
+    pub fn lengthen(&self, end: u64) -> io::Result<()> {
+        if end > self.span {
+            return Err(io::Error::from_raw_os_error(libc::ENOMEM));
+        }
+        while size_of_file(self.memfd())? < end {
+            // SAFETY: takes numbers only.
+            let result = unsafe { libc::ftruncate(self.memfd.as_raw_fd(), end as libc::off_t) };
+            match checked(result) {
+                // Another thread made it longer still; shrinking is sealed.
+                Err(error) if error.raw_os_error() == Some(libc::EPERM) => {}
+                result => return result.map(drop),
+            }
+        }
+        Ok(())
+    }
+
     /// Gives the memory behind whole pages back; they read as zeros until filled anew.
     pub fn empty(&self, offset: u64, length: u64) {
         let begin = offset.next_multiple_of(PAGE);
@@ -259,6 +276,11 @@ mod tests {
             assert!(mapping.address_of(offset, length).is_none());
         }
         assert!(mapping.fill(0, 5 * PAGE).is_err());
+        assert!(mapping.lengthen(5 * PAGE).is_err());
+        mapping.lengthen(3 * PAGE).unwrap();
+        mapping.lengthen(2 * PAGE).unwrap();
+        assert!(mapping.address_of(0, 3 * PAGE).is_some());
+        assert!(mapping.address_of(0, 4 * PAGE).is_none());
     }
 
     #[test]

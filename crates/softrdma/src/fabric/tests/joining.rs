@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use super::super::identity::Identity;
 use super::super::processes::{FREE, LIVE};
 use super::super::{Fabric, JoinError, door, socket};
-use super::{PART, Player, Random, descriptors, fabric_name, join, listen, say};
+use super::{PART, Player, Random, fabric_name, join, listen, opened, say};
 
 /// Says in which fabric it is, then stays until it is told to go.
 pub fn member(name: &str) {
@@ -121,11 +121,13 @@ fn a_full_fabric_is_an_error_that_says_so() {
     let name = fabric_name("full");
     let mut occupant = Player::start("occupant", std::slice::from_ref(&name));
     assert_eq!(occupant.hear().as_deref(), Some("full"));
-    let before = descriptors();
     let error = Fabric::join(&name).map(drop).unwrap_err();
     assert!(matches!(error, JoinError::Full));
     assert!(error.to_string().contains("255 processes"), "{error}");
-    assert!(descriptors() <= before + 2, "descriptors are left");
+    assert_eq!(
+        opened(&format!("/memfd:{} (deleted)", door::memfd_name(&name))),
+        0
+    );
     occupant.kill();
     Fabric::join(&name).unwrap();
 }

@@ -8,7 +8,7 @@ use super::super::completion::PushError;
 use super::super::lock::PATIENT;
 use super::super::receive::Ring;
 use super::super::xrc::Opening;
-use super::{Completion, Player, Random, Target, completion, descriptors, join, regions, say};
+use super::{Completion, Player, Random, Target, completion, join, regions, say};
 use crate::fabric::{Cq, Fabric};
 
 const KILLS: usize = 500;
@@ -113,7 +113,6 @@ fn nothing_is_lost_or_left() {
     };
     let mut random = Random(99);
     let mut players: Vec<Player> = (0..3).map(|_| Player::start("worker", &words)).collect();
-    let before = descriptors();
     for _ in 0..KILLS {
         let until = std::time::Instant::now() + Duration::from_micros(random.next() % 2000);
         while std::time::Instant::now() < until {
@@ -135,7 +134,6 @@ fn nothing_is_lost_or_left() {
     drop(players);
     finish(fabric, &target, &mut ledger, key);
     assert!(ledger.received > 1000 && ledger.pushed.len() > KILLS / 10);
-    assert!(descriptors() <= before, "descriptors are left");
 }
 
 /// Everybody is dead: locks are to be had, and nothing belongs to anyone.
@@ -174,12 +172,19 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
         .domains()
         .open(processes, 0, Some([1, 2]), alone)
         .unwrap();
+    // Of all connections to the name the listener is left, and no socket of a process but its name's.
     let names = std::fs::read_to_string("/proc/net/unix").unwrap();
-    let mine = format!("softrdma.{:016x}", fabric.home().key());
-    let left: Vec<&str> = names
-        .lines()
-        .filter_map(|line| line.split('@').nth(1))
-        .filter(|name| name.starts_with(&mine))
-        .collect();
-    assert_eq!(left, Vec::<&str>::new());
+    let count = |name: &str| {
+        let names = names.lines().filter_map(|line| line.split('@').nth(1));
+        names.filter(|found| found.starts_with(name)).count()
+    };
+    assert_eq!(count(&format!("softrdma.{:016x}", fabric.home().key())), 0);
+    assert_eq!(
+        count(&format!(
+            "softrdma.{}.{}",
+            processes.identity().user,
+            target.fabric
+        )),
+        1
+    );
 }

@@ -6,6 +6,7 @@ mod queues;
 mod regions;
 mod sharing;
 mod stepping;
+mod telling;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -194,7 +195,9 @@ impl Random {
     }
 }
 
-/// Descriptors that this process has open.
-fn descriptors() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
+/// Descriptors that this process has of the file with that name.
+fn opened(name: &str) -> usize {
+    let all = std::fs::read_dir("/proc/self/fd").unwrap();
+    let links = all.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    links.filter(|link| link.to_str() == Some(name)).count()
 }
