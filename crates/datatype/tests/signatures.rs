@@ -216,6 +216,8 @@ fn fortran_types_are_the_smallest_that_suffice() {
     let reals = [
         (Some(6), Some(37), Some(Predefined::Real4)),
         (Some(7), None, Some(Predefined::Real8)),
+        (Some(15), Some(307), Some(Predefined::Real8)),
+        (Some(16), None, Some(extended)),
         (None, Some(308), Some(extended)),
         (Some(33), Some(4931), Some(Predefined::Real16)),
         (Some(34), None, None),
