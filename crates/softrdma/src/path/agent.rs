@@ -53,7 +53,7 @@ struct Watch {
 const NEVER: u64 = u64::MAX;
 
 /// A helper is taken to be there this long after it last was.
-const HELPED_NS: u64 = 2_000_000;
+const HELPED_NS: u64 = 200_000;
 
 /// Every so manieth poll in vain helps.
 const HELP_EVERY: u32 = 8;
@@ -104,6 +104,8 @@ impl Agent {
         self.helped_ns.store(now, Ordering::Relaxed);
         let due = desk.ports.turn(now);
         drop(desk);
+        // The peer's answer may have to be given on this core.
+        std::thread::yield_now();
         if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
             self.wake();
         }
@@ -191,18 +193,26 @@ fn run(process: &'static Process) {
     let bell = Bell::create(process.home());
     let mut watches = Vec::new();
     loop {
-        let due = turn(process, agent, bell.as_ref().ok(), &mut watches);
-        sleep(process, agent, bell.as_ref().ok(), &watches, due);
+        let rest = turn(process, agent, bell.as_ref().ok(), &mut watches);
+        sleep(process, agent, bell.as_ref().ok(), &watches, &rest);
     }
 }
 
-/// Does what there is to do; when to wake at the latest.
+/// What the agent sleeps for.
+struct Rest {
+    /// When to wake at the latest.
+    due: Option<u64>,
+    /// Somebody else watches the port.
+    is_helped: bool,
+}
+
+/// Does what there is to do, and says how to sleep then.
 fn turn(
     process: &'static Process,
     agent: &Agent,
     bell: Option<&Bell>,
     watches: &mut Vec<Watch>,
-) -> Option<u64> {
+) -> Rest {
     agent.hear();
     if let Some(bell) = bell {
         bell.hear(process.home());
@@ -232,11 +242,12 @@ fn turn(
         due = earliest(due, next);
         next.is_some()
     });
-    if agent.is_helped(now) {
+    let is_helped = agent.is_helped(now);
+    if is_helped {
         due = earliest(due, Some(now + HELPED_NS));
     }
     agent.due.store(due.unwrap_or(NEVER), Ordering::Relaxed);
-    due
+    Rest { due, is_helped }
 }
 
 /// The earlier of two times, if there are any.
@@ -297,25 +308,19 @@ fn interest(fd: RawFd) -> libc::pollfd {
     }
 }
 
-/// Sleeps until something happens or `due` has come.
-fn sleep(
-    process: &Process,
-    agent: &Agent,
-    bell: Option<&Bell>,
-    watches: &[Watch],
-    due: Option<u64>,
-) {
+/// Sleeps until something happens or the time has come.
+fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
     let mut interests = vec![
         interest(agent.wake.as_raw_fd()),
         interest(process.fabric.door()),
     ];
     interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
-    if !agent.is_helped(clock::monotonic_ns()) {
+    if !rest.is_helped {
         interests.extend(agent.desk().ports.descriptors().map(interest));
     }
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
-    let timeout = due.map(|due| {
+    let timeout = rest.due.map(|due| {
         let left = Duration::from_nanos(due.saturating_sub(clock::monotonic_ns()));
         libc::timespec {
             tv_sec: left.as_secs() as libc::time_t,
