@@ -13,9 +13,10 @@
 //! There is memory for a block's first page from the start, and for the rest from the first packet that needs it; at
 //! most [`LONG_BLOCKS`] of a lane's are made so long.
 
+use std::num::NonZeroU8;
 use std::sync::Arc;
 
-use weft_sync::cells::Malformed;
+use weft_sync::cells::{Elsewhere, Malformed};
 
 use super::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES};
 use crate::segment::Mapping;
@@ -24,8 +25,8 @@ use crate::segment::Mapping;
 pub const LONG_BLOCKS: u64 = 64;
 
 /// In whose segment a block lies: that of the sender or of the receiver of the packet in it. What stands in cells.
-const SENDERS: u8 = 1;
-const RECEIVERS: u8 = 2;
+const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
+const RECEIVERS: NonZeroU8 = NonZeroU8::new(2).unwrap();
 
 /// A block that this process knows.
 struct Block {
@@ -46,7 +47,7 @@ pub struct Exchange {
 /// Where a packet is to be written, which is this process's until the packet is published.
 pub struct Place {
     /// For the cell.
-    pub name: u8,
+    pub name: NonZeroU8,
     pub base: *mut u8,
 }
 
@@ -94,17 +95,11 @@ impl Exchange {
         (own.held && own.bytes < BLOCK_BYTES).then_some(&mut own.bytes)
     }
 
-    /// A packet of `bytes` has come in the block `name`, which is held from here on: where it is. `link` is the one
-    /// from the peer.
+    /// A packet has come in a block, which is held from here on: where it is. `link` is the one from the peer.
     #[inline]
-    pub fn take(
-        &mut self,
-        name: u8,
-        bytes: u32,
-        link: &Arc<Mapping>,
-    ) -> Result<*const u8, Malformed> {
-        let bytes = bytes as usize;
-        let block = match name {
+    pub fn take(&mut self, packet: Elsewhere, link: &Arc<Mapping>) -> Result<*const u8, Malformed> {
+        let bytes = packet.bytes as usize;
+        let block = match packet.place {
             SENDERS => Some(
                 self.theirs
                     .get_or_insert_with(|| Block::new(link.clone(), false)),
@@ -128,11 +123,17 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::Segment;
+    use crate::endpoint::LINK_BYTES;
+    use crate::segment::{PAGE, Segment};
 
     fn link() -> Arc<Mapping> {
-        let segment = Segment::create(crate::segment::PAGE).unwrap();
-        Arc::new(segment.carve(super::super::LINK_BYTES).unwrap().1)
+        let segment = Segment::create(PAGE).unwrap();
+        Arc::new(segment.carve(LINK_BYTES).unwrap().1)
+    }
+
+    fn packet(place: NonZeroU8, bytes: usize) -> Elsewhere {
+        let bytes = bytes as u32;
+        Elsewhere { place, bytes }
     }
 
     #[test]
@@ -144,18 +145,17 @@ mod tests {
             // The first question is in the asker's block, the answer goes back in it.
             let place = a.lend(100).unwrap();
             assert!(a.lend(100).is_none());
-            assert!(b.take(place.name, 100, &there).is_ok());
+            assert!(b.take(packet(place.name, 100), &there).is_ok());
             let place = b.lend(SHORT_BLOCK_BYTES).unwrap();
             assert!(b.lend(1).is_none());
-            assert!(a.take(place.name, 100, &back).is_ok());
+            assert!(a.take(packet(place.name, 100), &back).is_ok());
         }
         b.found(back.clone());
-        assert!(b.lend(SHORT_BLOCK_BYTES + 1).is_none(), "too short yet");
-        assert!(a.short().is_some());
+        let long = SHORT_BLOCK_BYTES + 1;
+        assert!(b.lend(long).is_none(), "too short yet");
         *a.short().unwrap() = BLOCK_BYTES;
-        let place = a.lend(SHORT_BLOCK_BYTES + 1).unwrap();
-        let bytes = SHORT_BLOCK_BYTES as u32 + 1;
-        assert!(b.take(place.name, bytes, &there).is_ok());
+        let place = a.lend(long).unwrap();
+        assert!(b.take(packet(place.name, long), &there).is_ok());
         let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
         let names = places.map(|place| place.map(|place| place.name));
         assert_eq!(names, [Some(RECEIVERS), Some(SENDERS), None]);
@@ -165,16 +165,13 @@ mod tests {
     fn what_cannot_be_is_refused() {
         let (there, back) = (link(), link());
         let mut a = Exchange::default();
-        assert!(
-            a.take(RECEIVERS, 1, &back).is_err(),
-            "there is no such block"
-        );
+        let take = |a: &mut Exchange, place, bytes| a.take(packet(place, bytes), &back).is_ok();
+        assert!(!take(&mut a, RECEIVERS, 1), "there is no such block");
         a.found(there);
-        assert!(a.take(RECEIVERS, 1, &back).is_err(), "it is held here");
-        assert!(a.take(3, 1, &back).is_err());
-        let length = BLOCK_BYTES as u32;
-        assert!(a.take(SENDERS, length + 1, &back).is_err());
-        assert!(a.take(SENDERS, length, &back).is_ok());
-        assert!(a.take(SENDERS, length, &back).is_err(), "sent twice");
+        assert!(!take(&mut a, RECEIVERS, 1), "it is held here");
+        assert!(!take(&mut a, NonZeroU8::MAX, 1));
+        assert!(!take(&mut a, SENDERS, BLOCK_BYTES + 1));
+        assert!(take(&mut a, SENDERS, BLOCK_BYTES));
+        assert!(!take(&mut a, SENDERS, 1), "sent twice");
     }
 }

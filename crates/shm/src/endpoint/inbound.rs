@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use weft_sync::atomic::Ordering;
-use weft_sync::cells::{Arrival, Consumer, Malformed, Parts};
+use weft_sync::cells::{Arrival, Consumer, Elsewhere, Malformed, Parts};
 use weft_transport::{Header, Lost, Peer, Sink};
 
 use super::{CONTROL, LINK_BYTES, Links, PACKET, RING_BYTES, RING_CELLS};
@@ -257,23 +257,13 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let payload = match arrival.place {
+        let payload = match arrival.elsewhere {
             // SAFETY: the consumer advances only below.
-            0 => unsafe { arrival.payload() },
-            name => {
-                let base = links
-                    .exchange(self.peer)
-                    .take(name, arrival.bytes, &self.mapping)?;
-                // SAFETY: `take` checked the length; the block is this process's from here on (rule 2 of `exchange`),
-                // and nothing is sent, so nothing written to it, before the payload is handed over.
-                unsafe { std::slice::from_raw_parts(base, arrival.bytes as usize) }
-            }
+            None => unsafe { arrival.payload() },
+            Some(elsewhere) => self.exchanged(elsewhere, links)?,
         };
         match arrival.kind {
-            PACKET => {
-                links.counters.packets_received += 1;
-                sink.packet(self.peer, Header(arrival.header), payload);
-            }
+            PACKET => sink.packet(self.peer, Header(arrival.header), payload),
             CONTROL => bulk.control(links, self.peer, arrival.header, payload)?,
             _ => return Err(Malformed("it sent a message of no known kind")),
         }
@@ -281,5 +271,18 @@ impl Inbound {
             links.ring(&self.neighbour);
         }
         Ok(())
+    }
+
+    /// The payload of a packet that has come in a block.
+    fn exchanged<'a>(
+        &self,
+        elsewhere: Elsewhere,
+        links: &mut Links,
+    ) -> Result<&'a [u8], Malformed> {
+        let exchange = links.exchange(self.peer);
+        let base = exchange.take(elsewhere, &self.mapping)?;
+        // SAFETY: `take` checked the length; the block is this process's from here on (rule 2 of `exchange`), and nothing
+        // is sent, so nothing written to it, before the payload is handed over, which is all the caller does with it.
+        Ok(unsafe { std::slice::from_raw_parts(base, elsewhere.bytes as usize) })
     }
 }

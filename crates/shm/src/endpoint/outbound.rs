@@ -107,7 +107,6 @@ impl Links {
                 return Err(Refused::Lost);
             }
         }
-        self.counters.packets_sent += 1;
         Ok(())
     }
 
