@@ -162,3 +162,25 @@ impl Inbox {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_keep_their_bytes_when_the_first_are_dropped() {
+        let there = Ipv4Addr::LOCALHOST;
+        let mut batch = Batch::new();
+        for bytes in [&[1, 2, 3][..], &[4], &[5, 6], &[7]] {
+            batch.push_raw(there, bytes);
+        }
+        batch.drop_first(0);
+        batch.drop_first(2);
+        let left: Vec<&[u8]> = batch.iter().map(|(_, bytes)| bytes).collect();
+        assert_eq!(left, [&[5, 6][..], &[7]]);
+        batch.push_raw(there, &[8]);
+        assert_eq!(batch.iter().last(), Some((there, &[8][..])));
+        batch.drop_first(3);
+        assert!(batch.is_empty());
+    }
+}

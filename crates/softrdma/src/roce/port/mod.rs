@@ -27,7 +27,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::relay::Relay;
 use super::UDP_PORT;
-use super::batch::{Arrival, Batch, INBOX_SLOTS, Inbox, Received};
+use super::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
 use super::injector::{Injection, Injector};
 use super::packet::{View, icrc_matches};
 
@@ -201,14 +201,14 @@ impl Port {
         let from_relay = self.relay.receive(self.address, inbox, from_network);
         inbox.packets.retain(|received| {
             let bytes = &inbox.slots[received.slot][received.start..][..received.bytes];
-            self.is_ours(received, bytes, received.slot < from_network)
+            self.is_ours(&received.arrival, bytes)
         });
         debug_assert!(from_network + from_relay <= INBOX_SLOTS);
     }
 
-    /// Is the packet whole, and for this process? One for another is passed on, but only once.
-    fn is_ours(&self, received: &Received, bytes: &[u8], may_relay: bool) -> bool {
-        let arrival: &Arrival = &received.arrival;
+    /// Is the packet whole, and for this process? One for another is passed on. It cannot go round, as the name that it
+    /// is passed on to is that of its own slot.
+    fn is_ours(&self, arrival: &Arrival, bytes: &[u8]) -> bool {
         let valid = View::parse(bytes)
             .ok()
             .filter(|view| icrc_matches(&arrival.route, view.covered(), view.icrc()));
@@ -220,7 +220,7 @@ impl Port {
         if slot == self.slot {
             return true;
         }
-        if !may_relay || !self.relay.pass_on(slot, arrival, bytes) {
+        if !self.relay.pass_on(slot, arrival, bytes) {
             self.losses.astray.fetch_add(1, Ordering::Relaxed);
         }
         false

@@ -60,7 +60,8 @@ impl Responder {
                 }
                 Response::Read(mut read) => {
                     if !self.send_read_response(&read, batch, host) {
-                        return self.fail_read(read.next, host);
+                        self.fail_read(read.next, host);
+                        continue;
                     }
                     read.next += 1;
                     if read.next < read.end {

@@ -151,6 +151,29 @@ fn duplicates_are_acknowledged_with_all_that_was_done() {
 }
 
 #[test]
+fn an_old_duplicate_does_not_take_back_a_later_acknowledgement() {
+    let mut target = Target::new();
+    target.write(0);
+    target.read(1, 0, 1);
+    target.answers();
+    target.write(2);
+    target.write(0);
+    assert_eq!(target.answers(), [ack(2)]);
+}
+
+#[test]
+fn memory_that_went_away_is_refused_at_the_packet_that_wanted_it() {
+    let mut target = Target::new();
+    target.read(0, 0, 100);
+    let sent = target.answers().len() as u32;
+    assert!(sent < 100);
+    target.side.shared = 0..0;
+    let nak = (Kind::Acknowledge, sent, Syndrome::RemoteAccess, 0);
+    assert_eq!(target.answers(), [nak]);
+    assert_eq!(target.side.faults, [Fault::Access]);
+}
+
+#[test]
 fn reads_are_answered_again_from_where_they_are_asked_for() {
     let mut target = Target::new();
     target.read(0, 0, 4);
