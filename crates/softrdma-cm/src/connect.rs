@@ -333,8 +333,9 @@ unsafe fn arrival(listener: *mut rdma_cm_id, news: &News) -> Option<*mut rdma_cm
             let mut inner = Identifier::inner(id);
             inner.token = Some(news.token);
             inner.peer.clone_from(&news.peer);
+            // Without a device there would be no listener.
             if let Ok(device) = devices().and_then(|devices| devices.towards(local.ip())) {
-                attach(id, &mut inner, device);
+                let _ = attach(id, &mut inner, device);
             }
             if let Some(peer) = &inner.peer {
                 (*id).route.addr.ib.dgid.raw = peer.gid;

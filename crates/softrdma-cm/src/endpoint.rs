@@ -74,21 +74,21 @@ unsafe fn look_up(
     }
 }
 
-/// Of one who names nobody: the addresses of the hints are what is looked for.
+/// Of one who names nobody: what the hints say, addresses included.
 ///
 /// # Safety
 /// The addresses are as long as they say, or null.
 unsafe fn from_hints(hints: &rdma_addrinfo) -> Outcome<*mut rdma_addrinfo> {
-    let address = match hints.ai_flags & RAI_PASSIVE {
-        0 => hints.ai_dst_addr,
-        _ => hints.ai_src_addr,
-    };
-    require(!address.is_null(), libc::EINVAL)?;
     // SAFETY: the caller's promise; plain numbers and pointers from the C allocator.
     unsafe {
         let result = libc::calloc(1, size_of::<rdma_addrinfo>()).cast::<rdma_addrinfo>();
         let result = result.as_mut().ok_or(Errno(libc::ENOMEM))?;
-        describe(result, Some(hints), c_int::from((*address).sa_family));
+        let addresses = [hints.ai_dst_addr, hints.ai_src_addr];
+        let family = match addresses.iter().find(|address| !address.is_null()) {
+            Some(address) => c_int::from((**address).sa_family),
+            None => hints.ai_family,
+        };
+        describe(result, Some(hints), family);
         copy_source(result, hints);
         if !hints.ai_dst_addr.is_null() {
             result.ai_dst_addr = copy(hints.ai_dst_addr, hints.ai_dst_len);

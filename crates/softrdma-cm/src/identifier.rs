@@ -281,23 +281,30 @@ unsafe fn bind_to_device(id: *mut rdma_cm_id, address: SocketAddr) -> Outcome {
     unsafe {
         bind(id, address)?;
         if let Some(device) = device {
-            attach(id, &mut Identifier::inner(id), device);
+            attach(id, &mut Identifier::inner(id), device)?;
         }
     }
     Ok(())
 }
 
+/// The identifier is the device's from now on, and has its protection domain.
+///
 /// # Safety
 /// `id` is one of ours, `inner` its own.
-pub unsafe fn attach(id: *mut rdma_cm_id, inner: &mut Inner, device: &'static Device) {
+pub unsafe fn attach(id: *mut rdma_cm_id, inner: &mut Inner, device: &'static Device) -> Outcome {
+    let pd = device.pd(&devices()?.library)?;
     inner.device = Some(device);
     // SAFETY: the caller's promise.
     unsafe {
+        if (*id).pd.is_null() {
+            (*id).pd = pd;
+        }
         (*id).verbs = device.context;
         (*id).port_num = device::PORT;
         (*id).route.addr.ib.sgid.raw = device.gid;
         (*id).route.addr.ib.pkey = 0xffff;
     }
+    Ok(())
 }
 
 /// # Safety
@@ -368,7 +375,7 @@ unsafe fn resolve(id: *mut rdma_cm_id, given: Option<SocketAddr>, target: Socket
         let devices = devices()?;
         if inner.device.is_none() {
             let device = devices.towards(address::source_of(target)?)?;
-            attach(id, &mut inner, device);
+            attach(id, &mut inner, device)?;
         }
         let device = inner.device.ok_or(Errno(libc::ENODEV))?;
         let gid = match target {

@@ -254,19 +254,15 @@ unsafe fn destroy_cqs(id: *mut rdma_cm_id) {
     }
 }
 
+/// The domain that is given, else the identifier's.
+///
 /// # Safety
 /// `id` is one of ours, `pd` null or live.
 unsafe fn domain(id: *mut rdma_cm_id, pd: *mut ibv_pd) -> Outcome<*mut ibv_pd> {
     // SAFETY: the caller's promise.
     unsafe {
-        let inner = Identifier::inner(id);
-        let device = inner.device.ok_or(Errno(libc::EINVAL))?;
-        let pd = match () {
-            () if !pd.is_null() => pd,
-            () if !(*id).pd.is_null() => (*id).pd,
-            () => device.pd(&devices()?.library)?,
-        };
-        require((*pd).context == (*id).verbs, libc::EINVAL)?;
+        let pd = if pd.is_null() { (*id).pd } else { pd };
+        require(!pd.is_null() && (*pd).context == (*id).verbs, libc::EINVAL)?;
         Ok(pd)
     }
 }
