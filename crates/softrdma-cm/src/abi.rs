@@ -17,6 +17,9 @@ pub const RDMA_CM_EVENT_REJECTED: rdma_cm_event_type = 8;
 pub const RDMA_CM_EVENT_ESTABLISHED: rdma_cm_event_type = 9;
 pub const RDMA_CM_EVENT_DISCONNECTED: rdma_cm_event_type = 10;
 
+pub const RDMA_CM_EVENT_MULTICAST_JOIN: rdma_cm_event_type = 12;
+pub const RDMA_CM_EVENT_MULTICAST_ERROR: rdma_cm_event_type = 13;
+
 pub type rdma_port_space = u32;
 pub const RDMA_PS_TCP: rdma_port_space = 0x0106;
 pub const RDMA_PS_UDP: rdma_port_space = 0x0111;

@@ -12,6 +12,7 @@ use crate::channel::{Event, News};
 use crate::device::{Device, devices};
 use crate::identifier::{self, Identifier, Inner, attach, bind, complete, owner, set_route};
 use crate::message::{Kind, Message};
+use crate::multicast;
 use crate::queue_pair::{self, limit};
 use crate::world::{Stage, world};
 
@@ -283,9 +284,15 @@ pub unsafe fn deliver(mut news: News) -> Option<Box<Event>> {
             }
             _ => {}
         }
+        let joined = match news.event {
+            RDMA_CM_EVENT_MULTICAST_JOIN => Some(multicast::joined(&mut news)?),
+            _ => None,
+        };
         let mut event = Event::new(&news, holder);
         event.abi.listen_id = listener;
-        if let Some(peer) = &news.peer {
+        if let Some(joined) = joined {
+            event.abi.param.ud = joined;
+        } else if let Some(peer) = &news.peer {
             if (*event.abi.id).qp_type == IBV_QPT_UD {
                 event.abi.param.ud = datagram_param(&event, peer);
             } else {

@@ -2,7 +2,7 @@
 
 use weft_verbs_abi::export_versioned;
 
-use crate::{channel, connect, endpoint, identifier, options, queue_pair, text};
+use crate::{channel, connect, endpoint, identifier, multicast, options, queue_pair, text};
 
 export_versioned! {
     "@@", "rdma_connect", "RDMACM_1.0" => connect::rdma_connect;
@@ -43,9 +43,9 @@ export_versioned! {
     "@@", "rdma_get_remote_ece", "RDMACM_1.3" => options::rdma_get_remote_ece;
     "@@", "rpoll", "RDMACM_1.0" => options::rpoll;
     "@@", "rdma_create_srq_ex", "RDMACM_1.0" => options::unsupported;
-    "@@", "rdma_join_multicast", "RDMACM_1.0" => options::unsupported;
-    "@@", "rdma_join_multicast_ex", "RDMACM_1.1" => options::unsupported;
-    "@@", "rdma_leave_multicast", "RDMACM_1.0" => options::unsupported;
+    "@@", "rdma_join_multicast", "RDMACM_1.0" => multicast::rdma_join_multicast;
+    "@@", "rdma_join_multicast_ex", "RDMACM_1.1" => multicast::rdma_join_multicast_ex;
+    "@@", "rdma_leave_multicast", "RDMACM_1.0" => multicast::rdma_leave_multicast;
     "@@", "raccept", "RDMACM_1.0" => options::unsupported;
     "@@", "rbind", "RDMACM_1.0" => options::unsupported;
     "@@", "rclose", "RDMACM_1.0" => options::unsupported;

@@ -43,6 +43,8 @@ pub struct Inner {
     pub waits: bool,
     pub reuse: bool,
     pub ack_timeout: Option<u8>,
+    /// The multicast groups it has joined, and what the application calls each.
+    pub groups: Vec<([u8; 16], usize)>,
     /// What `rdma_create_ep` shall give to the queue pairs of a listener's connections.
     pub template: Option<(*mut ibv_pd, ibv_qp_init_attr)>,
 }
@@ -121,6 +123,7 @@ pub fn create(
         waits,
         reuse: false,
         ack_timeout: None,
+        groups: Vec::new(),
         template: None,
     };
     Ok(Box::into_raw(Box::new(Identifier {

@@ -20,6 +20,7 @@ mod endpoint;
 mod exports;
 mod identifier;
 mod message;
+mod multicast;
 mod options;
 mod queue_pair;
 mod text;

@@ -99,7 +99,7 @@ pub unsafe extern "C" fn rdma_get_remote_ece(_id: *mut rdma_cm_id, ece: *mut ibv
     0
 }
 
-/// Multicast groups, XRC listeners and sockets over RDMA (rsockets) are not offered.
+/// XRC listeners and sockets over RDMA (rsockets) are not offered.
 pub extern "C" fn unsupported() -> c_int {
     status(Err(Errno(libc::EOPNOTSUPP)))
 }
