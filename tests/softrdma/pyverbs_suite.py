@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 
+from rdmacm import own_address
 from stand import HERE, Failure, require
 
 SHIPPED = pathlib.Path("/usr/share/doc/rdma-core/tests")
@@ -56,6 +57,8 @@ def run_file(stand, module, link_layer):
     if link_layer == "ethernet":
         command += ["--gid", "1"]
     environment = stand.environment(SOFTRDMA_LINK_LAYER=link_layer)
+    if module == "test_rdmacm":
+        environment["SUITE_ADDRESS"] = own_address(stand)
     running = stand.start(command, environment)
     result = running.finish(240)
     verdicts = re.findall(r"^@(\w+) (\S+) ?(.*)$", result.output, re.M)
