@@ -95,6 +95,26 @@ handles! {
         to |message| message.0 as usize;
 }
 
+/// `MPI_DATATYPE_NULL` is none.
+impl FromC<MPI_Datatype> for Option<TypeId> {
+    unsafe fn from_c(raw: MPI_Datatype, name: &'static str) -> Result<Option<TypeId>> {
+        match raw == MPI_DATATYPE_NULL {
+            true => Ok(None),
+            false => datatype(raw.addr(), name).map(Some),
+        }
+    }
+}
+
+/// `MPI_COMM_NULL` is none.
+impl FromC<MPI_Comm> for Option<CommId> {
+    unsafe fn from_c(raw: MPI_Comm, name: &'static str) -> Result<Option<CommId>> {
+        match raw == MPI_COMM_NULL {
+            true => Ok(None),
+            false => comm(raw.addr(), name).map(Some),
+        }
+    }
+}
+
 /// `MPI_INFO_NULL` is none.
 impl FromC<MPI_Info> for Option<InfoId> {
     unsafe fn from_c(raw: MPI_Info, _: &'static str) -> Result<Option<InfoId>> {

@@ -27,7 +27,7 @@ unsupported! {
     Ineighbor_allgatherv, Ineighbor_alltoall, Ineighbor_alltoallv, Ineighbor_alltoallw, Neighbor_allgather,
     Neighbor_allgather_init, Neighbor_allgatherv, Neighbor_allgatherv_init, Neighbor_alltoall,
     Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,
-    Neighbor_alltoallw_init, Topo_test,
+    Neighbor_alltoallw_init,
     // 9. Environment
     Alloc_mem, Comm_create_errhandler, File_call_errhandler, File_create_errhandler, File_get_errhandler,
     File_set_errhandler, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_create_errhandler,

@@ -16,6 +16,8 @@ pub(crate) struct Bounds {
     pub alignment: usize,
     /// Where the data lie; none without data.
     pub data: Option<Span>,
+    /// From the lowest lower bound to the highest upper bound of the types it is made of; none without data.
+    pub parts: Option<Span>,
     /// The bounds that somebody set (`MPI_Type_create_resized` and the array constructors): they outweigh
     /// those that follow from the data, in all types built on this one (§5.1.7).
     pub markers: Option<Span>,
@@ -54,6 +56,7 @@ impl Bounds {
         size: 0,
         alignment: 1,
         data: None,
+        parts: None,
         markers: None,
     };
 
@@ -62,6 +65,7 @@ impl Bounds {
             size: predefined.size(),
             alignment: predefined.alignment(),
             data: Some(Span::new(0, predefined.true_extent() as isize)),
+            parts: Some(Span::new(0, predefined.extent() as isize)),
             markers: None,
         }
     }
@@ -91,6 +95,7 @@ impl Bounds {
             size,
             alignment: self.alignment,
             data: spread(self.data)?,
+            parts: spread(self.parts)?,
             markers: spread(self.markers)?,
         }
         .checked()
@@ -100,6 +105,7 @@ impl Bounds {
         let moved = |span: Option<Span>| span.map(|span| span.moved(by)).transpose();
         Ok(Bounds {
             data: moved(self.data)?,
+            parts: moved(self.parts)?,
             markers: moved(self.markers)?,
             ..self
         })
@@ -111,6 +117,7 @@ impl Bounds {
             size: self.size.checked_add(other.size).ok_or(Overflow)?,
             alignment: self.alignment.max(other.alignment),
             data: joined(self.data, other.data),
+            parts: joined(self.parts, other.parts),
             markers: joined(self.markers, other.markers),
         }
         .checked()
@@ -127,13 +134,22 @@ impl Bounds {
         if let Some(markers) = self.markers {
             return markers.extent().map(|_| markers);
         }
-        let Some(data) = self.data else {
+        let Some(parts) = self.parts else {
             return Ok(Span::new(0, 0));
         };
-        // The high end is never below the low one: it ends the data.
-        let extent = (data.extent()? as usize).next_multiple_of(self.alignment);
+        // The high end is never below the low one, as no part's is.
+        let extent = (parts.extent()? as usize).next_multiple_of(self.alignment);
         let extent = isize::try_from(extent).map_err(|_| Overflow)?;
-        let high = data.low.checked_add(extent).ok_or(Overflow)?;
-        Ok(Span::new(data.low, high))
+        let high = parts.low.checked_add(extent).ok_or(Overflow)?;
+        Ok(Span::new(parts.low, high))
+    }
+
+    /// As what a finished datatype gives to those made of it: its own extent is rounded up.
+    pub fn finished(self) -> Result<Bounds, Overflow> {
+        let whole = self.whole()?;
+        Ok(Bounds {
+            parts: self.parts.map(|_| whole),
+            ..self
+        })
     }
 }

@@ -43,11 +43,12 @@ impl Datatype {
     /// The datatype of a constructor whose arguments say `body`.
     pub(crate) fn derived(envelope: Envelope, body: Body) -> Result<Datatype, Overflow> {
         let extent = body.extent()?;
+        let bounds = body.bounds.finished()?;
         let Body {
-            bounds,
             origin,
             shape,
             signature,
+            ..
         } = body;
         Ok(Datatype(Kind::Derived(Arc::new(Derived {
             envelope,

@@ -192,4 +192,13 @@ fn extents_are_aligned() {
         (record.extent(), record.true_extent(), record.size()),
         (16, 9, 9)
     );
+
+    // Blocks at odd places: from the first one's lower bound to the last one's upper bound, rounded up.
+    let int = Datatype::from(Predefined::Int);
+    let odd = Datatype::hvector(3, 4, 25, &int).unwrap();
+    let again = Datatype::hvector(2, 3, 273, &odd).unwrap();
+    assert_eq!(
+        (odd.extent(), again.extent(), again.true_extent()),
+        (68, 480, 475)
+    );
 }

@@ -32,6 +32,7 @@ int main(int argc, char **argv)
     PREDEFINED(MPI_2INT);
     PREDEFINED(MPI_DOUBLE_INT);
     PREDEFINED(MPI_DOUBLE_PRECISION);
+    PREDEFINED(MPI_DATATYPE_NULL);
     MPI_Type_contiguous(2, MPI_INT, &type);
     holds(type, "");
     MPI_Type_set_name(type, "two of them");

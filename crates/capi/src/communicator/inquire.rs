@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, c_int};
 
-use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
+use weft_abi::{
+    MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
+};
 use weft_abi_macros::mpi;
 use weft_mpi::group::{self, Comparison};
 use weft_mpi::{CommId, GroupId, InfoId, comm, info};
@@ -52,9 +54,21 @@ fn comm_test_inter(comm: CommId, flag: Out<bool>) -> Result<()> {
     Ok(())
 }
 
+/// No communicator has a topology.
+#[mpi(Topo_test)]
+fn topo_test(comm: CommId, status: Out<c_int>) -> Result<()> {
+    comm::find(comm)?;
+    status.set(MPI_UNDEFINED);
+    Ok(())
+}
+
+/// The null handle has a name too (MPI-5.0 §7.8).
 #[mpi(Comm_get_name)]
-fn comm_get_name(comm: CommId, comm_name: OutString, resultlen: Out<c_int>) -> Result<()> {
-    let name = comm::find(comm)?.name();
+fn comm_get_name(comm: Option<CommId>, comm_name: OutString, resultlen: Out<c_int>) -> Result<()> {
+    let name = match comm {
+        Some(comm) => comm::find(comm)?.name(),
+        None => c"MPI_COMM_NULL".to_owned(),
+    };
     resultlen.set(comm_name.set(name.as_bytes(), MPI_MAX_OBJECT_NAME));
     Ok(())
 }

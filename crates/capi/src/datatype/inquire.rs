@@ -60,9 +60,17 @@ fn true_bounds(datatype: TypeId, lb: OutCount, extent: OutCount) -> Result<()> {
     Ok(())
 }
 
+/// The null handle has a name too (MPI-5.0 §7.8).
 #[mpi(Type_get_name)]
-fn type_get_name(datatype: TypeId, type_name: OutString, resultlen: Out<c_int>) -> Result<()> {
-    let name = annotation::name(datatype)?;
+fn type_get_name(
+    datatype: Option<TypeId>,
+    type_name: OutString,
+    resultlen: Out<c_int>,
+) -> Result<()> {
+    let name = match datatype {
+        Some(datatype) => annotation::name(datatype)?,
+        None => c"MPI_DATATYPE_NULL".to_owned(),
+    };
     resultlen.set(type_name.set(name.as_bytes(), MPI_MAX_OBJECT_NAME));
     Ok(())
 }

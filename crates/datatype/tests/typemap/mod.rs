@@ -10,6 +10,8 @@ pub struct TypeMap {
     pub entries: Vec<(isize, usize)>,
     /// Set bounds: lower and upper ones.
     pub markers: Vec<(isize, isize)>,
+    /// Bounds of the types it is made of.
+    pub parts: Vec<(isize, isize)>,
     pub alignment: isize,
 }
 
@@ -27,6 +29,7 @@ impl TypeMap {
         TypeMap {
             entries,
             markers: Vec::new(),
+            parts: vec![(0, predefined.extent() as isize)],
             alignment: predefined.alignment() as isize,
         }
     }
@@ -35,13 +38,16 @@ impl TypeMap {
         TypeMap {
             entries: Vec::new(),
             markers: Vec::new(),
+            parts: Vec::new(),
             alignment: 1,
         }
     }
 
     pub fn lower(&self) -> isize {
         let marked = self.markers.iter().map(|marker| marker.0).min();
-        marked.unwrap_or_else(|| self.data().0)
+        marked
+            .or(self.parts.iter().map(|part| part.0).min())
+            .unwrap_or(0)
     }
 
     /// §5.1.6: without a set bound, rounded up to the alignment.
@@ -50,7 +56,8 @@ impl TypeMap {
         match marked {
             Some(upper) => upper - self.lower(),
             None => {
-                let (low, high) = self.data();
+                let low = self.lower();
+                let high = self.parts.iter().map(|part| part.1).max().unwrap_or(0);
                 let over = (high - low) % self.alignment;
                 high - low + if over > 0 { self.alignment - over } else { 0 }
             }
@@ -77,6 +84,8 @@ impl TypeMap {
             .map(|&(lower, upper)| (lower + by, upper + by));
         self.markers.extend(markers);
         if !other.entries.is_empty() {
+            let lower = other.lower() + by;
+            self.parts.push((lower, lower + other.extent()));
             self.alignment = self.alignment.max(other.alignment);
         }
     }
