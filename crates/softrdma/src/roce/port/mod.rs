@@ -81,7 +81,11 @@ const SOCKET_BUFFER_BYTES: i32 = 4 << 20;
 impl Port {
     pub fn open(config: &PortConfig) -> io::Result<Port> {
         let socket = sys::udp_socket(config.address, UDP_PORT, SOCKET_BUFFER_BYTES)?;
-        let injector = Injector::new(config.injection);
+        // Two hosts with one seed must not lose in step.
+        let injector = Injector::new(Injection {
+            seed: config.injection.seed ^ u64::from(u32::from(config.address)) << 32,
+            ..config.injection
+        });
         Ok(Port {
             relay: Relay::open(&config.fabric, config.address, config.slot)?,
             socket,
