@@ -45,7 +45,7 @@ const _: () = {
 const COOL_EVERY: u32 = 32;
 /// Turns between two looks at the clock, few enough where each turn yields the processor to others; and the time
 /// between two looks at what changes slowly.
-const CLOCK_EVERY: u32 = 1 << 10;
+const CLOCK_EVERY: u32 = 1 << 7;
 const LOOK_AROUND_EVERY: Duration = Duration::from_millis(200);
 
 /// What an endpoint has done and holds.
