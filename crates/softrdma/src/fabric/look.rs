@@ -25,11 +25,13 @@ pub struct Seen {
 /// The processes that live in the fabric called `name` on this host, as far as /proc shows them; none if there is no such fabric.
 pub fn processes(name: &str) -> io::Result<Vec<Seen>> {
     let identity = Identity::of_process()?;
-    if let Some(fabric) = Fabric::joined(name) {
-        return Ok(seen_in(fabric.processes().fabric(), &identity));
-    }
-    let fabric = door::find_living(name, &identity);
-    Ok(fabric.map_or_else(Vec::new, |fabric| seen_in(&fabric, &identity)))
+    Fabric::unless_joined(name, |joined| match joined {
+        Some(fabric) => Ok(seen_in(fabric.processes().fabric(), &identity)),
+        None => {
+            let fabric = door::find_living(name, &identity);
+            Ok(fabric.map_or_else(Vec::new, |fabric| seen_in(&fabric, &identity)))
+        }
+    })
 }
 
 fn seen_in(fabric: &Mapping, identity: &Identity) -> Vec<Seen> {

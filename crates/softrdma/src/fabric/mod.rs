@@ -14,7 +14,7 @@
 //! | `segment`, `home`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
 //! | `regions` | keys of memory, and the marks of who uses it |
 //! | `queue_pair`, `receive`, `receiving`, `completion` | queues that peers execute against |
-//! | `memory`, `atomics` | moving bytes, changing words |
+//! | `memory`, `atomics`, `relay` | moving bytes, changing words, by the target's agent where the kernel forbids it |
 //! | `mailbox`, `notify` | messages to agents, events |
 //! | `pages`, `xrc` | UAR pages, XRC domains and their queue pairs |
 //!
@@ -53,6 +53,7 @@ mod reap;
 pub mod receive;
 pub mod receiving;
 pub mod regions;
+pub mod relay;
 pub mod segment;
 mod socket;
 pub mod xrc;
@@ -186,11 +187,14 @@ impl Fabric {
 
     /// This process's membership of the fabric called `name`, if it has joined it.
     pub fn joined(name: &str) -> Option<&'static Fabric> {
+        Fabric::unless_joined(name, |joined| joined)
+    }
+
+    /// Does `what` while no thread of this process joins a fabric: `what` may close descriptors of its segment.
+    fn unless_joined<T>(name: &str, what: impl FnOnce(Option<&'static Fabric>) -> T) -> T {
         let joined = JOINED.lock().unwrap_or_else(PoisonError::into_inner);
-        joined
-            .as_ref()?
-            .get(&(std::process::id(), name.to_owned()))
-            .copied()
+        let key = (std::process::id(), name.to_owned());
+        what(joined.as_ref().and_then(|joined| joined.get(&key).copied()))
     }
 
     fn enter(name: &str) -> Result<Fabric, JoinError> {

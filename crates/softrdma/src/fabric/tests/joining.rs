@@ -6,7 +6,6 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use super::super::identity::Identity;
-use super::super::processes::{FREE, LIVE};
 use super::super::{Fabric, JoinError, door, socket};
 use super::{PART, Player, Random, fabric_name, join, listen, opened, say};
 
@@ -190,7 +189,6 @@ fn one_process_is_one_member() {
     assert!(std::ptr::eq(first, join("once")));
     assert_eq!(first.processes().living().len(), 1);
     assert_eq!(first.me().slot(), 0);
-    assert!(LIVE != FREE);
     assert!(std::ptr::eq(
         Fabric::joined(&fabric_name("once")).unwrap(),
         first

@@ -280,3 +280,63 @@ fn a_dead_process_is_noticed() {
     // It was visiting.
     fabric.home().deregister(processes, key, PATIENT).unwrap();
 }
+
+/// The asker's and the target's part in one process.
+#[test]
+fn an_agent_moves_what_the_kernel_forbids() {
+    use super::super::relay::{self, Relay};
+    let fabric = join("relaying");
+    let length = 1000;
+    let memory = Box::leak(vec![7u8; length].into_boxed_slice());
+    let address = memory.as_mut_ptr() as u64;
+    let key = fabric
+        .home()
+        .register(&region(address, length as u64))
+        .unwrap();
+    let peer = fabric.peer(fabric.me().slot()).unwrap();
+    let serve = || {
+        let mailbox = fabric.segment().mailbox();
+        while let Some(letter) = mailbox.take() {
+            assert!(relay::serve(fabric, &letter));
+        }
+    };
+    let source = [1u8, 2, 3, 4, 5];
+    let local = [(0, 2), (2, 3)].map(|(begin, length)| Local {
+        address: source.as_ptr() as u64 + begin,
+        length,
+    });
+    let start = |direction, key, iova, length, local: &[Local]| {
+        // SAFETY: `source` is readable.
+        unsafe {
+            Relay::start(
+                fabric,
+                peer.clone(),
+                direction,
+                (key, iova, length),
+                local,
+                PATIENT,
+            )
+        }
+    };
+    let write = start(Direction::Write, key, address + 10, 5, &local).unwrap();
+    assert_eq!(write.outcome(), None);
+    serve();
+    assert_eq!(write.outcome(), Some(Ok(())));
+    let read = start(Direction::Read, key, address + 9, 7, &[]).unwrap();
+    serve();
+    assert_eq!(read.outcome(), Some(Ok(())));
+    let bytes = read.bytes();
+    // SAFETY: the stage is readable while the transfer is there.
+    let got =
+        unsafe { std::slice::from_raw_parts(bytes.address as *const u8, bytes.length as usize) };
+    assert_eq!(got, [7, 1, 2, 3, 4, 5, 7]);
+    for (key, iova, length) in [
+        (key, address + 996, 5),
+        (key ^ 1, address, 5),
+        (0, address, 5),
+    ] {
+        let refused = start(Direction::Read, key, iova, length, &[]).unwrap();
+        serve();
+        assert_eq!(refused.outcome(), Some(Err(MemoryError::Fault)));
+    }
+}
