@@ -30,6 +30,12 @@ pub struct Pieces {
     bytes: u64,
 }
 
+impl Default for Pieces {
+    fn default() -> Pieces {
+        Pieces::new()
+    }
+}
+
 impl Pieces {
     pub fn new() -> Pieces {
         Pieces {

@@ -27,6 +27,9 @@ mod srq;
 mod users;
 mod xrcd;
 
+#[cfg(test)]
+mod tests;
+
 pub use ah::{Ah, ibv_create_ah, ibv_create_ah_from_wc, ibv_destroy_ah, ibv_init_ah_from_wc};
 pub use async_event::{Element, ibv_ack_async_event, ibv_get_async_event};
 pub use attributes::ibv_query_device;

@@ -1,0 +1,181 @@
+//! Queue pairs of two processes: this test program is run a second time, as the other side.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use super::*;
+
+/// Set in the other process: what it is to do.
+const ROLE: &str = "SOFTRDMA_TEST_ROLE";
+
+struct Other {
+    child: Child,
+    input: ChildStdin,
+    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Other {
+    fn start(role: &str) -> Other {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "verbs::tests::processes::other_side",
+                "--nocapture",
+            ])
+            .env(ROLE, role)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Other {
+            child,
+            input,
+            lines,
+        }
+    }
+
+    fn tell(&mut self, line: &str) {
+        writeln!(self.input, "{line}").unwrap();
+    }
+
+    /// What it says next; the test harness's own lines are passed over.
+    fn hear(&mut self) -> String {
+        loop {
+            let line = self.lines.next().expect("it ended").unwrap();
+            if let Some((_, words)) = line.split_once("says ") {
+                return words.to_owned();
+            }
+        }
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The other side: not a test by itself.
+#[test]
+fn other_side() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let mut input = std::io::stdin().lines();
+    let mut next = || input.next().unwrap().unwrap();
+    let side = Side::new(Setup {
+        timeout: 14,
+        retries: 7,
+        ..Setup::default()
+    });
+    println!("says {} {} {}", side.qpn(), side.address(0), side.key());
+    let peer: u32 = next().parse().unwrap();
+    side.to_init();
+    for wr_id in 0..8 {
+        assert_eq!(side.receive(wr_id, wr_id as usize * 1000, 1000), 0);
+    }
+    side.to_rtr(peer);
+    side.to_rts();
+    println!("says ready");
+    match role.as_str() {
+        "echo" => {
+            for wr_id in 0..8 {
+                let wc = side.expect(wr_id, IBV_WC_SUCCESS);
+                let at = wr_id as usize * 1000;
+                let back = side.sge(at, wc.byte_len as usize);
+                assert_eq!(side.post(request(100, IBV_WR_SEND), &[back]), 0);
+                side.expect(100, IBV_WC_SUCCESS);
+            }
+        }
+        "victim" => {
+            next();
+        }
+        role => panic!("no role {role}"),
+    }
+    // The other one says when it is done.
+    next();
+}
+
+fn begin(role: &str, setup: Setup) -> (Side, Other, u64, u32) {
+    let side = Side::new(setup);
+    let mut other = Other::start(role);
+    let words = other.hear();
+    let mut words = words.split(' ');
+    let qpn: u32 = words.next().unwrap().parse().unwrap();
+    let address = words.next().unwrap().parse().unwrap();
+    let key = words.next().unwrap().parse().unwrap();
+    other.tell(&side.qpn().to_string());
+    assert_eq!(other.hear(), "ready");
+    side.connect(qpn);
+    (side, other, address, key)
+}
+
+#[test]
+fn messages_go_and_come() {
+    let (mut side, mut other, ..) = begin("echo", Setup::default());
+    for wr_id in 0..8 {
+        let length = wr_id as usize * 140;
+        side.memory[..length].copy_from_slice(&pattern(wr_id as u8, length));
+        side.receive(wr_id, 10_000, 1000);
+        assert_eq!(
+            side.post(request(50, IBV_WR_SEND), &[side.sge(0, length)]),
+            0
+        );
+        side.expect(50, IBV_WC_SUCCESS);
+        assert_eq!(side.expect(wr_id, IBV_WC_SUCCESS).byte_len, length as u32);
+        assert_eq!(
+            side.memory[10_000..10_000 + length],
+            pattern(wr_id as u8, length)
+        );
+    }
+    other.tell("done");
+}
+
+#[test]
+fn stopped_peers_are_written_to_and_read_from() {
+    let (mut side, mut other, address, key) = begin("victim", Setup::default());
+    let pid = other.child.id() as libc::pid_t;
+    // SAFETY: a child of this process.
+    unsafe { libc::kill(pid, libc::SIGSTOP) };
+    side.memory[..5000].copy_from_slice(&pattern(4, 5000));
+    assert_eq!(
+        side.post(
+            remote(1, IBV_WR_RDMA_WRITE, address, key),
+            &[side.sge(0, 5000)]
+        ),
+        0
+    );
+    side.expect(1, IBV_WC_SUCCESS);
+    let read = remote(2, IBV_WR_RDMA_READ, address, key);
+    assert_eq!(side.post(read, &[side.sge(20_000, 5000)]), 0);
+    side.expect(2, IBV_WC_SUCCESS);
+    assert_eq!(side.memory[20_000..25_000], pattern(4, 5000));
+    // SAFETY: as above.
+    unsafe { libc::kill(pid, libc::SIGCONT) };
+    other.tell("on");
+    other.tell("done");
+}
+
+#[test]
+fn dead_peers_are_an_error_in_time() {
+    let (side, mut other, address, key) = begin("victim", Setup::default());
+    other.child.kill().unwrap();
+    other.child.wait().unwrap();
+    let begin = Instant::now();
+    let mut wr_id = 0;
+    let wc = loop {
+        wr_id += 1;
+        let wr = remote(wr_id, IBV_WR_RDMA_WRITE, address, key);
+        assert_eq!(side.post(wr, &[side.sge(0, 8)]), 0);
+        let wc = side.wait();
+        if wc.status != IBV_WC_SUCCESS {
+            break wc;
+        }
+    };
+    assert_eq!(wc.status, IBV_WC_RETRY_EXC_ERR);
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert_eq!(side.state(), IBV_QPS_ERR);
+}
