@@ -11,7 +11,7 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 18
+steps_begin "$out/logs" 19
 
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
@@ -22,6 +22,8 @@ conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ran
 robustness() {
     python3 tests/robustness/run.py --prefix "$prefix" --peers "$peers" --build "$out/robustness"
 }
+
+softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
@@ -43,6 +45,7 @@ step "header against the standard's data" "a moment" "$fix; again: make header-c
 step "examples" "a moment" "$fix" scripts/run_examples.sh "$prefix" "$out/examples"
 step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make conformance" conformance
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness
+step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
 step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/costs/run.py --record" \
     python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"
 

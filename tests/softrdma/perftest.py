@@ -31,7 +31,7 @@ def matrix(quick):
             for kind in ("bw", "lat"):
                 if quick and (connection != "RC") != (kind == "lat" and operation == "send"):
                     continue
-                options = ["-c", connection, "-n", "1000"]
+                options = ["-c", connection, "-n", "200" if quick else "1000"]
                 if connection in SIZE and kind == "bw":
                     options += ["-s", SIZE[connection]]
                 yield f"ib_{operation}_{kind}", options
@@ -74,7 +74,7 @@ def cases(stand):
             continue
         for tool, options in runs:
             # A multiple of every list's length, as perftest demands.
-            count = [] if "-n" in options or "-D" in options else ["-n", "1024"]
+            count = [] if "-n" in options or "-D" in options else ["-n", "256" if stand.quick else "1024"]
             yield f"perftest: {tool}, {name}", lambda t=tool, o=options + count: measure(stand, t, o)
     if not stand.quick:
         for tool in ("ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_write_lat", "ib_send_lat", "ib_read_lat"):

@@ -8,6 +8,8 @@ TRANSPORTS = ("rc", "uc", "ud", "srq")
 
 
 def exchange(stand, kind, options, environment):
+    if stand.quick:
+        options = ["-n", "200", *options]
     pair = stand.pair([f"ibv_{kind}_pingpong", "-d", "softrdma0", *options], stand.environment(**environment))
     for output in pair.succeed(LIMIT_SECONDS):
         require("iters in" in output, f"no result:\n{output}")

@@ -68,7 +68,7 @@ def cases(stand):
     yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
         stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
     )
-    for name in ("stream", "dead_peer", "xrc", "alloc_buf"):
+    for name in ("stream", "dead_peer", "alloc_buf"):
         yield f"wire: {name}", lambda n=name: program(stand, n)
     yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)
     yield "wire: rc pingpong at 5 % loss", lambda: pingpong(stand, "rc", ["-s", "20000", "-n", "200", "-c"], BAD_WIRE)
