@@ -1,5 +1,6 @@
 """What every case stands on: programs on the library under test, alone or as server and client, none left behind."""
 
+import atexit
 import os
 import pathlib
 import re
@@ -23,11 +24,26 @@ UNSUPPORTED = 77
 LOADER = re.compile(r"no version information|symbol lookup error|undefined symbol|libibverbs: Warning|cannot open shared")
 
 
+started = []
+
+
+def end_all():
+    """However the runner ends, its programs end: some poll for ever when their peer is gone."""
+    for one in started:
+        if one.process.poll() is None:
+            kill_all(one.mark)
+
+
+atexit.register(end_all)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
 class Program(Running):
     """A program whose whole output is kept."""
 
     def __init__(self, command, environment=None, stdin=subprocess.DEVNULL):
         super().__init__(command, environment or {}, stdin)
+        started.append(self)
         self.command = " ".join(str(word) for word in command)
 
     def output(self):
