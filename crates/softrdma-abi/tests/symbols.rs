@@ -107,7 +107,7 @@ fn every_default_symbol_of_the_system_library_is_here() {
 #[test]
 fn libraries_over_verbs_load_with_ours() {
     let ours = library();
-    let exported: BTreeSet<String> = dynamic_symbols(&ours, true)
+    let exported: BTreeSet<String> = dynamic_symbols(ours, true)
         .iter()
         .map(|symbol| symbol.replace("@@", "@"))
         .collect();
