@@ -17,6 +17,7 @@ import devices
 import faults
 import kill
 import libfabric
+import noptrace
 import perftest
 import pingpong
 import pyverbs_suite
@@ -27,7 +28,7 @@ import ucx
 import wire
 from stand import Failure, Skip, Stand
 
-GROUPS = (devices, faults, pingpong, perftest, semantics, pyverbs_suite, ucx, libfabric, rdmacm, kill, wire, rxe)
+GROUPS = (devices, faults, pingpong, perftest, semantics, noptrace, pyverbs_suite, ucx, libfabric, rdmacm, kill, wire, rxe)
 
 
 def arguments():

@@ -7,9 +7,9 @@ def names():
     return sorted(path.stem for path in (HERE / "c").glob("*.c") if "ok(\"" in path.read_text())
 
 
-def clause(stand, name, environment):
+def clause(stand, name, environment, before=()):
     try:
-        output = stand.run([stand.program(name)], stand.environment(**environment), timeout=60)
+        output = stand.run([*before, stand.program(name)], stand.environment(**environment), timeout=60)
     except Skip as why:
         raise Failure(f"the device lacks it: {why}") from None
     require(f"ok {name}" in output, output)

@@ -134,11 +134,11 @@ class Stand:
             time.sleep(0.01)
         return Pair(server, self.start([*command, port_options[1], port, host], environment, before[1]))
 
-    def program(self, name):
-        """The path of tests/softrdma/c/NAME.c, compiled."""
+    def program(self, name, folder=HERE / "c"):
+        """The path of NAME.c, compiled."""
         if name not in self.compiled:
             target = self.build / name
-            source = HERE / "c" / f"{name}.c"
+            source = folder / f"{name}.c"
             command = [os.environ.get("CC") or "cc", *CFLAGS, str(source), "-o", str(target), "-libverbs", "-ldl"]
             done = subprocess.run(command, capture_output=True, text=True)
             require(done.returncode == 0, f"{name}.c does not compile:\n{done.stdout}{done.stderr}")

@@ -6,10 +6,8 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use crate::fabric::layout::MAX_DEVICES;
 use crate::fault::Faults;
-
-/// More devices than any machine has rails, and few enough that a fabric segment has room for their UAR pools.
-pub const MAX_DEVICES: u32 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {

@@ -14,7 +14,8 @@
 //! | `segment`, `home`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
 //! | `regions` | keys of memory, and the marks of who uses it |
 //! | `queue_pair`, `receive`, `receiving`, `completion` | queues that peers execute against |
-//! | `memory`, `atomics`, `relay` | moving bytes, changing words, by the target's agent where the kernel forbids it |
+//! | `memory`, `atomics` | moving bytes, changing words |
+//! | `relay` | asking a peer's agent for what the kernel does not let this process do |
 //! | `mailbox`, `notify` | messages to agents, events |
 //! | `pages`, `xrc` | UAR pages, XRC domains and their queue pairs |
 //!
@@ -104,6 +105,7 @@ pub struct Fabric {
     peers: Peers,
     domains: Domains,
     sender: Sender,
+    abandoned: relay::Abandoned,
     address: Address,
     door: Mutex<Door>,
 }
@@ -212,6 +214,7 @@ impl Fabric {
             peers: Peers::new(),
             domains: Domains::new(),
             sender: Sender::new()?,
+            abandoned: relay::Abandoned::default(),
             address,
             door: Mutex::new(door),
         })

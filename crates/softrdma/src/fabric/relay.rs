@@ -1,200 +1,337 @@
-//! Moving bytes where the kernel lets no process copy from another: by the agent of the process whose memory it is.
+//! Asking a peer's agent for what this process cannot do itself, since the kernel lets it not copy from or to the peer.
 //!
 //! # Protocol
-//! 1. The initiator has a *stage* in its own segment: a word of state, then room for the bytes. For a write it fills the stage; then
-//!    it sends a letter that names stage, key, address and length.
-//! 2. The target's agent judges key and range anew and copies between the stage, which it has mapped, and its own memory; then it
-//!    stores the outcome in the state (release) and rings the initiator's agent.
-//! 3. The initiator polls the state (acquire). For a read the bytes are in the stage by then. It frees the stage only once there is
-//!    an outcome or the target is dead; a stage given up before is never used again, for the target may still write to it.
+//! The asker has a *stage* in its own segment: a head of words (`state`, the answer, the errand), then room for bytes. It sends the
+//! target's mailbox a letter that says where the stage is, one for each time it is asked. `state` goes
 //!
-//! At most [`MOST_BYTES`] go at a time, so that an agent is not held up by one.
+//! ```text
+//!   IDLE ──▶ WAITS ──▶ TAKEN ──▶ ANSWERED ──▶ WAITS …
+//!              └────▶ WITHDRAWN ──▶ ANSWERED
+//! ```
+//! 1. The asker writes errand and bytes, then WAITS (release), then sends the letter. If that cannot be sent: IDLE again.
+//! 2. The target's agent, for a letter, brings WAITS to TAKEN (acquire), does the errand with bytes of the stage, writes the answer, and
+//!    then ANSWERED (release): its last access. An errand is thus done once at most.
+//! 3. The asker brings WAITS to WITHDRAWN when it does not want it any more; then the errand is not done, and the target says
+//!    ANSWERED when it reads the letter.
+//! 4. The asker uses the stage anew, or gives its memory back, when `state` is IDLE or ANSWERED, or the target is dead. Until then a
+//!    stage that nobody waits for stands in [`Abandoned`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::Fabric;
 use super::mailbox::{Letter, MailError};
 use super::memory::{self, Direction, Local, MemoryError, Reach};
 use super::peers::Peer;
 use super::regions::Span;
-use super::{Fabric, PATIENT};
 
-/// First word of the letters; other kinds are others' matter.
-pub const RELAY: u64 = u64::from_le_bytes(*b"relay\0\0\0");
+/// First words of letters: an errand, and that one was answered. Other letters are others' matter.
+const ERRAND: u64 = u64::from_le_bytes(*b"errand\0\0");
+const ANSWER: u64 = u64::from_le_bytes(*b"answer\0\0");
 
-pub const MOST_BYTES: u64 = 64 << 10;
+/// What is to be done; what the words mean is the users' matter.
+pub type Errand = [u64; 12];
+pub type Answer = [u64; 2];
+
+const WORD: u64 = 8;
+const ANSWER_AT: u64 = 1;
+const ERRAND_AT: u64 = 3;
 
 /// Where the bytes begin in a stage.
-const BYTES: u64 = 64;
+const BYTES: u64 = 128;
 
-const WAITS: u64 = 0;
-const DONE: u64 = 1;
-const FAULT: u64 = 2;
+const IDLE: u64 = 0;
+const WAITS: u64 = 1;
+const TAKEN: u64 = 2;
+const WITHDRAWN: u64 = 3;
+const ANSWERED: u64 = 4;
 
-/// A transfer that a peer's agent was asked for.
-pub struct Relay {
-    fabric: &'static Fabric,
-    peer: Arc<Peer>,
-    stage: *mut u8,
-    length: u64,
+/// How long an answer's letter may wait for the asker's mailbox. The asker looks now and then anyway.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// What is known of an errand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The target has not taken it up, or is at it.
+    Waits,
+    Done(Answer),
+    /// The target is dead.
+    Gone,
 }
 
-// SAFETY: the stage is this transfer's alone on this side, and is reached by one thread at a time.
-unsafe impl Send for Relay {}
+/// A stage, with which one peer can be asked again and again.
+pub struct Relay {
+    stage: Option<Stage>,
+}
+
+/// Stages that nobody waits for but that their targets may still touch.
+#[derive(Default)]
+pub struct Abandoned(Mutex<Vec<Stage>>);
+
+struct Stage {
+    fabric: &'static Fabric,
+    peer: Arc<Peer>,
+    address: *mut u8,
+    room: u64,
+}
+
+// SAFETY: the memory is shared by atomic words, and its bytes by the protocol.
+unsafe impl Send for Stage {}
 
 impl Relay {
-    /// Asks the agent of `peer` to move `length` bytes (at most [`MOST_BYTES`]) between the memory that `key` gives at `iova` and a
-    /// stage; for a write the stage is filled from `local`. The caller has checked key and access; both are judged again.
+    /// To ask `peer`'s agent, with up to `room` bytes. None if there is no memory for it.
+    pub fn new(fabric: &'static Fabric, peer: Arc<Peer>, room: u64) -> Option<Relay> {
+        fabric.abandoned.tidy();
+        let address = fabric.home().allocate_buffer(BYTES + room).ok()?;
+        let stage = Stage {
+            fabric,
+            peer,
+            address,
+            room,
+        };
+        Some(Relay { stage: Some(stage) })
+    }
+
+    fn stage(&self) -> &Stage {
+        self.stage.as_ref().expect("taken by drop alone")
+    }
+
+    /// Whether `peer` can be asked with `room` bytes now.
+    pub fn suits(&self, peer: &Arc<Peer>, room: u64) -> bool {
+        let stage = self.stage();
+        Arc::ptr_eq(&stage.peer, peer) && room <= stage.room && stage.is_quiet()
+    }
+
+    /// Sends the errand, with bytes from `local`.
     ///
     /// # Safety
     /// As [`memory::copy`], for a write.
-    pub unsafe fn start(
-        fabric: &'static Fabric,
-        peer: Arc<Peer>,
-        direction: Direction,
-        (key, iova, length): (u32, u64, u64),
+    pub unsafe fn ask(
+        &self,
+        errand: &Errand,
         local: &[Local],
         patience: Duration,
-    ) -> Result<Relay, MailError> {
-        let home = fabric.home();
-        let stage = home.allocate_buffer(BYTES + length.min(MOST_BYTES));
-        let stage = stage.map_err(|_| MailError::Full)?;
-        let offset = stage as u64 - home.segment().mapping().address();
-        let moved = match direction {
-            // SAFETY: the caller's.
-            Direction::Write => unsafe { fill(fabric, offset, local) },
-            Direction::Read => Ok(()),
-        };
-        let letter: Letter = [
-            RELAY,
-            u64::from(direction == Direction::Write),
-            u64::from(key),
-            iova,
-            length.min(MOST_BYTES),
-            offset,
-            u64::from(fabric.me().word()),
-            0,
-        ];
-        let sent = moved.map_err(|_| MailError::Full);
-        let sent = sent.and_then(|()| fabric.send(&peer, &letter, patience));
-        if let Err(error) = sent {
-            home.free_buffer(stage);
-            return Err(error);
+    ) -> Result<(), AskError> {
+        let stage = self.stage();
+        // SAFETY: the caller's.
+        unsafe { stage.copy(Direction::Write, local)? };
+        for (index, &value) in errand.iter().enumerate() {
+            stage
+                .word(ERRAND_AT + index as u64)
+                .store(value, Ordering::Relaxed);
         }
-        Ok(Relay {
-            fabric,
-            peer,
-            stage,
-            length: length.min(MOST_BYTES),
-        })
-    }
-
-    fn state(&self) -> u64 {
-        let mapping = self.fabric.segment().mapping();
-        let state = mapping.at::<AtomicU64>(self.stage as u64 - mapping.address());
-        state.map_or(FAULT, |state| state.load(Ordering::Acquire))
-    }
-
-    /// What became of it; none while the agent has not answered. For a read the bytes are at [`bytes`](Self::bytes).
-    pub fn outcome(&self) -> Option<Result<(), MemoryError>> {
-        match self.state() {
-            DONE => Some(Ok(())),
-            WAITS if self.peer.look(self.fabric.processes()) => Some(Err(MemoryError::Gone)),
-            WAITS => None,
-            _ => Some(Err(MemoryError::Fault)),
+        stage.state().store(WAITS, Ordering::Release);
+        let me = u64::from(stage.fabric.me().word());
+        let letter: Letter = [ERRAND, stage.offset(), me, 0, 0, 0, 0, 0];
+        let sent = stage.fabric.send(&stage.peer, &letter, patience);
+        if sent.is_err() {
+            stage.state().store(IDLE, Ordering::Relaxed);
         }
+        Ok(sent?)
     }
 
-    /// The bytes in the stage.
-    pub fn bytes(&self) -> Local {
-        Local {
-            address: self.stage as u64 + BYTES,
-            length: self.length,
+    /// Whether the answer is there. No system call.
+    pub fn is_answered(&self) -> bool {
+        self.stage().state().load(Ordering::Acquire) == ANSWERED
+    }
+
+    pub fn progress(&self) -> Progress {
+        let stage = self.stage();
+        if !self.is_answered() {
+            return match stage.peer.look(stage.fabric.processes()) {
+                true => Progress::Gone,
+                false => Progress::Waits,
+            };
+        }
+        let word = |index| stage.word(ANSWER_AT + index).load(Ordering::Relaxed);
+        Progress::Done([word(0), word(1)])
+    }
+
+    /// Copies what the target left in the stage to `local`.
+    ///
+    /// # Safety
+    /// As [`memory::copy`], for a read.
+    pub unsafe fn fetch(&self, local: &[Local]) -> Result<(), MemoryError> {
+        // SAFETY: the caller's.
+        unsafe { self.stage().copy(Direction::Read, local) }
+    }
+
+    /// Sees to it that the errand is not done; false if the target was at it already.
+    pub fn withdraw(&self) -> bool {
+        self.stage().withdraw()
+    }
+
+    /// Leaves the errand to be done, whatever the answer.
+    pub fn let_go(mut self) {
+        if let Some(stage) = self.stage.take() {
+            stage.abandon();
         }
     }
 }
 
 impl Drop for Relay {
     fn drop(&mut self) {
-        if self.outcome().is_some() {
-            self.fabric.home().free_buffer(self.stage);
+        if let Some(stage) = self.stage.take() {
+            stage.withdraw();
+            stage.abandon();
         }
     }
 }
 
-/// # Safety
-/// As [`memory::copy`].
-unsafe fn fill(fabric: &Fabric, stage: u64, local: &[Local]) -> Result<(), MemoryError> {
-    let span = Span {
-        address: 0,
-        length: local.iter().map(|piece| piece.length).sum(),
-        place: Some(stage + BYTES),
-    };
-    // SAFETY: the caller's; the stage is this process's.
-    unsafe {
-        memory::copy(
-            Direction::Write,
-            fabric.segment(),
-            Reach::Own,
-            local,
-            &[span],
-        )
+impl Stage {
+    fn offset(&self) -> u64 {
+        self.address as u64 - self.fabric.segment().mapping().address()
+    }
+
+    fn word(&self, index: u64) -> &AtomicU64 {
+        let mapping = self.fabric.segment().mapping();
+        let word = mapping.at(self.offset() + index * WORD);
+        word.expect("a block of this process's heap")
+    }
+
+    fn state(&self) -> &AtomicU64 {
+        self.word(0)
+    }
+
+    /// Whether the target does not touch it any more.
+    fn is_quiet(&self) -> bool {
+        matches!(self.state().load(Ordering::Acquire), IDLE | ANSWERED)
+    }
+
+    fn withdraw(&self) -> bool {
+        let state = self.state();
+        state
+            .compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+
+    fn abandon(self) {
+        let fabric = self.fabric;
+        fabric.abandoned.list().push(self);
+        fabric.abandoned.tidy();
+    }
+
+    /// # Safety
+    /// As [`memory::copy`].
+    unsafe fn copy(&self, direction: Direction, local: &[Local]) -> Result<(), MemoryError> {
+        let length = local.iter().map(|piece| piece.length).sum();
+        if length > self.room {
+            return Err(MemoryError::Fault);
+        }
+        let span = Span {
+            address: 0,
+            length,
+            place: Some(self.offset() + BYTES),
+        };
+        let segment = self.fabric.segment();
+        // SAFETY: the caller's; the stage is this process's, and nobody else's while it is quiet.
+        unsafe { memory::copy(direction, segment, Reach::Own, local, &[span]) }
     }
 }
 
-/// For the agent: does what a letter asks for, and answers. False if it is of another kind.
-pub fn serve(fabric: &Fabric, letter: &Letter) -> bool {
-    let [RELAY, writes, key, iova, length, stage, asker, _] = *letter else {
-        return false;
-    };
-    let peer = fabric.peer(asker as u8);
-    let Some(peer) = peer.filter(|peer| u64::from(peer.owner().word()) == asker) else {
-        return true;
-    };
-    let done = transfer(
-        fabric,
-        &peer,
-        writes != 0,
-        key as u32,
-        (iova, length),
-        stage,
-    );
-    if let Some(state) = peer.segment().mapping().at::<AtomicU64>(stage) {
-        state.store(if done.is_some() { DONE } else { FAULT }, Ordering::Release);
+impl Abandoned {
+    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Stage>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    // Its agent looks at the state when it is rung; a letter that finds no room means that it is awake.
-    let _ = fabric.send(&peer, &[RELAY; 8], PATIENT);
-    true
+
+    /// Gives back the memory of those that nobody touches any more.
+    fn tidy(&self) {
+        self.list().retain(|stage| {
+            let done = stage.is_quiet() || stage.peer.look(stage.fabric.processes());
+            if done {
+                stage.fabric.home().free_buffer(stage.address);
+            }
+            !done
+        });
+    }
 }
 
-/// Moves the bytes between this process's memory and the asker's stage.
-fn transfer(
-    fabric: &Fabric,
-    asker: &Peer,
-    writes: bool,
-    key: u32,
-    (iova, length): (u64, u64),
+/// Why an errand was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskError {
+    Mail(MailError),
+    Memory(MemoryError),
+}
+
+impl From<MailError> for AskError {
+    fn from(error: MailError) -> AskError {
+        AskError::Mail(error)
+    }
+}
+
+impl From<MemoryError> for AskError {
+    fn from(error: MemoryError) -> AskError {
+        AskError::Memory(error)
+    }
+}
+
+/// An errand as the target sees it.
+pub struct Asked<'a> {
+    pub errand: Errand,
+    pub asker: &'a Peer,
     stage: u64,
-) -> Option<()> {
-    let visit = fabric.own().visit(key, 0)?;
-    let region = visit.region();
-    let span = region.span(iova, length, region.pd, 0).ok()?;
-    let begin = stage.checked_add(BYTES).filter(|_| length <= MOST_BYTES)?;
-    let here = Local {
-        address: span.address,
-        length,
+}
+
+impl Asked<'_> {
+    /// Where the stage's first `length` bytes are mapped; none if it is not as long.
+    pub fn bytes(&self, length: u64) -> Option<*mut u8> {
+        let begin = self.stage.checked_add(BYTES)?;
+        self.asker.segment().mapping().address_of(begin, length)
+    }
+}
+
+/// What a letter was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Another kind of letter.
+    Other,
+    /// A peer asked; its errand was done, if it still wanted it.
+    Asked,
+    /// A peer has answered.
+    Answered,
+}
+
+/// For the agent: what a letter asks for is done by `work`.
+pub fn hear(fabric: &Fabric, letter: &Letter, work: impl FnOnce(&Asked<'_>) -> Answer) -> Heard {
+    let [kind, stage, asker, ..] = *letter;
+    match kind {
+        ERRAND => {}
+        ANSWER => return Heard::Answered,
+        _ => return Heard::Other,
+    }
+    let peer = fabric.peer(asker as u8);
+    // One that cannot be met has no answer; it gives up by itself.
+    if let Some(peer) = peer.filter(|peer| u64::from(peer.owner().word()) == asker) {
+        serve(&peer, stage, work);
+        // If there is no room, its agent is awake.
+        let _ = fabric.send(&peer, &[ANSWER, 0, 0, 0, 0, 0, 0, 0], PATIENCE);
+    }
+    Heard::Asked
+}
+
+fn serve(asker: &Peer, stage: u64, work: impl FnOnce(&Asked<'_>) -> Answer) {
+    let mapping = asker.segment().mapping();
+    let word = |index: u64| mapping.at::<AtomicU64>(stage.checked_add(index * WORD)?);
+    let (Some(state), Some(_)) = (word(0), word(BYTES / WORD - 1)) else {
+        return;
     };
-    let there = Span {
-        address: 0,
-        length,
-        place: Some(begin),
+    match state.compare_exchange(WAITS, TAKEN, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => {}
+        Err(WITHDRAWN) => return state.store(ANSWERED, Ordering::Release),
+        Err(_) => return,
+    }
+    let value = |index| word(index).map_or(0, |word| word.load(Ordering::Relaxed));
+    let errand = std::array::from_fn(|index| value(ERRAND_AT + index as u64));
+    let asked = Asked {
+        errand,
+        asker,
+        stage,
     };
-    let direction = if writes {
-        Direction::Read
-    } else {
-        Direction::Write
-    };
-    // SAFETY: `here` is this process's registered memory, which stays while it is visited.
-    unsafe { asker.copy(direction, &[here], &[there]).ok() }
+    for (index, value) in (ANSWER_AT..).zip(work(&asked)) {
+        if let Some(word) = word(index) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+    state.store(ANSWERED, Ordering::Release);
 }

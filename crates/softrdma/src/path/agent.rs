@@ -19,10 +19,12 @@ use weft_verbs_abi::*;
 
 use super::between_hosts::Ports;
 use super::clock;
+use super::errand;
 use super::letter::Letter;
 use super::process::Process;
 use super::work;
 use crate::fabric::notify::Bell;
+use crate::fabric::relay::{self, Asked, Heard};
 use crate::fabric::{Number, Peer};
 use crate::verbs::{Element, Qp};
 
@@ -221,11 +223,7 @@ fn turn(
         eprintln!("softrdma: {error}");
     }
     let mut desk = agent.desk();
-    while let Some(words) = process.home().segment().mailbox().take() {
-        if let Some(letter) = Letter::from_words(&words) {
-            answer(process, letter);
-        }
-    }
+    let is_answered = read_letters(process);
     for peer in lock(&agent.watched).drain(..) {
         add_watch(process, watches, peer);
     }
@@ -234,6 +232,11 @@ fn turn(
         if !desk.active.iter().any(|other| std::ptr::eq(*other, qp)) {
             desk.active.push(qp);
         }
+    }
+    if is_answered {
+        desk.active
+            .iter()
+            .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
     let mut due = earliest(look, desk.ports.turn(now));
@@ -284,7 +287,10 @@ fn look_after(
     });
     if watches.len() < before {
         for qp in desk.active.iter().chain(lock(&agent.inbox).iter()) {
-            qp.backlog.hurry();
+            // The others' time-outs are not over.
+            if qp.peer_is_dead() {
+                qp.backlog.hurry();
+            }
         }
         process.fabric.tidy();
     }
@@ -339,6 +345,24 @@ fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch
             std::ptr::null(),
         )
     };
+}
+
+/// Takes the letters that are there; whether one says that an errand was answered.
+fn read_letters(process: &'static Process) -> bool {
+    let mut is_answered = false;
+    while let Some(words) = process.home().segment().mailbox().take() {
+        let work = |asked: &Asked<'_>| errand::execute(process, asked);
+        match relay::hear(process.fabric, &words, work) {
+            Heard::Answered => is_answered = true,
+            Heard::Asked => {}
+            Heard::Other => {
+                if let Some(letter) = Letter::from_words(&words) {
+                    answer(process, letter);
+                }
+            }
+        }
+    }
+    is_answered
 }
 
 /// A peer has told something of an object. The letter may be older than the object's end, or nonsense.

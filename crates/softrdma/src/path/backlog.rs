@@ -17,6 +17,7 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::clock;
+use super::errand::Errand;
 use super::execute::Outcome;
 use super::post::Payload;
 use super::request::Request;
@@ -33,12 +34,17 @@ pub struct Waiting {
     /// Times in a row that nobody answered, and that the receiver was not ready.
     silent: u32,
     not_ready: u32,
+    /// What the target's agent was asked for.
+    pub errand: Errand,
     /// When to try next, on the monotonic clock; 0 for now.
     pub due_ns: u64,
 }
 
 /// How soon to try again what somebody else was in the way of.
 const AGAIN_NS: u64 = 20_000;
+
+/// How soon to look after what the target's agent was asked for, which says when it is done.
+const ASKED_NS: u64 = 50_000_000;
 
 enum Kept {
     Elements(Box<[ibv_sge]>),
@@ -72,6 +78,7 @@ impl Waiting {
             ended: None,
             silent: 0,
             not_ready: 0,
+            errand: Errand::default(),
             due_ns: 0,
         }
     }
@@ -87,6 +94,8 @@ impl Waiting {
                 self.done = done;
                 (self.silent, self.not_ready, self.due_ns) = (0, 0, 0);
             }
+            Outcome::ByAgent => self.due_ns = 0,
+            Outcome::Asked => self.due_ns = clock::monotonic_ns() + ASKED_NS,
             Outcome::Again => self.due_ns = clock::monotonic_ns() + AGAIN_NS,
             Outcome::NotReady { timer } => self.wait_for_receiver(qp, timer),
             Outcome::Silent => self.wait_for_answer(qp),
@@ -168,6 +177,15 @@ impl Backlog {
     /// Agent: when the oldest wants to be tried; none if there is none.
     pub fn due_ns(&self) -> Option<u64> {
         self.queue().front().map(|oldest| oldest.due_ns)
+    }
+
+    /// Has the oldest looked at, if the target's agent has answered.
+    pub fn hurry_answered(&self) {
+        if let Some(oldest) = self.queue().front_mut()
+            && oldest.errand.is_answered()
+        {
+            oldest.due_ns = 0;
+        }
     }
 
     /// Has the oldest tried at once: something changed.

@@ -2,17 +2,21 @@
 //!
 //! What does not find its target, or no receive request, or brings a wrong Q_Key, is lost, and the sender does not hear of it.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use weft_verbs_abi::*;
 
 use super::between_hosts;
+use super::errand::{Delivered, Errand};
 use super::execute::{Outcome, Requester};
 use super::pieces::Pieces;
 use super::post::Payload;
+use super::process::Process;
 use super::receiver::{Delivery, Message, Receiver};
 use super::request::{Datagram, Operation, Target};
-use crate::fabric::{Number, Peer, QpRecord};
+use crate::fabric::{Number, Peer};
 use crate::verbs::{Ah, Host, Qp, State, gid, is_multicast, multicast};
 
 /// The largest datagram: the port's MTU.
@@ -24,7 +28,12 @@ const GRH_BYTES: usize = 40;
 /// A Q_Key with this bit set stands for the queue pair's own (InfiniBand Architecture 1.6, §10.2.5).
 const OWN_QKEY: u32 = 1 << 31;
 
-pub fn send(qp: &'static Qp, requester: &Requester<'_>, payload: Payload<'_>) -> Outcome {
+pub fn send(
+    qp: &'static Qp,
+    requester: &Requester<'_>,
+    payload: Payload<'_>,
+    errand: Option<&mut Errand>,
+) -> Outcome {
     let Target::Datagram(datagram) = requester.request.target else {
         return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
     };
@@ -50,8 +59,8 @@ pub fn send(qp: &'static Qp, requester: &Requester<'_>, payload: Payload<'_>) ->
             let number = Number::from_bits(datagram.remote_qpn);
             match requester.process.fabric.peer(number.slot()) {
                 Some(peer) => {
-                    let record = peer.segment().qp(number.index());
-                    to_one(qp, requester, &datagram, ah, &peer, record, number)
+                    let address = (number, qkey(qp, &datagram));
+                    to_one(qp, requester, address, ah, &peer, errand)
                 }
                 None => Outcome::Done(bytes),
             }
@@ -74,38 +83,60 @@ fn qkey(qp: &Qp, datagram: &Datagram) -> u32 {
 fn to_one(
     qp: &'static Qp,
     requester: &Requester<'_>,
-    datagram: &Datagram,
+    (number, qkey): (Number, u32),
     ah: &Ah,
-    peer: &Peer,
-    record: &QpRecord,
-    number: Number,
+    peer: &Arc<Peer>,
+    errand: Option<&mut Errand>,
 ) -> Outcome {
     let bytes = requester.local.bytes();
-    let state = record.state.load(Ordering::Acquire);
-    let listens = record.exists()
-        && record.kind.load(Ordering::Relaxed) == IBV_QPT_UD
-        && State::from_abi(state).is_some_and(State::receives)
-        && record.qkey.load(Ordering::Relaxed) == qkey(qp, datagram);
-    if !listens {
-        return Outcome::Done(bytes);
-    }
-    let Some(receiver) = Receiver::of_queue_pair(peer, record, number) else {
-        return Outcome::Done(bytes);
-    };
     let header = header(qp, requester, ah, bytes);
     let mut whole = Pieces::of_bytes(&header);
     for piece in requester.local.list() {
         whole.push(piece.address, piece.length);
     }
-    match receiver.deliver(
-        requester.process,
-        &message(requester, ah),
-        &whole,
-        0,
-        requester.patience,
+    let delivered = Delivered {
+        message: &message(requester, ah),
+        number,
+        qkey,
+    };
+    let process = requester.process;
+    match (
+        deliver(process, peer, &delivered, &whole, requester.patience),
+        errand,
     ) {
-        Delivery::Again => Outcome::Again,
+        (Outcome::ByAgent, Some(errand)) => {
+            errand.send_datagram(requester, peer.clone(), &delivered, &whole)
+        }
+        (outcome @ (Outcome::ByAgent | Outcome::Again), _) => outcome,
         _ => Outcome::Done(bytes),
+    }
+}
+
+/// Gives a queue pair of `peer`'s the datagram, if it listens.
+pub fn deliver(
+    process: &Process,
+    peer: &Peer,
+    delivered: &Delivered<'_>,
+    whole: &Pieces,
+    patience: Duration,
+) -> Outcome {
+    let number = delivered.number;
+    let record = peer.segment().qp(number.index());
+    let state = record.state.load(Ordering::Acquire);
+    let listens = record.exists()
+        && record.kind.load(Ordering::Relaxed) == IBV_QPT_UD
+        && State::from_abi(state).is_some_and(State::receives)
+        && record.qkey.load(Ordering::Relaxed) == delivered.qkey;
+    if !listens {
+        return Outcome::Silent;
+    }
+    let Some(receiver) = Receiver::of_queue_pair(peer, record, number) else {
+        return Outcome::Silent;
+    };
+    match receiver.deliver(process, delivered.message, whole, 0, patience) {
+        Delivery::Again => Outcome::Again,
+        Delivery::ByAgent => Outcome::ByAgent,
+        _ => Outcome::Done(whole.bytes()),
     }
 }
 
@@ -171,7 +202,10 @@ fn to_group(qp: &'static Qp, requester: &Requester<'_>, datagram: &Datagram, ah:
             }
             let number = Number::new(slot, index);
             if multicast::contains(record, group) && number != qp.number {
-                let _ = to_one(qp, requester, datagram, ah, &peer, record, number);
+                let mut errand = Errand::default();
+                let address = (number, qkey(qp, datagram));
+                let _ = to_one(qp, requester, address, ah, &peer, Some(&mut errand));
+                errand.let_go();
             }
         }
     }

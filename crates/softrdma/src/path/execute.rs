@@ -15,7 +15,9 @@ use super::process::Process;
 use super::receiver::{CHUNK, Delivery, Message, Receiver};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
-use crate::fabric::{AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, visit};
+use crate::fabric::{
+    AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, Reach, visit,
+};
 use crate::verbs::State;
 
 /// What became of a request.
@@ -27,8 +29,12 @@ pub enum Outcome {
     Failed(ibv_wc_status),
     /// So many bytes were moved; go on from there.
     Partly(u64),
-    /// Somebody holds a lock, or the target's agent must help.
+    /// Somebody holds a lock.
     Again,
+    /// The target's agent must do it (`errand`).
+    ByAgent,
+    /// It was asked to.
+    Asked,
     /// The target has no receive request; the code says how long to wait.
     NotReady { timer: u32 },
     /// Nobody answers.
@@ -188,7 +194,7 @@ impl Requester<'_> {
         match unsafe { place.peer.copy(direction, local.list(), &[span]) } {
             Ok(()) if self.done + length < total => Outcome::Partly(self.done + length),
             Ok(()) => Outcome::Done(total),
-            Err(MemoryError::Agent) => Outcome::Again,
+            Err(MemoryError::Agent) => Outcome::ByAgent,
             Err(MemoryError::Gone) => Outcome::Silent,
             Err(MemoryError::Fault) => fault(place.peer),
         }
@@ -231,7 +237,8 @@ impl Requester<'_> {
                 self.store_result(old);
                 Outcome::Done(8)
             }
-            Err(AtomicError::Busy | AtomicError::Memory(MemoryError::Agent)) => Outcome::Again,
+            Err(AtomicError::Busy) => Outcome::Again,
+            Err(AtomicError::Memory(MemoryError::Agent)) => Outcome::ByAgent,
             Err(AtomicError::Memory(MemoryError::Gone)) => Outcome::Silent,
             Err(AtomicError::Memory(MemoryError::Fault)) => fault(place.peer),
         }
@@ -254,12 +261,17 @@ impl Requester<'_> {
     #[inline]
     fn send(&self, place: &Place<'_>, shared: Option<Receiver<'_>>) -> Outcome {
         let request = self.request;
+        let invalidates = request.operation == Operation::SendWithInvalidate;
+        // A window is taken away once, by who delivers the message.
+        if invalidates && place.peer.reach() == Reach::Agent {
+            return Outcome::ByAgent;
+        }
         let (wc_flags, immediate) = match request.operation {
             Operation::SendWithImmediate => (IBV_WC_WITH_IMM, request.immediate),
             Operation::SendWithInvalidate => (IBV_WC_WITH_INV, request.immediate),
             _ => (0, 0),
         };
-        if request.operation == Operation::SendWithInvalidate
+        if invalidates
             && !self
                 .process
                 .fabric
@@ -322,6 +334,7 @@ impl Requester<'_> {
                 timer: place.record.min_rnr_timer.load(Ordering::Relaxed),
             },
             Delivery::Again => Outcome::Again,
+            Delivery::ByAgent => Outcome::ByAgent,
             Delivery::Silent => Outcome::Silent,
             Delivery::Refused(status) => Outcome::Failed(status),
         }

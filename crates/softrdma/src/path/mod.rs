@@ -6,6 +6,7 @@
 //!                                 │                     ├─▶ window                   own adapter
 //!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
 //!                                 └─▶ backlog ─▶ agent ─▶ work ─▶ send_queue::step   long, waiting, retried
+//!                                                                  └─▶ errand ─▶ the target's agent ─▶ execute, datagram
 //! ```
 
 pub mod agent;
@@ -13,6 +14,7 @@ pub mod backlog;
 pub mod between_hosts;
 pub mod clock;
 mod datagram;
+mod errand;
 mod execute;
 pub mod letter;
 mod null;

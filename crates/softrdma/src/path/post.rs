@@ -13,7 +13,6 @@ use super::execute::Outcome;
 use super::receiver::CHUNK;
 use super::request::Request;
 use super::send_queue;
-use crate::fabric::POSTING;
 use crate::uar::{self, WorkRequest};
 use crate::verbs::call::{Errno, Result, require};
 use crate::verbs::{Qp, QpKind, State, readable};
@@ -144,7 +143,8 @@ pub fn submit(qp: &'static Qp, request: &mut Request, payload: Payload<'_>) {
         return put_off(qp, request, payload, Attempt::None);
     }
     // SAFETY: nobody waits, so the sending side is the poster's.
-    match unsafe { send_queue::step(qp, request, payload, 0, POSTING) } {
+    let outcome = unsafe { send_queue::step(qp, request, payload, send_queue::Attempt::first()) };
+    match outcome {
         Outcome::Done(bytes) => finish(qp, request, payload, IBV_WC_SUCCESS, bytes),
         Outcome::Failed(status) => finish(qp, request, payload, status, 0),
         Outcome::Left => {}

@@ -59,8 +59,10 @@ pub enum Delivery {
     Partly(u64),
     /// No receive request.
     NotReady,
-    /// A lock was not to be had, or the memory must be reached by the target's agent.
+    /// A lock was not to be had.
     Again,
+    /// The memory must be reached by the target's agent.
+    ByAgent,
     /// The target does not receive.
     Silent,
     /// The target failed on it: what its requester is told.
@@ -179,7 +181,7 @@ impl<'a> Receiver<'a> {
         let moved = self.fill(process, request.sges(), payload, 0);
         let (status, answer) = match moved {
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::Again,
+            Err(Filling::Agent) => return Delivery::ByAgent,
             Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };
@@ -239,7 +241,7 @@ impl<'a> Receiver<'a> {
                 return Delivery::Partly(done + length);
             }
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::Again,
+            Err(Filling::Agent) => return Delivery::ByAgent,
             Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };

@@ -36,6 +36,22 @@ impl Operation {
         })
     }
 
+    /// What [`from_abi`](Self::from_abi) makes it from.
+    pub fn opcode(self) -> ibv_wr_opcode {
+        match self {
+            Operation::Send => IBV_WR_SEND,
+            Operation::SendWithImmediate => IBV_WR_SEND_WITH_IMM,
+            Operation::SendWithInvalidate => IBV_WR_SEND_WITH_INV,
+            Operation::Write => IBV_WR_RDMA_WRITE,
+            Operation::WriteWithImmediate => IBV_WR_RDMA_WRITE_WITH_IMM,
+            Operation::Read => IBV_WR_RDMA_READ,
+            Operation::CompareAndSwap => IBV_WR_ATOMIC_CMP_AND_SWP,
+            Operation::FetchAndAdd => IBV_WR_ATOMIC_FETCH_AND_ADD,
+            Operation::LocalInvalidate => IBV_WR_LOCAL_INV,
+            Operation::BindWindow => IBV_WR_BIND_MW,
+        }
+    }
+
     /// The opcode of the sender's completion.
     #[inline]
     pub fn completion(self) -> ibv_wc_opcode {

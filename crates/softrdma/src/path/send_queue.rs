@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
+use super::clock;
 use super::datagram;
+use super::errand::Errand;
 use super::execute::{Outcome, Requester};
 use super::pieces::{Pieces, ProtectionError};
 use super::post::Payload;
@@ -14,7 +16,29 @@ use super::{between_hosts, window};
 use crate::fabric::{Busy, Completion, POSTING, PushError};
 use crate::verbs::{Element, Qp, QpKind};
 
-/// Executes the request, or its next piece after `done` bytes.
+/// How a request is tried.
+pub struct Attempt<'a> {
+    /// Bytes that earlier steps moved.
+    pub done: u64,
+    /// For locks.
+    pub patience: Duration,
+    /// For asking the target's agent; the poster leaves that to its own agent.
+    pub errand: Option<&'a mut Errand>,
+}
+
+impl Attempt<'_> {
+    /// The poster's.
+    #[inline]
+    pub fn first() -> Self {
+        Attempt {
+            done: 0,
+            patience: POSTING,
+            errand: None,
+        }
+    }
+}
+
+/// Executes the request, or its next piece.
 ///
 /// # Safety
 /// The caller is the one who executes (`backlog`, rule 3); elements that need no key are readable.
@@ -23,8 +47,7 @@ pub unsafe fn step(
     qp: &'static Qp,
     request: &Request,
     payload: Payload<'_>,
-    done: u64,
-    patience: Duration,
+    attempt: Attempt<'_>,
 ) -> Outcome {
     if request.operation.is_local() {
         return window::execute(qp, request);
@@ -46,24 +69,38 @@ pub unsafe fn step(
         lid: qp.lid,
         request,
         local: &local,
-        done,
-        patience,
+        done: attempt.done,
+        patience: attempt.patience,
     };
-    if qp.kind == QpKind::Ud {
-        return datagram::send(qp, &requester, payload);
-    }
-    // SAFETY: the caller is the one who executes.
-    let outcome = match unsafe { qp.route() } {
-        Some(route) if process.link_is_up() => requester.execute(route),
-        _ => Outcome::Silent,
+    let outcome = match attempt.errand {
+        Some(errand) if errand.is_out() => look(qp, &requester, errand),
+        errand if qp.kind == QpKind::Ud => {
+            return datagram::send(qp, &requester, payload, errand);
+        }
+        // SAFETY: the caller is the one who executes.
+        errand => match unsafe { qp.route() } {
+            Some(route) if process.link_is_up() => match (requester.execute(route), errand) {
+                (Outcome::ByAgent, Some(errand)) => errand.send(&requester, route),
+                (outcome, _) => outcome,
+            },
+            _ => Outcome::Silent,
+        },
     };
     match (qp.kind, outcome) {
-        // What an unreliable connection's responder does not take is lost, and the requester does not hear of it.
-        (QpKind::Uc, Outcome::Silent | Outcome::NotReady { .. } | Outcome::Failed(_)) => {
-            Outcome::Done(local.bytes())
-        }
+        // What an unreliable responder does not take is lost, and the requester does not hear of it.
+        (
+            QpKind::Uc | QpKind::Ud,
+            Outcome::Silent | Outcome::NotReady { .. } | Outcome::Failed(_),
+        ) => Outcome::Done(local.bytes()),
         _ => outcome,
     }
+}
+
+/// What the target's agent, which was asked, has done.
+#[cold]
+fn look(qp: &Qp, requester: &Requester<'_>, errand: &mut Errand) -> Outcome {
+    let timeout = clock::ack_timeout(qp.attributes().timeout);
+    errand.look(requester, timeout.unwrap_or_default())
 }
 
 /// The memory of this process that the request names.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::backlog::Waiting;
-use super::send_queue;
+use super::execute::Outcome;
+use super::send_queue::{self, Attempt};
 use crate::verbs::Qp;
 
 /// Pieces that are moved for one queue pair before the others have their turn.
@@ -42,23 +43,17 @@ fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
             IBV_QPS_RTS => {
                 // SAFETY: something waits, so the sending side is the agent's; what waits was copied or is the
                 // application's until it has ended.
-                let outcome = unsafe {
-                    let (payload, done) = (oldest.payload(), oldest.done);
-                    send_queue::step(qp, &oldest.request, payload, done, PATIENCE)
-                };
-                if outcome == super::execute::Outcome::Left {
+                let outcome = unsafe { step(qp, oldest) };
+                if outcome == Outcome::Left {
                     return true;
                 }
                 oldest.consider(qp, outcome);
             }
-            IBV_QPS_SQD if oldest.done == 0 => oldest.due_ns = NEVER,
+            IBV_QPS_SQD if oldest.done == 0 && !oldest.errand.is_out() => oldest.due_ns = NEVER,
             IBV_QPS_SQD => {
                 // What was begun is finished while the send queue drains.
                 // SAFETY: as above.
-                let outcome = unsafe {
-                    let (payload, done) = (oldest.payload(), oldest.done);
-                    send_queue::step(qp, &oldest.request, payload, done, PATIENCE)
-                };
+                let outcome = unsafe { step(qp, oldest) };
                 oldest.consider(qp, outcome);
             }
             IBV_QPS_ERR | IBV_QPS_SQE => oldest.ended = Some((IBV_WC_WR_FLUSH_ERR, 0)),
@@ -70,4 +65,20 @@ fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
         Some((status, bytes)) => send_queue::end(qp, &oldest.request, status, bytes).is_ok(),
         None => false,
     }
+}
+
+/// # Safety
+/// As of [`send_queue::step`].
+unsafe fn step(qp: &'static Qp, oldest: &mut Waiting) -> Outcome {
+    let mut errand = std::mem::take(&mut oldest.errand);
+    let (payload, done) = (oldest.payload(), oldest.done);
+    let attempt = Attempt {
+        done,
+        patience: PATIENCE,
+        errand: Some(&mut errand),
+    };
+    // SAFETY: the caller's.
+    let outcome = unsafe { send_queue::step(qp, &oldest.request, payload, attempt) };
+    oldest.errand = errand;
+    outcome
 }

@@ -283,60 +283,52 @@ fn a_dead_process_is_noticed() {
 
 /// The asker's and the target's part in one process.
 #[test]
-fn an_agent_moves_what_the_kernel_forbids() {
-    use super::super::relay::{self, Relay};
+fn errands_are_done_once_or_withdrawn() {
+    use super::super::relay::{Heard, Progress, Relay, hear};
     let fabric = join("relaying");
-    let length = 1000;
-    let memory = Box::leak(vec![7u8; length].into_boxed_slice());
-    let address = memory.as_mut_ptr() as u64;
-    let key = fabric
-        .home()
-        .register(&region(address, length as u64))
-        .unwrap();
     let peer = fabric.peer(fabric.me().slot()).unwrap();
     let serve = || {
-        let mailbox = fabric.segment().mailbox();
-        while let Some(letter) = mailbox.take() {
-            assert!(relay::serve(fabric, &letter));
+        let (mut asked, mut answered) = (0, 0);
+        while let Some(letter) = fabric.segment().mailbox().take() {
+            let heard = hear(fabric, &letter, |asked| {
+                let bytes = asked.bytes(5).unwrap();
+                // SAFETY: mapped, and nobody else's.
+                unsafe { std::slice::from_raw_parts_mut(bytes, 5) }.reverse();
+                [asked.errand[0] + 1, asked.errand[11]]
+            });
+            asked += u32::from(heard == Heard::Asked);
+            answered += u32::from(heard == Heard::Answered);
         }
+        (asked, answered)
     };
-    let source = [1u8, 2, 3, 4, 5];
+    let mut bytes = [1u8, 2, 3, 4, 5];
     let local = [(0, 2), (2, 3)].map(|(begin, length)| Local {
-        address: source.as_ptr() as u64 + begin,
+        address: bytes.as_mut_ptr() as u64 + begin,
         length,
     });
-    let start = |direction, key, iova, length, local: &[Local]| {
-        // SAFETY: `source` is readable.
-        unsafe {
-            Relay::start(
-                fabric,
-                peer.clone(),
-                direction,
-                (key, iova, length),
-                local,
-                PATIENT,
-            )
-        }
-    };
-    let write = start(Direction::Write, key, address + 10, 5, &local).unwrap();
-    assert_eq!(write.outcome(), None);
-    serve();
-    assert_eq!(write.outcome(), Some(Ok(())));
-    let read = start(Direction::Read, key, address + 9, 7, &[]).unwrap();
-    serve();
-    assert_eq!(read.outcome(), Some(Ok(())));
-    let bytes = read.bytes();
-    // SAFETY: the stage is readable while the transfer is there.
-    let got =
-        unsafe { std::slice::from_raw_parts(bytes.address as *const u8, bytes.length as usize) };
-    assert_eq!(got, [7, 1, 2, 3, 4, 5, 7]);
-    for (key, iova, length) in [
-        (key, address + 996, 5),
-        (key ^ 1, address, 5),
-        (0, address, 5),
-    ] {
-        let refused = start(Direction::Read, key, iova, length, &[]).unwrap();
-        serve();
-        assert_eq!(refused.outcome(), Some(Err(MemoryError::Fault)));
+    let relay = Relay::new(fabric, peer.clone(), 5).unwrap();
+    let mut errand = [7; 12];
+    errand[11] = 9;
+    for _ in 0..2 {
+        assert!(relay.suits(&peer, 5) && !relay.suits(&peer, 6));
+        // SAFETY: `bytes` is there.
+        unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
+        assert_eq!(relay.progress(), Progress::Waits);
+        assert!(!relay.suits(&peer, 5));
+        assert_eq!(serve(), (1, 1));
+        assert_eq!(relay.progress(), Progress::Done([8, 9]));
     }
+    // SAFETY: as above.
+    unsafe { relay.fetch(&local) }.unwrap();
+    assert_eq!(bytes, [5, 4, 3, 2, 1]);
+    // SAFETY: as above.
+    unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
+    assert!(relay.withdraw() && !relay.withdraw());
+    // SAFETY: as above.
+    unsafe { relay.fetch(&local) }.unwrap();
+    assert_eq!(serve(), (1, 1));
+    // SAFETY: as above.
+    unsafe { relay.fetch(&local) }.unwrap();
+    assert_eq!(bytes, [5, 4, 3, 2, 1], "it was done although withdrawn");
+    assert!(relay.suits(&peer, 5));
 }

@@ -2,6 +2,7 @@
 //! processes. The device is the process's one; each test makes its own objects.
 
 mod datagrams;
+mod denied;
 mod errors;
 mod events;
 mod extended;

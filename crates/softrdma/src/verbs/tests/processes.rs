@@ -8,7 +8,7 @@ use super::*;
 /// Set in the other process: what it is to do.
 const ROLE: &str = "SOFTRDMA_TEST_ROLE";
 
-struct Other {
+pub struct Other {
     child: Child,
     input: ChildStdin,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -23,6 +23,7 @@ impl Other {
                 "--nocapture",
             ])
             .env(ROLE, role)
+            .env("SOFTRDMA_FABRIC", &devices().unwrap()[0].config.fabric)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -36,8 +37,27 @@ impl Other {
         }
     }
 
-    fn tell(&mut self, line: &str) {
+    pub fn tell(&mut self, line: &str) {
         writeln!(self.input, "{line}").unwrap();
+    }
+
+    /// Waits until it is stopped or dead.
+    pub fn wait_until_still(&self) {
+        let path = format!("/proc/{}/stat", self.child.id());
+        let is_still = || {
+            let stat = std::fs::read_to_string(&path).unwrap();
+            let (_, state) = stat.rsplit_once(')').unwrap();
+            matches!(state.trim_start().as_bytes()[0], b'T' | b'Z')
+        };
+        while !is_still() {
+            std::thread::yield_now();
+        }
+    }
+
+    pub fn signal(&self, signal: c_int) {
+        // SAFETY: a child of this process that was not waited for.
+        let sent = unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
+        assert_eq!(sent, 0);
     }
 
     /// What it says next; the test harness's own lines are passed over.
@@ -64,6 +84,13 @@ fn other_side() {
     let Ok(role) = std::env::var(ROLE) else {
         return;
     };
+    let role = match role.strip_prefix("denied ") {
+        Some(role) => {
+            super::denied::deny_copies();
+            role
+        }
+        None => &role,
+    };
     let mut input = std::io::stdin().lines();
     let mut next = || input.next().unwrap().unwrap();
     let side = Side::new(Setup {
@@ -80,13 +107,26 @@ fn other_side() {
     side.to_rtr(peer);
     side.to_rts();
     println!("says ready");
-    match role.as_str() {
+    match role {
         "echo" => {
+            let mut sent = 0;
             for wr_id in 0..8 {
-                let wc = side.expect(wr_id, IBV_WC_SUCCESS);
+                // An echo's own completion may come after the next message.
+                let wc = loop {
+                    let wc = side.wait();
+                    assert_eq!(wc.status, IBV_WC_SUCCESS);
+                    if wc.wr_id != 100 {
+                        break wc;
+                    }
+                    sent -= 1;
+                };
+                assert_eq!(wc.wr_id, wr_id);
                 let at = wr_id as usize * 1000;
                 let back = side.sge(at, wc.byte_len as usize);
                 assert_eq!(side.post(request(100, IBV_WR_SEND), &[back]), 0);
+                sent += 1;
+            }
+            for _ in 0..sent {
                 side.expect(100, IBV_WC_SUCCESS);
             }
         }
@@ -99,7 +139,7 @@ fn other_side() {
     next();
 }
 
-fn begin(role: &str, setup: Setup) -> (Side, Other, u64, u32) {
+pub fn begin(role: &str, setup: Setup) -> (Side, Other, u64, u32) {
     let side = Side::new(setup);
     let mut other = Other::start(role);
     let words = other.hear();
@@ -137,9 +177,7 @@ fn messages_go_and_come() {
 #[test]
 fn stopped_peers_are_written_to_and_read_from() {
     let (mut side, mut other, address, key) = begin("victim", Setup::default());
-    let pid = other.child.id() as libc::pid_t;
-    // SAFETY: a child of this process.
-    unsafe { libc::kill(pid, libc::SIGSTOP) };
+    other.signal(libc::SIGSTOP);
     side.memory[..5000].copy_from_slice(&pattern(4, 5000));
     assert_eq!(
         side.post(
@@ -153,8 +191,7 @@ fn stopped_peers_are_written_to_and_read_from() {
     assert_eq!(side.post(read, &[side.sge(20_000, 5000)]), 0);
     side.expect(2, IBV_WC_SUCCESS);
     assert_eq!(side.memory[20_000..25_000], pattern(4, 5000));
-    // SAFETY: as above.
-    unsafe { libc::kill(pid, libc::SIGCONT) };
+    other.signal(libc::SIGCONT);
     other.tell("on");
     other.tell("done");
 }

@@ -1,0 +1,404 @@
+//! Steps of send requests that the target's agent executes, where the kernel lets this process not reach the target's memory.
+//!
+//! The agent that asks sends all that a [`Requester`] has, and the bytes of the step; the one that is asked executes the step as if it
+//! were the requester's, on its own memory, and answers with the outcome. So all checks, the order, and the completions are the same,
+//! and atomics are atomic with everyone's. What has no answer for a while is withdrawn and counts as a time-out of the
+//! acknowledgement; a stopped target is to its peer what an adapter without power is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use weft_verbs_abi::*;
+
+use super::clock;
+use super::datagram;
+use super::execute::{Outcome, Requester};
+use super::pieces::Pieces;
+use super::process::Process;
+use super::receiver::{CHUNK, Message};
+use super::request::{Operation, Request, Target};
+use super::route::Route;
+use crate::fabric::relay::{Answer, AskError, Asked, Errand as Words, Progress, Relay};
+use crate::fabric::{FABRIC_SLOT, MemoryError, Number, Peer};
+use crate::verbs::QpKind;
+
+/// An errand unanswered for so long was lost: longer than an agent that has work takes on a machine that has work.
+const UNANSWERED_NS: u64 = 1_000_000_000;
+
+/// How long who executes an errand waits for a lock.
+const PATIENCE: Duration = Duration::from_millis(1);
+
+/// What a request that waits has sent to its target's agent.
+#[derive(Default)]
+pub struct Errand {
+    relay: Option<Relay>,
+    /// When it was sent, while the answer is not there.
+    sent_ns: Option<u64>,
+}
+
+impl Errand {
+    /// Whether something was sent and its outcome is not known.
+    pub fn is_out(&self) -> bool {
+        self.sent_ns.is_some()
+    }
+
+    /// Whether [`look`](Self::look) would find an answer.
+    pub fn is_answered(&self) -> bool {
+        self.is_out() && self.relay.as_ref().is_some_and(Relay::is_answered)
+    }
+
+    /// Asks for the next step of a request over a connection.
+    pub fn send(&mut self, requester: &Requester<'_>, route: &Route) -> Outcome {
+        let peer = match route.shared_peer() {
+            Some(peer) => Some(peer),
+            None => {
+                let srq = Number::from_bits(requester.request.remote_srqn);
+                requester.process.fabric.peer(srq.slot())
+            }
+        };
+        let Some(peer) = peer else {
+            return Outcome::Silent;
+        };
+        let length = CHUNK.min(requester.local.bytes() - requester.done);
+        let part = match requester.request.operation.fetches() {
+            true => Pieces::new(),
+            false => requester.local.slice(requester.done, length),
+        };
+        let words = connected(requester, route);
+        self.ask(requester, peer, &words, &part, length)
+    }
+
+    /// Asks for the delivery of a datagram: `whole` is header and payload.
+    pub fn send_datagram(
+        &mut self,
+        requester: &Requester<'_>,
+        peer: Arc<Peer>,
+        delivery: &Delivered<'_>,
+        whole: &Pieces,
+    ) -> Outcome {
+        let words = delivery.words(whole.bytes());
+        self.ask(requester, peer, &words, whole, whole.bytes())
+    }
+
+    fn ask(
+        &mut self,
+        requester: &Requester<'_>,
+        peer: Arc<Peer>,
+        words: &Words,
+        part: &Pieces,
+        room: u64,
+    ) -> Outcome {
+        if !self
+            .relay
+            .as_ref()
+            .is_some_and(|relay| relay.suits(&peer, room))
+        {
+            self.relay = Relay::new(requester.process.fabric, peer, room);
+        }
+        let Some(relay) = &self.relay else {
+            return Outcome::Failed(IBV_WC_GENERAL_ERR);
+        };
+        // SAFETY: local memory was checked against its keys, or is the poster's to read.
+        match unsafe { relay.ask(words, part.list(), requester.patience) } {
+            Ok(()) => {
+                self.sent_ns = Some(clock::monotonic_ns());
+                Outcome::Asked
+            }
+            Err(AskError::Mail(_)) => Outcome::Again,
+            Err(AskError::Memory(_)) => Outcome::Failed(IBV_WC_LOC_PROT_ERR),
+        }
+    }
+
+    /// What became of it.
+    pub fn look(&mut self, requester: &Requester<'_>, timeout: Duration) -> Outcome {
+        let (Some(relay), Some(sent)) = (&self.relay, self.sent_ns) else {
+            return Outcome::Again;
+        };
+        match relay.progress() {
+            Progress::Waits => {
+                let patience = UNANSWERED_NS.max(timeout.as_nanos() as u64);
+                if clock::monotonic_ns() < sent + patience || !relay.withdraw() {
+                    return Outcome::Asked;
+                }
+                *self = Errand::default();
+                Outcome::Silent
+            }
+            Progress::Gone => {
+                *self = Errand::default();
+                Outcome::Silent
+            }
+            Progress::Done(answer) => {
+                self.sent_ns = None;
+                let outcome = outcome(answer);
+                match requester.request.operation.fetches() {
+                    true => fetched(relay, requester, outcome),
+                    false => outcome,
+                }
+            }
+        }
+    }
+
+    /// Leaves it to be done; nobody asks for the outcome.
+    pub fn let_go(mut self) {
+        if let Some(relay) = self.relay.take() {
+            relay.let_go();
+        }
+    }
+}
+
+/// Brings what was read, or what an atomic found, to where the request wants it.
+fn fetched(relay: &Relay, requester: &Requester<'_>, outcome: Outcome) -> Outcome {
+    let (Outcome::Partly(end) | Outcome::Done(end)) = outcome else {
+        return outcome;
+    };
+    let length = end.saturating_sub(requester.done);
+    let part = requester.local.slice(requester.done, length);
+    // SAFETY: the pieces were checked against their keys for writing.
+    match unsafe { relay.fetch(part.list()) } {
+        Ok(()) => outcome,
+        Err(MemoryError::Fault | MemoryError::Gone | MemoryError::Agent) => {
+            Outcome::Failed(IBV_WC_LOC_PROT_ERR)
+        }
+    }
+}
+
+const CONNECTED: u64 = 1;
+const DATAGRAM: u64 = 2;
+
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+fn parts(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}
+
+fn connected(requester: &Requester<'_>, route: &Route) -> Words {
+    let request = requester.request;
+    let (address, rkey, operand, swap) = match request.target {
+        Target::Memory { address, rkey } => (address, rkey, 0, 0),
+        Target::Atomic {
+            address,
+            rkey,
+            operand,
+            swap,
+        } => (address, rkey, operand, swap),
+        _ => (0, 0, 0, 0),
+    };
+    [
+        CONNECTED,
+        pair(request.operation.opcode(), request.flags),
+        pair(request.immediate, request.remote_srqn),
+        pair(rkey, route.number().bits()),
+        address,
+        operand,
+        swap,
+        requester.local.bytes(),
+        requester.done,
+        pair(requester.qpn, u32::from(requester.lid)),
+        match route.kind() {
+            QpKind::Uc => IBV_QPT_UC.into(),
+            QpKind::XrcSend => IBV_QPT_XRC_SEND.into(),
+            _ => IBV_QPT_RC.into(),
+        },
+        0,
+    ]
+}
+
+/// A datagram on its way to one queue pair.
+pub struct Delivered<'a> {
+    pub message: &'a Message,
+    pub number: Number,
+    pub qkey: u32,
+}
+
+impl Delivered<'_> {
+    fn words(&self, bytes: u64) -> Words {
+        let message = self.message;
+        [
+            DATAGRAM,
+            pair(message.wc_flags, message.immediate),
+            pair(message.src_qp, u32::from(message.slid)),
+            pair(u32::from(message.sl), u32::from(message.solicited)),
+            pair(self.number.bits(), self.qkey),
+            bytes,
+            u64::from(message.byte_len),
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]
+    }
+}
+
+/// For the agent that is asked: executes the step. What is nonsense has no answer but silence.
+pub fn execute(process: &Process, asked: &Asked<'_>) -> Answer {
+    let outcome = match asked.errand[0] {
+        CONNECTED => execute_connected(process, asked),
+        DATAGRAM => execute_datagram(process, asked),
+        _ => None,
+    };
+    answer(outcome.unwrap_or(Outcome::Silent))
+}
+
+fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
+    let [
+        _,
+        what,
+        data,
+        to,
+        address,
+        operand,
+        swap,
+        total,
+        done,
+        from,
+        kind,
+        _,
+    ] = asked.errand;
+    let (opcode, flags) = parts(what);
+    let (immediate, remote_srqn) = parts(data);
+    let (rkey, number) = parts(to);
+    let (qpn, lid) = parts(from);
+    let number = Number::from_bits(number);
+    let me = process.fabric.me().slot();
+    let is_mine = number.slot() == me
+        || number.slot() == FABRIC_SLOT && Number::from_bits(remote_srqn).slot() == me;
+    // What fits into one step is one step (`Receiver::deliver`).
+    let is_sound = is_mine && done <= total && (done == 0 || total > CHUNK);
+    if !is_sound {
+        return None;
+    }
+    let operation = Operation::from_abi(opcode)?;
+    let target = match operation {
+        _ if operation.is_atomic() => Target::Atomic {
+            address,
+            rkey,
+            operand,
+            swap,
+        },
+        Operation::Read | Operation::Write | Operation::WriteWithImmediate => {
+            Target::Memory { address, rkey }
+        }
+        _ => Target::None,
+    };
+    let kind = match kind as u32 {
+        IBV_QPT_RC => QpKind::Rc,
+        IBV_QPT_UC => QpKind::Uc,
+        IBV_QPT_XRC_SEND => QpKind::XrcSend,
+        _ => return None,
+    };
+    let request = Request {
+        wr_id: 0,
+        operation,
+        flags,
+        immediate,
+        remote_srqn,
+        target,
+        index: 0,
+    };
+    let bytes = asked.bytes(CHUNK.min(total - done))?;
+    // As if the whole payload were there: a step touches its own bytes only.
+    let mut local = Pieces::new();
+    local.push((bytes as u64).checked_sub(done)?, total);
+    if operation.is_atomic() && total != 8 {
+        return None;
+    }
+    let route = Route::find(process, kind, number)?;
+    let requester = Requester {
+        process,
+        qpn,
+        lid: lid as u16,
+        request: &request,
+        local: &local,
+        done,
+        patience: PATIENCE,
+    };
+    Some(requester.execute(&route))
+}
+
+fn execute_datagram(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
+    let [_, flags, source, service, to, bytes, byte_len, ..] = asked.errand;
+    let (wc_flags, immediate) = parts(flags);
+    let (src_qp, slid) = parts(source);
+    let (sl, solicited) = parts(service);
+    let (number, qkey) = parts(to);
+    let message = Message {
+        opcode: IBV_WC_RECV,
+        wc_flags,
+        immediate,
+        src_qp,
+        slid: slid as u16,
+        sl: sl as u8,
+        solicited: solicited != 0,
+        byte_len: byte_len as u32,
+    };
+    let number = Number::from_bits(number);
+    if number.slot() != process.fabric.me().slot() || bytes > CHUNK {
+        return None;
+    }
+    let mut whole = Pieces::new();
+    whole.push(asked.bytes(bytes)? as u64, bytes);
+    let delivered = Delivered {
+        message: &message,
+        number,
+        qkey,
+    };
+    let own = process.fabric.own();
+    Some(datagram::deliver(
+        process, own, &delivered, &whole, PATIENCE,
+    ))
+}
+
+const DONE: u64 = 1;
+const FAILED: u64 = 2;
+const PARTLY: u64 = 3;
+const AGAIN: u64 = 4;
+const NOT_READY: u64 = 5;
+const SILENT: u64 = 6;
+
+fn answer(outcome: Outcome) -> Answer {
+    match outcome {
+        Outcome::Done(bytes) => [DONE, bytes],
+        Outcome::Failed(status) => [FAILED, status.into()],
+        Outcome::Partly(done) => [PARTLY, done],
+        Outcome::NotReady { timer } => [NOT_READY, timer.into()],
+        // What this process must ask for in turn has moved meanwhile: the requester finds out where.
+        Outcome::Again | Outcome::ByAgent | Outcome::Asked | Outcome::Left => [AGAIN, 0],
+        Outcome::Silent => [SILENT, 0],
+    }
+}
+
+fn outcome([kind, value]: Answer) -> Outcome {
+    match kind {
+        DONE => Outcome::Done(value),
+        FAILED => Outcome::Failed(value as u32),
+        PARTLY => Outcome::Partly(value),
+        AGAIN => Outcome::Again,
+        NOT_READY => Outcome::NotReady {
+            timer: value as u32,
+        },
+        _ => Outcome::Silent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_survive_their_words() {
+        for known in [
+            Outcome::Done(1 << 31),
+            Outcome::Failed(IBV_WC_REM_ACCESS_ERR),
+            Outcome::Partly(CHUNK),
+            Outcome::Again,
+            Outcome::NotReady { timer: 12 },
+            Outcome::Silent,
+        ] {
+            assert_eq!(outcome(answer(known)), known);
+        }
+        assert_eq!(outcome([0, 0]), Outcome::Silent);
+    }
+}
