@@ -6,8 +6,9 @@
 //! 2. Producers hold `lock`; only they write `tail`. The one consumer at a time, a thread of the owner, needs no lock that
 //!    others know of; only it writes `head`. A stopped owner thus never holds up who pushes.
 //! 3. A push is one store, that of `tail`. One that uses up a receive request at the same time is two stores, so it has
-//!    an intent: the word at offset `settle_offset` of the segment becomes `settle_to` exactly if `tail` has passed
-//!    `settle_position`. Nobody can push between the death and the mending, so the mender can tell.
+//!    an intent: the word at offset `settle_offset` of the segment becomes `settle_to`, and then, the completion being
+//!    whole already, `tail` passes `settle_position`. In this order: who polls the completion finds room for the next
+//!    request. Nobody can push between the death and the mending, so the mender can tell.
 //! 4. Events: the consumer stores `armed` and then loads `tail`; a producer stores `tail` and then loads `armed` (all SeqCst),
 //!    so either the consumer sees the completion or the producer sees that an event is wanted. Whoever swaps `armed`
 //!    to 0 sends the event.
@@ -245,8 +246,8 @@ impl<'a> Cq<'a> {
         producers
             .settle_offset
             .store(settlement.offset, Ordering::Release);
-        self.publish(position);
         settlement.word.store(settlement.to, Ordering::Release);
+        self.publish(position);
         producers.settle_offset.store(0, Ordering::Release);
         drop(held);
         Ok(Some(self.pushed(solicited)))
@@ -274,13 +275,14 @@ impl<'a> Cq<'a> {
     fn mend(&self) {
         let producers = &self.record.producers;
         let position = producers.settle_position.load(Ordering::Relaxed);
-        let published = producers.tail.load(Ordering::Relaxed) == position.wrapping_add(1);
+        let unpublished = producers.tail.load(Ordering::Relaxed) == position;
         let offset = producers.settle_offset.load(Ordering::Relaxed);
-        if published && let Some(word) = self.segment.mapping().at::<AtomicU32>(offset) {
-            word.store(
-                producers.settle_to.load(Ordering::Relaxed),
-                Ordering::Release,
-            );
+        let word = self.segment.mapping().at::<AtomicU32>(offset);
+        let settled = word.is_some_and(|word| {
+            word.load(Ordering::Relaxed) == producers.settle_to.load(Ordering::Relaxed)
+        });
+        if unpublished && settled {
+            self.publish(position);
         }
         producers.settle_offset.store(0, Ordering::Release);
     }

@@ -235,6 +235,46 @@ fn a_full_completion_queue_leaves_the_request() {
 }
 
 #[test]
+fn who_polls_a_receive_has_room_for_the_next() {
+    const RECEIVES: u64 = 200_000;
+    let fabric = join("room");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(4, None).unwrap();
+    let cq = home.segment().cq(id);
+    let qp = home.create_qp(1, 1, |_, _| ()).unwrap();
+    let ring = home.segment().receive_ring(qp);
+    ring.post(0, &[]).unwrap();
+    let mut refused = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut received = 0;
+            while received < RECEIVES {
+                let turn = ring.turn(processes, PATIENT).unwrap();
+                if turn.request().is_some() {
+                    let entry = completion(received);
+                    let _ = turn.finish(cq, &entry, false, PATIENT).unwrap();
+                    received += 1;
+                } else {
+                    drop(turn);
+                    std::thread::yield_now();
+                }
+            }
+        });
+        for polled in 0..RECEIVES {
+            while cq.poll().is_none() {
+                std::hint::spin_loop();
+            }
+            while ring.post(polled, &[]).is_err() {
+                refused += 1;
+            }
+        }
+    });
+    assert_eq!(refused, 0);
+    home.destroy_qp(processes, qp).unwrap();
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
 fn limits_are_told_once() {
     let fabric = join("limits");
     let (home, processes) = (fabric.home(), fabric.processes());
