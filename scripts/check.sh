@@ -34,7 +34,7 @@ step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where t
 step "header is what its table generates" "a moment" "cargo xtask header, and commit what it writes" \
     cargo xtask header --check
 step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
-step "unit and integration tests" "about 3 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
+step "unit and integration tests" "about 6 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
 step "loom models" "about 2 min" "$fix; again: make loom" loom
 step_must "building the library, release" "about 2 min" "$fix" build
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
