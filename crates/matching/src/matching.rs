@@ -15,8 +15,6 @@ use crate::{Envelope, NIL, Pattern, PostedId, Steps, UnexpectedId};
 const PARTS: u8 = 10;
 /// Operations between two turns of upkeep, but for those on few posted receives.
 const UPKEEP_OPERATIONS: u64 = 16;
-/// Checks of few posted receives, each after at least 32 posts, between two turns of upkeep.
-const UPKEEP_CHECKS: u8 = 1;
 const _: () = assert!(SAMPLE_OPERATIONS as u64 == PARTS as u64 * UPKEEP_OPERATIONS);
 
 /// What became of a posted receive.
@@ -53,8 +51,6 @@ pub struct Matching<P, U> {
     counter: Counter,
     /// The part that the next turn of upkeep is for.
     turn: u8,
-    /// How often the array of few posted receives was checked and stayed.
-    checks: u8,
 }
 
 impl<P, U> Default for Matching<P, U> {
@@ -71,7 +67,6 @@ impl<P, U> Matching<P, U> {
             unexpected: Unexpected::new(),
             counter: Counter::default(),
             turn: 0,
-            checks: 0,
         }
     }
 
@@ -96,7 +91,8 @@ impl<P, U> Matching<P, U> {
         Post::Queued(id)
     }
 
-    /// Returns the cell of the youngest posted receive, or `NIL` where it is still in the array.
+    /// Returns the cell of the youngest posted receive, or `NIL` where it is still in the array. A check comes after at
+    /// least 32 posts, and has a turn of upkeep each time.
     #[inline(never)]
     fn check_few(&mut self) -> u32 {
         let mut steps = 0;
@@ -104,10 +100,7 @@ impl<P, U> Matching<P, U> {
             return self.leave_few();
         }
         self.counter.singles += 1;
-        self.checks = self.checks.wrapping_add(1);
-        if self.checks.is_multiple_of(UPKEEP_CHECKS) {
-            steps += self.upkeep_turn();
-        }
+        steps += self.upkeep_turn();
         self.counter.add(steps);
         NIL
     }
@@ -226,7 +219,7 @@ impl<P, U> Matching<P, U> {
     #[inline]
     pub fn prepare(&self, envelope: &Envelope) -> Prepared {
         if !self.prefetches() {
-            return Prepared([NIL; 4]);
+            return Prepared::default();
         }
         Prepared(self.posted.first_looks(Key::of_envelope(envelope)))
     }
