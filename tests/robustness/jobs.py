@@ -23,6 +23,27 @@ class Skip(Exception):
     """What this machine lacks."""
 
 
+def run_case(name, case):
+    """Runs a case and says in a line how it went, and what was wrong; returns the verdict."""
+    begin = time.monotonic()
+    try:
+        case()
+        verdict, words = "ok", ""
+    except Skip as why:
+        verdict, words = "skipped", f": {why}"
+    except Failure as why:
+        verdict, words = "FAILED", "\n" + "\n".join(f"    | {line}" for line in str(why).splitlines())
+    print(f"{verdict:8}{time.monotonic() - begin:6.1f} s  {name}{words}", flush=True)
+    return verdict
+
+
+def sum_up(verdicts):
+    """The last line; returns the exit code."""
+    failed = verdicts.count("FAILED")
+    print(f"{verdicts.count('ok')} passed, {failed} failed, {verdicts.count('skipped')} skipped")
+    return 1 if failed else 0
+
+
 def require(condition, message):
     if not condition:
         raise Failure(message)

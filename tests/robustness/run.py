@@ -12,13 +12,12 @@ import pathlib
 import re
 import signal
 import sys
-import time
 
 import interoperation
 import kill
 import load
 import surroundings
-from jobs import Failure, Site, Skip
+from jobs import Site, run_case, sum_up
 
 
 def arguments():
@@ -30,19 +29,6 @@ def arguments():
     parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
     parser.add_argument("--full", action="store_true", help="the long form of the long cases")
     return parser.parse_args()
-
-
-def run_case(name, case):
-    begin = time.monotonic()
-    try:
-        case()
-        verdict, words = "ok", ""
-    except Skip as why:
-        verdict, words = "skipped", f": {why}"
-    except Failure as why:
-        verdict, words = "FAILED", "\n" + "\n".join(f"    | {line}" for line in str(why).splitlines())
-    print(f"{verdict:8}{time.monotonic() - begin:6.1f} s  {name}{words}", flush=True)
-    return verdict
 
 
 def main():
@@ -63,9 +49,7 @@ def main():
         for name, case in module.cases(site):
             if re.search(options.filter, name):
                 verdicts.append(run_case(name, case))
-    failed = verdicts.count("FAILED")
-    print(f"{verdicts.count('ok')} passed, {failed} failed, {verdicts.count('skipped')} skipped")
-    return 1 if failed else 0
+    return sum_up(verdicts)
 
 
 if __name__ == "__main__":

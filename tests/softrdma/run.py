@@ -11,7 +11,6 @@ import argparse
 import pathlib
 import re
 import sys
-import time
 
 import devices
 import faults
@@ -26,7 +25,7 @@ import rxe
 import semantics
 import ucx
 import wire
-from stand import Failure, Skip, Stand
+from stand import Stand, run_case, sum_up
 
 GROUPS = (devices, faults, pingpong, perftest, semantics, noptrace, pyverbs_suite, ucx, libfabric, rdmacm, kill, wire, rxe)
 
@@ -45,19 +44,6 @@ def arguments():
     return options
 
 
-def run_case(name, case):
-    begin = time.monotonic()
-    try:
-        case()
-        verdict, words = "ok", ""
-    except Skip as why:
-        verdict, words = "skipped", f": {why}"
-    except Failure as why:
-        verdict, words = "FAILED", "\n" + "\n".join(f"    | {line}" for line in str(why).splitlines())
-    print(f"{verdict:8}{time.monotonic() - begin:6.1f} s  {name}{words}", flush=True)
-    return verdict
-
-
 def main():
     options = arguments()
     library = (options.library or options.prefix / "lib/softrdma").resolve()
@@ -73,9 +59,7 @@ def main():
                     print(name)
                 else:
                     verdicts.append(run_case(name, case))
-    failed = verdicts.count("FAILED")
-    print(f"{verdicts.count('ok')} passed, {failed} failed, {verdicts.count('skipped')} skipped")
-    return 1 if failed else 0
+    return sum_up(verdicts)
 
 
 if __name__ == "__main__":

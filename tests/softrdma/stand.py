@@ -14,9 +14,9 @@ import uuid
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "robustness"))
 
-from jobs import Failure, Running, Skip, kill_all, marked, require  # noqa: E402
+from jobs import Failure, Running, Skip, kill_all, marked, require, run_case, sum_up  # noqa: E402
 
-__all__ = ["Failure", "Pair", "Program", "Skip", "Stand", "kill_all", "marked", "require"]
+__all__ = ["Failure", "Pair", "Program", "Skip", "Stand", "kill_all", "marked", "require", "run_case", "sum_up"]
 
 CFLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -pthread".split()
 UNSUPPORTED = 77

@@ -106,7 +106,7 @@ static void send_to(struct side *side, uint32_t srq, const char *words, uint64_t
 
 int main(void)
 {
-    char name[] = "/tmp/xrc_domain_XXXXXX";
+    char name[] = P_tmpdir "/xrc_domain_XXXXXX";
     int streams[2], children[2], fd = mkstemp(name);
     REQUIRE(fd >= 0 && unlink(name) == 0, "mkstemp");
     for (int i = 0; i < 2; i++) {
