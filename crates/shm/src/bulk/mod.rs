@@ -27,6 +27,7 @@ mod kept;
 mod receiving;
 mod rings;
 mod sending;
+mod shared_copy;
 mod transfers;
 
 #[cfg(test)]

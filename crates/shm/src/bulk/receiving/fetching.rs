@@ -8,9 +8,10 @@ use crate::bulk::Side;
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::{self, Way};
+use crate::bulk::shared_copy::{self, copy_one};
 use crate::bulk::transfers::Step;
 use crate::endpoint::Links;
-use crate::peers::{Neighbour, lost};
+use crate::peers::Neighbour;
 use crate::segment::{Mapping, PAGE};
 
 /// A copy has about this many chunks, of sizes between these bounds.
@@ -58,45 +59,22 @@ impl Fetching {
 
     /// Copies one chunk from the front out of the sender's memory.
     pub fn step(&self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
-        let (claims, target) = (&self.own.claims, &self.target);
-        if u64::from(claims.done()) >= target.chunks() {
-            return Step::Finished;
-        }
-        if claims.has_failed(Side::Receiver) {
-            return match claims.has_failed(Side::Sender) {
-                true => Step::Lost(lost(neighbour.rank, "neither side could copy a message")),
-                false => Step::Idle,
-            };
-        }
-        let Some(chunk) = claims.claim(Side::Receiver) else {
-            return Step::Idle;
-        };
-        let begin = u64::from(chunk).saturating_mul(target.chunk_bytes);
-        // A hostile sender can write any number of chunks.
-        let bytes = target.bytes.saturating_sub(begin).min(target.chunk_bytes) as usize;
-        // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-        let copied = unsafe {
+        let shared = (&self.own.claims, &self.target);
+        let step = copy_one(shared, Side::Receiver, neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
             let theirs = self.source.wrapping_add(begin);
-            copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes)
-        };
-        if copied.is_err() {
-            claims.fail(Side::Receiver);
-            return Step::Idle;
+            // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
+            unsafe { copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
+        });
+        if let Step::Moved(_) = step {
+            links.counters.chunks_read += 1;
         }
-        links.counters.chunks_read += 1;
-        if claims.count(Side::Receiver) {
-            links.ring(neighbour);
-        }
-        Step::Moved(bytes)
+        step
     }
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        let claims = &self.own.claims;
-        claims.waits(Side::Receiver, true);
-        u64::from(claims.done()) >= self.target.chunks()
-            || !claims.is_claimed() && !claims.has_failed(Side::Receiver)
+        shared_copy::wait(&self.own.claims, &self.target, Side::Receiver)
     }
 
     pub fn stop_waiting(&self) {

@@ -6,9 +6,10 @@ use crate::bulk::Side;
 use crate::bulk::claims::Claims;
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::{self, Way};
+use crate::bulk::shared_copy::{self, copy_one};
 use crate::bulk::transfers::Step;
 use crate::endpoint::Links;
-use crate::peers::{Neighbour, lost};
+use crate::peers::Neighbour;
 
 /// A transfer that is copied.
 pub struct Helping {
@@ -19,45 +20,25 @@ pub struct Helping {
 impl Helping {
     /// Copies one chunk from the back into the receiver's memory.
     pub fn step(&self, source: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
-        let Helping { claims, target } = self;
-        if u64::from(claims.done()) >= target.chunks() {
-            claims.release();
-            return Step::Finished;
-        }
-        if claims.has_failed(Side::Sender) {
-            return match claims.has_failed(Side::Receiver) {
-                true => Step::Lost(lost(neighbour.rank, "neither side could copy a message")),
-                false => Step::Idle,
-            };
-        }
-        let Some(chunk) = claims.claim(Side::Sender) else {
-            return Step::Idle;
-        };
-        let begin = u64::from(chunk).saturating_mul(target.chunk_bytes);
-        let bytes = target.bytes.saturating_sub(begin).min(target.chunk_bytes) as usize;
-        // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
-        // copy was agreed); the source is readable until it is reported as sent.
-        let copied = unsafe {
+        let shared = (&self.claims, &self.target);
+        let step = copy_one(shared, Side::Sender, neighbour, links, |begin, bytes| {
             let mine = source.base.wrapping_add(begin as usize);
-            let theirs = target.address.wrapping_add(begin);
-            copying::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes)
-        };
-        if copied.is_err() {
-            claims.fail(Side::Sender);
-            return Step::Idle;
+            let theirs = self.target.address.wrapping_add(begin);
+            // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
+            // copy was agreed); the source is readable until it is reported as sent.
+            unsafe { copying::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
+        });
+        match step {
+            Step::Moved(_) => links.counters.chunks_written += 1,
+            Step::Finished => self.claims.release(),
+            Step::Idle | Step::Lost(_) => {}
         }
-        links.counters.chunks_written += 1;
-        if claims.count(Side::Sender) {
-            links.ring(neighbour);
-        }
-        Step::Moved(bytes)
+        step
     }
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        self.claims.waits(Side::Sender, true);
-        u64::from(self.claims.done()) >= self.target.chunks()
-            || !self.claims.is_claimed() && !self.claims.has_failed(Side::Sender)
+        shared_copy::wait(&self.claims, &self.target, Side::Sender)
     }
 
     pub fn stop_waiting(&self) {
