@@ -87,8 +87,10 @@ impl Table {
             key,
             steps,
         )
+        .ok()
     }
 
+    /// The leader of the group of `key`, or else the last leader of the chain.
     #[inline(always)]
     fn find_in<T, const N: usize>(
         &self,
@@ -97,7 +99,7 @@ impl Table {
         kind: Kind,
         key: Key,
         steps: &mut u32,
-    ) -> Option<Found> {
+    ) -> Result<Found, u32> {
         let mut before = NIL;
         let mut cell = self.buckets.head(bucket);
         *steps += 1;
@@ -105,7 +107,7 @@ impl Table {
             *steps += 1;
             let leader = &cells[cell];
             if leader.key().project(kind) == key {
-                return Some(Found {
+                return Ok(Found {
                     cell,
                     before,
                     bucket,
@@ -114,7 +116,23 @@ impl Table {
             before = cell;
             cell = leader.links(kind).chain;
         }
-        None
+        Err(before)
+    }
+
+    /// Where the chain of `bucket` goes on after the leader `before`; where that is `NIL`, its head.
+    #[inline(always)]
+    fn chain_after<'a, T, const N: usize>(
+        &'a mut self,
+        cells: &'a mut Arena<T, N>,
+        kind: Kind,
+        bucket: u32,
+        before: u32,
+    ) -> &'a mut u32 {
+        if before == NIL {
+            self.buckets.head_mut(bucket)
+        } else {
+            &mut cells[before].links_mut(kind).chain
+        }
     }
 
     /// What an arrival of `key` would look at first: the head of a chain, or `NIL`.
@@ -163,15 +181,15 @@ impl Table {
         }
         let bucket = self.buckets.of_hash(key.hash(kind));
         match self.find_in(bucket, cells, kind, key, steps) {
-            Some(found) => append(cells, kind, found.cell, cell, steps),
-            None => {
-                let head = self.buckets.head_mut(bucket);
+            Ok(found) => append(cells, kind, found.cell, cell, steps),
+            Err(last) => {
                 *cells[cell].links_mut(kind) = Links {
-                    chain: *head,
+                    chain: NIL,
                     next: cell,
                     prev: cell,
                 };
-                *head = cell;
+                // At the end of the chain: what came first is mostly taken first.
+                *self.chain_after(cells, kind, bucket, last) = cell;
                 self.groups += 1;
                 if 2 * self.groups > self.buckets.count() {
                     self.grow(cells, kind, steps);
@@ -200,12 +218,10 @@ impl Table {
             cells[prev].links_mut(kind).next = next;
             next
         };
-        if found.before != NIL {
-            cells[found.before].links_mut(kind).chain = heir;
-        } else if self.lone != NIL {
+        if self.lone != NIL {
             self.lone = heir;
         } else {
-            *self.buckets.head_mut(found.bucket) = heir;
+            *self.chain_after(cells, kind, found.bucket, found.before) = heir;
         }
     }
 
@@ -247,23 +263,20 @@ impl Table {
         self.target = u32::MAX;
         for _ in 0..2 {
             let Pair { lower, upper } = self.buckets.extend();
-            let mut cell = self.buckets.head(lower);
+            let mut cell = std::mem::replace(self.buckets.head_mut(lower), NIL);
             let (mut stay, mut go) = (NIL, NIL);
             *steps += 2;
             while cell != NIL {
                 *steps += 1;
-                let goes = self
+                let bucket = self
                     .buckets
-                    .of_hash(cells[cell].key().project(kind).hash(kind))
-                    == upper;
-                let chain = &mut cells[cell].links_mut(kind).chain;
-                let list = if goes { &mut go } else { &mut stay };
-                let next = std::mem::replace(chain, *list);
-                *list = cell;
+                    .of_hash(cells[cell].key().project(kind).hash(kind));
+                let next = std::mem::replace(&mut cells[cell].links_mut(kind).chain, NIL);
+                let last = if bucket == upper { &mut go } else { &mut stay };
+                let before = std::mem::replace(last, cell);
+                *self.chain_after(cells, kind, bucket, before) = cell;
                 cell = next;
             }
-            *self.buckets.head_mut(lower) = stay;
-            *self.buckets.head_mut(upper) = go;
         }
     }
 
