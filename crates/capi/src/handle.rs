@@ -33,6 +33,23 @@ impl<T: Handle> Output for Option<T> {
     }
 }
 
+/// A handle that counts on some processes only; on the others it may be anything.
+pub struct Deferred<T: Handle>(T::C);
+
+impl<T: Handle + FromC<T::C>> Deferred<T> {
+    /// The object. `name` is the parameter's.
+    pub fn get(&self, name: &'static str) -> Result<T> {
+        // SAFETY: the conversions of handles follow no pointer.
+        unsafe { T::from_c(self.0, name) }
+    }
+}
+
+impl<T: Handle> FromC<T::C> for Deferred<T> {
+    unsafe fn from_c(raw: T::C, _: &'static str) -> Result<Deferred<T>> {
+        Ok(Deferred(raw))
+    }
+}
+
 /// A handle that the function frees or uses up.
 pub struct InOut<T: Handle>(NonNull<T::C>);
 

@@ -17,8 +17,8 @@ unsupported! {
     Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan_init, Scatter_init,
     Scatterv_init,
     // 7. Groups, contexts, communicators and caching
-    Comm_create_from_group, Comm_idup, Comm_idup_with_info, Comm_remote_group, Comm_remote_size,
-    Group_from_session_pset, Intercomm_create, Intercomm_create_from_groups, Intercomm_merge, Win_create_keyval,
+    Comm_create_from_group, Comm_idup, Comm_idup_with_info,
+    Group_from_session_pset, Intercomm_create_from_groups, Win_create_keyval,
     Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
     // 8. Virtual topologies
     Cart_coords, Cart_create, Cart_get, Cart_map, Cart_rank, Cart_shift, Cart_sub, Cartdim_get, Dims_create,

@@ -118,6 +118,10 @@ fn on_all<F>(comm: &Comm, operation: F) -> Result<()>
 where
     F: AsyncFnOnce(&Channel<'_, Peers<'_>>) -> Result<()>,
 {
+    if comm.sides().is_some() {
+        let what = "not implemented on inter-communicators in WeftMPI";
+        return Err(Error::new(Class::UnsupportedOperation, what));
+    }
     let peers = Peers::all(comm);
     drive(&peers, comm.next_operation(), async |channel| {
         operation(channel).await

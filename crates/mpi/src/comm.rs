@@ -33,13 +33,16 @@ pub(crate) enum Traffic {
     Internal = 2,
 }
 
-/// An intra-communicator.
+/// A communicator.
 #[derive(Debug)]
 pub struct Comm {
     /// The same on all its processes, no other of theirs has it.
     number: u32,
     rank: u32,
-    group: Group,
+    /// Whom a rank of its messages names: its own group, or the remote one of an inter-communicator.
+    peers: Group,
+    /// An inter-communicator's own group: an intra-communicator that has no handle, for what the group does by itself.
+    local: Option<Arc<Comm>>,
     handler: HandlerCell,
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
@@ -53,12 +56,20 @@ impl Comm {
         Comm {
             number,
             rank,
-            group,
+            peers: group,
+            local: None,
             handler: HandlerCell::new(Handler::Fatal),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
             attributes: Attributes::new(Holder::Comm),
         }
+    }
+
+    /// The inter-communicator of an agreed number between `local` and the processes of `remote`.
+    pub(crate) fn inter(number: u32, local: Arc<Comm>, remote: Group) -> Comm {
+        let mut comm = Comm::new(number, local.rank, remote, c"");
+        comm.local = Some(local);
+        comm
     }
 
     #[inline]
@@ -68,11 +79,42 @@ impl Comm {
 
     #[inline]
     pub fn size(&self) -> u32 {
-        self.group.size()
+        self.group().size()
     }
 
+    /// The group that this process is in.
+    #[inline]
     pub fn group(&self) -> &Group {
-        &self.group
+        match &self.local {
+            None => &self.peers,
+            Some(local) => &local.peers,
+        }
+    }
+
+    /// Both sides of an inter-communicator: an intra-communicator of this process's group, in which ranks are the
+    /// same, and the remote group. None for an intra-communicator.
+    pub fn sides(&self) -> Option<(&Arc<Comm>, &Group)> {
+        self.local.as_ref().map(|local| (local, &self.peers))
+    }
+
+    /// The remote group of an inter-communicator (MPI-5.0 §7.6.1).
+    pub fn remote_group(&self) -> Result<&Group> {
+        self.sides().map(|(_, remote)| remote).ok_or_else(|| {
+            let what = "an intra-communicator, which has no remote group";
+            argument(Class::Comm, "comm", what)
+        })
+    }
+
+    /// All that this communicator holds of [`Contexts`](crate::context::Contexts).
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let local = self.local.as_ref().map(|local| local.number);
+        [Some(self.number), local].into_iter().flatten()
+    }
+
+    /// Its numbers are free for others.
+    pub(crate) fn release_numbers(&self) {
+        let contexts = &process().contexts;
+        self.numbers().for_each(|number| contexts.release(number));
     }
 
     #[inline]
@@ -88,7 +130,7 @@ impl Comm {
 
     #[inline]
     pub(crate) fn peer(&self, rank: u32) -> Peer {
-        self.group.peer(rank)
+        self.peers.peer(rank)
     }
 
     pub fn handler(&self) -> Handler {
@@ -117,27 +159,35 @@ impl Comm {
         if self.number == other.number {
             return Comparison::Identical;
         }
-        match self.group.compare(&other.group) {
-            Comparison::Identical => Comparison::Congruent,
-            other => other,
-        }
+        let own = self.group().compare(other.group());
+        let groups = match (self.sides(), other.sides()) {
+            (None, None) => own,
+            (Some((_, remote)), Some((_, other))) => own.max(remote.compare(other)),
+            _ => Comparison::Unequal,
+        };
+        groups.max(Comparison::Congruent)
     }
 
-    /// A rank of this communicator, as an argument.
+    /// A rank that messages of this communicator may name, as an argument.
     #[inline]
     pub(crate) fn check_rank(&self, class: Class, name: &str, rank: i32) -> Result<u32> {
         match u32::try_from(rank) {
-            Ok(rank) if rank < self.size() => Ok(rank),
+            Ok(rank) if rank < self.peers.size() => Ok(rank),
             _ => Err(self.not_a_rank(class, name, rank)),
         }
     }
 
     #[cold]
     fn not_a_rank(&self, class: Class, name: &str, rank: i32) -> crate::Error {
+        let of = match self.local {
+            None => "a communicator",
+            Some(_) => "a remote group",
+        };
+        let size = self.peers.size();
         argument(
             class,
             name,
-            format_args!("{rank} is not a rank of a communicator of {}", self.size()),
+            format_args!("{rank} is not a rank of {of} of {size}"),
         )
     }
 }
@@ -173,11 +223,12 @@ fn not_a_comm() -> crate::Error {
 /// A handle for a new communicator, by which errors of its requests find it too.
 pub(crate) fn register(comm: Comm) -> Result<CommId> {
     let process = process();
-    let number = comm.number;
-    let id = process.comms.insert(Arc::new(comm)).map(CommId);
+    let comm = Arc::new(comm);
+    let id = process.comms.insert(comm.clone()).map(CommId);
     let id =
         id.ok_or_else(|| argument(Class::NoMem, "newcomm", "too many communicators (2^23)"))?;
-    process.contexts.bind(number, id);
+    comm.numbers()
+        .for_each(|number| process.contexts.bind(number, id));
     Ok(id)
 }
 
@@ -195,6 +246,6 @@ pub fn free(id: CommId) -> Result<()> {
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
     crate::buffered::forget(&comm);
-    process.contexts.release(comm.number);
+    comm.release_numbers();
     Ok(())
 }

@@ -5,6 +5,7 @@ use crate::comm::{Comm, CommId, register};
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::group::{Group, GroupId};
+use crate::intercomm;
 use crate::process::process;
 
 /// How `MPI_Comm_split_type` is to split.
@@ -35,7 +36,10 @@ fn child(parent: &Comm, number: u32, group: Group) -> Comm {
     let rank = group
         .rank_of(process().rank())
         .expect("this process is in the new group");
-    let comm = Comm::new(number, rank, group, c"");
+    inherit(parent, Comm::new(number, rank, group, c""))
+}
+
+fn inherit(parent: &Comm, comm: Comm) -> Comm {
     comm.set_handler(parent.handler());
     comm
 }
@@ -44,11 +48,12 @@ fn child(parent: &Comm, number: u32, group: Group) -> Comm {
 pub fn dup(comm: CommId) -> Result<CommId> {
     let id = comm;
     let comm = crate::comm::share(id)?;
-    let number = number_for_all(&comm)?;
+    let mut copy = match comm.sides() {
+        None => child(&comm, number_for_all(&comm)?, comm.group().clone()),
+        Some(_) => inherit(&comm, intercomm::duplicate(&comm)?),
+    };
     let attributes = comm.attributes.copied(id.0);
-    let attributes = attributes.inspect_err(|_| process().contexts.release(number))?;
-    let mut copy = child(&comm, number, comm.group().clone());
-    copy.attributes = attributes;
+    copy.attributes = attributes.inspect_err(|_| copy.release_numbers())?;
     register(copy)
 }
 
@@ -62,8 +67,12 @@ pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId
         ));
     }
     let comm = crate::comm::share(comm)?;
-    let number = number_for_all(&comm)?;
     let color = color.map_or(-1, i64::from);
+    if comm.sides().is_some() {
+        let part = intercomm::split(&comm, color, i64::from(key))?;
+        return part.map(|part| register(inherit(&comm, part))).transpose();
+    }
+    let number = number_for_all(&comm)?;
     let all = gather_words(&comm, [color, i64::from(key)]);
     let Some(all) = all.ok().filter(|_| color >= 0) else {
         process().contexts.release(number);
@@ -113,6 +122,10 @@ pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
     let comm = crate::comm::share(comm)?;
     let group = crate::group::find(group)?;
     ranks_in(&comm, &group)?;
+    if comm.sides().is_some() {
+        let part = intercomm::subset(&comm, &group)?;
+        return part.map(|part| register(inherit(&comm, part))).transpose();
+    }
     let number = number_for_all(&comm)?;
     if group.rank_of(process().rank()).is_none() {
         process().contexts.release(number);
@@ -124,6 +137,7 @@ pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
 /// `MPI_Comm_create_group`: called by the group's processes only.
 pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<CommId>> {
     let comm = crate::comm::share(comm)?;
+    intercomm::check_intra(&comm, "comm")?;
     let group = crate::group::find(group)?;
     if tag < 0 {
         return Err(argument(

@@ -31,8 +31,8 @@ enum Members {
     Listed(Arc<[Peer]>),
 }
 
-/// How two groups, or communicators, compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How two groups, or communicators, compare: the more alike, the less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Comparison {
     Identical,
     /// Communicators only: same group, other context.

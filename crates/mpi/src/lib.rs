@@ -13,6 +13,7 @@ pub mod create;
 pub mod error;
 pub mod group;
 pub mod info;
+pub mod intercomm;
 pub mod persistent;
 pub mod point_to_point;
 pub mod probe;

@@ -46,14 +46,6 @@ pub fn compared(comparison: Comparison) -> c_int {
     }
 }
 
-/// All communicators are intra-communicators.
-#[mpi(Comm_test_inter)]
-fn comm_test_inter(comm: CommId, flag: Out<bool>) -> Result<()> {
-    comm::find(comm)?;
-    flag.set(false);
-    Ok(())
-}
-
 /// No communicator has a topology.
 #[mpi(Topo_test)]
 fn topo_test(comm: CommId, status: Out<c_int>) -> Result<()> {

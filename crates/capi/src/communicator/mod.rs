@@ -4,3 +4,4 @@ mod attribute;
 mod create;
 mod group;
 mod inquire;
+mod intercomm;
