@@ -25,6 +25,7 @@ mod error;
 mod external;
 mod fortran;
 mod info;
+mod partitioned;
 mod point_to_point;
 mod tool;
 mod unsupported;

@@ -7,8 +7,6 @@ use weft_abi_macros::unsupported;
 unsupported! {
     // 3. Point-to-point communication
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
-    // 4. Partitioned point-to-point communication
-    Parrived, Pready, Pready_list, Pready_range, Precv_init, Psend_init,
     // 6. Collective communication
     Allgather_init, Allgatherv_init, Allreduce_init, Alltoall_init, Alltoallv_init, Alltoallw, Alltoallw_init,
     Barrier_init, Bcast_init, Exscan_init, Gather_init, Gatherv_init, Iallgather, Iallgatherv, Iallreduce,

@@ -7,6 +7,7 @@
 mod arrival;
 mod cancel;
 mod core;
+mod external;
 mod lane;
 mod matched;
 mod once;

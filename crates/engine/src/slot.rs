@@ -7,7 +7,8 @@
 //! Rules:
 //! 1. From `allocate` until it is handed to its lane, a slot belongs to the thread that allocated it. It is
 //!    handed over by holding the lane's section, or by pushing its index on the lane's submission list
-//!    (a release; the taker acquires).
+//!    (a release; the taker acquires). A request that the engine has nothing to do for is handed over as it is
+//!    made: whoever is told its identifier afterwards finds it pending.
 //! 2. A pending slot belongs to its lane: only the holder of the lane's section touches `cells`.
 //! 3. `complete` writes the outcome, then stores COMPLETE with release: the holder touches the slot no more.
 //!    Whoever loads COMPLETE with acquire may read the outcome.
@@ -48,6 +49,8 @@ pub(crate) enum Role {
     Receive,
     /// A message taken out by a matched probe, to be received later.
     Message,
+    /// To be completed by whoever made it: nothing arrives for it (`external.rs`).
+    External,
 }
 
 /// Facts about a request that are either so or not.

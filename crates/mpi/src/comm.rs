@@ -31,6 +31,18 @@ pub(crate) enum Traffic {
     Collective = 1,
     /// Agreement among a part of the group (`MPI_Comm_create_group`).
     Internal = 2,
+    /// What a partitioned send tells its receive once, under the program's tag.
+    PartitionedSetup = 3,
+    /// Partitions, under tags of the sender's choice.
+    Partitioned = 4,
+}
+
+/// Bits of a context that say what traffic it is.
+const TRAFFIC_BITS: u32 = 3;
+
+/// The number of the communicator that a context belongs to.
+pub(crate) fn number_of(context: u32) -> u32 {
+    context >> TRAFFIC_BITS
 }
 
 /// A communicator.
@@ -117,9 +129,14 @@ impl Comm {
         self.numbers().for_each(|number| contexts.release(number));
     }
 
+    /// A handle of it, if it has one still: for errors of its requests.
+    pub(crate) fn id(&self) -> Option<CommId> {
+        process().contexts.comm(self.number)
+    }
+
     #[inline]
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
-        self.number << 2 | traffic as u32
+        self.number << TRAFFIC_BITS | traffic as u32
     }
 
     /// The lane of all its traffic: wildcards make it one.

@@ -6,6 +6,7 @@ use weft_engine::RequestId;
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
+use crate::partitioned::Stage;
 use crate::process::process;
 use crate::request::{Compound, Form, Request, Status};
 
@@ -33,6 +34,11 @@ fn state(request: Request) -> Result<State> {
                 (State::Complete, State::Complete) => State::Complete,
                 _ => State::Pending,
             },
+            Compound::Partitioned(partitioned) => match partitioned.stage()? {
+                Stage::Inactive => State::Inactive,
+                Stage::Pending => State::Pending,
+                Stage::Complete => State::Complete,
+            },
             Compound::Flush(ids) if ids.iter().all(|&id| engine.is_complete(id)) => State::Complete,
             Compound::Flush(_) => State::Pending,
         },
@@ -58,6 +64,7 @@ fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
                     parts(pair.send, out)?;
                 }
             }
+            Compound::Partitioned(partitioned) => out.extend(partitioned.part()),
             Compound::Flush(ids) => out.extend(ids.iter().find(|&&id| !engine.is_complete(id))),
         },
     }
@@ -100,6 +107,7 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
                 received
             })
         }
+        Compound::Partitioned(partitioned) => Ok(partitioned.finish()),
         Compound::Flush(_) => {
             process().compounds.remove(request.0);
             *request = Request::NULL;
@@ -142,7 +150,10 @@ fn wait_form(request: &mut Request) -> Result<Status> {
             State::Pending => {
                 ids.clear();
                 parts(*request, &mut ids)?;
-                process().engine.wait_any(&ids);
+                // Empty if all have completed since.
+                if !ids.is_empty() {
+                    process().engine.wait_any(&ids);
+                }
             }
         }
     }
@@ -190,6 +201,7 @@ fn outcome(request: Request) -> Result<Status> {
                 active.map_or(Ok(Status::EMPTY), outcome)?
             }
             Compound::Pair(pair) => outcome(pair.receive)?,
+            Compound::Partitioned(partitioned) => partitioned.outcome(),
             Compound::Flush(_) => Status::EMPTY,
         },
     })
@@ -390,6 +402,9 @@ pub fn free(request: &mut Request) -> Result<()> {
         Form::Done | Form::FromNull => {}
         Form::Engine(id) => process().engine.detach(id),
         Form::Compound(compound) => {
+            if let Compound::Partitioned(partitioned) = &*compound {
+                partitioned.check_free()?;
+            }
             process().compounds.remove(request.0);
             free_parts(&compound)?;
         }
@@ -414,14 +429,21 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
                 None => free(&mut { pair.send }),
             }
         }
+        Compound::Partitioned(partitioned) => {
+            partitioned.forget();
+            Ok(())
+        }
         Compound::Flush(_) => Ok(()),
     }
 }
 
-/// Keeps the copy of a freed exchange's outgoing data until they are out; lets go of those that are.
-fn linger(send: Request, outgoing: Box<[u8]>) {
+/// Keeps the data of a request that nobody asks for until it is complete; lets go of those that are.
+pub(crate) fn linger(request: Request, data: impl Send + 'static) {
+    if request == Request::done() {
+        return;
+    }
     let mut lingering = process().lingering.lock();
-    lingering.push((send, outgoing));
+    lingering.push((request, Box::new(data)));
     lingering.retain_mut(|(send, _)| match send.as_engine() {
         Some(id) if id != RequestId::DONE && !process().engine.is_complete(id) => true,
         _ => {
@@ -450,6 +472,11 @@ pub fn cancel(request: Request) -> Result<()> {
                 Class::Request,
                 "request",
                 "a send-receive cannot be cancelled",
+            )),
+            Compound::Partitioned(_) => Err(argument(
+                Class::Request,
+                "request",
+                "a partitioned operation cannot be cancelled",
             )),
             Compound::Flush(_) => Err(argument(
                 Class::Request,

@@ -35,12 +35,16 @@ pub fn start(request: Request) -> Result<()> {
             "not a persistent request",
         ));
     };
-    let Compound::Persistent(persistent) = &*compound else {
-        return Err(argument(
-            Class::Request,
-            "request",
-            "not a persistent request",
-        ));
+    let persistent = match &*compound {
+        Compound::Persistent(persistent) => persistent,
+        Compound::Partitioned(partitioned) => return partitioned.start(),
+        _ => {
+            return Err(argument(
+                Class::Request,
+                "request",
+                "not a persistent request",
+            ));
+        }
     };
     let mut active = persistent.active.lock();
     if active.is_some() {

@@ -46,7 +46,7 @@ impl Buffer {
 
 /// A checked destination: none for `MPI_PROC_NULL`.
 #[inline]
-fn destination(comm: &Comm, dest: i32) -> Result<Option<u32>> {
+pub(crate) fn destination(comm: &Comm, dest: i32) -> Result<Option<u32>> {
     if dest == PROC_NULL {
         return Ok(None);
     }
@@ -54,7 +54,7 @@ fn destination(comm: &Comm, dest: i32) -> Result<Option<u32>> {
 }
 
 #[inline]
-fn check_send_tag(tag: i32) -> Result<()> {
+pub(crate) fn check_send_tag(tag: i32) -> Result<()> {
     if tag < 0 {
         return Err(argument(
             Class::Tag,
@@ -65,15 +65,23 @@ fn check_send_tag(tag: i32) -> Result<()> {
     Ok(())
 }
 
-/// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
 #[inline]
-pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
-    if tag < 0 && tag != ANY_TAG {
+pub(crate) fn check_receive_tag(tag: i32) -> Result<()> {
+    if tag < 0 {
         return Err(argument(
             Class::Tag,
             "recvtag",
             format_args!("{tag} is negative"),
         ));
+    }
+    Ok(())
+}
+
+/// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
+#[inline]
+pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
+    if tag != ANY_TAG {
+        check_receive_tag(tag)?;
     }
     match source {
         ANY_SOURCE => {}
@@ -343,13 +351,13 @@ pub(crate) fn prepare_receive(
 }
 
 /// Memory of a persistent request, the same at each start.
-struct Kept(Memory);
+pub(crate) struct Kept(pub Memory);
 
 // SAFETY: only copied; what it points to is used by the operations it is copied for.
 unsafe impl Sync for Kept {}
 
 impl Kept {
-    fn get(&self) -> Memory {
+    pub fn get(&self) -> Memory {
         self.0.clone()
     }
 }

@@ -14,6 +14,7 @@ use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
+use crate::partitioned::Tags;
 use crate::request::{Compound, Request};
 use crate::table::Table;
 use crate::types::UserType;
@@ -53,9 +54,10 @@ pub struct Process {
     pub(crate) groups: Table<Group>,
     pub(crate) types: Table<UserType>,
     pub(crate) compounds: Table<Compound>,
-    /// Sends of freed exchanges, and their data; see `completion::linger`.
-    pub(crate) lingering: Mutex<Vec<(Request, Box<[u8]>)>>,
+    /// Requests that nobody asks for, and their data; see `completion::linger`.
+    pub(crate) lingering: Mutex<Vec<(Request, Box<dyn Send>)>>,
     pub(crate) contexts: Contexts,
+    pub(crate) partition_tags: Tags,
     pub(crate) buffers: Mutex<Buffers>,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
@@ -215,6 +217,7 @@ impl Process {
             compounds: Table::new(kind::COMPOUND),
             lingering: Mutex::default(),
             contexts: Contexts::new(),
+            partition_tags: Tags::default(),
             buffers: Mutex::default(),
             world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),
             own: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),

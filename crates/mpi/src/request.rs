@@ -7,6 +7,7 @@ use weft_engine::{Failure, RequestId};
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
+use crate::partitioned::Partitioned;
 use crate::process::{kind, process};
 use crate::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 
@@ -165,7 +166,9 @@ impl Status {
             ),
             _ => "the process at the other end is lost".to_owned(),
         };
-        Error::new(self.class, message).on(process().contexts.comm(self.context >> 2))
+        Error::new(self.class, message).on(process()
+            .contexts
+            .comm(crate::comm::number_of(self.context)))
     }
 }
 
@@ -173,6 +176,7 @@ impl Status {
 pub(crate) enum Compound {
     Persistent(Persistent),
     Pair(Pair),
+    Partitioned(Partitioned),
     /// Complete once all of these are, which others finish (`MPI_Buffer_iflush`).
     Flush(Vec<RequestId>),
 }

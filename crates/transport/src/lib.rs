@@ -64,6 +64,23 @@ impl Memory {
         }
     }
 
+    /// Packed bytes `offset .. offset + bytes` alone; what lies beyond the end is left out.
+    pub fn part(&self, offset: usize, bytes: usize) -> Memory {
+        let offset = offset.min(self.bytes);
+        let bytes = bytes.min(self.bytes - offset);
+        match &self.layout {
+            None => Memory::contiguous(self.base.wrapping_add(offset), bytes),
+            Some(whole) => Memory {
+                base: self.base,
+                bytes,
+                layout: Some(Arc::new(Part {
+                    whole: whole.clone(),
+                    offset,
+                })),
+            },
+        }
+    }
+
     /// Copies packed bytes `offset .. offset + out.len()` into `out`.
     ///
     /// # Safety
@@ -96,6 +113,25 @@ impl Memory {
             // SAFETY: by this function's contract.
             Some(layout) => unsafe { layout.unpack(self.base, offset, data) },
         }
+    }
+}
+
+/// A layout without its first `offset` packed bytes.
+struct Part {
+    whole: Arc<dyn Layout>,
+    offset: usize,
+}
+
+// SAFETY: touches what the whole layout covers.
+unsafe impl Layout for Part {
+    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
+        // SAFETY: by this function's contract.
+        unsafe { self.whole.pack(base, self.offset + offset, out) }
+    }
+
+    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
+        // SAFETY: by this function's contract.
+        unsafe { self.whole.unpack(base, self.offset + offset, data) }
     }
 }
 
