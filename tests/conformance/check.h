@@ -176,8 +176,8 @@ static inline int status_is_empty(const MPI_Status *status)
 {
     int cancelled = -1;
     MPI_Test_cancelled(status, &cancelled);
-    return status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && !cancelled
-        && status_count(status, MPI_BYTE) == 0;
+    return status->MPI_SOURCE == MPI_ANY_SOURCE && status->MPI_TAG == MPI_ANY_TAG && status->MPI_ERROR == MPI_SUCCESS
+        && !cancelled && status_count(status, MPI_BYTE) == 0;
 }
 
 /* The status of communication with MPI_PROC_NULL: MPI-5.0 §3.11. */

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use weft_abi::MPI_Status;
-use weft_mpi::{Class, Status};
+use weft_mpi::{ANY_SOURCE, Class, Status};
 
 use crate::argument::Length;
 use crate::entry::{Error, FromC, Result};
@@ -36,9 +36,13 @@ pub fn set_bytes(status: &mut MPI_Status, bytes: u64) {
     status.MPI_internal[BYTES_HIGH] = (bytes >> 32) as c_int;
 }
 
-/// Stores an outcome. `MPI_ERROR` is left alone (MPI-5.0 §3.2.5).
+/// Stores an outcome. `MPI_ERROR` is left alone (MPI-5.0 §3.2.5) but in an empty status, where it is part of the
+/// definition (§3.7.3).
 #[inline]
 fn store(place: &mut MPI_Status, status: &Status) {
+    if status.source == ANY_SOURCE {
+        place.MPI_ERROR = status.class as c_int;
+    }
     place.MPI_SOURCE = status.source;
     place.MPI_TAG = status.tag;
     set_bytes(place, status.bytes);

@@ -118,10 +118,13 @@ fn with_added<T>(code: i32, change: impl FnOnce(&mut Code) -> T) -> Result<T> {
         .ok_or_else(|| wrong("errorcode", code, "was not added"))
 }
 
-/// `MPI_Remove_error_class`: of a class without codes.
+/// `MPI_Remove_error_class`: of a class without codes and without a string.
 pub fn remove_class(class: i32) -> Result<()> {
     let mut added = added();
     match added.codes.get(&class) {
+        Some(entry) if entry.class == class && entry.text.is_some() => {
+            return Err(wrong("errorclass", class, KEEPS_STRING));
+        }
         Some(entry) if entry.class == class => {}
         _ => return Err(wrong("errorclass", class, "was not added as a class")),
     }
@@ -133,10 +136,15 @@ pub fn remove_class(class: i32) -> Result<()> {
     Ok(())
 }
 
-/// `MPI_Remove_error_code`.
+const KEEPS_STRING: &str = "has a string that is not removed";
+
+/// `MPI_Remove_error_code`: of a code without a string.
 pub fn remove_code(code: i32) -> Result<()> {
     let mut added = added();
     match added.codes.get(&code) {
+        Some(entry) if entry.class != code && entry.text.is_some() => {
+            Err(wrong("errorcode", code, KEEPS_STRING))
+        }
         Some(entry) if entry.class != code => {
             added.remove(code);
             Ok(())
@@ -172,6 +180,7 @@ mod tests {
         add_string(code, c"first").unwrap();
         add_string(code, c"second").unwrap();
         assert_eq!(text_of(code).unwrap().as_c_str(), c"second");
+        assert!(remove_code(code).is_err(), "it has a string");
         remove_string(code).unwrap();
         assert_eq!(text_of(code).unwrap().as_c_str(), c"");
 
@@ -191,6 +200,9 @@ mod tests {
         remove_code(other).unwrap();
         assert_eq!(last(), code);
         remove_code(code).unwrap();
+        add_string(class, c"of the class").unwrap();
+        assert!(remove_class(class).is_err(), "it has a string");
+        remove_string(class).unwrap();
         remove_class(class).unwrap();
         assert_eq!(last(), LAST_PREDEFINED);
         assert!(class_of(code).is_err() && text_of(class).is_err());
