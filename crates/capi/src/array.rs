@@ -18,6 +18,11 @@ pub struct Array<'a, T> {
 }
 
 impl<'a, T> Array<'a, T> {
+    /// Whether a special address was passed in place of an array.
+    pub fn is_at(&self, special: *const T) -> bool {
+        self.address == special
+    }
+
     /// The elements: `length` is what the call gives as the array's length.
     #[inline]
     pub fn slice(self, length: Length) -> Result<&'a [T]> {
@@ -40,6 +45,11 @@ pub struct ArrayMut<'a, T> {
 }
 
 impl<'a, T> ArrayMut<'a, T> {
+    /// Whether a special address was passed in place of an array.
+    pub fn is_at(&self, special: *const T) -> bool {
+        self.address.cast_const() == special
+    }
+
     /// The elements: `length` is what the call gives as the array's length.
     #[inline]
     pub fn slice(self, length: Length) -> Result<&'a mut [T]> {

@@ -28,4 +28,5 @@ mod info;
 mod partitioned;
 mod point_to_point;
 mod tool;
+mod topology;
 mod unsupported;

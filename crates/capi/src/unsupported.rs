@@ -19,9 +19,7 @@ unsupported! {
     Group_from_session_pset, Intercomm_create_from_groups, Win_create_keyval,
     Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
     // 8. Virtual topologies
-    Cart_coords, Cart_create, Cart_get, Cart_map, Cart_rank, Cart_shift, Cart_sub, Cartdim_get, Dims_create,
-    Dist_graph_create, Dist_graph_create_adjacent, Dist_graph_neighbors, Dist_graph_neighbors_count, Graph_create,
-    Graph_get, Graph_map, Graph_neighbors, Graph_neighbors_count, Graphdims_get, Ineighbor_allgather,
+    Ineighbor_allgather,
     Ineighbor_allgatherv, Ineighbor_alltoall, Ineighbor_alltoallv, Ineighbor_alltoallw, Neighbor_allgather,
     Neighbor_allgather_init, Neighbor_allgatherv, Neighbor_allgatherv_init, Neighbor_alltoall,
     Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,

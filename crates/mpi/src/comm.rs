@@ -13,6 +13,7 @@ use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
 use crate::process::process;
+use crate::topology::Topology;
 
 /// Names a communicator. Two are predefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,7 @@ pub struct Comm {
     peers: Group,
     /// An inter-communicator's own group: an intra-communicator that has no handle, for what the group does by itself.
     local: Option<Arc<Comm>>,
+    topology: Option<Arc<Topology>>,
     handler: HandlerCell,
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
@@ -70,6 +72,7 @@ impl Comm {
             rank,
             peers: group,
             local: None,
+            topology: None,
             handler: HandlerCell::new(Handler::Fatal),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
@@ -150,6 +153,18 @@ impl Comm {
         self.peers.peer(rank)
     }
 
+    pub fn topology(&self) -> Option<&Topology> {
+        self.topology.as_deref()
+    }
+
+    pub(crate) fn shared_topology(&self) -> Option<Arc<Topology>> {
+        self.topology.clone()
+    }
+
+    pub(crate) fn set_topology(&mut self, topology: Arc<Topology>) {
+        self.topology = Some(topology);
+    }
+
     pub fn handler(&self) -> Handler {
         self.handler.load()
     }
@@ -187,7 +202,7 @@ impl Comm {
 
     /// A rank that messages of this communicator may name, as an argument.
     #[inline]
-    pub(crate) fn check_rank(&self, class: Class, name: &str, rank: i32) -> Result<u32> {
+    pub fn check_rank(&self, class: Class, name: &str, rank: i32) -> Result<u32> {
         match u32::try_from(rank) {
             Ok(rank) if rank < self.peers.size() => Ok(rank),
             _ => Err(self.not_a_rank(class, name, rank)),

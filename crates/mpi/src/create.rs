@@ -20,7 +20,7 @@ pub enum SplitType {
 }
 
 /// Agrees on a number among all processes of `comm`.
-fn number_for_all(comm: &Comm) -> Result<u32> {
+pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     let peers = Peers::all(comm);
     process()
         .contexts
@@ -32,13 +32,14 @@ fn derived(parent: &Comm, number: u32, group: Group) -> Result<CommId> {
     register(child(parent, number, group))
 }
 
-fn child(parent: &Comm, number: u32, group: Group) -> Comm {
+pub(crate) fn child(parent: &Comm, number: u32, group: Group) -> Comm {
     let rank = group
         .rank_of(process().rank())
         .expect("this process is in the new group");
     inherit(parent, Comm::new(number, rank, group, c""))
 }
 
+/// A communicator as a child of `parent`.
 fn inherit(parent: &Comm, comm: Comm) -> Comm {
     comm.set_handler(parent.handler());
     comm
@@ -53,6 +54,9 @@ pub fn dup(comm: CommId) -> Result<CommId> {
         Some(_) => inherit(&comm, intercomm::duplicate(&comm)?),
     };
     let attributes = comm.attributes.copied(id.0);
+    if let Some(topology) = comm.shared_topology() {
+        copy.set_topology(topology);
+    }
     copy.attributes = attributes.inspect_err(|_| copy.release_numbers())?;
     register(copy)
 }

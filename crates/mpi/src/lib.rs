@@ -21,7 +21,9 @@ pub mod probe;
 pub mod process;
 pub mod request;
 mod table;
+pub mod topology;
 pub mod types;
+mod words;
 
 pub use comm::CommId;
 pub use error::{Class, Error, Result};

@@ -2,9 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
-use weft_abi::{
-    MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNDEFINED, MPI_UNEQUAL,
-};
+use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use weft_abi_macros::mpi;
 use weft_mpi::group::{self, Comparison};
 use weft_mpi::{CommId, GroupId, InfoId, comm, info};
@@ -44,14 +42,6 @@ pub fn compared(comparison: Comparison) -> c_int {
         Comparison::Similar => MPI_SIMILAR,
         Comparison::Unequal => MPI_UNEQUAL,
     }
-}
-
-/// No communicator has a topology.
-#[mpi(Topo_test)]
-fn topo_test(comm: CommId, status: Out<c_int>) -> Result<()> {
-    comm::find(comm)?;
-    status.set(MPI_UNDEFINED);
-    Ok(())
 }
 
 /// The null handle has a name too (MPI-5.0 §7.8).

@@ -24,6 +24,8 @@ pub enum Class {
     Root = 8,
     Group = 9,
     Op = 10,
+    Topology = 11,
+    Dims = 12,
     Arg = 13,
     Unknown = 14,
     Truncate = 15,
