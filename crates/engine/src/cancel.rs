@@ -39,7 +39,7 @@ impl<E: Endpoint> State<E> {
                 }
             }
             Role::Send => self.cancel_send(slot),
-            Role::Message | Role::External => {}
+            Role::Message | Role::External | Role::Operation => {}
         }
     }
 

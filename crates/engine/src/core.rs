@@ -54,8 +54,8 @@ impl Core {
 
     #[cold]
     fn recycle_detached(&mut self, slot: u32) {
-        if self.cells(slot).role == Role::Send {
-            self.detached_sends -= 1;
+        if self.cells(slot).role.outlives_its_call() {
+            self.detached -= 1;
         }
         let slots = self.slots.clone();
         let freed = slots.at(slot);

@@ -5,30 +5,54 @@ use std::sync::atomic::Ordering;
 
 use weft_transport::{Fabric, Memory};
 
-use crate::slot::{COMPLETE, POOLED, Role};
+use crate::slot::{COMPLETE, Outcome, POOLED, Role, flag};
 use crate::slots::RequestId;
+use crate::status::Status;
 use crate::{Engine, Exhausted};
 
 impl<F: Fabric> Engine<F> {
     /// A request of a lane, pending until [`complete_external`](Self::complete_external).
     pub fn external(&self, lane: u32) -> Result<RequestId, Exhausted> {
-        let index = self.slots.fresh().ok_or(Exhausted)?;
-        let nothing = Memory::contiguous(std::ptr::null_mut(), 0);
-        self.slots.begin(index, POOLED, |cells| {
-            cells.reset(Role::External, lane, nothing)
-        });
-        Ok(self.slots.id(index))
+        self.open(Role::External, lane, 0)
     }
 
     /// Completes an external request and wakes who waits for it. False if it is none that is pending.
     pub fn complete_external(&self, id: RequestId) -> bool {
+        self.close(Role::External, id, Status::EMPTY)
+    }
+
+    /// A request for which nothing arrives.
+    pub(crate) fn open(&self, role: Role, lane: u32, context: u32) -> Result<RequestId, Exhausted> {
+        let index = self.slots.fresh().ok_or(Exhausted)?;
+        let nothing = Memory::contiguous(std::ptr::null_mut(), 0);
+        self.slots.begin(index, POOLED, |cells| {
+            cells.reset(role, lane, nothing);
+            cells.context = context;
+        });
+        Ok(self.slots.id(index))
+    }
+
+    /// Completes a request of this role. False if it is none that is pending.
+    pub(crate) fn close(&self, role: Role, id: RequestId, status: Status) -> bool {
         let Some((lane, index)) = self.pending(id) else {
             return false;
         };
         let mut state = lane.enter_soon();
         let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE
-            && state.core.cells(index).role == Role::External;
+            && state.core.cells(index).role == role;
         if pending {
+            let cells = state.core.cells(index);
+            cells.outcome = Outcome {
+                source: status.source,
+                tag: status.tag,
+                bytes: status.bytes,
+                failure: status.failure,
+                cancelled: status.cancelled,
+            };
+            // So the status tells of a message, if there was one. One that was freed is counted by its role.
+            if status.receive && !cells.has(flag::DETACHED) {
+                cells.role = Role::Receive;
+            }
             state.core.complete(index);
         }
         self.leave(lane, state);

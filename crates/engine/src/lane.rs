@@ -46,8 +46,8 @@ pub(crate) struct Core {
     pub wakes: Vec<Arc<Parker>>,
     /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
     pub probers: Vec<Arc<Parker>>,
-    /// Sends that nobody will finish: a process must not leave before they are out.
-    pub detached_sends: usize,
+    /// Sends and operations that nobody will finish: a process must not leave before they are over.
+    pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
     /// The first of the free slots for the next requests, linked.
@@ -92,7 +92,7 @@ impl<E: Endpoint> Lane<E> {
             actions: Vec::new(),
             wakes: Vec::new(),
             probers: Vec::new(),
-            detached_sends: 0,
+            detached: 0,
             in_flight: HashSet::new(),
             free: NIL,
         };

@@ -2,7 +2,8 @@
 //!
 //! It knows contexts, ranks in a communicator, tags and peers, but no communicator; buffers, but no datatype;
 //! a transport, but not which. See the modules for the protocols: [`slot`] (a request's life), [`lane`] (who
-//! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping).
+//! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping), [`operation`] (what is made of
+//! several requests).
 
 mod arrival;
 mod cancel;
@@ -11,6 +12,7 @@ mod external;
 mod lane;
 mod matched;
 mod once;
+mod operation;
 mod outbound;
 mod own;
 mod post;
@@ -34,9 +36,11 @@ use weft_transport::{Fabric, Peer};
 
 use crate::lane::Lane;
 use crate::once::Once;
+use crate::operation::Active;
 use crate::slots::Slots;
 use crate::wait::Watch;
 
+pub use operation::Awaited;
 pub use post::{Incoming, Outgoing};
 pub use probe::Wanted;
 pub use slots::RequestId;
@@ -59,6 +63,7 @@ pub struct Engine<F: Fabric> {
     slots: Arc<Slots>,
     lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
     watch: Watch,
+    operations: Active,
     pace: Pace,
     /// Threads of this process that can wait at once, each on a core.
     threads: u32,
@@ -75,6 +80,7 @@ impl<F: Fabric> Engine<F> {
             slots: Arc::new(Slots::new()),
             lanes: [const { Once::new() }; LANES as usize],
             watch: Watch::default(),
+            operations: Active::default(),
             pace,
             threads,
             report_asked: AtomicBool::new(false),

@@ -282,8 +282,8 @@ impl<F: Fabric> Engine<F> {
             if pending {
                 let cells = state.core.cells(index);
                 cells.flags |= flag::DETACHED;
-                if cells.role == Role::Send {
-                    state.core.detached_sends += 1;
+                if cells.role.outlives_its_call() {
+                    state.core.detached += 1;
                 }
             }
             self.leave(lane, state);
@@ -296,13 +296,13 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// Progresses until every send of this process has left it.
+    /// Progresses until every send of this process has left it and every operation is over that nobody will finish.
     pub fn drain(&self) {
         self.block_on_arrival(0, || {
             self.progress();
             self.lanes.iter().filter_map(|lane| lane.get()).all(|lane| {
                 let state = lane.enter_soon();
-                let drained = state.core.detached_sends == 0 && state.core.outbound.is_empty();
+                let drained = state.core.detached == 0 && state.core.outbound.is_empty();
                 self.leave(lane, state);
                 drained
             })

@@ -18,7 +18,7 @@ impl<E: Endpoint> State<E> {
             Role::Send => self.start_send(slot),
             Role::Receive => self.core.post(slot),
             Role::Message => self.core.join_extracted(slot),
-            Role::External => {}
+            Role::External | Role::Operation => {}
         }
     }
 

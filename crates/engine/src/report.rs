@@ -42,6 +42,13 @@ impl<F: Fabric> Engine<F> {
                 self.leave(lane, state);
             }
         }
+        if self.operations.any() {
+            let (me, count) = (self.me, self.operations.count());
+            let _ = writeln!(
+                out,
+                "weft: rank {me}: {count} operations of several messages under way"
+            );
+        }
         out
     }
 }

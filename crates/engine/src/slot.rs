@@ -51,6 +51,15 @@ pub(crate) enum Role {
     Message,
     /// To be completed by whoever made it: nothing arrives for it (`external.rs`).
     External,
+    /// What is made of other messages and completes it (`operation.rs`).
+    Operation,
+}
+
+impl Role {
+    /// Whether other processes are concerned though nobody here asks for the outcome any more.
+    pub fn outlives_its_call(self) -> bool {
+        matches!(self, Role::Send | Role::Operation)
+    }
 }
 
 /// Facts about a request that are either so or not.

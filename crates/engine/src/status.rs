@@ -9,6 +9,8 @@ pub enum Failure {
     Truncated,
     /// The other process is lost, or broke the protocol.
     PeerLost,
+    /// An operation of several messages failed; why, its maker knows by this number.
+    Operation(u8),
 }
 
 /// A finished operation, as in `MPI_Status`: for a receive, the message's rank, tag and packed length.
@@ -27,7 +29,7 @@ pub struct Status {
 
 impl Status {
     /// Of a send that needed no request.
-    pub(crate) const EMPTY: Status = Status {
+    pub const EMPTY: Status = Status {
         source: 0,
         tag: 0,
         bytes: 0,

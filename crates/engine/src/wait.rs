@@ -99,6 +99,11 @@ impl Watch {
         sleepers.wake_next();
     }
 
+    /// Whether the watcher is, or is about to be, on the doorbell.
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst)
+    }
+
     pub fn waiters(&self) -> u32 {
         self.waiting.load(Ordering::Relaxed)
     }
@@ -162,16 +167,7 @@ impl<F: Fabric> Condition for AnyOf<'_, F> {
 
     fn leave_parker(&mut self, parker: &Arc<Parker>) {
         for &id in self.ids {
-            let Some((lane, index)) = self.engine.pending(id) else {
-                continue;
-            };
-            let mut state = lane.enter_soon();
-            if self.engine.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
-                let cells = state.core.cells(index);
-                cells.waiter = Some(parker.clone());
-                cells.flags |= flag::AWAITED;
-            }
-            self.engine.leave(lane, state);
+            self.engine.leave_parker(id, parker);
         }
     }
 }
@@ -225,7 +221,7 @@ impl<F: Fabric> Engine<F> {
         );
     }
 
-    /// One turn of progress on every lane in use. Whether anything moved.
+    /// One turn of progress on every lane in use, and on the operations. Whether anything moved.
     pub fn progress(&self) -> bool {
         let signalled = self.fabric.signalled();
         let mut moved = false;
@@ -234,7 +230,24 @@ impl<F: Fabric> Engine<F> {
                 moved |= self.progress_lane(lane);
             }
         }
+        if self.operations.any() {
+            moved |= self.turn_operations();
+        }
         moved
+    }
+
+    /// Leaves a parker in a request, unless it is complete (rule 1).
+    pub(crate) fn leave_parker(&self, id: RequestId, parker: &Arc<Parker>) {
+        let Some((lane, index)) = self.pending(id) else {
+            return;
+        };
+        let mut state = lane.enter_soon();
+        if self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
+            let cells = state.core.cells(index);
+            cells.waiter = Some(parker.clone());
+            cells.flags |= flag::AWAITED;
+        }
+        self.leave(lane, state);
     }
 
     /// One turn of progress on one lane, unless another thread is at it.
@@ -259,6 +272,9 @@ impl<F: Fabric> Engine<F> {
         loop {
             if self.progress_lane(lane) {
                 turns = turns.min(COUNTED_AFTER);
+            }
+            if self.operations.any() {
+                self.turn_operations();
             }
             if condition.met() {
                 break;
@@ -322,7 +338,7 @@ impl<F: Fabric> Engine<F> {
         loop {
             let ticket = self.fabric.prepare();
             self.watch.asleep.store(true, Ordering::SeqCst);
-            let busy = self.arm();
+            let busy = self.arm() | PARKER.with(|parker| self.watch_operations(parker));
             if !busy && !condition.met() {
                 self.fabric.sleep(ticket, None);
             }
