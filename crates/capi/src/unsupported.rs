@@ -10,7 +10,7 @@ unsupported! {
     // 6. Collective communication
     Allgather_init, Allgatherv_init, Allreduce_init, Alltoall_init, Alltoallv_init, Alltoallw, Alltoallw_init,
     Barrier_init, Bcast_init, Exscan_init, Gather_init, Gatherv_init, Iallgather, Iallgatherv, Iallreduce,
-    Ialltoall, Ialltoallv, Ialltoallw, Ibarrier, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
+    Ialltoall, Ialltoallv, Ialltoallw, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
     Ireduce_scatter_block, Iscan, Iscatter, Iscatterv, Op_create, Op_free, Reduce_init, Reduce_local,
     Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan_init, Scatter_init,
     Scatterv_init,

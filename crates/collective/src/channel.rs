@@ -26,7 +26,7 @@ pub trait PointToPoint {
     fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
 
     /// The received or sent bytes once the request has completed, which uses it up; none while it is
-    /// pending.
+    /// pending: then the operation waits for it, and whoever drives the operation learns it here.
     fn poll(&self, request: Self::Request) -> Option<Result<usize, Self::Error>>;
 }
 
@@ -34,7 +34,6 @@ pub trait PointToPoint {
 pub struct Channel<'a, P: PointToPoint> {
     peers: &'a P,
     tag: u32,
-    waiting: Cell<Option<P::Request>>,
     failure: Cell<Option<P::Error>>,
 }
 
@@ -50,14 +49,8 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         Channel {
             peers,
             tag,
-            waiting: Cell::new(None),
             failure: Cell::new(None),
         }
-    }
-
-    /// The request that the operation's future waited for when it was last pending.
-    pub fn waiting(&self) -> Option<P::Request> {
-        self.waiting.get()
     }
 
     pub(crate) fn rank(&self) -> usize {
@@ -109,10 +102,7 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     pub(crate) async fn wait(&self, request: Option<P::Request>) {
         let Some(request) = request else { return };
         poll_fn(|_| match self.peers.poll(request) {
-            None => {
-                self.waiting.set(Some(request));
-                Poll::Pending
-            }
+            None => Poll::Pending,
             Some(outcome) => {
                 outcome.err().into_iter().for_each(|error| self.fail(error));
                 Poll::Ready(())
@@ -157,20 +147,14 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     }
 }
 
-/// Drives an operation on `channel` to its end. `wait` returns when the request may have completed.
-pub fn run_blocking<P: PointToPoint, F: Future>(
-    channel: &Channel<'_, P>,
-    future: F,
-    mut wait: impl FnMut(P::Request),
-) -> F::Output {
+/// Drives an operation to its end. `wait` returns when what it waits for may have come.
+pub fn run_blocking<F: Future>(future: F, mut wait: impl FnMut()) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
             return output;
         }
-        if let Some(request) = channel.waiting.take() {
-            wait(request);
-        }
+        wait();
     }
 }

@@ -4,7 +4,7 @@
 //! An operation is a future that starts messages on a [`PointToPoint`] and is pending while it waits for
 //! one. A blocking call drives it with [`run_blocking`]; progress can drive it step by step for the
 //! nonblocking forms. There is no executor and no waker: whoever drives it polls it again when the request
-//! that [`Channel::waiting`] names may have completed.
+//! may have completed that [`PointToPoint::poll`] found pending.
 //!
 //! # Rules
 //! 1. A future is driven to completion, not dropped before: messages under way refer to its memory.

@@ -76,10 +76,10 @@ fn short_operations(peers: &Alone) {
     // SAFETY: the buffers outlive the operations, and the operation is for the type.
     let reduction = unsafe { Reduction::new(&op, &datatype, 1, source, target).unwrap() };
     let memory = datatype.memory(target, 1).unwrap();
-    run_blocking(&channel, barrier(&channel), |_| ()).unwrap();
-    run_blocking(&channel, bcast(&channel, memory, 0), |_| ()).unwrap();
-    run_blocking(&channel, reduce(&channel, reduction, 0), |_| ()).unwrap();
-    run_blocking(&channel, allreduce(&channel, reduction), |_| ()).unwrap();
+    run_blocking(barrier(&channel), || ()).unwrap();
+    run_blocking(bcast(&channel, memory, 0), || ()).unwrap();
+    run_blocking(reduce(&channel, reduction, 0), || ()).unwrap();
+    run_blocking(allreduce(&channel, reduction), || ()).unwrap();
 }
 
 #[test]

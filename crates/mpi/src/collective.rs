@@ -1,20 +1,24 @@
 //! Collective operations (MPI-5.0 chapter 6): arguments checked, then an algorithm of `weft_collective` driven over
 //! the communicator's collective context.
 
+use std::cell::Cell;
+
 use weft_collective::{
     Blocks, Channel, Combine, Counts, PointToPoint, PredefinedOp, Reduction, Uniform, Varying,
     run_blocking,
 };
 use weft_datatype::{Datatype, Op};
+use weft_engine::RequestId;
 use weft_transport::Memory;
 
 use crate::comm::{Comm, CommId, Traffic};
 use crate::completion;
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
+use crate::operation::{self, Awaited, Whole};
 use crate::point_to_point::{Buffer, Mode, start_receive, start_send};
 use crate::process::process;
-use crate::request::Request;
+use crate::request::{Request, Status};
 use crate::types::{self, TypeId};
 
 /// The processes of a collective operation: a communicator's, or some of them.
@@ -24,6 +28,15 @@ pub(crate) struct Peers<'a> {
     /// Their ranks in the communicator; none for all.
     members: Option<&'a [u32]>,
     rank: usize,
+    waiting: Waiting<'a>,
+}
+
+/// Who learns what an operation waits for.
+enum Waiting<'a> {
+    /// The call that drives it.
+    Call(Cell<Option<RequestId>>),
+    /// Whoever makes progress.
+    Operation(&'a Awaited),
 }
 
 impl<'a> Peers<'a> {
@@ -33,6 +46,7 @@ impl<'a> Peers<'a> {
             traffic: Traffic::Collective,
             members: None,
             rank: comm.rank() as usize,
+            waiting: Waiting::Call(Cell::new(None)),
         }
     }
 
@@ -43,6 +57,24 @@ impl<'a> Peers<'a> {
             traffic: Traffic::Internal,
             members: Some(members),
             rank,
+            waiting: Waiting::Call(Cell::new(None)),
+        }
+    }
+
+    /// A communicator's processes, in an operation that goes on beside other calls.
+    fn of_operation(comm: &'a Comm, awaited: &'a Awaited) -> Peers<'a> {
+        Peers {
+            waiting: Waiting::Operation(awaited),
+            ..Peers::all(comm)
+        }
+    }
+
+    /// Waits for what was found pending last.
+    fn wait(&self) {
+        if let Waiting::Call(pending) = &self.waiting
+            && let Some(id) = pending.take()
+        {
+            process().engine.wait_any(&[id]);
         }
     }
 
@@ -93,6 +125,10 @@ impl PointToPoint for Peers<'_> {
             && !process().engine.is_complete(id)
             && request != Request::done()
         {
+            match &self.waiting {
+                Waiting::Call(pending) => pending.set(Some(id)),
+                Waiting::Operation(awaited) => awaited.request(id),
+            }
             return None;
         }
         let finished = completion::wait(&mut request);
@@ -106,11 +142,7 @@ where
     F: AsyncFnOnce(&Channel<'_, Peers<'p>>) -> Result<()>,
 {
     let channel = Channel::new(peers, tag);
-    run_blocking(&channel, operation(&channel), |request| {
-        if let Some(id) = request.as_engine() {
-            process().engine.wait_any(&[id]);
-        }
-    })
+    run_blocking(operation(&channel), || peers.wait())
 }
 
 /// Drives an operation of a whole communicator.
@@ -118,14 +150,21 @@ fn on_all<F>(comm: &Comm, operation: F) -> Result<()>
 where
     F: AsyncFnOnce(&Channel<'_, Peers<'_>>) -> Result<()>,
 {
-    if comm.sides().is_some() {
-        let what = "not implemented on inter-communicators in WeftMPI";
-        return Err(Error::new(Class::UnsupportedOperation, what));
-    }
+    check_intra(comm)?;
     let peers = Peers::all(comm);
     drive(&peers, comm.next_operation(), async |channel| {
         operation(channel).await
     })
+}
+
+fn check_intra(comm: &Comm) -> Result<()> {
+    match comm.sides() {
+        None => Ok(()),
+        Some(_) => {
+            let what = "not implemented on inter-communicators in WeftMPI";
+            Err(Error::new(Class::UnsupportedOperation, what))
+        }
+    }
 }
 
 /// The element-wise maximum of two numbers over some processes.
@@ -265,6 +304,24 @@ pub fn barrier(comm: CommId) -> Result<()> {
     let comm = crate::comm::share(comm)?;
     on_all(&comm, async |channel| {
         weft_collective::barrier(channel).await
+    })
+}
+
+/// `MPI_Ibarrier`.
+pub fn ibarrier(comm: CommId) -> Result<Request> {
+    let comm = crate::comm::share(comm)?;
+    check_intra(&comm)?;
+    let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
+    let tag = comm.next_operation();
+    operation::begin(lane, context, |awaited| {
+        let run = async move {
+            let peers = Peers::of_operation(&comm, &awaited);
+            let channel = Channel::new(&peers, tag);
+            weft_collective::barrier(&channel).await?;
+            Ok(Status::EMPTY)
+        };
+        // SAFETY: what is not `Send` is the channel and the peers, which it owns.
+        unsafe { Whole::new(run) }
     })
 }
 

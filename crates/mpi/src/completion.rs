@@ -6,6 +6,7 @@ use weft_engine::RequestId;
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
+use crate::operation;
 use crate::partitioned::Stage;
 use crate::process::process;
 use crate::request::{Compound, Form, Request, Status};
@@ -397,6 +398,7 @@ pub fn status_some(requests: &[Request], mut put: impl FnMut(usize, Status)) -> 
 
 /// `MPI_Request_free`: an active operation goes on, and nobody will ask for its outcome.
 pub fn free(request: &mut Request) -> Result<()> {
+    operation::check_not_under_way(active(*request)?, "freed")?;
     match request.form()? {
         Form::Null => return Err(argument(Class::Request, "request", "MPI_REQUEST_NULL")),
         Form::Done | Form::FromNull => {}
@@ -411,6 +413,16 @@ pub fn free(request: &mut Request) -> Result<()> {
     }
     *request = Request::NULL;
     Ok(())
+}
+
+/// The request under way that a persistent one stands for, or itself.
+fn active(request: Request) -> Result<Request> {
+    if let Form::Compound(compound) = request.form()?
+        && let Compound::Persistent(persistent) = &*compound
+    {
+        return Ok(persistent.active.lock().unwrap_or(Request::NULL));
+    }
+    Ok(request)
 }
 
 fn free_parts(compound: &Arc<Compound>) -> Result<()> {
@@ -456,6 +468,7 @@ pub(crate) fn linger(request: Request, data: impl Send + 'static) {
 
 /// `MPI_Cancel`.
 pub fn cancel(request: Request) -> Result<()> {
+    operation::check_not_under_way(request, "cancelled")?;
     match request.form()? {
         Form::Null => Err(argument(Class::Request, "request", "MPI_REQUEST_NULL")),
         Form::Done | Form::FromNull => Ok(()),

@@ -14,6 +14,7 @@ pub mod error;
 pub mod group;
 pub mod info;
 pub mod intercomm;
+pub mod operation;
 pub mod partitioned;
 pub mod persistent;
 pub mod point_to_point;

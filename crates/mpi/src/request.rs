@@ -126,6 +126,9 @@ impl Status {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,
             Some(Failure::PeerLost) => Class::ProcAborted,
+            Some(Failure::Operation(number)) => {
+                Class::numbered(number.into()).unwrap_or(Class::Other)
+            }
         };
         let (cancelled, context) = (status.cancelled, status.context);
         if !status.receive || cancelled {
@@ -160,11 +163,12 @@ impl Status {
     #[cold]
     fn error(&self) -> Error {
         let message = match self.class {
-            Class::Truncate => format!(
+            Class::Truncate if self.source >= 0 => format!(
                 "the message from rank {} with tag {} is longer than the receive buffer of {} bytes",
                 self.source, self.tag, self.bytes
             ),
-            _ => "the process at the other end is lost".to_owned(),
+            Class::ProcAborted => "the process at the other end is lost".to_owned(),
+            _ => "a nonblocking operation failed".to_owned(),
         };
         Error::new(self.class, message).on(process()
             .contexts

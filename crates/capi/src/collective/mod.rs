@@ -8,15 +8,22 @@ use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
 use weft_mpi::collective::{self, Vectors};
-use weft_mpi::{CommId, TypeId, comm};
+use weft_mpi::{CommId, Request, TypeId, comm};
 
 use crate::argument::Address;
 use crate::array::Numbers;
 use crate::entry::Result;
+use crate::output::Out;
 
 #[mpi(Barrier)]
 fn barrier(comm: CommId) -> Result<()> {
     collective::barrier(comm)
+}
+
+#[mpi(Ibarrier)]
+fn ibarrier(comm: CommId, request: Out<Request>) -> Result<()> {
+    request.set(collective::ibarrier(comm)?);
+    Ok(())
 }
 
 /// Whether this process is the root, so that the root's arguments count. A root that is no rank is no process's; the

@@ -35,7 +35,7 @@ fn a_refused_send_is_reported_and_the_others_are_made() {
     assert_eq!(buffers[3].block(0), values(0, 0, 3));
 }
 
-/// The driver hands out the request it waits for.
+/// The driver waits when a request is pending, and only then.
 #[test]
 fn run_blocking_waits_on_the_pending_request() {
     use crate::PointToPoint;
@@ -44,6 +44,7 @@ fn run_blocking_waits_on_the_pending_request() {
 
     struct Echo {
         arrived: Cell<u32>,
+        pending: Cell<u32>,
     }
     impl PointToPoint for Echo {
         type Request = u32;
@@ -64,15 +65,18 @@ fn run_blocking_waits_on_the_pending_request() {
             Ok(2)
         }
         fn poll(&self, request: u32) -> Option<Result<usize, ()>> {
+            self.pending.set(request);
             (self.arrived.get() & request != 0).then_some(Ok(0))
         }
     }
     let echo = Echo {
         arrived: Cell::new(0),
+        pending: Cell::new(0),
     };
     let channel = Channel::new(&echo, 0);
     let mut waited = Vec::new();
-    let result = run_blocking(&channel, crate::barrier(&channel), |request| {
+    let result = run_blocking(crate::barrier(&channel), || {
+        let request = echo.pending.get();
         waited.push(request);
         echo.arrived.set(echo.arrived.get() | request);
     });

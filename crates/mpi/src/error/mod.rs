@@ -9,10 +9,23 @@ use std::fmt;
 
 pub use handler::{Handler, raise};
 
-/// An error class of MPI-5.0 §9.4, with the ABI's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(i32)]
-pub enum Class {
+macro_rules! classes {
+    ($($name:ident = $number:literal,)*) => {
+        /// An error class of MPI-5.0 §9.4, with the ABI's number.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(i32)]
+        pub enum Class {
+            $($name = $number,)*
+        }
+
+        impl Class {
+            /// All there are.
+            pub(crate) const ALL: &[Class] = &[$(Class::$name),*];
+        }
+    };
+}
+
+classes! {
     Success = 0,
     Buffer = 1,
     Count = 2,
@@ -47,6 +60,14 @@ pub enum Class {
     Session = 60,
     Errhandler = 61,
     Abi = 62,
+}
+
+impl Class {
+    /// The class of a number, if it has one here.
+    pub(crate) fn numbered(number: i32) -> Option<Class> {
+        let mut all = Class::ALL.iter().copied();
+        all.find(|&class| class as i32 == number)
+    }
 }
 
 /// What went wrong, and for whom. One word, so that a result that carries nothing else fits a register.
