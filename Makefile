@@ -6,7 +6,7 @@ peers := build/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check bench build install uninstall test lint conformance robustness costs loom tsan asan valgrind \
-	softrdma-interop header-check symbols coverage peers clean staged
+	softrdma-interop mpi4py header-check symbols coverage peers clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,10 @@ asan: staged ## the conformance programs under AddressSanitizer
 softrdma-interop: staged ## the software RDMA device under other people's programs, between hosts, beside the kernel's
 	@scripts/setup.sh softrdma
 	python3 tests/softrdma/run.py --prefix $(prefix) --build build/check/softrdma
+
+mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes)
+	@scripts/setup.sh mpi4py
+	python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh demo|check|bench|sanitize|valgrind|softrdma: installs what that target needs and this machine lacks.
+# setup.sh demo|check|bench|sanitize|valgrind|softrdma|mpi4py: installs what that target needs and this machine lacks.
 # As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
 set -eu
 
@@ -55,7 +55,13 @@ softrdma)
     need busybox busybox-static
     [ -f /etc/libibverbs.d/rxe.driver ] || missing="$missing ibverbs-providers"
     ;;
-*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma" >&2; exit 2 ;;
+mpi4py)
+    need_venv
+    # The header that extension modules are compiled with.
+    python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+        missing="$missing python3-dev"
+    ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|mpi4py" >&2; exit 2 ;;
 esac
 [ -n "$missing" ] || exit 0
 

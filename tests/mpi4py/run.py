@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""mpi4py's own test suite, built from its source on PyPI with our mpicc, and its benchmarks and futures.
+
+    tests/mpi4py/run.py --prefix DIR [--build DIR] [--ranks 1,2,3,4,5] [--only RE] [--timeout SECONDS]
+
+A line for each number of ranks with the tests run, skipped and failed on all ranks together, then what failed, why tests
+were skipped, and mpi4py's programs. Logs of each rank stay in the build folder. Exit code 1 when anything failed.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+VERSION = "4.1.2"
+REQUIRED = ["numpy<3", "cffi<3"]
+RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
+# unittest's last line: OK (skipped=3), or FAILED (failures=1, errors=2).
+VERDICT = re.compile(r"^(OK|FAILED)(?: \((.*)\))?$", re.M)
+BAD = re.compile(r"^(?:FAIL|ERROR): (.*)$", re.M)
+SKIPPED = re.compile(r"\.\.\. skipped ['\"](.*)['\"]$", re.M)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", required=True, type=pathlib.Path, help="an installed tree: bin/mpicc, bin/mpiexec")
+    parser.add_argument("--build", default="build/mpi4py", type=pathlib.Path, help="where mpi4py is built and logs stay")
+    parser.add_argument("--ranks", default="1,2,3,4,5", help="numbers of ranks, by commas (default 1,2,3,4,5)")
+    parser.add_argument("--only", default="", help="only the test files whose name matches this expression")
+    parser.add_argument("--timeout", default=1200, type=int, help="seconds one run may take (default 1200)")
+    return parser.parse_args()
+
+
+def say(text):
+    print(f"mpi4py: {text}", file=sys.stderr, flush=True)
+
+
+class Suite:
+    def __init__(self, prefix, build):
+        self.mpicc, self.mpiexec = prefix / "bin/mpicc", prefix / "bin/mpiexec"
+        self.build = build
+        self.python = build / "venv/bin/python"
+        self.source = build / f"mpi4py-{VERSION}"
+        self.environment = os.environ | {
+            "LD_LIBRARY_PATH": str(prefix / "lib"),
+            "MPIEXEC": str(self.mpiexec),
+            "MPI4PY_TEST_SPAWN": "no",
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+
+    def pip(self, *words, **environment):
+        command = [self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
+        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"mpi4py: pip {words[0]} failed; is the network there?\n{done.stdout}{done.stderr}")
+
+    def set_up(self):
+        """Builds mpi4py once; the standard ABI lets it run on every later build of ours."""
+        mark = self.build / f".ready-{VERSION}"
+        if mark.exists():
+            return
+        shutil.rmtree(self.build, ignore_errors=True)
+        self.build.mkdir(parents=True)
+        say("making a Python environment")
+        subprocess.run([sys.executable, "-m", "venv", self.build / "venv"], check=True)
+        self.pip("install", *REQUIRED)
+        say(f"building mpi4py {VERSION} with {self.mpicc} (a minute)")
+        fetched = ["--no-deps", "--no-binary", "mpi4py", f"mpi4py=={VERSION}"]
+        self.pip("download", "--dest", self.build, *fetched)
+        (archive,) = self.build.glob("mpi4py-*.tar.gz")
+        with tarfile.open(archive) as packed:
+            packed.extractall(self.build, filter="data")
+        # Unoptimised: compiling is most of the time here, and nothing is measured with it.
+        self.pip("install", "--no-deps", "--no-cache-dir", archive, MPICC=str(self.mpicc), CFLAGS="-O0 -g0")
+        mark.touch()
+
+    def launch(self, ranks, timeout, words, logs):
+        """Runs Python on that many ranks. Returns the exit code, each rank's whole output and mpiexec's complaint."""
+        shutil.rmtree(logs, ignore_errors=True)
+        command = [self.mpiexec, "--timeout", str(timeout), "--output-dir", logs, "-n", str(ranks), self.python, *words]
+        done = subprocess.run(command, cwd=self.source, env=self.environment, capture_output=True, text=True)
+        outputs = [
+            "".join(path.read_text(errors="replace") for path in sorted(logs.glob(f"rank.{rank}.*")))
+            for rank in range(ranks)
+        ]
+        return done.returncode, outputs, done.stderr.strip()
+
+
+def options_to_skip():
+    """(option, pattern, reason) of skipped.txt."""
+    for line in (HERE / "skipped.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            yield line.split(None, 2)
+
+
+def run_suite(suite, ranks, options):
+    """One run. Returns what failed, by rank, and the reasons of skipped tests with their number."""
+    words = ["test/main.py", "-v"]
+    if options.only:
+        words += ["-i", options.only]
+    for option, pattern, _ in options_to_skip():
+        words += [option, pattern]
+    started = time.monotonic()
+    code, outputs, complaint = suite.launch(ranks, options.timeout, words, suite.build / f"logs/{ranks}")
+    seconds = time.monotonic() - started
+    failures, reasons, ran, skipped = [], collections.Counter(), 0, 0
+    for rank, output in enumerate(outputs):
+        verdict, count = VERDICT.findall(output), RAN.findall(output)
+        if not verdict or not count:
+            failures.append(f"rank {rank} did not come to its end: {output.strip().splitlines()[-1:]}")
+            continue
+        ran += int(count[-1])
+        reasons.update(SKIPPED.findall(output))
+        skipped += sum(map(int, re.findall(r"skipped=(\d+)", verdict[-1][1])))
+        failures += [f"rank {rank}: {name}" for name in BAD.findall(output)]
+    if code != 0 and not failures:
+        failures.append(f"exit code {code}")
+    if code != 0 and complaint:
+        failures.append(complaint.splitlines()[-1])
+    print(f"{ranks:>5} {ran:>7} {skipped:>8} {len(failures):>7} {seconds:>8.0f} s", flush=True)
+    return [f"{ranks} ranks, {failure}" for failure in failures], reasons
+
+
+# (name, ranks, Python's arguments): each must end with exit code 0.
+PROGRAMS = [
+    ("bench helloworld", 4, ["-m", "mpi4py.bench", "helloworld"]),
+    ("bench ringtest", 4, ["-m", "mpi4py.bench", "ringtest", "-n", "1000", "-l", "10"]),
+    ("bench pingpong", 2, ["-m", "mpi4py.bench", "pingpong", "-n", "1048576"]),
+    ("bench pingpong, NumPy", 2, ["-m", "mpi4py.bench", "pingpong", "-a", "numpy", "-n", "1048576"]),
+    ("bench pingpong, pickled", 2, ["-m", "mpi4py.bench", "pingpong", "-p", "-n", "65536"]),
+    ("bench futures", 4, ["-m", "mpi4py.futures", "-m", "mpi4py.bench", "futures"]),
+    ("futures, its tests", 3, ["-m", "mpi4py.futures", "demo/futures/test_futures.py"]),
+]
+# Starts mpiexec itself, again and again, and kills ranks by exceptions.
+RUN_TESTS = "demo/test-run/test_run.py"
+
+
+def run_programs(suite, timeout):
+    failures = []
+
+    def outcome(name, ranks, started, code, text):
+        print(f"{'ok' if code == 0 else 'FAILED':<7} {time.monotonic() - started:>6.1f} s  {name}{ranks}", flush=True)
+        if code != 0:
+            failures.append(f"{name}: exit code {code}\n" + "\n".join(text.strip().splitlines()[-15:]))
+
+    for name, ranks, words in PROGRAMS:
+        started = time.monotonic()
+        code, outputs, complaint = suite.launch(ranks, timeout, words, suite.build / "logs/programs")
+        outcome(name, f", {ranks} ranks", started, code, "".join(outputs) + complaint)
+    started = time.monotonic()
+    command = [suite.python, RUN_TESTS]
+    done = subprocess.run(command, cwd=suite.source, env=suite.environment, capture_output=True, text=True)
+    outcome("mpi4py.run, its tests", "", started, done.returncode, done.stdout + done.stderr)
+    return failures
+
+
+def main():
+    options = arguments()
+    suite = Suite(options.prefix.resolve(), options.build.resolve())
+    suite.set_up()
+    failures, reasons = [], collections.Counter()
+    print(f"{'ranks':>5} {'tests':>7} {'skipped':>8} {'failed':>7} {'time':>10}")
+    for ranks in map(int, options.ranks.split(",")):
+        bad, why = run_suite(suite, ranks, options)
+        failures += bad
+        reasons += why
+    if not options.only:
+        failures += run_programs(suite, options.timeout)
+    if reasons:
+        print("\nSkipped by the suite itself, on all ranks together:")
+        for reason, count in reasons.most_common():
+            print(f"{count:>6}  {reason}")
+    print("\nLeft out (tests/mpi4py/skipped.txt):")
+    for _, pattern, reason in options_to_skip():
+        print(f"        {pattern}: {reason}")
+    print("        dynamic processes: chapter 11 of MPI-5.0 is implemented without them")
+    for failure in failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
