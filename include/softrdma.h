@@ -1,8 +1,8 @@
 /* What the RDMA device in software has beyond libibverbs: the level of sharing of thread domains, and an account of the
  * adapter's resources. docs/uar-accounting.md explains the model.
  *
- * softrdma_stat is a symbol of the device's libibverbs.so.1 and of no other: a program that must also start on real adapters
- * looks it up with dlsym(RTLD_DEFAULT, "softrdma_stat").
+ * softrdma_stat and softrdma_context_stat are symbols of the device's libibverbs.so.1 and of no other: a program that must also
+ * start on real adapters looks them up with dlsym(RTLD_DEFAULT, ...).
  */
 #ifndef SOFTRDMA_H
 #define SOFTRDMA_H
@@ -59,6 +59,9 @@ struct softrdma_stat {
  * has no room for is left out, what *stat has more is zero. 0, or EINVAL for a null pointer or a number below -1, ESRCH for a
  * process that is not in the fabric, or why the fabric cannot be read. Figures of other processes may be a moment old. */
 int softrdma_stat(int pid, int device, struct softrdma_stat *stat, size_t bytes);
+
+/* Figures of one context of this process. */
+int softrdma_context_stat(struct ibv_context *context, struct softrdma_stat *stat, size_t bytes);
 
 #ifdef __cplusplus
 }

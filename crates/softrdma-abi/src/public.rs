@@ -122,5 +122,6 @@ export_versioned! {
     "@", "ibv_register_driver", "IBVERBS_1.1" => unsupported::nothing;
 
     // Our own, of include/softrdma.h.
+    "@@", "softrdma_context_stat", "SOFTRDMA_1.0" => verbs::softrdma_context_stat;
     "@@", "softrdma_stat", "SOFTRDMA_1.0" => weft_softrdma::uar::capi::softrdma_stat;
 }

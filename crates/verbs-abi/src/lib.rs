@@ -31,6 +31,7 @@ mod port;
 mod queue_pair;
 mod queue_pair_ex;
 mod shared_receive;
+mod software;
 mod work_queue;
 mod work_request;
 
@@ -49,5 +50,6 @@ pub use port::*;
 pub use queue_pair::*;
 pub use queue_pair_ex::*;
 pub use shared_receive::*;
+pub use software::*;
 pub use work_queue::*;
 pub use work_request::*;

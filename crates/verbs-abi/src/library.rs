@@ -137,6 +137,7 @@ library! {
         alloc_buf = c"ibv_alloc_buf": fn(*mut ibv_pd, usize, *mut *mut ibv_buf) -> *mut c_void;
         free_buf = c"ibv_free_buf": fn(*mut ibv_buf);
         reg_buf_mr = c"ibv_reg_buf_mr": fn(*mut ibv_pd, *mut ibv_buf, *mut c_void, usize, c_int) -> *mut ibv_mr;
+        softrdma_context_stat = c"softrdma_context_stat": fn(*mut ibv_context, *mut softrdma_stat, usize) -> c_int;
     }
 }
 

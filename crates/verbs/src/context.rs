@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use weft_verbs_abi::{Library, ibv_context, ibv_device_attr, ibv_gid, ibv_port_attr};
+use weft_verbs_abi::{
+    Library, ibv_context, ibv_device_attr, ibv_gid, ibv_port_attr, softrdma_stat,
+};
 
 use crate::Error;
 use crate::error::{check, destroyed};
@@ -94,6 +96,18 @@ impl Context {
             format!("GID {index} of {}", self.port_name(port))
         })?;
         Ok(gid)
+    }
+
+    /// What the device in software holds for this context. `EOPNOTSUPP` from other libraries: they do not tell.
+    pub fn account(&self) -> Result<softrdma_stat, Error> {
+        const CALL: &str = "softrdma_context_stat";
+        let ask = self.library().softrdma_context_stat;
+        let ask = ask.ok_or_else(|| Error::new(CALL, self.name(), libc::EOPNOTSUPP))?;
+        let mut account = softrdma_stat::default();
+        // SAFETY: open, and so many writable bytes.
+        let answer = unsafe { ask(self.as_abi(), &mut account, size_of::<softrdma_stat>()) };
+        check(CALL, answer, || self.name().into())?;
+        Ok(account)
     }
 
     fn port_name(&self, port: u8) -> String {

@@ -6,7 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use weft_verbs_abi::inline::{ibv_alloc_parent_domain, ibv_alloc_td, ibv_dealloc_td};
-use weft_verbs_abi::{ibv_parent_domain_init_attr, ibv_pd, ibv_td, ibv_td_init_attr};
+use weft_verbs_abi::{
+    SOFTRDMA_TD_INIT_ATTR_SHARING, ibv_parent_domain_init_attr, ibv_pd, ibv_td, ibv_td_init_attr,
+    softrdma_td_init_attr,
+};
 
 use crate::error::destroyed;
 use crate::{Context, Error};
@@ -84,20 +87,10 @@ pub struct ThreadDomain {
 // SAFETY: it may be freed by another thread than allocated it. It is not `Sync`: the pointer sees to that.
 unsafe impl Send for ThreadDomain {}
 
-/// What the device in software takes in place of `ibv_td_init_attr` when the first field has [`TD_SHARING`]
-/// (`include/softrdma.h`).
-#[repr(C)]
-struct SharingAttributes {
-    base: ibv_td_init_attr,
-    sharing: u32,
-}
-
-const TD_SHARING: u32 = 1 << 31;
-
 impl ThreadDomain {
     /// Of the level of sharing that the library chooses; mlx5 knows level 2 only.
     pub fn new(context: &Context) -> Result<ThreadDomain, Error> {
-        let mut attributes = SharingAttributes {
+        let mut attributes = softrdma_td_init_attr {
             base: ibv_td_init_attr { comp_mask: 0 },
             sharing: 0,
         };
@@ -107,9 +100,9 @@ impl ThreadDomain {
     /// Of level 1, a UAR page of its own, or 2, a uUAR of its own on a page that another domain may be on (Zambre 2018 §V-B).
     /// `EINVAL` from libraries that know no such attribute: rdma-core's.
     pub fn with_sharing(context: &Context, level: u32) -> Result<ThreadDomain, Error> {
-        let mut attributes = SharingAttributes {
+        let mut attributes = softrdma_td_init_attr {
             base: ibv_td_init_attr {
-                comp_mask: TD_SHARING,
+                comp_mask: SOFTRDMA_TD_INIT_ATTR_SHARING,
             },
             sharing: level,
         };
@@ -118,11 +111,11 @@ impl ThreadDomain {
 
     fn allocate(
         context: &Context,
-        attributes: &mut SharingAttributes,
+        attributes: &mut softrdma_td_init_attr,
     ) -> Result<ThreadDomain, Error> {
         // SAFETY: an open context; the attributes begin with those of C.
         let raw = unsafe {
-            let attributes: *mut SharingAttributes = attributes;
+            let attributes: *mut softrdma_td_init_attr = attributes;
             ibv_alloc_td(context.as_abi(), attributes.cast())
         };
         if raw.is_null() {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use weft_verbs_abi::*;
 
-use crate::error::{check, destroyed};
+use crate::error::destroyed;
 use crate::{Domain, Error, ProtectionDomain};
 
 const PAGE_BYTES: usize = 4096;
@@ -361,25 +361,5 @@ impl Part<'_> {
             length: self.bytes as u32,
             lkey: key,
         }
-    }
-}
-
-/// Changes what a region's memory may be accessed for.
-impl MemoryRegion {
-    /// `ENOTSUP` or `EOPNOTSUPP` from devices that cannot.
-    pub fn set_access(&mut self, access: ibv_access_flags) -> Result<(), Error> {
-        let context = self.inner.domain.context();
-        // SAFETY: registered; neither place nor domain change.
-        let answer = unsafe {
-            (context.library().rereg_mr)(
-                self.inner.raw,
-                IBV_REREG_MR_CHANGE_ACCESS,
-                self.inner.domain.as_abi(),
-                std::ptr::null_mut(),
-                0,
-                access as i32,
-            )
-        };
-        check("ibv_rereg_mr", answer, || context.name().into())
     }
 }

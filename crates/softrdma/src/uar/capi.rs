@@ -3,60 +3,24 @@
 use std::ffi::c_int;
 use std::process;
 
+use weft_verbs_abi::{softrdma_lock_stat, softrdma_stat};
+
 use super::figures::{ContextFigures, Figures, LockFigures};
 use super::stat;
 use crate::config::Config;
 
-/// `struct softrdma_lock_stat`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LockStat {
-    pub takes: u64,
-    pub contentions: u64,
-}
-
-/// `struct softrdma_stat`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stat {
-    pub contexts: u64,
-    pub static_uars: u64,
-    pub dynamic_uars: u64,
-    pub static_uuars: u64,
-    pub dynamic_uuars: u64,
-    pub used_uuars: u64,
-    pub tds_level_1: u64,
-    pub tds_level_2: u64,
-    pub pds: u64,
-    pub mrs: u64,
-    pub qps: u64,
-    pub cqs: u64,
-    pub srqs: u64,
-    pub bytes: u64,
-    pub requests: u64,
-    pub posts: u64,
-    pub doorbells: u64,
-    pub blueflame_writes: u64,
-    pub blueflame_bytes: u64,
-    pub send_lock: LockStat,
-    pub uuar_lock: LockStat,
-    pub receive_lock: LockStat,
-    pub cq_lock: LockStat,
-    pub srq_lock: LockStat,
-}
-
-impl From<LockFigures> for LockStat {
-    fn from(figures: LockFigures) -> LockStat {
-        LockStat {
+impl From<LockFigures> for softrdma_lock_stat {
+    fn from(figures: LockFigures) -> softrdma_lock_stat {
+        softrdma_lock_stat {
             takes: figures.takes,
             contentions: figures.contentions,
         }
     }
 }
 
-impl From<Figures> for Stat {
-    fn from(figures: Figures) -> Stat {
-        Stat {
+impl From<Figures> for softrdma_stat {
+    fn from(figures: Figures) -> softrdma_stat {
+        softrdma_stat {
             contexts: figures.contexts,
             static_uars: figures.static_uars,
             dynamic_uars: figures.dynamic_uars,
@@ -92,7 +56,7 @@ impl From<Figures> for Stat {
 pub unsafe extern "C" fn softrdma_stat(
     pid: c_int,
     device: c_int,
-    stat: *mut Stat,
+    stat: *mut softrdma_stat,
     bytes: usize,
 ) -> c_int {
     if stat.is_null() || pid < -1 || device < -1 {
@@ -108,16 +72,23 @@ pub unsafe extern "C" fn softrdma_stat(
             sum += context.figures;
         }
     }
-    let found = Stat::from(sum);
-    // SAFETY: the caller gives `bytes` writable bytes; no more than both structures have are copied, and all of `Stat` is
+    // SAFETY: the caller's promise.
+    unsafe { write(sum, stat, bytes) };
+    0
+}
+
+/// # Safety
+/// `stat` points to `bytes` writable bytes.
+pub(crate) unsafe fn write(figures: Figures, stat: *mut softrdma_stat, bytes: usize) {
+    let found = softrdma_stat::from(figures);
+    // SAFETY: the caller gives `bytes` writable bytes; no more than both structures have are copied, and all of it is
     // integers without padding. Zero is written to the rest.
     unsafe {
-        let known = bytes.min(size_of::<Stat>());
+        let known = bytes.min(size_of::<softrdma_stat>());
         let to = stat.cast::<u8>();
         std::ptr::copy_nonoverlapping((&raw const found).cast::<u8>(), to, known);
         to.add(known).write_bytes(0, bytes - known);
     }
-    0
 }
 
 fn contexts_of(pid: c_int) -> Result<Vec<ContextFigures>, c_int> {

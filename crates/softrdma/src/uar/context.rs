@@ -79,6 +79,11 @@ impl Context {
         &self.inner.settings
     }
 
+    /// Counts the contexts of its process from 1.
+    pub fn number(&self) -> u32 {
+        self.inner.figures.number
+    }
+
     /// A thread domain of the level `sharing`, or of the default one.
     pub fn alloc_td(&self, sharing: Option<Sharing>) -> Result<ThreadDomain, Error> {
         let sharing = sharing.unwrap_or(self.inner.settings.default_sharing);

@@ -42,16 +42,6 @@ pub struct Td {
     domain: Mutex<Option<uar::ThreadDomain>>,
 }
 
-/// The longer structure of a program that names the level of sharing: `include/softrdma.h`.
-#[repr(C)]
-struct SharedTdInitAttr {
-    comp_mask: u32,
-    sharing: u32,
-}
-
-/// Bit of `comp_mask`: `sharing` is there.
-const TD_SHARING: u32 = 1 << 31;
-
 impl Pd {
     /// # Safety
     /// `pd` is a protection or parent domain that is not freed while the result is used.
@@ -148,9 +138,9 @@ unsafe fn sharing(attributes: *mut ibv_td_init_attr) -> Result<Option<Sharing>> 
     // SAFETY: the caller's promise.
     match unsafe { (*attributes).comp_mask } {
         0 => Ok(None),
-        TD_SHARING => {
+        SOFTRDMA_TD_INIT_ATTR_SHARING => {
             // SAFETY: the caller's promise.
-            let level = unsafe { (*attributes.cast::<SharedTdInitAttr>()).sharing };
+            let level = unsafe { (*attributes.cast::<softrdma_td_init_attr>()).sharing };
             Sharing::from_level(level).map(Some).ok_or(Errno::EINVAL)
         }
         _ => Err(Errno::EINVAL),

@@ -4,6 +4,7 @@
 //! Each object begins with its public structure, so a pointer to one is a pointer to the other, and stands on those that it was
 //! made from ([`users`]): they cannot be destroyed before it.
 
+mod account;
 pub mod acknowledgement;
 mod ah;
 mod async_event;
@@ -30,6 +31,7 @@ mod xrcd;
 #[cfg(test)]
 mod tests;
 
+pub use account::softrdma_context_stat;
 pub use ah::{Ah, ibv_create_ah, ibv_create_ah_from_wc, ibv_destroy_ah, ibv_init_ah_from_wc};
 pub use async_event::{Element, ibv_ack_async_event, ibv_get_async_event};
 pub use attributes::ibv_query_device;

@@ -263,9 +263,14 @@ fn layouts_and_constants_are_those_of_the_installed_headers() {
 fn every_structure_is_in_the_table() {
     const UNNAMED_IN_C: usize = 16;
     const OPAQUE: usize = 2;
+    // Of include/softrdma.h, which the device's own tests compare.
+    const OURS: usize = 3;
     let declared: usize = constants::sources()
         .iter()
         .map(|text| text.matches("\npub struct ").count() + text.matches("\npub union ").count())
         .sum();
-    assert_eq!(table::table().len() + UNNAMED_IN_C + OPAQUE, declared);
+    assert_eq!(
+        table::table().len() + UNNAMED_IN_C + OPAQUE + OURS,
+        declared
+    );
 }

@@ -82,3 +82,24 @@ fn a_part_beyond_the_end_is_refused() {
     let region = MemoryRegion::new(&domain, &Buffer::new(100), ACCESS).unwrap();
     region.part(90, 16);
 }
+
+/// Of this context alone, whatever other tests have open at the same time.
+#[test]
+fn a_context_tells_what_it_holds() {
+    let (context, other) = (open(), open());
+    let domain = ProtectionDomain::new(&context).unwrap();
+    let _pd_elsewhere = ProtectionDomain::new(&other).unwrap();
+    let queue = CompletionQueue::new(&context, 8, None).unwrap();
+    let thread_domain = ThreadDomain::with_sharing(&context, 1).unwrap();
+    let parent = ParentDomain::new(&domain, Some(thread_domain)).unwrap();
+    let attributes = QueuePairAttributes::default();
+    let pair = QueuePair::new(parent, queue.clone(), queue, None, &attributes).unwrap();
+    let account = context.account().unwrap();
+    assert_eq!((account.contexts, account.pds), (1, 1));
+    assert_eq!((account.static_uars, account.dynamic_uars), (8, 1));
+    assert_eq!((account.tds_level_1, account.used_uuars), (1, 1));
+    assert_eq!((account.qps, account.cqs), (1, 1));
+    drop(pair);
+    let account = context.account().unwrap();
+    assert_eq!((account.tds_level_1, account.qps, account.cqs), (0, 0, 0));
+}

@@ -5,9 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use weft_verbs_abi::softrdma_stat as Stat;
+
 use super::*;
 use crate::fabric::Fabric;
-use crate::uar::capi::{Stat, softrdma_stat};
+use crate::uar::capi::softrdma_stat;
 use crate::uar::stat;
 
 const CHILD_FABRIC: &str = "SOFTRDMA_TEST_UAR_FABRIC";
