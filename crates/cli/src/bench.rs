@@ -46,7 +46,7 @@ pub struct Options {
     /// Write a plot; with several benchmarks, FILE-NAME.svg for each
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
-    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives)
+    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     ranks: Vec<u64>,
     /// Where ranks run
@@ -69,7 +69,7 @@ pub struct Options {
     limit: f64,
 }
 
-/// Two ranks, for all benchmarks whose axis is not the ranks.
+/// The ranks of a benchmark whose axis is not the ranks and that is not asked for others.
 const PAIR: u64 = 2;
 
 pub fn run(options: &Options) -> ExitCode {
@@ -217,11 +217,22 @@ fn plan<'a>(
     if points.is_empty() || points[0] == 0 {
         return Err(format!("{}: no points to measure", benchmark.name));
     }
+    let ranks = match options.ranks[..] {
+        [] => PAIR,
+        _ if !benchmark.any_ranks => PAIR,
+        [ranks] if ranks > 0 => ranks,
+        _ => {
+            return Err(format!(
+                "{}: --ranks takes one number of ranks",
+                benchmark.name
+            ));
+        }
+    };
     Ok(Plan {
         benchmark,
         libraries: if benchmark == &FLOOR { &[] } else { libraries },
         points,
-        ranks: PAIR,
+        ranks,
         rounds: options.rounds.max(1),
         pin: options.pin,
         cores: machine::cores(),

@@ -32,6 +32,8 @@ pub struct Benchmark {
     pub seconds: f64,
     /// Cores that each rank keeps busy, at most.
     pub threads: bool,
+    /// Runs on any number of ranks, not only on two. Says nothing where the axis is the ranks.
+    pub any_ranks: bool,
 }
 
 impl Benchmark {
@@ -87,6 +89,7 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
         series,
         seconds: 0.25,
         threads: false,
+        any_ranks: false,
     }
 }
 
@@ -109,6 +112,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 0.25,
         threads: false,
+        any_ranks: false,
     },
     requests(
         "burst",
@@ -154,6 +158,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 0.25,
         threads: false,
+        any_ranks: false,
     },
     Benchmark {
         name: "threads",
@@ -169,6 +174,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 1.0,
         threads: true,
+        any_ranks: false,
     },
     Benchmark {
         name: "startup",
@@ -187,6 +193,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 0.0,
         threads: false,
+        any_ranks: false,
     },
     Benchmark {
         name: "collectives",
@@ -199,6 +206,33 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 0.5,
         threads: false,
+        any_ranks: false,
+    },
+    Benchmark {
+        name: "collective-sizes",
+        about: "each data-moving collective by bytes a rank; --ranks N for other than two ranks",
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20],
+        },
+        axis_label: "bytes",
+        series: &[
+            series("bcast", "us", "MPI_Bcast"),
+            series("reduce", "us", "MPI_Reduce, sum of int"),
+            series("allreduce", "us", "MPI_Allreduce, sum of int"),
+            series("gather", "us", "MPI_Gather"),
+            series("scatter", "us", "MPI_Scatter"),
+            series("allgather", "us", "MPI_Allgather"),
+            series("alltoall", "us", "MPI_Alltoall"),
+            series(
+                "reduce-scatter",
+                "us",
+                "MPI_Reduce_scatter_block, sum of int",
+            ),
+        ],
+        seconds: 0.05,
+        threads: false,
+        any_ranks: true,
     },
 ];
 
@@ -221,6 +255,7 @@ pub const FLOOR: Benchmark = Benchmark {
     ],
     seconds: 0.1,
     threads: false,
+    any_ranks: false,
 };
 
 /// The series of [`FLOOR`] that carry a whole message, of which the fastest is the floor of `pingpong`.
