@@ -277,7 +277,10 @@ impl Core {
     /// Keeps a message until its receive is posted.
     pub fn store(&mut self, envelope: Envelope, unexpected: Unexpected) {
         let peer = unexpected.peer;
-        let turn = self.throttle.stored(peer, unexpected.payload.held_bytes());
+        let bytes = unexpected.payload.held_bytes();
+        self.tally.unexpected += 1;
+        self.tally.unexpected_bytes += bytes;
+        let turn = self.throttle.stored(peer, bytes);
         self.matching.enqueue(envelope, unexpected);
         self.turn(peer, turn);
         if !self.probers.is_empty() {

@@ -14,6 +14,7 @@ use weft_sync::{Guard, Parker, Section, Submissions};
 use weft_transport::{Endpoint, Fabric, Offer, Peer};
 
 use crate::Engine;
+use crate::counts::Tally;
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
 use crate::slot::{NIL, OF_LANE, Slot};
@@ -50,6 +51,7 @@ pub(crate) struct Core {
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
+    pub tally: Tally,
     /// The first of the free slots for the next requests, linked.
     pub free: u32,
 }
@@ -94,6 +96,7 @@ impl<E: Endpoint> Lane<E> {
             probers: Vec::new(),
             detached: 0,
             in_flight: HashSet::new(),
+            tally: Tally::default(),
             free: NIL,
         };
         Lane {
@@ -107,6 +110,7 @@ impl<E: Endpoint> Lane<E> {
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.section.try_enter()?;
+        state.core.tally.entries += 1;
         if !self.submissions.is_empty() {
             self.serve(&mut state);
         }
@@ -134,6 +138,7 @@ impl<E: Endpoint> Lane<E> {
         let slots = state.core.slots.clone();
         let mut batch = self.submissions.take(&*slots);
         while let Some(slot) = batch.pop(&*slots) {
+            state.core.tally.submitted += 1;
             state.start(slot);
         }
         state.act();

@@ -8,6 +8,7 @@
 mod arrival;
 mod cancel;
 mod core;
+mod counts;
 mod external;
 mod lane;
 mod matched;
@@ -40,6 +41,7 @@ use crate::operation::Active;
 use crate::slots::Slots;
 use crate::wait::Watch;
 
+pub use counts::Counts;
 pub use operation::Awaited;
 pub use post::{Incoming, Outgoing};
 pub use probe::Wanted;

@@ -84,9 +84,12 @@ impl<E: Endpoint> State<E> {
             context,
             tag,
         };
-        self.endpoint
+        let sent = self
+            .endpoint
             .send(peer, Header(packet.words()), payload, true)
-            .is_ok()
+            .is_ok();
+        self.core.tally.eager += u64::from(sent);
+        sent
     }
 }
 

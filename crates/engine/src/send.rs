@@ -77,6 +77,7 @@ impl<E: Endpoint> State<E> {
                 Body([cookie]).put(&mut out[..COOKIE_BYTES]);
                 cells.read(0, &mut out[COOKIE_BYTES..]);
             })?;
+            core.tally.eager += 1;
             core.announce(slot, 1);
             return Ok(());
         }
@@ -86,6 +87,7 @@ impl<E: Endpoint> State<E> {
                 endpoint.send_with(peer, header, cells.bytes, true, |out| cells.read(0, out))?
             }
         }
+        core.tally.eager += 1;
         core.complete(slot);
         Ok(())
     }
@@ -98,6 +100,7 @@ impl<E: Endpoint> State<E> {
         let mut body = [0; ADVANCE_BYTES];
         Body([cookie, cells.bytes as u64]).put(&mut body);
         self.endpoint.send(peer, header, &body, false)?;
+        self.core.tally.advances += 1;
         self.core.announce(slot, 1);
         Ok(())
     }
@@ -124,6 +127,7 @@ impl<E: Endpoint> State<E> {
         let [a, b, c, d] = offer.0;
         Body([cookie, length, a, b, c, d]).put(&mut body);
         endpoint.send(peer, header, &body, false)?;
+        core.tally.offered += 1;
         core.announce_parts(slot);
         Ok(())
     }

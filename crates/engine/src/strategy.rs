@@ -106,6 +106,8 @@ impl<E: Endpoint> State<E> {
                     .and_then(|queue| queue.after(slot, slots));
             }
         })?;
+        core.tally.aggregates += 1;
+        core.tally.eager += count as u64;
         for _ in 0..count {
             let slot = core.pop_queued(peer, slots).expect("gathered");
             core.complete(slot);

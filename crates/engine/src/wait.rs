@@ -13,7 +13,7 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
@@ -56,6 +56,8 @@ pub(crate) struct Watch {
     sleepers: Mutex<Sleepers>,
     /// Whether the watcher is, or is about to be, on the fabric's doorbell. Written by the watcher.
     asleep: AtomicBool,
+    /// How often a thread slept.
+    pub sleeps: AtomicU64,
     /// Threads that have waited for some turns.
     waiting: AtomicU32,
 }
@@ -321,6 +323,7 @@ impl<F: Fabric> Engine<F> {
             return true;
         }
         self.report_if_asked();
+        self.watch.sleeps.fetch_add(1, Ordering::Relaxed);
         if !self.watch.join(&parker) {
             parker.park(None);
             let met = condition.met();

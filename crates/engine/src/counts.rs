@@ -1,0 +1,91 @@
+//! What the engine counts of its work. A lane counts under its section, so no count costs an atomic operation.
+
+use std::sync::atomic::Ordering;
+
+use weft_transport::Fabric;
+
+use crate::Engine;
+
+/// One lane's counts.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// How often the section was entered.
+    pub entries: u64,
+    /// Requests that found it held.
+    pub submitted: u64,
+    pub eager: u64,
+    pub aggregates: u64,
+    pub offered: u64,
+    pub advances: u64,
+    pub unexpected: u64,
+    pub unexpected_bytes: u64,
+}
+
+/// What a process has done since its start, all lanes together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lanes that are in use.
+    pub lanes: u64,
+    /// How often a lane's section was entered.
+    pub entries: u64,
+    /// Requests that found their lane held and were left on its list.
+    pub submitted: u64,
+    /// Messages sent with their payload in the first packet.
+    pub eager: u64,
+    /// Packets that held several of them.
+    pub aggregates: u64,
+    /// Messages sent as an offer, whose payload the transport moves.
+    pub offered: u64,
+    /// Messages whose payload was kept back, as the receiver has too much unmatched.
+    pub advances: u64,
+    /// Messages that came before their receive.
+    pub unexpected: u64,
+    /// Their payload, as far as it needed memory of its own.
+    pub unexpected_bytes: u64,
+    /// Unexpected messages that are here now.
+    pub unexpected_now: u64,
+    /// Payload stored for them.
+    pub unexpected_bytes_now: u64,
+    /// Receives that are posted now.
+    pub posted_now: u64,
+    /// Operations on the matching tables.
+    pub matching_operations: u64,
+    /// Buckets and cells that they looked at.
+    pub matching_steps: u64,
+    /// As many as the operation with most of them.
+    pub matching_steps_max: u64,
+    /// How often a thread slept in a wait.
+    pub sleeps: u64,
+}
+
+impl<F: Fabric> Engine<F> {
+    /// The counts. Enters each lane, waiting for who is inside.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts {
+            sleeps: self.watch.sleeps.load(Ordering::Relaxed),
+            ..Counts::default()
+        };
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            let state = lane.enter_soon();
+            let (core, tally) = (&state.core, &state.core.tally);
+            let steps = core.matching.steps();
+            counts.lanes += 1;
+            counts.entries += tally.entries;
+            counts.submitted += tally.submitted;
+            counts.eager += tally.eager;
+            counts.aggregates += tally.aggregates;
+            counts.offered += tally.offered;
+            counts.advances += tally.advances;
+            counts.unexpected += tally.unexpected;
+            counts.unexpected_bytes += tally.unexpected_bytes;
+            counts.unexpected_now += core.matching.unexpected_len() as u64;
+            counts.unexpected_bytes_now += core.throttle.totals().0;
+            counts.posted_now += core.matching.posted_len() as u64;
+            counts.matching_operations += steps.operations;
+            counts.matching_steps += steps.total;
+            counts.matching_steps_max = counts.matching_steps_max.max(steps.max.into());
+            self.leave(lane, state);
+        }
+        counts
+    }
+}
