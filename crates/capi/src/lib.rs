@@ -24,6 +24,7 @@ mod environment;
 mod error;
 mod external;
 mod fortran;
+mod generalized;
 mod info;
 mod partitioned;
 mod point_to_point;

@@ -10,11 +10,11 @@ use weft_mpi::{ANY_SOURCE, Class, Status};
 use crate::argument::Length;
 use crate::entry::{Error, FromC, Result};
 
-/// The words: bytes received, low and high half; whether the request was cancelled; its error class.
+/// The words: bytes received, low and high half; whether the request was cancelled; its error code.
 const BYTES_LOW: usize = 0;
 const BYTES_HIGH: usize = 1;
 const CANCELLED: usize = 2;
-const CLASS: usize = 3;
+const CODE: usize = 3;
 
 pub fn is_cancelled(status: &MPI_Status) -> bool {
     status.MPI_internal[CANCELLED] != 0
@@ -41,13 +41,27 @@ pub fn set_bytes(status: &mut MPI_Status, bytes: u64) {
 #[inline]
 fn store(place: &mut MPI_Status, status: &Status) {
     if status.source == ANY_SOURCE {
-        place.MPI_ERROR = status.class as c_int;
+        place.MPI_ERROR = status.code;
     }
     place.MPI_SOURCE = status.source;
     place.MPI_TAG = status.tag;
     set_bytes(place, status.bytes);
     set_cancelled(place, status.cancelled);
-    place.MPI_internal[CLASS] = status.class as c_int;
+    place.MPI_internal[CODE] = status.code;
+}
+
+/// What a function of the program's has stored in an empty status.
+pub fn filled(fill: impl FnOnce(*mut MPI_Status) -> c_int) -> (c_int, Status) {
+    let mut place = MPI_Status::default();
+    store(&mut place, &Status::EMPTY);
+    let code = fill(&raw mut place);
+    let status = Status::said(
+        place.MPI_SOURCE,
+        place.MPI_TAG,
+        bytes(&place),
+        is_cancelled(&place),
+    );
+    (code, status)
 }
 
 /// A place for a status, or `MPI_STATUS_IGNORE`.
@@ -131,7 +145,7 @@ impl Places<'_> {
             && let Some(places) = self.0
         {
             for place in &mut places[..count] {
-                place.MPI_ERROR = place.MPI_internal[CLASS];
+                place.MPI_ERROR = place.MPI_internal[CODE];
             }
         }
         result

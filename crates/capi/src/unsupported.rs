@@ -39,8 +39,6 @@ unsupported! {
     Win_fence, Win_flush, Win_flush_all, Win_flush_local, Win_flush_local_all, Win_free, Win_get_group,
     Win_get_info, Win_lock, Win_lock_all, Win_post, Win_set_info, Win_shared_query, Win_start, Win_sync, Win_test,
     Win_unlock, Win_unlock_all, Win_wait,
-    // 13. External interfaces
-    Grequest_complete, Grequest_start,
     // 14. I/O
     File_close, File_delete, File_get_amode, File_get_atomicity, File_get_byte_offset, File_get_group,
     File_get_info, File_get_position, File_get_position_shared, File_get_size, File_get_type_extent, File_get_view,

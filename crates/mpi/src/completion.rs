@@ -35,6 +35,12 @@ fn state(request: Request) -> Result<State> {
                 (State::Complete, State::Complete) => State::Complete,
                 _ => State::Pending,
             },
+            Compound::Generalized(generalized) => {
+                match engine.is_complete(generalized.awaited()?) {
+                    true => State::Complete,
+                    false => State::Pending,
+                }
+            }
             Compound::Partitioned(partitioned) => match partitioned.stage()? {
                 Stage::Inactive => State::Inactive,
                 Stage::Pending => State::Pending,
@@ -65,6 +71,7 @@ fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
                     parts(pair.send, out)?;
                 }
             }
+            Compound::Generalized(generalized) => out.push(generalized.awaited()?),
             Compound::Partitioned(partitioned) => out.extend(partitioned.part()),
             Compound::Flush(ids) => out.extend(ids.iter().find(|&&id| !engine.is_complete(id))),
         },
@@ -102,11 +109,17 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             Ok(if failed {
                 Status {
                     class: sent.class,
+                    code: sent.code,
                     ..received
                 }
             } else {
                 received
             })
+        }
+        Compound::Generalized(generalized) => {
+            let status = generalized.finish(*request);
+            *request = Request::NULL;
+            Ok(status)
         }
         Compound::Partitioned(partitioned) => Ok(partitioned.finish()),
         Compound::Flush(_) => {
@@ -202,6 +215,7 @@ fn outcome(request: Request) -> Result<Status> {
                 active.map_or(Ok(Status::EMPTY), outcome)?
             }
             Compound::Pair(pair) => outcome(pair.receive)?,
+            Compound::Generalized(generalized) => generalized.query()?,
             Compound::Partitioned(partitioned) => partitioned.outcome(),
             Compound::Flush(_) => Status::EMPTY,
         },
@@ -407,6 +421,12 @@ pub fn free(request: &mut Request) -> Result<()> {
             if let Compound::Partitioned(partitioned) = &*compound {
                 partitioned.check_free()?;
             }
+            if let Compound::Generalized(generalized) = &*compound {
+                // The handle stays for the call that completes it.
+                let freed = generalized.free(*request);
+                *request = Request::NULL;
+                return freed;
+            }
             process().compounds.remove(request.0);
             free_parts(&compound)?;
         }
@@ -445,7 +465,7 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
             partitioned.forget();
             Ok(())
         }
-        Compound::Flush(_) => Ok(()),
+        Compound::Generalized(_) | Compound::Flush(_) => Ok(()),
     }
 }
 
@@ -486,6 +506,7 @@ pub fn cancel(request: Request) -> Result<()> {
                 "request",
                 "a send-receive cannot be cancelled",
             )),
+            Compound::Generalized(generalized) => generalized.cancel(),
             Compound::Partitioned(_) => Err(argument(
                 Class::Request,
                 "request",

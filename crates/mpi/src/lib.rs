@@ -11,6 +11,7 @@ pub mod completion;
 mod context;
 pub mod create;
 pub mod error;
+pub mod generalized;
 pub mod group;
 pub mod info;
 pub mod intercomm;

@@ -77,6 +77,7 @@ fn outcome(result: Result<Status>) -> weft_engine::Status {
         Ok(status) => status,
         Err(error) => Status {
             class: error.class,
+            code: error.class as i32,
             ..Status::EMPTY
         },
     };

@@ -7,6 +7,7 @@ use weft_engine::{Failure, RequestId};
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
+use crate::generalized::Generalized;
 use crate::partitioned::Partitioned;
 use crate::process::{kind, process};
 use crate::{ANY_SOURCE, ANY_TAG, PROC_NULL};
@@ -82,7 +83,7 @@ impl Request {
 }
 
 #[cold]
-fn not_a_request() -> Error {
+pub(crate) fn not_a_request() -> Error {
     argument(
         Class::Request,
         "request",
@@ -97,6 +98,8 @@ pub struct Status {
     pub tag: i32,
     /// Success, or why the operation failed.
     pub class: Class,
+    /// The class's number, or what a function of the program's returned.
+    pub code: i32,
     /// Packed length of what was received.
     pub bytes: u64,
     pub cancelled: bool,
@@ -109,6 +112,7 @@ impl Status {
         source: ANY_SOURCE,
         tag: ANY_TAG,
         class: Class::Success,
+        code: Class::Success as i32,
         bytes: 0,
         cancelled: false,
         context: 0,
@@ -119,6 +123,17 @@ impl Status {
         source: PROC_NULL,
         ..Status::EMPTY
     };
+
+    /// Of a generalized request: what its query function said.
+    pub fn said(source: i32, tag: i32, bytes: u64, cancelled: bool) -> Status {
+        Status {
+            source,
+            tag,
+            bytes,
+            cancelled,
+            ..Status::EMPTY
+        }
+    }
 
     #[inline]
     pub(crate) fn of(status: weft_engine::Status) -> Status {
@@ -134,6 +149,7 @@ impl Status {
         if !status.receive || cancelled {
             return Status {
                 class,
+                code: class as i32,
                 cancelled,
                 context,
                 ..Status::EMPTY
@@ -144,6 +160,7 @@ impl Status {
             source,
             tag,
             class,
+            code: class as i32,
             bytes,
             cancelled,
             context,
@@ -170,9 +187,11 @@ impl Status {
             Class::ProcAborted => "the process at the other end is lost".to_owned(),
             _ => "a nonblocking operation failed".to_owned(),
         };
-        Error::new(self.class, message).on(process()
-            .contexts
-            .comm(crate::comm::number_of(self.context)))
+        Error::new(self.class, message)
+            .with_code(self.code)
+            .on(process()
+                .contexts
+                .comm(crate::comm::number_of(self.context)))
     }
 }
 
@@ -181,6 +200,7 @@ pub(crate) enum Compound {
     Persistent(Persistent),
     Pair(Pair),
     Partitioned(Partitioned),
+    Generalized(Generalized),
     /// Complete once all of these are, which others finish (`MPI_Buffer_iflush`).
     Flush(Vec<RequestId>),
 }

@@ -154,6 +154,36 @@ static void forms_of_the_count(void)
     }
 }
 
+/* A receive that was started before the send was made makes progress in any call that waits (MPI-5.0 §3.7.4): here
+ * its process waits for an ordinary message that the other sends once its long partitions are gone. */
+static void progress_elsewhere(void)
+{
+    enum { LENGTH = 1 << 20 };
+    int other = rank_of_world ^ 1, token = 1;
+    if (other >= size_of_world)
+        return;
+    MPI_Request request;
+    char *buffer = need(2 * LENGTH);
+    if (rank_of_world < other) {
+        MPI_Precv_init(buffer, 2, LENGTH, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Send(&token, 1, MPI_INT, other, 2, MPI_COMM_WORLD);
+        MPI_Recv(&token, 1, MPI_INT, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        CHECK(has_pattern(buffer, 2 * LENGTH, 3), "MPI-5.0 §4.2.2");
+    } else {
+        MPI_Recv(&token, 1, MPI_INT, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        fill_pattern(buffer, 2 * LENGTH, 3);
+        MPI_Psend_init(buffer, 2, LENGTH, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready_range(0, 1, request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Send(&token, 1, MPI_INT, other, 2, MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&request);
+    free(buffer);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv, "completion");
@@ -161,5 +191,6 @@ int main(int argc, char **argv)
     derived();
     proc_null();
     forms_of_the_count();
+    progress_elsewhere();
     return check_finish();
 }

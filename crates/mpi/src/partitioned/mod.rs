@@ -11,6 +11,8 @@ mod receive;
 mod send;
 mod tags;
 
+use std::sync::Arc;
+
 use weft_engine::RequestId;
 
 pub use receive::{arrived, receive_init};
@@ -29,7 +31,7 @@ use send::Sending;
 /// A partitioned send or receive.
 pub(crate) enum Partitioned {
     Send(Sending),
-    Receive(Receiving),
+    Receive(Arc<Receiving>),
 }
 
 /// Where a partitioned operation stands.

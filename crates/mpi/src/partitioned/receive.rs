@@ -5,8 +5,10 @@
 //! ends under `posting` too, so that a thread that asks late posts nothing for a round that is over. `complete` is
 //! for the one thread that completes the request; others only read it, and a stale value costs them some looks.
 
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::Poll;
 
 use parking_lot::Mutex;
 use weft_engine::RequestId;
@@ -17,6 +19,7 @@ use crate::comm::{Comm, CommId, Traffic};
 use crate::completion::linger;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
+use crate::operation;
 use crate::point_to_point::{Buffer, Kept, check_receive_tag, start_receive};
 use crate::process::process;
 use crate::request::{Compound, Request, Status};
@@ -33,6 +36,8 @@ pub(crate) struct Receiving {
     bytes: usize,
     /// What the sender tells, and its receive.
     setup: (Arc<Setup>, Request),
+    /// The operation that posts this round's receives once the sender has told, if one had to be begun.
+    binding: AtomicU64,
     bound: OnceLock<Bound>,
     /// How many of this round's receives are posted.
     posting: Mutex<usize>,
@@ -104,21 +109,49 @@ pub fn receive_init(
         bytes: memory.bytes / partitions as usize,
         memory: Kept(memory),
         setup: (setup, request),
+        binding: AtomicU64::new(Request::done().0),
         bound: OnceLock::new(),
         posting: Mutex::new(0),
         posted: AtomicBool::new(false),
         active: AtomicBool::new(false),
         comm,
     };
-    Compound::Partitioned(Partitioned::Receive(receiving)).register()
+    Compound::Partitioned(Partitioned::Receive(Arc::new(receiving))).register()
 }
 
 impl Receiving {
-    pub fn start(&self) -> Result<()> {
+    pub fn start(self: &Arc<Self>) -> Result<()> {
         if self.active.swap(true, Ordering::AcqRel) {
             return Err(inactive_only("active already").on(self.comm.id()));
         }
-        self.post().map(drop)
+        if !self.post()? {
+            let binding = self.post_later()?;
+            self.binding.store(binding.0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Posts this round's receives once the sender has told, whatever this process waits for by then.
+    fn post_later(self: &Arc<Self>) -> Result<Request> {
+        let this = self.clone();
+        let context = self.comm.context(Traffic::PartitionedSetup);
+        let setup = self.setup.1.as_engine().unwrap_or(RequestId::DONE);
+        operation::begin(self.comm.lane(), context, |awaited| async move {
+            poll_fn(|_| match process().engine.is_complete(setup) {
+                true => Poll::Ready(()),
+                false => {
+                    awaited.request(setup);
+                    Poll::Pending
+                }
+            })
+            .await;
+            this.post().map(|_| Status::EMPTY)
+        })
+    }
+
+    fn binding(&self) -> RequestId {
+        let binding = Request(self.binding.load(Ordering::Relaxed));
+        binding.as_engine().unwrap_or(RequestId::DONE)
     }
 
     /// Posts this round's receives, if the sender has told what comes. False if it has not.
@@ -184,8 +217,11 @@ impl Receiving {
             && ends <= TAG_UB as u64
             && isize::try_from(length).is_ok();
         if !sensible {
-            let class = Class::Intern;
-            return Some(nothing(Some(Status { class, ..status })));
+            return Some(nothing(Some(Status {
+                class: Class::Intern,
+                code: Class::Intern as i32,
+                ..status
+            })));
         }
         Some(Bound {
             first_tag: first_tag as u32,
@@ -209,7 +245,7 @@ impl Receiving {
 
     pub fn part(&self) -> Option<RequestId> {
         if !self.posted.load(Ordering::Acquire) {
-            return self.setup.1.as_engine();
+            return Some(self.binding());
         }
         self.bound.get().and_then(Bound::first_pending)
     }
@@ -237,6 +273,10 @@ impl Receiving {
 
     pub fn finish(&self) -> Status {
         let engine = &process().engine;
+        // The operation is over or about to be: it had only to post what is complete by now.
+        let binding = Request::done().0;
+        let binding = Request(self.binding.swap(binding, Ordering::Relaxed));
+        engine.wait(binding.as_engine().unwrap_or(RequestId::DONE));
         let mut next = self.posting.lock();
         let status = self.sum(|id| engine.finish(id));
         *next = 0;
@@ -263,7 +303,7 @@ impl Receiving {
             let status = Status::of(of(id));
             sum.bytes += status.bytes;
             if sum.class == Class::Success {
-                (sum.class, sum.context) = (status.class, status.context);
+                (sum.class, sum.code, sum.context) = (status.class, status.code, status.context);
             }
         }
         sum

@@ -1,0 +1,101 @@
+//! Generalized requests (MPI-5.0 §13.2).
+
+use std::ffi::{c_int, c_void};
+use std::ptr::with_exposed_provenance_mut;
+
+use weft_abi::{
+    MPI_Grequest_cancel_function, MPI_Grequest_free_function, MPI_Grequest_query_function,
+    MPI_SUCCESS,
+};
+use weft_abi_macros::mpi;
+use weft_mpi::generalized::{self, Functions, refused};
+use weft_mpi::{Request, Status};
+
+use crate::argument::null_pointer;
+use crate::entry::{FromC, Result};
+use crate::output::Out;
+use crate::status;
+
+type Query = unsafe extern "C" fn(*mut c_void, *mut weft_abi::MPI_Status) -> c_int;
+type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
+type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+
+/// What a generalized request was started with.
+struct Program {
+    query: Query,
+    free: Free,
+    cancel: Cancel,
+    extra_state: usize,
+}
+
+impl Program {
+    fn extra_state(&self) -> *mut c_void {
+        with_exposed_provenance_mut(self.extra_state)
+    }
+}
+
+fn checked(function: &str, code: c_int) -> Result<()> {
+    match code {
+        MPI_SUCCESS => Ok(()),
+        _ => Err(refused(function, code)),
+    }
+}
+
+impl Functions for Program {
+    fn query(&self) -> Result<Status> {
+        let (code, status) = status::filled(|place| {
+            // SAFETY: the program's function for this request, which stays valid until it is freed.
+            unsafe { (self.query)(self.extra_state(), place) }
+        });
+        checked("query", code).map(|()| status)
+    }
+
+    fn free(&self) -> Result<()> {
+        // SAFETY: as above.
+        checked("free", unsafe { (self.free)(self.extra_state()) })
+    }
+
+    fn cancel(&self, complete: bool) -> Result<()> {
+        // SAFETY: as above.
+        let code = unsafe { (self.cancel)(self.extra_state(), complete.into()) };
+        checked("cancel", code)
+    }
+}
+
+macro_rules! functions {
+    ($($function:ty => $given:ty,)*) => {$(
+        impl FromC<$given> for $function {
+            unsafe fn from_c(raw: $given, name: &'static str) -> Result<$function> {
+                raw.ok_or_else(|| null_pointer(name))
+            }
+        }
+    )*};
+}
+
+functions! {
+    Query => MPI_Grequest_query_function,
+    Free => MPI_Grequest_free_function,
+    Cancel => MPI_Grequest_cancel_function,
+}
+
+#[mpi(Grequest_start)]
+fn grequest_start(
+    query_fn: Query,
+    free_fn: Free,
+    cancel_fn: Cancel,
+    extra_state: *mut c_void,
+    request: Out<Request>,
+) -> Result<()> {
+    request.set(generalized::start(Box::new(Program {
+        query: query_fn,
+        free: free_fn,
+        cancel: cancel_fn,
+        extra_state: extra_state.expose_provenance(),
+    }))?);
+    Ok(())
+}
+
+#[mpi(Grequest_complete)]
+fn grequest_complete(request: Request) -> Result<()> {
+    generalized::complete(request)
+}
