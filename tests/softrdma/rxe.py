@@ -10,7 +10,7 @@ from perftest import ROW
 from stand import Failure, kill_all, require
 
 # What rxe does not have.
-LACKS = {"alloc_buf", "domains", "last_wqe", "xrc"}
+LACKS = {"alloc_buf", "domains", "last_wqe", "xrc", "xrc_requests"}
 
 # (name, command) of an exchange; `{port}` and `{host}` are filled in. The guest is little and slow: short runs. perftest takes
 # the peer's number of outstanding reads for its own, unless it is told one (-o) that both have.

@@ -1,6 +1,7 @@
 """Two hosts, that is network namespaces, with RoCEv2 between them; and a wire that loses, delays and reorders."""
 
 from networks import Cable
+from noptrace import deny
 from perftest import ROW
 from stand import require
 
@@ -27,19 +28,24 @@ def pingpong(stand, kind, options, faults=""):
             require("iters in" in output and "invalid data" not in output, output)
 
 
+def xsrq(stand, options):
+    with Cable() as cable:
+        tools(stand, cable, ["ibv_xsrq_pingpong", "-d", "softrdma0", "-g", "1", *options])
+
+
 def perftest(stand, tool, options, faults=""):
     with Cable() as cable:
         _, output = tools(stand, cable, [tool, "-d", "softrdma0", "-F", "-x", "1", *options], faults)
         require(ROW.search(output), f"no figures:\n{output}")
 
 
-def program(stand, name, arguments=(), faults=""):
-    """One of our two-process programs, its processes on different hosts."""
+def program(stand, name, arguments=(), faults="", before=()):
+    """One of our programs of two or more processes, on different hosts. `before` is a command prefix."""
     with Cable() as cable:
         variables = stand.environment(**ETHERNET, TEST_NETNS=":".join(host.path for host in cable.hosts))
         if faults:
             variables["SOFTRDMA_FAULTS"] = faults
-        output = stand.run([stand.program(name), *arguments], variables, timeout=180)
+        output = stand.run([*before, stand.program(name), *arguments], variables, timeout=180)
         require(f"ok {name}" in output, output)
 
 
@@ -63,14 +69,23 @@ def cases(stand):
         yield f"wire: {tool}", lambda t=tool: perftest(stand, t, ["-n", "500"])
     for tool in ("ib_atomic_bw", "ib_atomic_lat"):
         yield f"wire: {tool}", lambda t=tool: perftest(stand, t, ["-n", "500"])
+    for tool in ("ib_write_bw", "ib_write_lat", "ib_read_bw", "ib_read_lat", "ib_send_bw", "ib_send_lat", "ib_atomic_bw"):
+        yield f"wire: {tool} XRC", lambda t=tool: perftest(stand, t, ["-c", "XRC", "-n", "500"])
+    yield "wire: xsrq pingpong", lambda: xsrq(stand, [])
+    yield "wire: xsrq pingpong, events", lambda: xsrq(stand, ["-e"])
     yield "wire: ib_send_bw UD", lambda: perftest(stand, "ib_send_lat", ["-c", "UD", "-n", "500", "-s", "1024"])
     yield "wire: ib_write_bw -a", lambda: perftest(stand, "ib_write_bw", ["-a", "-n", "20"])
     yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
         stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
     )
-    for name in ("stream", "dead_peer", "alloc_buf"):
+    for name in ("stream", "dead_peer", "alloc_buf", "xrc", "xrc_requests"):
         yield f"wire: {name}", lambda n=name: program(stand, n)
     yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)
+    for name in ("xrc", "xrc_requests"):
+        yield f"wire: {name} at 5 % loss", lambda n=name: program(stand, n, faults=BAD_WIRE)
+        yield f"wire: {name}, no copies between processes", lambda n=name: program(stand, n, before=[deny(stand)])
+    yield "wire: ib_send_bw XRC at 5 % loss", lambda: perftest(stand, "ib_send_bw", ["-c", "XRC", "-n", "100"], BAD_WIRE)
+    yield "wire: ib_atomic_bw XRC at 5 % loss", lambda: perftest(stand, "ib_atomic_bw", ["-c", "XRC", "-n", "200"], BAD_WIRE)
     yield "wire: rc pingpong at 5 % loss", lambda: pingpong(stand, "rc", ["-s", "20000", "-n", "200", "-c"], BAD_WIRE)
     yield "wire: ib_write_bw at 5 % loss", lambda: perftest(stand, "ib_write_bw", ["-n", "100"], BAD_WIRE)
     yield "wire: ib_read_bw at 5 % loss", lambda: perftest(stand, "ib_read_bw", ["-n", "100"], BAD_WIRE)

@@ -1,7 +1,7 @@
 //! What lies where in the two kinds of segments. A change here is a change of [`VERSION`].
 //!
 //! The *fabric segment* is one for a user, a fabric name and a network namespace:
-//! header, table of processes, XRC domains, UAR pages of each device, XRC receive queue pairs.
+//! header, table of processes, XRC domains, UAR pages of each device, XRC receive queue pairs and their protocol's state.
 //! A *process segment* is one for each process: header, mailbox, marks of visitors, tables of memory regions, queue pairs,
 //! completion queues, shared receive queues, messages under way, then the heap with the rings and the memory of `ibv_alloc_buf`.
 //! Tables have room for as many as their numbers can name; what is never used costs no memory.
@@ -16,11 +16,12 @@ use super::queue_pair::QpRecord;
 use super::receive::SrqRecord;
 use super::receiving::{RECEIVINGS as RECEIVINGS_IN_ALL, ReceivingRecord};
 use super::regions::{MARKS, MrRecord, VisitRow};
+use super::target::TargetRecord;
 use super::xrc::DomainTable;
 
 pub const FABRIC_MAGIC: u64 = u64::from_le_bytes(*b"softrdma");
 pub const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"softrdmp");
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// Devices that a fabric keeps UAR pages for.
 pub const MAX_DEVICES: u32 = 8;
@@ -81,7 +82,8 @@ pub mod fabric {
     pub const DOMAINS: u64 = align(SLOTS + (size_of::<ProcessSlot>() * (PROCESSES + 1)) as u64);
     pub const PAGES: u64 = align(DOMAINS + size_of::<DomainTable>() as u64);
     pub const QPS: u64 = align(PAGES + PAGES_OF_DEVICE * MAX_DEVICES as u64);
-    pub const BYTES: u64 = align(QPS + size_of::<QpRecord>() as u64 * FABRIC_QPS);
+    pub const TARGETS: u64 = align(QPS + size_of::<QpRecord>() as u64 * FABRIC_QPS);
+    pub const BYTES: u64 = align(TARGETS + size_of::<TargetRecord>() as u64 * FABRIC_QPS);
 }
 
 /// First words of a process segment.

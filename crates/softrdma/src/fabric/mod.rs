@@ -17,7 +17,7 @@
 //! | `memory`, `atomics` | moving bytes, changing words |
 //! | `relay` | asking a peer's agent for what the kernel does not let this process do |
 //! | `mailbox`, `notify` | messages to agents, events |
-//! | `pages`, `xrc` | UAR pages, XRC domains and their queue pairs |
+//! | `pages`, `xrc`, `target` | UAR pages, XRC domains and their queue pairs, these queue pairs between hosts |
 //!
 //! # Executing a SEND against a peer
 //! ```text
@@ -57,6 +57,7 @@ pub mod regions;
 pub mod relay;
 pub mod segment;
 mod socket;
+pub mod target;
 pub mod xrc;
 
 #[cfg(test)]
@@ -92,6 +93,7 @@ use pages::Pages;
 use peers::Peers;
 use processes::ClaimError;
 use socket::Address;
+use target::TargetRecord;
 use xrc::Domains;
 
 /// How long a newcomer waits for a keeper that does not get ready.
@@ -284,6 +286,11 @@ impl Fabric {
     #[inline]
     pub fn shared_qp(&self, index: u16) -> &QpRecord {
         xrc::qp(self.processes.fabric(), index)
+    }
+
+    /// Its half of the protocol between hosts.
+    pub fn shared_target(&self, index: u16) -> &TargetRecord {
+        xrc::target(self.processes.fabric(), index)
     }
 
     /// Takes the key of a window of `peer`'s away that is bound to a queue pair, `(number, protection domain)`.

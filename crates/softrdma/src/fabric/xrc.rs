@@ -18,6 +18,7 @@ use super::mapping::{Mapping, Shared};
 use super::numbers::{FABRIC_SLOT, Number, Owner};
 use super::processes::Processes;
 use super::queue_pair::QpRecord;
+use super::target::TargetRecord;
 
 const DOMAINS: usize = 1024;
 
@@ -108,6 +109,13 @@ pub fn qp(fabric: &Mapping, index: u16) -> &QpRecord {
     record.expect("inside the fabric segment")
 }
 
+/// What queue pair `index` of the fabric is to peers on other hosts.
+pub fn target(fabric: &Mapping, index: u16) -> &TargetRecord {
+    let index = u64::from(index) % FABRIC_QPS;
+    let record = fabric.at(layout::fabric::TARGETS + index * size_of::<TargetRecord>() as u64);
+    record.expect("inside the fabric segment")
+}
+
 fn is_empty(slots: &Slots) -> bool {
     slots.iter().all(|word| word.load(Ordering::Acquire) == 0)
 }
@@ -122,6 +130,11 @@ fn clear(slots: &Slots, slot: u8) {
 
 fn contains(slots: &Slots, slot: u8) -> bool {
     slots[usize::from(slot) / 64].load(Ordering::Acquire) >> (slot % 64) & 1 == 1
+}
+
+/// Whether some process has the queue pair open.
+pub fn is_open(record: &QpRecord) -> bool {
+    !is_empty(&record.openers)
 }
 
 /// Slots whose bits are set.

@@ -92,8 +92,7 @@ impl Requester<'_> {
     }
 
     fn refuse_in_domain(&self, route: &Route, record: &QpRecord) -> Outcome {
-        let own = self.process.fabric.own();
-        letter::fail(self.process, own, record, route.number(), Trouble::Request);
+        letter::fail_shared(self.process, record, route.number(), Trouble::Request);
         Outcome::Failed(IBV_WC_REM_INV_REQ_ERR)
     }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use weft_verbs_abi::*;
 
 use super::process::Process;
-use crate::fabric::{self, Number, ObjectId, POSTING, Peer, QpRecord};
+use crate::fabric::xrc::slots_of;
+use crate::fabric::{self, FABRIC_SLOT, Number, ObjectId, POSTING, Peer, QpRecord};
 
 /// Why a peer brought a queue pair into the error state: which event its owner raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +18,14 @@ pub enum Trouble {
     Access = 2,
     /// The peer's request was not valid.
     Request = 3,
+    /// Whoever executed a packet for it died over it.
+    Abandoned = 4,
 }
 
 impl Trouble {
     fn from_word(word: u64) -> Option<Trouble> {
-        [Trouble::Receive, Trouble::Access, Trouble::Request]
+        use Trouble::*;
+        [Receive, Access, Request, Abandoned]
             .into_iter()
             .find(|trouble| *trouble as u64 == word)
     }
@@ -31,6 +35,7 @@ impl Trouble {
             Trouble::Receive => None,
             Trouble::Access => Some(IBV_EVENT_QP_ACCESS_ERR),
             Trouble::Request => Some(IBV_EVENT_QP_REQ_ERR),
+            Trouble::Abandoned => Some(IBV_EVENT_QP_FATAL),
         }
     }
 }
@@ -97,12 +102,25 @@ pub fn send(process: &Process, peer: &Peer, letter: &Letter) {
     let _ = process.fabric.send(peer, &letter.words(), POSTING);
 }
 
-/// Brings a queue pair of `peer`'s into the error state, and has its owner flush it.
+/// Brings a queue pair of `peer`'s into the error state, and has its owner flush it. Of an XRC target all hear that have it open.
 #[cold]
 pub fn fail(process: &Process, peer: &Peer, record: &QpRecord, number: Number, trouble: Trouble) {
-    if record.fail(IBV_QPS_ERR) {
+    if number.slot() == FABRIC_SLOT {
+        fail_shared(process, record, number, trouble);
+    } else if record.fail(IBV_QPS_ERR) {
         record.failure.store(trouble as u32, Ordering::Relaxed);
         send(process, peer, &Letter::Failed { number, trouble });
+    }
+}
+
+/// As [`fail`], of an XRC target.
+#[cold]
+pub fn fail_shared(process: &Process, record: &QpRecord, number: Number, trouble: Trouble) {
+    if record.fail(IBV_QPS_ERR) {
+        record.failure.store(trouble as u32, Ordering::Relaxed);
+        for peer in slots_of(&record.openers).filter_map(|slot| process.fabric.peer(slot)) {
+            send(process, &peer, &Letter::Failed { number, trouble });
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::host::Host;
 pub use super::packet::Service;
 use super::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, View};
 use super::requester::{Requester, RequesterConfig, Work};
-use super::responder::{Responder, ResponderConfig};
+use super::responder::{Kept, Responder, ResponderConfig};
 
 /// Where the peer is and what the way to it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,19 @@ pub(super) struct Link {
 }
 
 impl Link {
+    fn new(service: Service, path: Path) -> Link {
+        Link {
+            service,
+            route: Route {
+                source: path.local,
+                destination: path.remote,
+                source_port: UDP_PORT,
+            },
+            remote_qpn: path.remote_qpn,
+            mtu: u64::from(path.mtu),
+        }
+    }
+
     /// A header to the peer. Kinds that the service does not have are never asked for: see [`Connection::post`].
     pub fn header(&self, kind: Kind, psn: u32) -> Option<Header> {
         let opcode = Opcode::new(self.service, kind)?;
@@ -55,21 +68,27 @@ pub struct Connection {
 impl Connection {
     /// The state RTR. `responder` is none for an XRC initiator. The service is RC, UC or XRC.
     pub fn new(service: Service, path: Path, responder: Option<ResponderConfig>) -> Connection {
-        let link = Link {
-            service,
-            route: Route {
-                source: path.local,
-                destination: path.remote,
-                source_port: UDP_PORT,
-            },
-            remote_qpn: path.remote_qpn,
-            mtu: u64::from(path.mtu),
-        };
+        let link = Link::new(service, path);
         Connection {
             link,
             requester: None,
             responder: responder.map(|config| Responder::new(link, config)),
         }
+    }
+
+    /// An XRC target, from what [`keep`](Self::keep) said of it. The configuration's PSN is not looked at.
+    pub fn resume(path: Path, config: ResponderConfig, kept: &Kept) -> Connection {
+        let link = Link::new(Service::ExtendedReliable, path);
+        Connection {
+            link,
+            requester: None,
+            responder: Some(Responder::resume(link, config, kept)),
+        }
+    }
+
+    /// What the responder remembers, answers that are not sent yet aside.
+    pub fn keep(&self) -> Option<Kept> {
+        self.responder.as_ref().map(Responder::keep)
     }
 
     /// The state RTS.

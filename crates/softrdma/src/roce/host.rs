@@ -60,6 +60,8 @@ pub enum LocalError {
 pub enum RemoteError {
     /// Key, range or permission: remote access error.
     Access,
+    /// No such shared receive queue in the target's domain: remote invalid request.
+    Request,
     /// Anything wrong on this side: remote operational error.
     Operation,
 }
@@ -163,8 +165,8 @@ pub trait Host {
     /// Changes the 8 bytes of the region and returns what they were, both in the host's byte order; checked.
     fn atomic(&mut self, region: &Region, atomic: Atomic) -> Result<u64, RemoteError>;
 
-    /// SEND with invalidate.
-    fn invalidate(&mut self, rkey: u32) -> Result<(), RemoteError>;
+    /// SEND with invalidate (`srq`: to that XRC shared receive queue).
+    fn invalidate(&mut self, srq: Option<u32>, rkey: u32) -> Result<(), RemoteError>;
 
     /// The next receive request of the queue (`srq`: of that XRC shared receive queue); `None` if it is empty,
     /// which the peer hears of as receiver not ready.

@@ -53,10 +53,13 @@ pub use host::{
 pub use injector::{Injection, Injector};
 pub use port::{Port, PortConfig, path_mtu};
 pub use requester::{Operation, Payload, RequesterConfig, Work};
-pub use responder::ResponderConfig;
+pub use responder::{Kept, ResponderConfig};
 
 /// The UDP port of RoCEv2, at both ends of what we send.
 pub const UDP_PORT: u16 = 4791;
+
+/// Upper 8 bits of the numbers of queue pairs that belong to no process: whoever gets a packet for one executes it.
+pub const SHARED_SLOT: u8 = 255;
 
 /// The longest message of a queue pair; `max_msg_sz` of the port.
 pub const MAX_MESSAGE_BYTES: u64 = 1 << 30;

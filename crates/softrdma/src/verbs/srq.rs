@@ -122,8 +122,9 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     })?;
     let mut stands = vec![Stand::on(&pd.users), Stand::on(&context.users)];
     if let Some(xrc) = &xrc {
-        // Who receives for queue pairs that others made must hear of their senders' errands.
-        context.process.agent();
+        // Who receives for queue pairs that others made must hear of their senders' errands, and of packets that only
+        // this process can execute.
+        context.process.agent().open_port(context.process);
         stands.push(Stand::on(&xrc.domain.users));
         stands.push(Stand::on(&xrc.cq.users));
     }

@@ -1,10 +1,12 @@
 //! XRC domains and their queue pairs between processes.
 
+use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering;
 
 use super::super::xrc::{OpenError, Opening, slots_of};
 use super::{Player, fabric_name, join, listen, say};
-use crate::fabric::{FABRIC_SLOT, Fabric, Number};
+use crate::fabric::target::{Found, WORDS};
+use crate::fabric::{FABRIC_SLOT, Fabric, Number, POSTING};
 
 const FILE: [u64; 2] = [9, 1234];
 
@@ -92,4 +94,29 @@ fn others_keep_a_domain_and_a_queue_pair_until_they_die() {
         domains.open_qp(processes, number, |_| true),
         Err(OpenError::Absent)
     );
+}
+
+#[test]
+fn a_target_left_in_the_middle_of_a_packet_is_known_for_it() {
+    let fabric = join("targets");
+    let take = || {
+        let record = fabric.shared_target(3);
+        record.take(fabric.processes(), POSTING).unwrap()
+    };
+    let words = std::array::from_fn(|word| word as u64 * 7);
+    let peer = Ipv4Addr::new(10, 1, 2, 3);
+    assert_eq!(take().found(1), Found::Closed);
+    take().open(5, peer, 1024, &words);
+    assert_eq!(take().found(5), Found::Open);
+    assert_eq!(take().found(7), Found::Closed, "another queue pair");
+    assert_eq!(take().peer(), peer);
+    assert_eq!(take().mtu(), 1024);
+    assert_eq!(take().words(), words);
+    take().begin();
+    assert_eq!(take().found(5), Found::Abandoned);
+    take().end(&[1; WORDS]);
+    assert_eq!(take().found(5), Found::Open);
+    assert_eq!(take().words(), [1; WORDS]);
+    take().close();
+    assert_eq!(take().found(5), Found::Closed);
 }

@@ -1,21 +1,19 @@
 //! What the protocol asks of a queue pair: memory, receive requests, completions.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use weft_verbs_abi::*;
 
+use super::exposed::{self, Exposed};
 use super::status;
-use crate::fabric::{
-    AtomicOperation, Direction, Local, MemoryError, PATIENT, Region as Keyed, own_region,
-};
-use crate::path::pieces::{Pieces, is_null};
-use crate::path::receiver::{Delivery, Message, Receiver};
+use crate::fabric::{Region as Keyed, own_region};
+use crate::path::pieces::is_null;
+use crate::path::receiver::Receiver;
 use crate::path::request::Request;
 use crate::path::send_queue;
 use crate::roce::{
-    Access, Atomic, Fault, Host, Immediate, LocalError, Receive, ReceiveDone, ReceiveKind, Region,
-    RemoteError, SendDone, Sge,
+    Access, Atomic, Fault, Host, LocalError, Receive, ReceiveDone, Region, RemoteError, SendDone,
+    Sge,
 };
 use crate::verbs::Qp;
 
@@ -29,9 +27,6 @@ pub struct Hands<'a> {
     /// Goes with every completion of a datagram.
     pub wc_flags: ibv_wc_flags,
 }
-
-/// What a lock in shared memory may cost; its holders do short things only.
-const PATIENCE: Duration = Duration::from_millis(10);
 
 impl Hands<'_> {
     fn receiver(&self) -> Option<Receiver<'static>> {
@@ -80,52 +75,15 @@ impl Hands<'_> {
         }
     }
 
-    /// Moves bytes between `local` and memory that the peer names.
-    fn transfer(
-        &self,
-        region: &Region,
-        direction: Direction,
-        access: u32,
-        local: Local,
-    ) -> Result<(), RemoteError> {
-        let fabric = self.qp.context.process.fabric;
-        let visit = self.visit(region)?;
-        let span = visit
-            .region()
-            .span(region.address, region.length, self.qp.pd_key, access)
-            .map_err(|_| RemoteError::Access)?;
-        // SAFETY: the caller's slice.
-        match unsafe { fabric.own().copy(direction, &[local], &[span]) } {
-            Ok(()) => Ok(()),
-            Err(MemoryError::Fault | MemoryError::Gone | MemoryError::Agent) => {
-                Err(RemoteError::Operation)
-            }
+    fn exposed(&self) -> Exposed<'_> {
+        let process = self.qp.context.process;
+        Exposed {
+            process,
+            owner: process.fabric.own(),
+            record: self.qp.record(),
+            number: self.qp.number,
+            pd: self.qp.pd_key,
         }
-    }
-
-    fn visit(
-        &self,
-        region: &Region,
-    ) -> Result<crate::fabric::regions::Visit<'static>, RemoteError> {
-        let fabric = self.qp.context.process.fabric;
-        let hint = self.qp.number.bits() as usize;
-        let visit = fabric
-            .own()
-            .visit(region.rkey, hint)
-            .ok_or(RemoteError::Access)?;
-        let other = |qpn| qpn != self.qp.number.bits();
-        if visit.region().qpn.is_some_and(other) {
-            return Err(RemoteError::Access);
-        }
-        Ok(visit)
-    }
-}
-
-fn access_flag(access: Access) -> u32 {
-    match access {
-        Access::Write => IBV_ACCESS_REMOTE_WRITE,
-        Access::Read => IBV_ACCESS_REMOTE_READ,
-        Access::Atomic => IBV_ACCESS_REMOTE_ATOMIC,
     }
 }
 
@@ -176,78 +134,29 @@ impl Host for Hands<'_> {
     }
 
     fn check(&mut self, region: &Region, access: Access) -> Result<(), RemoteError> {
-        let flag = access_flag(access);
-        let visit = self.visit(region)?;
-        let allowed = self
-            .qp
-            .record()
-            .access
-            .load(std::sync::atomic::Ordering::Relaxed)
-            & flag
-            != 0;
-        let span = visit
-            .region()
-            .span(region.address, region.length, self.qp.pd_key, flag);
-        if allowed && span.is_ok() {
-            Ok(())
-        } else {
-            Err(RemoteError::Access)
-        }
+        self.exposed().check(region, access)
     }
 
     fn read(&mut self, region: &Region, out: &mut [u8]) -> Result<(), RemoteError> {
-        let local = Local {
-            address: out.as_mut_ptr() as u64,
-            length: out.len() as u64,
-        };
-        self.transfer(region, Direction::Read, IBV_ACCESS_REMOTE_READ, local)
+        self.exposed().read(region, out)
     }
 
     fn write(&mut self, region: &Region, data: &[u8]) -> Result<(), RemoteError> {
-        let local = Local {
-            address: data.as_ptr() as u64,
-            length: data.len() as u64,
-        };
-        self.transfer(region, Direction::Write, IBV_ACCESS_REMOTE_WRITE, local)
+        self.exposed().write(region, data)
     }
 
     fn atomic(&mut self, region: &Region, atomic: Atomic) -> Result<u64, RemoteError> {
-        let fabric = self.qp.context.process.fabric;
-        let visit = self.visit(region)?;
-        let span = visit
-            .region()
-            .span(region.address, 8, self.qp.pd_key, IBV_ACCESS_REMOTE_ATOMIC)
-            .map_err(|_| RemoteError::Access)?;
-        let operation = match atomic {
-            Atomic::CompareSwap { compare, swap } => AtomicOperation::CompareSwap { compare, swap },
-            Atomic::FetchAdd { add } => AtomicOperation::FetchAdd(add),
-        };
-        fabric
-            .own()
-            .atomic(operation, span, fabric.processes(), PATIENT)
-            .map_err(|_| RemoteError::Operation)
+        self.exposed().atomic(region, atomic)
     }
 
-    fn invalidate(&mut self, rkey: u32) -> Result<(), RemoteError> {
-        let fabric = self.qp.context.process.fabric;
-        let user = (self.qp.number.bits(), self.qp.pd_key);
-        match fabric.invalidate(fabric.own(), rkey, user) {
-            true => Ok(()),
-            false => Err(RemoteError::Access),
-        }
+    fn invalidate(&mut self, _srq: Option<u32>, rkey: u32) -> Result<(), RemoteError> {
+        self.exposed().invalidate(rkey)
     }
 
-    fn take_receive(&mut self, srq: Option<u32>) -> Result<Option<Receive>, RemoteError> {
-        // XRC queue pairs are this host's alone.
-        if srq.is_some() {
-            return Err(RemoteError::Operation);
-        }
+    fn take_receive(&mut self, _srq: Option<u32>) -> Result<Option<Receive>, RemoteError> {
         let receiver = self.receiver().ok_or(RemoteError::Operation)?;
-        match receiver.take(self.qp.context.process, PATIENCE) {
-            Ok(Some(capacity)) => Ok(Some(Receive { token: 0, capacity })),
-            // The peer tries again.
-            Ok(None) | Err(_) => Ok(None),
-        }
+        let taken = exposed::take(self.qp.context.process, &receiver);
+        Ok(taken.map(|capacity| Receive { token: 0, capacity }))
     }
 
     fn fill_receive(
@@ -257,39 +166,12 @@ impl Host for Hands<'_> {
         data: &[u8],
     ) -> Result<(), LocalError> {
         let receiver = self.receiver().ok_or(LocalError::Protection)?;
-        let payload = Pieces::of_bytes(data);
-        match receiver.fill_taken(self.qp.context.process, &payload, offset) {
-            true => Ok(()),
-            false => Err(LocalError::Protection),
-        }
+        exposed::fill(self.qp.context.process, &receiver, offset, data)
     }
 
     fn receive_done(&mut self, _receive: Receive, done: ReceiveDone) {
-        let Some(receiver) = self.receiver() else {
-            return;
-        };
-        let (flags, immediate) = match done.immediate {
-            Immediate::None => (0, 0),
-            Immediate::Data(data) => (IBV_WC_WITH_IMM, data),
-            Immediate::Invalidated(key) => (IBV_WC_WITH_INV, key),
-        };
-        let message = Message {
-            opcode: match done.kind {
-                ReceiveKind::Send => IBV_WC_RECV,
-                ReceiveKind::WriteWithImmediate => IBV_WC_RECV_RDMA_WITH_IMM,
-            },
-            wc_flags: flags | self.wc_flags,
-            immediate,
-            src_qp: done.source_qpn,
-            slid: 0,
-            sl: 0,
-            solicited: done.solicited,
-            byte_len: done.bytes,
-        };
-        let process = self.qp.context.process;
-        let status = status(done.status);
-        while receiver.finish_taken(process, &message, status, PATIENCE) == Delivery::Again {
-            std::thread::yield_now();
+        if let Some(receiver) = self.receiver() {
+            exposed::finish(self.qp.context.process, &receiver, done, self.wc_flags);
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_verbs_abi::*;
 
 use super::hands::Hands;
+use super::targets;
 use crate::path::clock;
 use crate::path::execute::Outcome;
 use crate::path::post::Payload;
@@ -204,16 +205,22 @@ fn operation(request: &Request) -> Operation {
     }
 }
 
+fn responder(settings: &ibv_qp_attr) -> ResponderConfig {
+    let has = |access: u32| settings.qp_access_flags & access != 0;
+    ResponderConfig {
+        psn: settings.rq_psn,
+        max_dest_rd_atomic: settings.max_dest_rd_atomic,
+        min_rnr_timer: settings.min_rnr_timer,
+        write: has(IBV_ACCESS_REMOTE_WRITE),
+        read: has(IBV_ACCESS_REMOTE_READ),
+        atomic: has(IBV_ACCESS_REMOTE_ATOMIC),
+    }
+}
+
 impl Qp {
     /// The state RTR: the peer is at `remote`.
     pub fn open_line(&'static self, settings: &ibv_qp_attr, remote: Ipv4Addr) -> Result {
         let process = self.context.process;
-        let service = match self.kind {
-            QpKind::Rc => Service::Reliable,
-            QpKind::Uc => Service::Unreliable,
-            // Their targets belong to no process, and so to no socket.
-            QpKind::XrcSend | QpKind::XrcRecv | QpKind::Ud => return Err(Errno::EOPNOTSUPP),
-        };
         let port = process.port.open(process).ok_or(Errno::ENODEV)?;
         let asked = 128 << settings.path_mtu;
         let path = Path {
@@ -222,16 +229,18 @@ impl Qp {
             remote_qpn: settings.dest_qp_num,
             mtu: port.active_mtu().map_or(asked, |mtu| asked.min(mtu)),
         };
-        let has = |access: u32| settings.qp_access_flags & access != 0;
-        let responder = ResponderConfig {
-            psn: settings.rq_psn,
-            max_dest_rd_atomic: settings.max_dest_rd_atomic,
-            min_rnr_timer: settings.min_rnr_timer,
-            write: has(IBV_ACCESS_REMOTE_WRITE),
-            read: has(IBV_ACCESS_REMOTE_READ),
-            atomic: has(IBV_ACCESS_REMOTE_ATOMIC),
+        let (service, responder) = match self.kind {
+            QpKind::Rc => (Service::Reliable, Some(responder(settings))),
+            QpKind::Uc => (Service::Unreliable, Some(responder(settings))),
+            QpKind::XrcSend => (Service::ExtendedReliable, None),
+            QpKind::XrcRecv => {
+                targets::open(self, settings, &path)?;
+                process.agent().wake();
+                return Ok(());
+            }
+            QpKind::Ud => return Err(Errno::EINVAL),
         };
-        self.line.state().connection = Some(Connection::new(service, path, Some(responder)));
+        self.line.state().connection = Some(Connection::new(service, path, responder));
         process.agent().desk().ports.enter(self);
         process.agent().wake();
         Ok(())
@@ -252,6 +261,9 @@ impl Qp {
 
     /// The error state: what the protocol has is flushed.
     pub fn line_failed(&'static self) {
+        if self.kind == QpKind::XrcRecv {
+            return targets::close(self);
+        }
         let mut state = self.line.state();
         state.call(self, |connection, hands| connection.flush(hands));
         state.pump(self, clock::monotonic_ns());
@@ -259,6 +271,9 @@ impl Qp {
 
     /// The state RESET: nothing more is heard of what the protocol had.
     pub fn hang_up(&'static self) {
+        if self.kind == QpKind::XrcRecv {
+            return targets::close(self);
+        }
         let mut state = self.line.state();
         *state = State::default();
         drop(state);

@@ -3,20 +3,23 @@
 //! # Protocol
 //! A queue pair's [`Line`] is its half of the protocol, behind a lock of its own that posters and the agent take for a request or
 //! a packet at a time. Posters send what the window lets through; the agent receives, and keeps the times. Locks are taken in
-//! the order: line, receive queue, completion queue.
+//! the order: line or target, receive queue, completion queue. XRC targets have no line (`targets`).
 
 mod datagrams;
+mod exposed;
 mod hands;
 mod line;
+mod targets;
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::OnceLock;
 
 use weft_verbs_abi::*;
 
+use self::targets::Targets;
 use super::agent::Agent;
 use super::process::Process;
-use crate::fabric::Number;
+use crate::fabric::{FABRIC_SLOT, Number};
 use crate::roce::packet::View;
 use crate::roce::{Inbox, Injection, Port, PortConfig};
 use crate::verbs::{Qp, QpKind};
@@ -64,6 +67,7 @@ pub struct Ports {
     process: &'static Process,
     inbox: Option<Inbox>,
     lines: Vec<&'static Qp>,
+    targets: Targets,
 }
 
 /// How soon to try again when the socket took no more.
@@ -75,6 +79,7 @@ impl Ports {
             process,
             inbox: None,
             lines: Vec::new(),
+            targets: Targets::new(process),
         }
     }
 
@@ -92,6 +97,11 @@ impl Ports {
                     continue;
                 };
                 let number = Number::from_bits(view.header().destination_qpn);
+                if number.slot() == FABRIC_SLOT {
+                    let packet = (arrival, bytes);
+                    self.targets.receive(port, now, number, packet, &view);
+                    continue;
+                }
                 let Some(qp) = self.process.queue_pair(number.index()) else {
                     continue;
                 };
@@ -101,6 +111,7 @@ impl Ports {
                     qp.line.receive(qp, now, arrival.route.source, &view);
                 }
             }
+            self.targets.answer(port, now);
             for qp in &self.lines {
                 qp.line.pump(qp, now);
             }

@@ -4,7 +4,9 @@
 //! sends each datagram to the socket whose index is byte 5 of the BTH: the upper 8 bits of the destination QPN, which are the
 //! process's slot. Sockets are numbered in the order of their binding, and a number that becomes free is taken by the last: so after
 //! processes have come and gone, datagrams also arrive at the wrong one. It *relays* them, through an abstract unix
-//! socket named by the slot, to the right one. Both ends of a relay are the same user's, which the kernel attests.
+//! socket named by the slot, to the right one. Both ends of a relay are the same user's, which the kernel attests. Queue pairs
+//! of [`SHARED_SLOT`] belong to no process and no socket has that number, so the kernel chooses one, the same for all that comes
+//! from one host while no socket comes or goes.
 //!
 //! Rules:
 //! 1. Sending never waits. What the socket does not take goes into the backlog, and once that is not empty everything
@@ -26,10 +28,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::relay::Relay;
-use super::UDP_PORT;
 use super::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
 use super::injector::{Injection, Injector};
 use super::packet::{View, icrc_matches};
+use super::{SHARED_SLOT, UDP_PORT};
 
 #[derive(Clone, Debug)]
 pub struct PortConfig {
@@ -210,8 +212,17 @@ impl Port {
         debug_assert!(from_network + from_relay <= INBOX_SLOTS);
     }
 
-    /// Is the packet whole, and for this process? One for another is passed on. It cannot go round, as the name that it
-    /// is passed on to is that of its own slot.
+    /// Gives a packet to another process of this user; false if it is not there, or does not keep up.
+    pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
+        let passed = self.relay.pass_on(slot, arrival, bytes);
+        if !passed {
+            self.losses.astray.fetch_add(1, Ordering::Relaxed);
+        }
+        passed
+    }
+
+    /// Is the packet whole, and for this process or for any? One for another is passed on. It cannot go round, as the name
+    /// that it is passed on to is that of its own slot.
     fn is_ours(&self, arrival: &Arrival, bytes: &[u8]) -> bool {
         let valid = View::parse(bytes)
             .ok()
@@ -221,12 +232,10 @@ impl Port {
             return false;
         };
         let slot = (view.header().destination_qpn >> 16) as u8;
-        if slot == self.slot {
+        if slot == self.slot || slot == SHARED_SLOT {
             return true;
         }
-        if !self.relay.pass_on(slot, arrival, bytes) {
-            self.losses.astray.fetch_add(1, Ordering::Relaxed);
-        }
+        self.pass_on(slot, arrival, bytes);
         false
     }
 

@@ -12,6 +12,7 @@ impl From<RemoteError> for Refusal {
     fn from(error: RemoteError) -> Refusal {
         match error {
             RemoteError::Access => Refusal::Wrong(Syndrome::RemoteAccess, Fault::Access),
+            RemoteError::Request => INVALID,
             RemoteError::Operation => Refusal::Wrong(Syndrome::RemoteOperation, Fault::Receive),
         }
     }
@@ -106,7 +107,7 @@ impl Responder {
         }
         let immediate = match kind {
             Kind::SendLastInvalidate | Kind::SendOnlyInvalidate => {
-                if let Err(error) = host.invalidate(header.invalidate) {
+                if let Err(error) = host.invalidate(self.srq(header), header.invalidate) {
                     self.spare = Some(receive);
                     return Err(error.into());
                 }

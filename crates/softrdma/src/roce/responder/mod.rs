@@ -12,6 +12,7 @@
 mod answer;
 mod duplicate;
 mod execute;
+mod kept;
 
 use std::collections::VecDeque;
 
@@ -19,6 +20,7 @@ use super::connection::Link;
 use super::host::{Fault, Host, Receive, ReceiveDone, Region, Status};
 use super::packet::{Header, Service, Syndrome};
 use super::sequence::Sequence;
+pub use kept::Kept;
 
 /// The attributes of RTR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

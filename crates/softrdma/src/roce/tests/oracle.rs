@@ -223,6 +223,7 @@ fn receive_buffer(index: u64) -> u64 {
 /// One direction: who asks, and what comes of it in both memories. The other direction touches none of it: local
 /// buffers of a side are at the beginning of its memory, the receive buffers that the peer fills at the end.
 fn run(settings: Settings, seed: u64) {
+    let askers = if settings.handover { 1 } else { 2 };
     let mut pair = Pair::new(settings);
     let mut models = Vec::new();
     let mut posts: [Vec<Work>; 2] = [Vec::new(), Vec::new()];
@@ -233,7 +234,7 @@ fn run(settings: Settings, seed: u64) {
             side.post_receive(index, receive_buffer(index), LONGEST as u32);
         }
     }
-    for (at, posted) in posts.iter_mut().enumerate() {
+    for (at, posted) in posts.iter_mut().enumerate().take(askers) {
         let mut model = Model {
             local: pair.sides[at].memory.clone(),
             remote: pair.sides[1 - at].memory.clone(),
@@ -255,7 +256,7 @@ fn run(settings: Settings, seed: u64) {
     }
     let mut dice = Dice(seed);
     for token in 0..REQUESTS as usize {
-        for (at, posted) in posts.iter().enumerate() {
+        for (at, posted) in posts.iter().enumerate().take(askers) {
             pair.post(at, posted[token].clone());
         }
         if dice.below(4) == 0 {
@@ -325,8 +326,19 @@ fn on_wire(injection: Injection) {
                 ..base.responder
             },
             injection: Injection { seed, ..injection },
+            handover: false,
         };
         run(settings, seed);
+        // Half of them again, with a target that goes from process to process.
+        if settings.service == Service::ExtendedReliable {
+            run(
+                Settings {
+                    handover: true,
+                    ..settings
+                },
+                seed,
+            );
+        }
     }
 }
 

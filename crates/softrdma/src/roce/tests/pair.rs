@@ -26,6 +26,9 @@ pub struct Settings {
     pub requester: RequesterConfig,
     pub responder: ResponderConfig,
     pub injection: Injection,
+    /// Side 0 only asks and side 1, an XRC target, only answers; after each turn another process goes on with what it kept, and
+    /// now and then before its answers were sent.
+    pub handover: bool,
 }
 
 impl Default for Settings {
@@ -50,6 +53,7 @@ impl Default for Settings {
                 atomic: true,
             },
             injection: Injection::default(),
+            handover: false,
         }
     }
 }
@@ -65,28 +69,33 @@ pub struct Pair {
     pub sent: [usize; 2],
     /// Packets that each side received before it could answer.
     pub largest_burst: usize,
+    /// What the target is resumed with, and who decides when answers are lost.
+    handover: Option<(Path, ResponderConfig, Dice)>,
     /// Changes packets on their way, if a test wants that.
     pub tamper: Option<Dice>,
 }
 
 impl Pair {
     pub fn new(settings: Settings) -> Pair {
+        let path = |at: usize| Path {
+            local: ADDRESSES[at],
+            remote: ADDRESSES[1 - at],
+            remote_qpn: QPNS[1 - at],
+            mtu: settings.mtu,
+        };
         let connection = |at: usize| {
-            let path = Path {
-                local: ADDRESSES[at],
-                remote: ADDRESSES[1 - at],
-                remote_qpn: QPNS[1 - at],
-                mtu: settings.mtu,
-            };
             let responder = ResponderConfig {
                 psn: settings.psn[1 - at],
                 ..settings.responder
             };
-            let mut connection = Connection::new(settings.service, path, Some(responder));
-            connection.start_requester(RequesterConfig {
-                psn: settings.psn[at],
-                ..settings.requester
-            });
+            let responder = (!settings.handover || at == 1).then_some(responder);
+            let mut connection = Connection::new(settings.service, path(at), responder);
+            if !settings.handover || at == 0 {
+                connection.start_requester(RequesterConfig {
+                    psn: settings.psn[at],
+                    ..settings.requester
+                });
+            }
             connection
         };
         let injector = |at: u64| {
@@ -104,7 +113,18 @@ impl Pair {
             arriving: [VecDeque::new(), VecDeque::new()],
             sent: [0; 2],
             largest_burst: 0,
+            handover: settings
+                .handover
+                .then(|| (path(1), settings.responder, Dice(settings.injection.seed))),
             tamper: None,
+        }
+    }
+
+    /// The target goes from one process to another.
+    fn hand_over(&mut self) {
+        if let Some((path, config, _)) = &self.handover {
+            let kept = self.connections[1].keep().expect("a target");
+            self.connections[1] = Connection::resume(*path, *config, &kept);
         }
     }
 
@@ -154,6 +174,12 @@ impl Pair {
                 );
                 moved = true;
             }
+            if at == 1
+                && let Some((.., dice)) = &mut self.handover
+                && dice.below(8) == 0
+            {
+                self.hand_over();
+            }
             let mut batch = Batch::new();
             while self.connections[at].transmit(self.now, &mut batch, &mut self.sides[at]) {
                 let mut out = Batch::new();
@@ -163,6 +189,7 @@ impl Pair {
                 moved = true;
             }
         }
+        self.hand_over();
         moved
     }
 

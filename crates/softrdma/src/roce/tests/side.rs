@@ -153,7 +153,7 @@ impl Host for Side {
         Ok(original)
     }
 
-    fn invalidate(&mut self, rkey: u32) -> Result<(), RemoteError> {
+    fn invalidate(&mut self, _srq: Option<u32>, rkey: u32) -> Result<(), RemoteError> {
         self.invalidated.push(rkey);
         if rkey == 0 {
             return Err(RemoteError::Access);

@@ -356,6 +356,9 @@ unsafe fn open(context: &'static Context, attributes: &ibv_qp_open_attr) -> Resu
     let resources = plan.resources()?;
     Ok(plan.build(number, resources, &wish).as_abi())
 }
+    // Whoever made it may end before this process does.
+    let process = context.process;
+    process.agent().open_port(process);
 
 /// # Safety
 /// `qp` is a queue pair of this device, destroyed once.

@@ -1,0 +1,313 @@
+//! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): whoever the kernel
+//! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
+//! packet names, and answers.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use weft_verbs_abi::*;
+
+use super::exposed::{self, Exposed};
+use crate::fabric::target::{Found, Target, WORDS};
+use crate::fabric::{FABRIC_SLOT, Number, PATIENT, Peer, QpRecord, Reach};
+use crate::path::letter::{self, Trouble};
+use crate::path::process::Process;
+use crate::path::receiver::Receiver;
+use crate::roce::packet::View;
+use crate::roce::{
+    Access, Arrival, Atomic, Batch, Connection, Fault, Host, Kept, LocalError, Path, Port, Receive,
+    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SendDone, Service, Sge,
+};
+use crate::verbs::call::{Errno, Result as CallResult};
+use crate::verbs::{Qp, State};
+
+const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<Kept>() == 8 * WORDS);
+
+/// How long a packet may wait for a target that somebody else is at; then it is lost.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// The targets that the packets of one inbox concern, taken until all of them are answered.
+pub struct Targets {
+    process: &'static Process,
+    taken: Vec<Taken>,
+    batch: Batch,
+}
+
+/// A target in this process's hands.
+struct Taken {
+    hands: Hands,
+    target: Target<'static>,
+    connection: Connection,
+}
+
+impl Targets {
+    pub fn new(process: &'static Process) -> Targets {
+        Targets {
+            process,
+            taken: Vec::new(),
+            batch: Batch::new(),
+        }
+    }
+
+    /// A packet for target `number` has arrived.
+    pub fn receive(
+        &mut self,
+        port: &Port,
+        now: u64,
+        number: Number,
+        (arrival, bytes): (&Arrival, &[u8]),
+        view: &View<'_>,
+    ) {
+        // Where the kernel does not let this process reach the memory, its owner executes.
+        let owner = Number::from_bits(view.header().xrc_srq).slot();
+        let owner = self.process.fabric.peer(owner);
+        if let Some(owner) = owner.filter(|owner| owner.reach() == Reach::Agent) {
+            port.pass_on(owner.owner().slot(), arrival, bytes);
+        } else if let Some(taken) = self.take(number) {
+            taken.receive(now, arrival.route.source, view);
+        }
+    }
+
+    fn take(&mut self, number: Number) -> Option<&mut Taken> {
+        let known = self.taken.iter();
+        let known = known.into_iter().position(|t| t.hands.number == number);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let taken = Taken::take(self.process, number, PATIENCE)?;
+                self.taken.push(taken);
+                self.taken.len() - 1
+            }
+        };
+        self.taken.get_mut(index)
+    }
+
+    /// Answers, and lets go of all targets.
+    pub fn answer(&mut self, port: &Port, now: u64) {
+        for mut taken in self.taken.drain(..) {
+            taken.pump(port, now, &mut self.batch);
+        }
+    }
+}
+
+impl Taken {
+    /// None if the queue pair has no peer on another host.
+    fn take(process: &'static Process, number: Number, patience: Duration) -> Option<Taken> {
+        let record = process.fabric.shared_qp(number.index());
+        let target = process.fabric.shared_target(number.index());
+        let target = target.take(process.fabric.processes(), patience).ok()?;
+        let generation = record.generation.load(Ordering::Acquire);
+        let found = target.found(generation);
+        if found == Found::Closed || !crate::fabric::xrc::is_open(record) {
+            return None;
+        }
+        let path = Path {
+            local: process.config.ip,
+            remote: target.peer(),
+            remote_qpn: record.dest_qpn.load(Ordering::Relaxed),
+            mtu: target.mtu(),
+        };
+        let connection = Connection::resume(path, responder(record, 0), &target.words());
+        let mut taken = Taken {
+            hands: Hands {
+                process,
+                record,
+                number,
+                failed: false,
+            },
+            target,
+            connection,
+        };
+        if found == Found::Abandoned {
+            letter::fail_shared(process, record, number, Trouble::Abandoned);
+        }
+        if record.state.load(Ordering::Acquire) == IBV_QPS_ERR {
+            taken.close();
+            return None;
+        }
+        Some(taken)
+    }
+
+    fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>) {
+        let state = State::from_abi(self.hands.record.state.load(Ordering::Acquire));
+        if !state.is_some_and(State::receives) {
+            return;
+        }
+        self.target.begin();
+        self.connection.receive(now, source, view, &mut self.hands);
+        if self.hands.failed {
+            self.connection.flush(&mut self.hands);
+        }
+        if let Some(kept) = self.connection.keep() {
+            self.target.end(&kept);
+        }
+    }
+
+    /// Sends the answers; the last ones if the queue pair has failed.
+    fn pump(&mut self, port: &Port, now: u64, batch: &mut Batch) {
+        while self.connection.transmit(now, batch, &mut self.hands) {
+            port.send(now, batch);
+        }
+        if self.hands.failed {
+            self.close();
+        }
+    }
+
+    /// The queue pair hears no more: a receive request that a message had begun to fill ends as flushed.
+    fn close(&mut self) {
+        self.connection.flush(&mut self.hands);
+        self.target.close();
+    }
+}
+
+fn responder(record: &QpRecord, psn: u32) -> ResponderConfig {
+    let access = record.access.load(Ordering::Relaxed);
+    ResponderConfig {
+        psn,
+        max_dest_rd_atomic: record.max_dest_rd_atomic.load(Ordering::Relaxed) as u8,
+        min_rnr_timer: record.min_rnr_timer.load(Ordering::Relaxed) as u8,
+        write: access & IBV_ACCESS_REMOTE_WRITE != 0,
+        read: access & IBV_ACCESS_REMOTE_READ != 0,
+        atomic: access & IBV_ACCESS_REMOTE_ATOMIC != 0,
+    }
+}
+
+/// The state RTR of a target whose peer is on another host.
+pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
+    let process = qp.context.process;
+    let record = qp.record();
+    let fresh = Connection::new(
+        Service::ExtendedReliable,
+        *path,
+        Some(responder(record, settings.rq_psn)),
+    );
+    let target = process.fabric.shared_target(qp.number.index());
+    let target = target.take(process.fabric.processes(), PATIENT);
+    let target = target.map_err(|_| Errno::EBUSY)?;
+    let generation = record.generation.load(Ordering::Acquire);
+    let kept = fresh.keep().ok_or(Errno::EINVAL)?;
+    target.open(generation, path.remote, path.mtu, &kept);
+    Ok(())
+}
+
+/// The states ERR and RESET, by who has the queue pair open.
+pub fn close(qp: &Qp) {
+    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+        taken.close();
+    }
+}
+
+/// A target, for the time that it is taken.
+struct Hands {
+    process: &'static Process,
+    record: &'static QpRecord,
+    number: Number,
+    failed: bool,
+}
+
+impl Hands {
+    /// Who has the shared receive queue that a request names.
+    fn owner(&self, srq: Number) -> Result<Arc<Peer>, RemoteError> {
+        let owner = self.process.fabric.peer(srq.slot());
+        owner.ok_or(RemoteError::Request)
+    }
+
+    fn receiver<'a>(&'a self, owner: &'a Peer, srq: Number) -> Result<Receiver<'a>, RemoteError> {
+        Receiver::of_shared_queue(owner, self.record, self.number, srq).ok_or(RemoteError::Request)
+    }
+
+    /// Does `what` with the memory that goes with a request's shared receive queue.
+    fn with_memory<T>(
+        &self,
+        srq: Option<u32>,
+        what: impl FnOnce(&Exposed<'_>) -> Result<T, RemoteError>,
+    ) -> Result<T, RemoteError> {
+        let srq = Number::from_bits(srq.ok_or(RemoteError::Request)?);
+        let owner = self.owner(srq)?;
+        what(&Exposed {
+            process: self.process,
+            owner: &owner,
+            record: self.record,
+            number: self.number,
+            pd: self.receiver(&owner, srq)?.pd,
+        })
+    }
+}
+
+impl Host for Hands {
+    /// A target asks for nothing: it has no memory of its own, and no send requests.
+    fn gather(&mut self, _: &[Sge], _: u64, _: &mut [u8]) -> Result<(), LocalError> {
+        Err(LocalError::Protection)
+    }
+
+    fn scatter(&mut self, _: &[Sge], _: u64, _: &[u8]) -> Result<(), LocalError> {
+        Err(LocalError::Protection)
+    }
+
+    fn send_done(&mut self, _: SendDone) {}
+
+    fn check(&mut self, region: &Region, access: Access) -> Result<(), RemoteError> {
+        self.with_memory(region.srq, |memory| memory.check(region, access))
+    }
+
+    fn read(&mut self, region: &Region, out: &mut [u8]) -> Result<(), RemoteError> {
+        self.with_memory(region.srq, |memory| memory.read(region, out))
+    }
+
+    fn write(&mut self, region: &Region, data: &[u8]) -> Result<(), RemoteError> {
+        self.with_memory(region.srq, |memory| memory.write(region, data))
+    }
+
+    fn atomic(&mut self, region: &Region, atomic: Atomic) -> Result<u64, RemoteError> {
+        self.with_memory(region.srq, |memory| memory.atomic(region, atomic))
+    }
+
+    fn invalidate(&mut self, srq: Option<u32>, rkey: u32) -> Result<(), RemoteError> {
+        self.with_memory(srq, |memory| memory.invalidate(rkey))
+    }
+
+    fn take_receive(&mut self, srq: Option<u32>) -> Result<Option<Receive>, RemoteError> {
+        let srq = Number::from_bits(srq.ok_or(RemoteError::Request)?);
+        let owner = self.owner(srq)?;
+        let taken = exposed::take(self.process, &self.receiver(&owner, srq)?);
+        Ok(taken.map(|capacity| Receive {
+            token: u64::from(srq.bits()),
+            capacity,
+        }))
+    }
+
+    fn fill_receive(
+        &mut self,
+        receive: &Receive,
+        offset: u64,
+        data: &[u8],
+    ) -> Result<(), LocalError> {
+        let srq = Number::from_bits(receive.token as u32);
+        let owner = self.owner(srq).map_err(|_| LocalError::Protection)?;
+        let receiver = self.receiver(&owner, srq);
+        let receiver = receiver.map_err(|_| LocalError::Protection)?;
+        exposed::fill(self.process, &receiver, offset, data)
+    }
+
+    /// Whoever had the receive request may be gone meanwhile, and the request with it.
+    fn receive_done(&mut self, receive: Receive, done: ReceiveDone) {
+        let srq = Number::from_bits(receive.token as u32);
+        if let Ok(owner) = self.owner(srq)
+            && let Ok(receiver) = self.receiver(&owner, srq)
+        {
+            exposed::finish(self.process, &receiver, done, 0);
+        }
+    }
+
+    fn fail(&mut self, fault: Fault) {
+        self.failed = true;
+        let trouble = match fault {
+            Fault::Access => Trouble::Access,
+            Fault::Request => Trouble::Request,
+            Fault::Receive | Fault::Requester => Trouble::Receive,
+        };
+        letter::fail_shared(self.process, self.record, self.number, trouble);
+    }
+}
