@@ -170,6 +170,8 @@ pub enum PushError {
     },
     /// The queue was destroyed, or its record is nonsense.
     Gone,
+    /// Who pushes had a condition, which was not met.
+    Refused,
 }
 
 impl From<Busy> for PushError {
@@ -225,7 +227,7 @@ impl<'a> Cq<'a> {
     }
 
     /// As [`push`](Self::push), and settles a receive request: both or neither, whatever happens to this process. None if
-    /// it is settled already.
+    /// it is settled already. `consent` is asked once nothing else can prevent it.
     #[inline]
     pub(super) fn push_and_settle(
         &self,
@@ -234,12 +236,16 @@ impl<'a> Cq<'a> {
         settlement: &Settlement<'_>,
         solicited: bool,
         patience: Duration,
+        consent: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
         let held = self.lock(processes, patience)?;
         if settlement.word.load(Ordering::Relaxed) != settlement.from {
             return Ok(None);
         }
         let position = self.write(&held, completion)?;
+        if !consent() {
+            return Err(PushError::Refused);
+        }
         let producers = &self.record.producers;
         producers.settle_position.store(position, Ordering::Relaxed);
         producers.settle_to.store(settlement.to, Ordering::Relaxed);

@@ -410,6 +410,19 @@ impl<'a> Turn<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Received, PushError> {
+        self.finish_if(cq, completion, solicited, patience, || true)
+    }
+
+    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    #[inline]
+    pub fn finish_if(
+        &self,
+        cq: Cq<'_>,
+        completion: &Completion,
+        solicited: bool,
+        patience: Duration,
+        consent: impl FnOnce() -> bool,
+    ) -> Result<Received, PushError> {
         let takers = &self.ring.record.takers;
         let position = self.position();
         let settlement = Settlement {
@@ -421,8 +434,14 @@ impl<'a> Turn<'a> {
         takers
             .intent
             .store(FINISH | cq.id().word(), Ordering::Release);
-        let pushed =
-            cq.push_and_settle(self.processes, completion, &settlement, solicited, patience);
+        let pushed = cq.push_and_settle(
+            self.processes,
+            completion,
+            &settlement,
+            solicited,
+            patience,
+            consent,
+        );
         takers.intent.store(NOTHING, Ordering::Release);
         Ok(Received {
             // Nobody else moves the head while this turn lasts.

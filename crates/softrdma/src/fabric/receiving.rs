@@ -121,13 +121,33 @@ impl<'a> Receiving<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Option<Pushed>, PushError> {
+        self.finish_if(processes, cq, completion, solicited, patience, || true)
+    }
+
+    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    pub fn finish_if(
+        &self,
+        processes: &Processes,
+        cq: Cq<'_>,
+        completion: &Completion,
+        solicited: bool,
+        patience: Duration,
+        consent: impl FnOnce() -> bool,
+    ) -> Result<Option<Pushed>, PushError> {
         let settlement = Settlement {
             offset: self.offset,
             word: &self.record.state,
             from: BUSY,
             to: EMPTY,
         };
-        cq.push_and_settle(processes, completion, &settlement, solicited, patience)
+        cq.push_and_settle(
+            processes,
+            completion,
+            &settlement,
+            solicited,
+            patience,
+            consent,
+        )
     }
 
     /// Forgets what was under way: the queue pair is made anew.

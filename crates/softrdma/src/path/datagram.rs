@@ -133,7 +133,7 @@ pub fn deliver(
     let Some(receiver) = Receiver::of_queue_pair(peer, record, number) else {
         return Outcome::Silent;
     };
-    match receiver.deliver(process, delivered.message, whole, 0, patience) {
+    match receiver.deliver(process, delivered.message, whole, 0, patience, || true) {
         Delivery::Again => Outcome::Again,
         Delivery::ByAgent => Outcome::ByAgent,
         _ => Outcome::Done(whole.bytes()),

@@ -15,9 +15,7 @@ use super::process::Process;
 use super::receiver::{CHUNK, Delivery, Message, Receiver};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
-use crate::fabric::{
-    AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, Reach, visit,
-};
+use crate::fabric::{AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, visit};
 use crate::verbs::State;
 
 /// What became of a request.
@@ -261,10 +259,6 @@ impl Requester<'_> {
     fn send(&self, place: &Place<'_>, shared: Option<Receiver<'_>>) -> Outcome {
         let request = self.request;
         let invalidates = request.operation == Operation::SendWithInvalidate;
-        // A window is taken away once, by who delivers the message.
-        if invalidates && place.peer.reach() == Reach::Agent {
-            return Outcome::ByAgent;
-        }
         let (wc_flags, immediate) = match request.operation {
             Operation::SendWithImmediate => (IBV_WC_WITH_IMM, request.immediate),
             Operation::SendWithInvalidate => (IBV_WC_WITH_INV, request.immediate),
@@ -279,7 +273,12 @@ impl Requester<'_> {
             return self.refuse_access(place);
         }
         let message = self.message(IBV_WC_RECV, wc_flags, immediate);
-        self.deliver(place, shared, &message, self.local)
+        // A window is taken away once, when the message cannot fail or wait any more.
+        let consent = || {
+            let fabric = self.process.fabric;
+            !invalidates || fabric.invalidate(place.peer, request.immediate, place.window_user())
+        };
+        self.deliver(place, shared, &message, self.local, consent)
     }
 
     fn write_with_immediate(&self, place: &Place<'_>, shared: Option<Receiver<'_>>) -> Outcome {
@@ -293,7 +292,7 @@ impl Requester<'_> {
         }
         let opcode = IBV_WC_RECV_RDMA_WITH_IMM;
         let message = self.message(opcode, IBV_WC_WITH_IMM, self.request.immediate);
-        match self.deliver(place, shared, &message, &Pieces::new()) {
+        match self.deliver(place, shared, &message, &Pieces::new(), || true) {
             Outcome::Done(_) => Outcome::Done(total),
             other => other,
         }
@@ -314,6 +313,7 @@ impl Requester<'_> {
     }
 
     #[inline]
+        consent: impl FnOnce() -> bool,
     fn deliver(
         &self,
         place: &Place<'_>,
@@ -326,10 +326,12 @@ impl Requester<'_> {
             return Outcome::Silent;
         };
         let done = self.done.min(payload.bytes());
-        match receiver.deliver(self.process, message, payload, done, self.patience) {
+        let patience = self.patience;
+        match receiver.deliver(self.process, message, payload, done, patience, consent) {
             Delivery::Done => Outcome::Done(self.local.bytes()),
             Delivery::Partly(done) => Outcome::Partly(done),
             Delivery::NotReady => Outcome::NotReady {
+            Delivery::NoConsent => self.refuse_access(place),
                 timer: place.record.min_rnr_timer.load(Ordering::Relaxed),
             },
             Delivery::Again => Outcome::Again,

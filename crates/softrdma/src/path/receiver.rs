@@ -67,6 +67,8 @@ pub enum Delivery {
     Silent,
     /// The target failed on it: what its requester is told.
     Refused(ibv_wc_status),
+    /// The sender's condition was not met; the receive request stays.
+    NoConsent,
 }
 
 impl From<Busy> for Delivery {
@@ -141,7 +143,8 @@ impl<'a> Receiver<'a> {
         State::from_abi(state).is_some_and(State::receives)
     }
 
-    /// Delivers `payload`, of which `done` bytes are there already.
+    /// Delivers `payload`, of which `done` bytes are there already. `consent` is asked before a completion without error, once
+    /// nothing else can prevent that.
     #[inline]
     pub fn deliver(
         &self,
@@ -150,11 +153,12 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         patience: Duration,
+        consent: impl FnOnce() -> bool,
     ) -> Delivery {
         if payload.bytes() <= CHUNK {
-            self.deliver_short(process, message, payload, patience)
+            self.deliver_short(process, message, payload, patience, consent)
         } else {
-            self.deliver_long(process, message, payload, done, patience)
+            self.deliver_long(process, message, payload, done, patience, consent)
         }
     }
 
@@ -165,6 +169,7 @@ impl<'a> Receiver<'a> {
         message: &Message,
         payload: &Pieces,
         patience: Duration,
+        consent: impl FnOnce() -> bool,
     ) -> Delivery {
         let processes = process.fabric.processes();
         let turn = match self.ring.turn(processes, patience) {
@@ -187,7 +192,8 @@ impl<'a> Receiver<'a> {
         };
         let completion = self.completion(process, request.wr_id(), status, message);
         let solicited = message.solicited || status != IBV_WC_SUCCESS;
-        match turn.finish(self.cq, &completion, solicited, patience) {
+        let consent = || status != IBV_WC_SUCCESS || consent();
+        match turn.finish_if(self.cq, &completion, solicited, patience, consent) {
             Ok(received) => {
                 drop(turn);
                 self.tell(process, received.pushed, received.limit_reached);
@@ -205,6 +211,7 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         patience: Duration,
+        consent: impl FnOnce() -> bool,
     ) -> Delivery {
         if !self.receives() {
             return Delivery::Silent;
@@ -245,7 +252,11 @@ impl<'a> Receiver<'a> {
             Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };
-        self.finish_long(process, receiving, message, status, answer, patience)
+        let consent = || status != IBV_WC_SUCCESS || consent();
+        match self.finish_long(process, receiving, message, status, patience, consent) {
+            Delivery::Done => self.answer(process, answer),
+            other => other,
+        }
     }
 
     fn finish_long(
@@ -254,16 +265,17 @@ impl<'a> Receiver<'a> {
         receiving: Receiving<'_>,
         message: &Message,
         status: ibv_wc_status,
-        answer: Option<ibv_wc_status>,
         patience: Duration,
+        consent: impl FnOnce() -> bool,
     ) -> Delivery {
         let completion = self.completion(process, receiving.wr_id(), status, message);
         let solicited = message.solicited || status != IBV_WC_SUCCESS;
         let processes = process.fabric.processes();
-        match receiving.finish(processes, self.cq, &completion, solicited, patience) {
+        let (cq, completion) = (self.cq, &completion);
+        match receiving.finish_if(processes, cq, completion, solicited, patience, consent) {
             Ok(Some(pushed)) => {
                 self.tell(process, pushed, false);
-                self.answer(process, answer)
+                Delivery::Done
             }
             Ok(None) => Delivery::Silent,
             Err(error) => self.push_failed(process, error),
@@ -298,7 +310,7 @@ impl<'a> Receiver<'a> {
         patience: Duration,
     ) -> Delivery {
         let receiving = self.peer.segment().receiving(self.number);
-        self.finish_long(process, receiving, message, status, None, patience)
+        self.finish_long(process, receiving, message, status, patience, || true)
     }
 
     /// Ends without a message what a dead or stopped sender had begun: as flushed. For the owner.
@@ -487,6 +499,7 @@ impl<'a> Receiver<'a> {
         match error {
             PushError::Busy => Delivery::Again,
             PushError::Gone => Delivery::Silent,
+            PushError::Refused => Delivery::NoConsent,
             PushError::Overrun { first } => {
                 if first {
                     let letter = letter::Letter::CqOverrun { id: self.cq_id };

@@ -74,6 +74,15 @@ fn one_mistake_posts_nothing() {
 
 #[test]
 fn windows_open_and_close() {
+    window(false);
+}
+
+#[test]
+fn windows_close_when_the_receiver_is_ready_at_last() {
+    window(true);
+}
+
+fn window(late: bool) {
     let [a, b] = pair(setup());
     // SAFETY: alive objects; the window is freed once.
     unsafe {
@@ -98,10 +107,17 @@ fn windows_open_and_close() {
         a.expect(2, IBV_WC_SUCCESS);
         // The region under it stays while it is bound.
         assert_eq!(ibv_dereg_mr(b.mr), libc::EBUSY);
-        b.receive(3, 0, 1);
+        if !late {
+            b.receive(3, 0, 1);
+        }
         let mut invalidate = request(4, IBV_WR_SEND_WITH_INV);
         invalidate.immediate.invalidate_rkey = key;
         assert_eq!(a.post(invalidate, &[]), 0);
+        if late {
+            // Receiver not ready takes nothing away.
+            assert!(a.poll().is_none());
+            b.receive(3, 0, 1);
+        }
         let wc = b.expect(3, IBV_WC_SUCCESS);
         assert_eq!(
             (wc.wc_flags, wc.immediate.invalidated_rkey),
