@@ -59,6 +59,7 @@ struct options {
     struct ibv_srq *srq;
     int depth, inline_bytes, signal_all, access, cq_entries;
     int timeout, retry, rnr_retry, rnr_timer;
+    uint32_t rq_psn, sq_psn;
 };
 
 /* Every right, a queue of 64, half a second of retries, receivers waited for as long as it takes. */
@@ -72,6 +73,8 @@ static const struct options usual = {
     .retry = 7,
     .rnr_retry = 7,
     .rnr_timer = 1,
+    .rq_psn = 100,
+    .sq_psn = 100,
 };
 
 static inline long now_ms(void)
@@ -187,7 +190,7 @@ static inline int to_rtr(struct world *world, struct ibv_qp *qp, const struct op
         .qp_state = IBV_QPS_RTR,
         .path_mtu = IBV_MTU_1024,
         .dest_qp_num = remote,
-        .rq_psn = 100,
+        .rq_psn = options->rq_psn,
         .max_dest_rd_atomic = 4,
         .min_rnr_timer = options->rnr_timer,
         .ah_attr = path_to(world, &world->peer_gid, world->peer_lid),
@@ -204,7 +207,7 @@ static inline int to_rts(struct ibv_qp *qp, const struct options *options)
 {
     struct ibv_qp_attr attr = {
         .qp_state = IBV_QPS_RTS,
-        .sq_psn = 100,
+        .sq_psn = options->sq_psn,
         .timeout = options->timeout,
         .retry_cnt = options->retry,
         .rnr_retry = options->rnr_retry,

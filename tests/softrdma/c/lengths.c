@@ -1,4 +1,6 @@
 /* A message longer than its receive: an error at both ends. Scattered receives, gathered sends, empty messages. */
+#include <sys/mman.h>
+
 #include "case.h"
 
 /* rxe calls it a remote operation error. */
@@ -63,6 +65,29 @@ static void empty(struct world *world)
     pair_close(sides);
 }
 
+/* A message longer than the port takes never leaves (§11.6.2). rxe does not look. */
+static void beyond_the_port(struct world *world)
+{
+    struct side sides[2];
+    size_t bytes = (size_t)world->port.max_msg_sz + 4096;
+    void *vast = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(vast != MAP_FAILED, "mmap");
+    struct ibv_mr *mr = ibv_reg_mr(world->pd, vast, bytes, usual.access);
+    REQUIRE(mr, "reg_mr");
+    for (int opcode = IBV_WR_RDMA_WRITE; opcode <= IBV_WR_RDMA_READ; opcode++) {
+        pair_open(world, sides, &usual);
+        struct ibv_sge sge = {(uintptr_t)vast, world->port.max_msg_sz + 1, mr->lkey};
+        struct ibv_send_wr wr = request(&sge, &sides[1], 1, opcode, 0);
+        wr.wr.rdma.remote_addr = (uintptr_t)vast;
+        wr.wr.rdma.rkey = mr->rkey;
+        REQUIRE(post_one(&sides[0], &wr) == 0, "post");
+        expect(sides[0].send_cq, 1, IBV_WC_LOC_LEN_ERR);
+        REQUIRE(state_of(sides[1].qp) == IBV_QPS_RTS, "the peer heard of it");
+        pair_close(sides);
+    }
+    REQUIRE(ibv_dereg_mr(mr) == 0 && munmap(vast, bytes) == 0, "free");
+}
+
 int main(void)
 {
     struct world world;
@@ -70,6 +95,8 @@ int main(void)
     too_long(&world);
     scattered(&world);
     empty(&world);
+    if (!is_rxe(&world))
+        beyond_the_port(&world);
     world_close(&world);
     return ok("lengths");
 }

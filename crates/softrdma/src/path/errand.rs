@@ -201,7 +201,7 @@ fn connected(requester: &Requester<'_>, route: &Route) -> Words {
             QpKind::XrcSend => IBV_QPT_XRC_SEND.into(),
             _ => IBV_QPT_RC.into(),
         },
-        0,
+        requester.sender,
     ]
 }
 
@@ -255,7 +255,7 @@ fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
         done,
         from,
         kind,
-        _,
+        sender,
     ] = asked.errand;
     let (opcode, flags) = parts(what);
     let (immediate, remote_srqn) = parts(data);
@@ -309,6 +309,7 @@ fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
     let requester = Requester {
         process,
         qpn,
+        sender,
         lid: lid as u16,
         request: &request,
         local: &local,

@@ -45,6 +45,8 @@ pub enum Outcome {
 pub struct Requester<'a> {
     pub process: &'a Process,
     pub qpn: u32,
+    /// [`crate::fabric::queue_pair::Sender::word`]; of connected queue pairs.
+    pub sender: u64,
     pub lid: u16,
     pub request: &'a Request,
     /// Memory of this process that its keys allow, or inline bytes.
@@ -63,8 +65,8 @@ impl Requester<'_> {
         };
         let state = record.state.load(Ordering::Acquire);
         let connected = State::from_abi(state).is_some_and(State::receives)
-            && record.dest_qpn.load(Ordering::Relaxed) == self.qpn
-            && route.answers(record);
+            && route.answers(record)
+            && record.hears(self.sender);
         if !connected {
             return Outcome::Silent;
         }
@@ -264,14 +266,6 @@ impl Requester<'_> {
             Operation::SendWithInvalidate => (IBV_WC_WITH_INV, request.immediate),
             _ => (0, 0),
         };
-        if invalidates
-            && !self
-                .process
-                .fabric
-                .invalidate(place.peer, request.immediate, place.window_user())
-        {
-            return self.refuse_access(place);
-        }
         let message = self.message(IBV_WC_RECV, wc_flags, immediate);
         // A window is taken away once, when the message cannot fail or wait any more.
         let consent = || {
@@ -313,13 +307,13 @@ impl Requester<'_> {
     }
 
     #[inline]
-        consent: impl FnOnce() -> bool,
     fn deliver(
         &self,
         place: &Place<'_>,
         shared: Option<Receiver<'_>>,
         message: &Message,
         payload: &Pieces,
+        consent: impl FnOnce() -> bool,
     ) -> Outcome {
         let own = || Receiver::of_queue_pair(place.peer, place.record, place.route.number());
         let Some(receiver) = shared.or_else(own) else {
@@ -331,13 +325,13 @@ impl Requester<'_> {
             Delivery::Done => Outcome::Done(self.local.bytes()),
             Delivery::Partly(done) => Outcome::Partly(done),
             Delivery::NotReady => Outcome::NotReady {
-            Delivery::NoConsent => self.refuse_access(place),
                 timer: place.record.min_rnr_timer.load(Ordering::Relaxed),
             },
             Delivery::Again => Outcome::Again,
             Delivery::ByAgent => Outcome::ByAgent,
             Delivery::Silent => Outcome::Silent,
             Delivery::Refused(status) => Outcome::Failed(status),
+            Delivery::NoConsent => self.refuse_access(place),
         }
     }
 

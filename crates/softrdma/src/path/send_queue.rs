@@ -14,6 +14,7 @@ use super::post::Payload;
 use super::request::Request;
 use super::{between_hosts, window};
 use crate::fabric::{Busy, Completion, POSTING, PushError};
+use crate::roce::MAX_MESSAGE_BYTES;
 use crate::verbs::{Element, Qp, QpKind};
 
 /// How a request is tried.
@@ -60,12 +61,13 @@ pub unsafe fn step(
     if gather(qp, request, payload, &mut local).is_err() {
         return Outcome::Failed(IBV_WC_LOC_PROT_ERR);
     }
-    if request.operation.is_atomic() && local.bytes() != 8 {
+    if request.operation.is_atomic() && local.bytes() != 8 || local.bytes() > MAX_MESSAGE_BYTES {
         return Outcome::Failed(IBV_WC_LOC_LEN_ERR);
     }
     let requester = Requester {
         process,
         qpn: qp.number.bits(),
+        sender: qp.sender_word(),
         lid: qp.lid,
         request,
         local: &local,

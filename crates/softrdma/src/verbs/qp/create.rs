@@ -3,7 +3,7 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_verbs_abi::*;
 
@@ -143,6 +143,7 @@ impl Plan {
         record.send_cq.store(name(self.send_cq), Ordering::Relaxed);
         record.access.store(0, Ordering::Relaxed);
         record.dest_qpn.store(0, Ordering::Relaxed);
+        record.sender.store(0, Ordering::Relaxed);
         record.qkey.store(0, Ordering::Relaxed);
         record.min_rnr_timer.store(0, Ordering::Relaxed);
         record.failure.store(0, Ordering::Relaxed);
@@ -218,6 +219,7 @@ impl Plan {
             srq: self.srq,
             resources,
             builder: UnsafeCell::default(),
+            sender_word: AtomicU64::new(0),
             posted: AtomicU32::new(0),
             released: AtomicU32::new(0),
             backlog: Backlog::default(),
@@ -354,11 +356,11 @@ unsafe fn open(context: &'static Context, attributes: &ibv_qp_open_attr) -> Resu
         send_operations: None,
     };
     let resources = plan.resources()?;
-    Ok(plan.build(number, resources, &wish).as_abi())
-}
     // Whoever made it may end before this process does.
     let process = context.process;
     process.agent().open_port(process);
+    Ok(plan.build(number, resources, &wish).as_abi())
+}
 
 /// # Safety
 /// `qp` is a queue pair of this device, destroyed once.

@@ -12,7 +12,7 @@ mod transition;
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use weft_verbs_abi::*;
@@ -58,6 +58,8 @@ pub struct Qp {
     resources: Resources,
     /// Between `wr_start` and `wr_complete` (`builder`).
     builder: UnsafeCell<Builder>,
+    /// What peers on this host know it by once it is in RTS (`fabric::queue_pair::Sender`).
+    sender_word: AtomicU64,
     /// Places of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
     posted: AtomicU32,
     /// Places that completions have freed. Written by who polls the send completion queue, inside it.
@@ -128,6 +130,11 @@ impl Qp {
         self.attributes
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    pub fn sender_word(&self) -> u64 {
+        self.sender_word.load(Ordering::Relaxed)
     }
 
     #[inline]

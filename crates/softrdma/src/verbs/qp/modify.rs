@@ -1,13 +1,14 @@
 //! Modifying a queue pair (ibv_modify_qp(3)).
 
 use std::ffi::c_int;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use weft_verbs_abi::*;
 
 use super::transition::{is_allowed, relevant};
 use super::{Qp, QpKind, State};
 use crate::fabric::QpRecord;
+use crate::fabric::queue_pair::Sender;
 use crate::verbs::ah;
 use crate::verbs::attributes::MAX_RD_ATOMIC;
 use crate::verbs::call::{Errno, Result, code, require};
@@ -177,10 +178,15 @@ fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: 
             // Whoever is a target must hear of its peers' troubles.
             process.agent();
             connect(qp, settings)?;
+            record
+                .sender
+                .store(listens_to(qp, settings).word(), Ordering::Relaxed);
             show();
         }
         (State::Rtr, State::Rts) => {
             qp.start_line(settings);
+            qp.sender_word
+                .store(speaks_as(qp, settings).word(), Ordering::Relaxed);
             show();
         }
         (_, State::Rts) => {
@@ -209,11 +215,40 @@ fn reset(qp: &'static Qp) {
     let record = qp.record();
     record.access.store(0, Ordering::Relaxed);
     record.dest_qpn.store(0, Ordering::Relaxed);
+    record.sender.store(0, Ordering::Relaxed);
     record.qkey.store(0, Ordering::Relaxed);
     record.msn.store(0, Ordering::Relaxed);
     record.failure.store(0, Ordering::Relaxed);
     // SAFETY: nothing is put off, and the application posts nothing while it resets.
     unsafe { *qp.route.get() = None };
+}
+
+/// The PSN that a connection begins with. An unreliable responder takes that of the first packet (InfiniBand Architecture 1.6,
+/// §9.8.2).
+fn begins_with(qp: &Qp, psn: u32) -> u32 {
+    if qp.kind.is_reliable() { psn } else { 0 }
+}
+
+fn listens_to(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+    Sender {
+        qpn: settings.dest_qp_num,
+        psn: begins_with(qp, settings.rq_psn),
+        session: 0,
+    }
+}
+
+fn speaks_as(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+    static SESSIONS: AtomicU16 = AtomicU16::new(0);
+    // An unreliable sender may begin anew; its peer goes on hearing it.
+    let session = match qp.kind.is_reliable() {
+        true => SESSIONS.fetch_add(1, Ordering::Relaxed) % u16::MAX + 1,
+        false => 0,
+    };
+    Sender {
+        qpn: qp.number.bits(),
+        psn: begins_with(qp, settings.sq_psn),
+        session,
+    }
 }
 
 /// Finds out where the peer is.
