@@ -1,5 +1,5 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a lock over shared memory, a recycler of slot ids, and sleeping.
+//! cells over shared memory, a lock over shared memory, a spin lock, a recycler of slot ids, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
@@ -13,6 +13,7 @@ mod owned_lock;
 mod parker;
 mod primitive;
 mod section;
+mod spin_lock;
 mod submissions;
 
 pub use fetch::fetch;
@@ -20,6 +21,7 @@ pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use section::{Guard, Section, single_threaded};
+pub use spin_lock::SpinLock;
 pub use submissions::{Batch, Links, NONE, Submissions};
 
 /// The atomics of this crate's interfaces: std's, or loom's in a model.

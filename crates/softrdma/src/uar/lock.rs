@@ -1,18 +1,13 @@
 //! The locks of the data path, as mlx5 has them: on the send queue, the receive queue and the completion queue of the one who
 //! posts or polls, and on a uUAR. All threads that meet on one are of this process.
 //!
-//! # Protocol
-//! `word` is 0 or 1. Any thread may store 1 by a compare-and-exchange from 0 (acquire); only the thread that did stores 0
-//! (release). What a lock guards is touched only between the two. Those who find 1 spin a little, then give up the core,
-//! then sleep for moments: the holder may have lost its core in the middle.
 //! A lock that was promised to have one thread (`Discipline::Promised`) is only a mark: a second thread that finds it set has
 //! broken the promise, and the process ends, as with mlx5.
 
-use std::hint;
 use std::process;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use weft_sync::SpinLock;
 
 /// What entering a lock does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +22,7 @@ pub enum Discipline {
 
 #[derive(Debug)]
 pub struct Lock {
-    word: AtomicU32,
+    lock: SpinLock,
     discipline: Discipline,
 }
 
@@ -45,16 +40,10 @@ pub struct Held<'a> {
     lock: &'a Lock,
 }
 
-/// About 2 us: longer than anything that is done inside when nobody loses a core.
-const SPINS: u32 = 64;
-/// The round from which on it sleeps.
-const FIRST_SLEEP: u32 = 128;
-const SLEEP: Duration = Duration::from_micros(50);
-
 impl Lock {
     pub fn new(discipline: Discipline) -> Lock {
         Lock {
-            word: AtomicU32::new(0),
+            lock: SpinLock::new(),
             discipline,
         }
     }
@@ -68,7 +57,8 @@ impl Lock {
     pub fn enter(&self, tally: Tally<'_>) -> Held<'_> {
         match self.discipline {
             Discipline::Taken => self.take(tally),
-            Discipline::Promised => self.mark(),
+            Discipline::Promised if !self.lock.mark() => broken_promise(),
+            Discipline::Promised => {}
             Discipline::Absent => {}
         }
         Held { lock: self }
@@ -76,44 +66,11 @@ impl Lock {
 
     #[inline]
     fn take(&self, tally: Tally<'_>) {
-        if self.try_take() {
-            add(tally.takes, 1);
-            return;
-        }
-        self.wait();
+        let contended = self.lock.take();
         add(tally.takes, 1);
-        add(tally.contentions, 1);
-    }
-
-    #[inline]
-    fn try_take(&self) -> bool {
-        self.word
-            .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-    }
-
-    #[cold]
-    fn wait(&self) {
-        let mut round = 0u32;
-        loop {
-            if self.word.load(Ordering::Relaxed) == 0 && self.try_take() {
-                return;
-            }
-            match round {
-                ..SPINS => hint::spin_loop(),
-                SPINS..FIRST_SLEEP => thread::yield_now(),
-                _ => thread::sleep(SLEEP),
-            }
-            round = round.saturating_add(1);
+        if contended {
+            add(tally.contentions, 1);
         }
-    }
-
-    #[inline]
-    fn mark(&self) {
-        if self.word.load(Ordering::Acquire) != 0 {
-            broken_promise();
-        }
-        self.word.store(1, Ordering::Relaxed);
     }
 }
 
@@ -121,7 +78,7 @@ impl Drop for Held<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.lock.discipline != Discipline::Absent {
-            self.lock.word.store(0, Ordering::Release);
+            self.lock.lock.leave();
         }
     }
 }
