@@ -119,7 +119,8 @@ fn object(function: &Function, large: bool) -> TokenStream {
     let kind = match parameter.kind {
         "COMMUNICATOR" => quote!(Comm),
         "WINDOW" => quote!(Win),
-        "FILE" => quote!(File),
+        // No file is open, so which one was named does not matter.
+        "FILE" => return quote!(crate::entry::Object::File),
         _ => quote!(Session),
     };
     match parameter.c_type(large).pointers {

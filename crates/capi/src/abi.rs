@@ -101,17 +101,20 @@ fn request_fromint(request: c_int) -> MPI_Request {
     handle(integer::request(request), MPI_REQUEST_NULL)
 }
 
-// Of the following kinds all objects are predefined, so a handle is its number.
-
 #[mpi(Errhandler_toint)]
 fn errhandler_toint(errhandler: MPI_Errhandler) -> c_int {
-    errhandler.addr() as c_int
+    integer::of_handle(errhandler.addr())
 }
 
 #[mpi(Errhandler_fromint)]
 fn errhandler_fromint(errhandler: c_int) -> MPI_Errhandler {
-    handle(usize::try_from(errhandler).ok(), MPI_ERRHANDLER_NULL)
+    handle(
+        integer::of_kind(kind::ERRHANDLER, errhandler),
+        MPI_ERRHANDLER_NULL,
+    )
 }
+
+// Of the following kinds all objects are predefined, so a handle is its number.
 
 #[mpi(Op_toint)]
 fn op_toint(op: MPI_Op) -> c_int {

@@ -1,16 +1,21 @@
-//! The program's functions of attribute keys, as the library calls them.
+//! The program's functions of attribute keys and error handlers, as the library calls them.
 //!
-//! Every call hands C what MPI-5.0 §7.7 says: handles and words that the program gave, and places that live as long
+//! Every call hands C what MPI-5.0 §7.7 and §9.3 say: handles and words that the program gave, and places that live as long
 //! as the call.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
-use weft_abi::{MPI_COMM_DUP_FN, MPI_SUCCESS, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN};
+use weft_abi::{
+    MPI_COMM_DUP_FN, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SUCCESS, MPI_Session, MPI_TYPE_DUP_FN,
+    MPI_WIN_DUP_FN, MPI_Win,
+};
 use weft_mpi::attributes::{Functions, Value, refused};
+use weft_mpi::error::handler::Function;
 use weft_mpi::{CommId, TypeId};
 
+use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
 use crate::output::Output;
 
@@ -102,6 +107,62 @@ impl<Id: Holding> Functions for KeyFunctions<Id> {
             MPI_SUCCESS => Ok(()),
             _ => Err(refused("delete", key, code)),
         }
+    }
+}
+
+/// A function of an error handler for objects of C type `H`.
+pub struct ErrorFunction<H>(unsafe extern "C" fn(*mut H, *mut c_int, ...));
+
+impl<H> FromC<Option<unsafe extern "C" fn(*mut H, *mut c_int, ...)>> for ErrorFunction<H> {
+    unsafe fn from_c(
+        raw: Option<unsafe extern "C" fn(*mut H, *mut c_int, ...)>,
+        name: &'static str,
+    ) -> Result<ErrorFunction<H>> {
+        raw.map(ErrorFunction).ok_or_else(|| null_pointer(name))
+    }
+}
+
+/// An object whose errors may go to a function of the program's.
+pub trait Failing: Sized {
+    /// The C handle of the object whose identifier has that number.
+    fn handle(number: u64) -> Self;
+}
+
+impl Failing for MPI_Comm {
+    fn handle(number: u64) -> MPI_Comm {
+        CommId(number).into_c()
+    }
+}
+
+/// No file is open: errors of files are `MPI_FILE_NULL`'s.
+impl Failing for MPI_File {
+    fn handle(_: u64) -> MPI_File {
+        MPI_FILE_NULL
+    }
+}
+
+macro_rules! failing_as_numbered {
+    ($($c:ty),*) => {$(
+        impl Failing for $c {
+            fn handle(number: u64) -> $c {
+                std::ptr::without_provenance_mut(number as usize)
+            }
+        }
+    )*};
+}
+
+failing_as_numbered!(MPI_Win, MPI_Session);
+
+impl<H: Failing + 'static> ErrorFunction<H> {
+    /// As the library calls it.
+    pub fn boxed(self) -> Function {
+        let ErrorFunction(function) = self;
+        Box::new(move |object, code| {
+            let (mut handle, mut code) = (H::handle(object), code);
+            // SAFETY: the program's function for such objects, which stays valid while an object has the handler.
+            unsafe { function(&raw mut handle, &raw mut code) };
+            code
+        })
     }
 }
 

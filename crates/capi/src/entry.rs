@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi::{MPI_Comm, MPI_T_ERR_NOT_SUPPORTED};
 use weft_mpi::process::{Phase, phase};
-use weft_mpi::{Class, CommId};
+use weft_mpi::{Class, CommId, error};
 
 pub use weft_mpi::{Error, Result};
 
@@ -24,6 +24,7 @@ pub trait FromC<C>: Sized {
 pub enum Object {
     None,
     Comm(usize),
+    File,
 }
 
 /// Lets a call in between `MPI_Init` and `MPI_Finalize` only.
@@ -48,16 +49,18 @@ fn outside(phase: Phase) -> Error {
 /// Hands an error to the error handler (MPI-5.0 §9.3) and returns what the function returns if that comes back.
 #[cold]
 #[inline(never)]
-pub fn raise(error: Error, object: Object, function: &'static str) -> c_int {
-    let comm = match object {
+pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
+    let object = match object {
         Object::Comm(number) if phase() != Phase::Before => {
             let handle: MPI_Comm = std::ptr::without_provenance_mut(number);
             // SAFETY: a communicator's conversion follows no pointer.
-            unsafe { CommId::from_c(handle, "comm") }.ok()
+            let comm = unsafe { CommId::from_c(handle, "comm") };
+            comm.map_or(error::Object::None, error::Object::Comm)
         }
-        _ => None,
+        Object::File => error::Object::File,
+        _ => error::Object::None,
     };
-    weft_mpi::error::raise(&error, function, comm)
+    error::raise(&wrong, function, object)
 }
 
 /// What a function does that is not implemented. Those of the tool interface never call an error handler
@@ -68,5 +71,9 @@ pub fn unsupported(function: &'static str) -> c_int {
         return MPI_T_ERR_NOT_SUPPORTED;
     }
     let error = Error::new(Class::UnsupportedOperation, "not implemented in WeftMPI");
-    raise(error, Object::None, function)
+    let object = match function.starts_with("MPI_File_") {
+        true => Object::File,
+        false => Object::None,
+    };
+    raise(error, object, function)
 }

@@ -6,7 +6,7 @@
 use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
-use weft_mpi::error::Handler;
+use weft_mpi::error::{Handler, handler};
 use weft_mpi::probe::Message;
 use weft_mpi::{Class, CommId, GroupId, InfoId, Op, Request, TypeId};
 
@@ -104,7 +104,7 @@ handles! {
     GroupId = MPI_Group, null MPI_GROUP_NULL, from group, to group_number;
     TypeId = MPI_Datatype, null MPI_DATATYPE_NULL, from datatype, to datatype_number;
     Op = MPI_Op, null MPI_OP_NULL, from op, to predefined::op_number;
-    Handler = MPI_Errhandler, null MPI_ERRHANDLER_NULL, from handler, to handler_number;
+    Handler = MPI_Errhandler, null MPI_ERRHANDLER_NULL, from handler_of, to handler_number;
     InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
     Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
         to |request| request.0 as usize;
@@ -196,20 +196,26 @@ fn op(number: usize, name: &'static str) -> Result<Op> {
     predefined::op(number).ok_or_else(|| not_a_handle(Class::Op, number, name))
 }
 
-fn handler(number: usize, name: &'static str) -> Result<Handler> {
+fn handler_of(number: usize, name: &'static str) -> Result<Handler> {
     match number {
         predefined::ERRORS_ARE_FATAL => Ok(Handler::Fatal),
         predefined::ERRORS_ABORT => Ok(Handler::Abort),
         predefined::ERRORS_RETURN => Ok(Handler::Return),
-        _ => Err(not_a_handle(Class::Errhandler, number, name)),
+        0..PREDEFINED_END => Err(not_a_handle(Class::Errhandler, number, name)),
+        _ => handler::find(number as u64),
     }
 }
 
+/// Each time that a handler of the program's is given out, it is to be freed once more (MPI-5.0 §9.3.1).
 fn handler_number(handler: Handler) -> usize {
     match handler {
         Handler::Fatal => predefined::ERRORS_ARE_FATAL,
         Handler::Abort => predefined::ERRORS_ABORT,
         Handler::Return => predefined::ERRORS_RETURN,
+        Handler::User(user) => match handler::name(&user) {
+            Some(number) => number as usize,
+            None => predefined::ERRHANDLER_NULL,
+        },
     }
 }
 

@@ -18,6 +18,7 @@ pub const COMM_SELF: usize = number(MPI_COMM_SELF);
 pub const GROUP_EMPTY: usize = number(MPI_GROUP_EMPTY);
 pub const ERRORS_ARE_FATAL: usize = number(MPI_ERRORS_ARE_FATAL);
 pub const ERRORS_ABORT: usize = number(MPI_ERRORS_ABORT);
+pub const ERRHANDLER_NULL: usize = number(MPI_ERRHANDLER_NULL);
 pub const ERRORS_RETURN: usize = number(MPI_ERRORS_RETURN);
 
 /// From the first datatype's number to the last one's.

@@ -25,10 +25,8 @@ unsupported! {
     Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,
     Neighbor_alltoallw_init,
     // 9. Environment
-    Alloc_mem, Comm_create_errhandler, File_call_errhandler, File_create_errhandler, File_get_errhandler,
-    File_set_errhandler, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_create_errhandler,
-    Session_get_errhandler, Session_set_errhandler, Win_call_errhandler, Win_create_errhandler, Win_get_errhandler,
-    Win_set_errhandler,
+    Alloc_mem, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_get_errhandler,
+    Session_set_errhandler, Win_call_errhandler, Win_get_errhandler, Win_set_errhandler,
     // 11. Process initialization, creation and management
     Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
     Open_port, Publish_name, Session_finalize, Session_get_info, Session_get_nth_pset, Session_get_num_psets,

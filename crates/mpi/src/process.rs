@@ -28,6 +28,7 @@ pub mod kind {
     /// Requests of the engine; those of several parts are [`COMPOUND`].
     pub const REQUEST: u8 = 7;
     pub const MESSAGE: u8 = 8;
+    pub const ERRHANDLER: u8 = 10;
     pub const COMPOUND: u8 = 12;
 }
 
@@ -148,8 +149,11 @@ pub fn abort(code: i32, message: &str) -> ! {
 
 /// The live handle of a kind at an index: the inverse of taking a handle's lower 32 bits.
 pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
-    if kind == kind::INFO {
-        return crate::info::current(index);
+    // What there is without MPI_Init.
+    match kind {
+        kind::INFO => return crate::info::current(index),
+        kind::ERRHANDLER => return crate::error::current_handler(index),
+        _ => {}
     }
     let process = PROCESS.get()?;
     match kind {

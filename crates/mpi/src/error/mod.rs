@@ -3,11 +3,13 @@
 pub mod codes;
 pub mod handler;
 pub mod strings;
+mod user_handler;
 
 use std::borrow::Cow;
 use std::fmt;
 
-pub use handler::{Handler, raise};
+pub use handler::{Handler, HandlerCell, Object, raise};
+pub(crate) use user_handler::current as current_handler;
 
 macro_rules! classes {
     ($($name:ident = $number:literal,)*) => {

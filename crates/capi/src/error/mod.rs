@@ -1,49 +1,15 @@
-//! Errors (MPI-5.0 §9.3 to §9.5): handlers, classes, codes and strings.
+//! Errors (MPI-5.0 §9.3 to §9.5): classes, codes and strings.
+
+mod handler;
 
 use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_ERROR_STRING;
 use weft_abi_macros::mpi;
-use weft_mpi::error::{Handler, codes, handler};
-use weft_mpi::{CommId, process};
+use weft_mpi::error::codes;
 
 use crate::entry::Result;
-use crate::handle::InOut;
 use crate::output::{Out, OutString};
-
-#[mpi(Comm_get_errhandler)]
-fn comm_get_errhandler(comm: CommId, errhandler: Out<Handler>) -> Result<()> {
-    errhandler.set(handler::handler_of(comm)?);
-    Ok(())
-}
-
-#[mpi(Comm_set_errhandler)]
-fn comm_set_errhandler(comm: CommId, errhandler: Handler) -> Result<()> {
-    handler::set_handler(comm, errhandler)
-}
-
-#[mpi(Comm_call_errhandler)]
-fn comm_call_errhandler(comm: CommId, errorcode: c_int) -> Result<()> {
-    match handler::handler_of(comm)? {
-        Handler::Return => Ok(()),
-        Handler::Fatal | Handler::Abort => {
-            let text = codes::text_of(errorcode).unwrap_or_default();
-            let text = text.to_string_lossy();
-            process::abort(
-                errorcode,
-                &format!("MPI_Comm_call_errhandler: error {errorcode}: {text}"),
-            )
-        }
-    }
-}
-
-/// A predefined handler is handed out by `MPI_Comm_get_errhandler`, and so may be freed; it stays (MPI-5.0 §9.3.1).
-#[mpi(Errhandler_free)]
-fn errhandler_free(errhandler: InOut<Handler>) -> Result<()> {
-    errhandler.get("errhandler")?;
-    errhandler.clear();
-    Ok(())
-}
 
 #[mpi(Error_class)]
 fn error_class(errorcode: c_int, errorclass: Out<c_int>) -> Result<()> {

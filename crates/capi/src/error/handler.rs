@@ -1,0 +1,108 @@
+//! Error handlers (MPI-5.0 §9.3).
+
+use std::ffi::c_int;
+
+use weft_abi::*;
+use weft_abi_macros::mpi;
+use weft_mpi::error::handler::{self, Kind};
+use weft_mpi::error::{Error, Handler};
+use weft_mpi::{Class, CommId};
+
+use crate::callback::ErrorFunction;
+use crate::entry::Result;
+use crate::handle::InOut;
+use crate::output::Out;
+
+#[mpi(Comm_create_errhandler)]
+fn comm_create_errhandler(
+    comm_errhandler_fn: ErrorFunction<MPI_Comm>,
+    errhandler: Out<Handler>,
+) -> Result<()> {
+    errhandler.set(handler::create(Kind::Comm, comm_errhandler_fn.boxed()));
+    Ok(())
+}
+
+#[mpi(Comm_get_errhandler)]
+fn comm_get_errhandler(comm: CommId, errhandler: Out<Handler>) -> Result<()> {
+    errhandler.set(handler::handler_of(comm)?);
+    Ok(())
+}
+
+#[mpi(Comm_set_errhandler)]
+fn comm_set_errhandler(comm: CommId, errhandler: Handler) -> Result<()> {
+    handler::set_handler(comm, errhandler)
+}
+
+#[mpi(Comm_call_errhandler)]
+fn comm_call_errhandler(comm: CommId, errorcode: c_int) -> Result<()> {
+    handler::handler_of(comm)?.call(comm.0, errorcode, "MPI_Comm_call_errhandler");
+    Ok(())
+}
+
+#[mpi(Win_create_errhandler)]
+fn win_create_errhandler(
+    win_errhandler_fn: ErrorFunction<MPI_Win>,
+    errhandler: Out<Handler>,
+) -> Result<()> {
+    errhandler.set(handler::create(Kind::Window, win_errhandler_fn.boxed()));
+    Ok(())
+}
+
+#[mpi(File_create_errhandler)]
+fn file_create_errhandler(
+    file_errhandler_fn: ErrorFunction<MPI_File>,
+    errhandler: Out<Handler>,
+) -> Result<()> {
+    errhandler.set(handler::create(Kind::File, file_errhandler_fn.boxed()));
+    Ok(())
+}
+
+/// No file is open: the one handle of files is `MPI_FILE_NULL`, which has the default handler (MPI-5.0 §14.7).
+fn check_file(file: MPI_File) -> Result<()> {
+    match file == MPI_FILE_NULL {
+        true => Ok(()),
+        false => Err(Error::new(Class::File, "file: not an open file")),
+    }
+}
+
+#[mpi(File_get_errhandler)]
+fn file_get_errhandler(file: MPI_File, errhandler: Out<Handler>) -> Result<()> {
+    check_file(file)?;
+    errhandler.set(handler::of_files().load());
+    Ok(())
+}
+
+#[mpi(File_set_errhandler)]
+fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
+    check_file(file)?;
+    handler::of_files().store(errhandler.of(Kind::File)?);
+    Ok(())
+}
+
+#[mpi(File_call_errhandler)]
+fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Result<()> {
+    check_file(fh)?;
+    let handler = handler::of_files().load();
+    handler.call(0, errorcode, "MPI_File_call_errhandler");
+    Ok(())
+}
+
+#[mpi(Session_create_errhandler)]
+fn session_create_errhandler(
+    session_errhandler_fn: ErrorFunction<MPI_Session>,
+    errhandler: Out<Handler>,
+) -> Result<()> {
+    errhandler.set(handler::create(
+        Kind::Session,
+        session_errhandler_fn.boxed(),
+    ));
+    Ok(())
+}
+
+/// A predefined handler is handed out by `MPI_Comm_get_errhandler`, and so may be freed; it stays (MPI-5.0 §9.3.1).
+#[mpi(Errhandler_free)]
+fn errhandler_free(errhandler: InOut<Handler>) -> Result<()> {
+    handler::free(&errhandler.get("errhandler")?)?;
+    errhandler.clear();
+    Ok(())
+}
