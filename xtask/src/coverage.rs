@@ -41,12 +41,16 @@ fn collect(folder: &Path, names: &mut Names) -> Result<(), String> {
     Ok(())
 }
 
-/// The names in `#[mpi(Name)]` attributes that open a line.
+/// The names in `#[mpi(Name, ...)]` attributes that open a line; those of a macro's definition are none.
 fn implemented(text: &str) -> impl Iterator<Item = String> {
     let attributes = text
         .lines()
         .filter_map(|line| line.trim_start().strip_prefix("#[mpi("));
-    attributes.filter_map(|rest| Some(rest.split_once([')', ','])?.0.to_string()))
+    attributes
+        .filter_map(|rest| rest.split_once(')'))
+        .flat_map(|(names, _)| names.split(','))
+        .map(|name| name.trim().to_string())
+        .filter(|name| !name.starts_with('$'))
 }
 
 /// The names in the list: every word of the `unsupported!` invocation that is not a comment.

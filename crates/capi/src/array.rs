@@ -151,12 +151,11 @@ impl<'a> Numbers<'a> {
         Ok(numbers.into_iter().map(|number| number as usize).collect())
     }
 
-    /// The numbers, one per rank.
-    pub fn of_ranks(self, ranks: u32) -> Result<Counts<'a>> {
-        self.counts(ranks as usize)
-    }
-
-    fn counts(self, length: usize) -> Result<Counts<'a>> {
+    /// As [`list`](Self::list), as they came.
+    pub fn counts(self, length: usize) -> Result<Counts<'a>> {
+        if length == 0 {
+            return Ok(Counts::from(&[0i64; 0][..]));
+        }
         let is_null = match self.address {
             Width::Int(address) => address.is_null(),
             Width::Large(address) => address.is_null(),
@@ -168,11 +167,11 @@ impl<'a> Numbers<'a> {
         Ok(match self.address {
             Width::Int(address) => {
                 // SAFETY: as above.
-                Counts::Int(unsafe { std::slice::from_raw_parts(address, length) })
+                Counts::from(unsafe { std::slice::from_raw_parts(address, length) })
             }
             Width::Large(address) => {
                 // SAFETY: as above.
-                Counts::Large(unsafe { std::slice::from_raw_parts(address, length) })
+                Counts::from(unsafe { std::slice::from_raw_parts(address, length) })
             }
         })
     }

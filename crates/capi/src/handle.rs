@@ -8,7 +8,7 @@ use std::ptr::{NonNull, without_provenance_mut};
 use weft_abi::*;
 use weft_mpi::error::{Handler, handler};
 use weft_mpi::probe::Message;
-use weft_mpi::{Class, CommId, GroupId, InfoId, Op, Request, TypeId};
+use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId};
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
@@ -104,6 +104,7 @@ handles! {
     GroupId = MPI_Group, null MPI_GROUP_NULL, from group, to group_number;
     TypeId = MPI_Datatype, null MPI_DATATYPE_NULL, from datatype, to datatype_number;
     Op = MPI_Op, null MPI_OP_NULL, from op, to predefined::op_number;
+    OpId = MPI_Op, null MPI_OP_NULL, from any_op, to any_op_number;
     Handler = MPI_Errhandler, null MPI_ERRHANDLER_NULL, from handler_of, to handler_number;
     InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
     Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
@@ -194,6 +195,21 @@ pub fn datatype_number(datatype: TypeId) -> usize {
 
 fn op(number: usize, name: &'static str) -> Result<Op> {
     predefined::op(number).ok_or_else(|| not_a_handle(Class::Op, number, name))
+}
+
+/// As [`op`], or one of the program's.
+fn any_op(number: usize, name: &'static str) -> Result<OpId> {
+    match number {
+        0..PREDEFINED_END => op(number, name).map(OpId::Predefined),
+        _ => Ok(OpId::User(number as u64)),
+    }
+}
+
+fn any_op_number(op: OpId) -> usize {
+    match op {
+        OpId::Predefined(op) => predefined::op_number(op),
+        OpId::User(number) => number as usize,
+    }
 }
 
 fn handler_of(number: usize, name: &'static str) -> Result<Handler> {

@@ -7,23 +7,10 @@ use weft_abi_macros::unsupported;
 unsupported! {
     // 3. Point-to-point communication
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
-    // 6. Collective communication
-    Allgather_init, Allgatherv_init, Allreduce_init, Alltoall_init, Alltoallv_init, Alltoallw, Alltoallw_init,
-    Barrier_init, Bcast_init, Exscan_init, Gather_init, Gatherv_init, Iallgather, Iallgatherv, Iallreduce,
-    Ialltoall, Ialltoallv, Ialltoallw, Ibcast, Iexscan, Igather, Igatherv, Ireduce, Ireduce_scatter,
-    Ireduce_scatter_block, Iscan, Iscatter, Iscatterv, Op_create, Op_free, Reduce_init, Reduce_local,
-    Reduce_scatter, Reduce_scatter_block, Reduce_scatter_block_init, Reduce_scatter_init, Scan_init, Scatter_init,
-    Scatterv_init,
     // 7. Groups, contexts, communicators and caching
     Comm_create_from_group, Comm_idup, Comm_idup_with_info,
     Group_from_session_pset, Intercomm_create_from_groups, Win_create_keyval,
     Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
-    // 8. Virtual topologies
-    Ineighbor_allgather,
-    Ineighbor_allgatherv, Ineighbor_alltoall, Ineighbor_alltoallv, Ineighbor_alltoallw, Neighbor_allgather,
-    Neighbor_allgather_init, Neighbor_allgatherv, Neighbor_allgatherv_init, Neighbor_alltoall,
-    Neighbor_alltoall_init, Neighbor_alltoallv, Neighbor_alltoallv_init, Neighbor_alltoallw,
-    Neighbor_alltoallw_init,
     // 9. Environment
     Alloc_mem, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_get_errhandler,
     Session_set_errhandler, Win_call_errhandler, Win_get_errhandler, Win_set_errhandler,

@@ -94,6 +94,11 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         started.map_err(|error| self.fail(error)).ok()
     }
 
+    /// Keeps the error of a part of the operation.
+    pub(crate) fn keep(&self, outcome: Result<(), P::Error>) {
+        outcome.err().into_iter().for_each(|error| self.fail(error));
+    }
+
     fn fail(&self, error: P::Error) {
         let first = self.failure.take().unwrap_or(error);
         self.failure.set(Some(first));

@@ -26,9 +26,12 @@ pub mod barrier;
 pub mod bcast;
 mod channel;
 pub mod gather;
+pub mod inter;
 #[allow(unsafe_code)]
 mod memory;
+pub mod neighborhood;
 pub mod reduce;
+pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 mod select;
@@ -40,8 +43,12 @@ pub use barrier::barrier;
 pub use bcast::bcast;
 pub use channel::{Channel, PointToPoint, run_blocking};
 pub use gather::{gather, gatherv};
-pub use memory::{Blocks, Combine, Counts, PredefinedOp, Reduction, Uniform, Varying};
+pub use memory::{
+    Blocks, Combine, Counts, Mixed, MixedBlock, PredefinedOp, Reduction, Uniform, Varying,
+};
+pub use neighborhood::{Edges, neighbor_allgather, neighbor_alltoall};
 pub use reduce::reduce;
+pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
 

@@ -6,6 +6,7 @@
 //! §6.1). All the unsafe code here leans on that, and on scratch living as long as the future that owns it,
 //! which is driven to completion.
 
+use std::borrow::Cow;
 use std::cell::UnsafeCell;
 use std::ops::Range;
 use weft_datatype::{Datatype, Kernel, Op, Overflow, Predefined};
@@ -85,6 +86,23 @@ impl<'a> Reduction<'a> {
             input,
             output,
         })
+    }
+
+    /// The same with another place for the result.
+    pub(crate) fn with_output(&self, output: Operand<'a>) -> Reduction<'a> {
+        Reduction {
+            output: output.base,
+            ..*self
+        }
+    }
+
+    /// The reduction of some of the elements alone, to the beginning of the output.
+    pub(crate) fn share(&self, elements: Range<usize>) -> Reduction<'a> {
+        Reduction {
+            count: elements.len(),
+            input: self.input().part(elements).base,
+            ..*self
+        }
     }
 
     /// Packed bytes.
@@ -192,23 +210,23 @@ pub trait Blocks {
 }
 
 /// Blocks of equal counts, one after the other: `recvbuf` of MPI_Gather.
-pub struct Uniform<'a> {
-    datatype: &'a Datatype,
+pub struct Uniform {
+    datatype: Datatype,
     base: *mut u8,
     count: usize,
     ranks: usize,
 }
 
-impl<'a> Uniform<'a> {
+impl Uniform {
     pub fn new(
-        datatype: &'a Datatype,
+        datatype: &Datatype,
         base: *mut u8,
         count: usize,
         ranks: usize,
-    ) -> Result<Uniform<'a>, Overflow> {
+    ) -> Result<Uniform, Overflow> {
         datatype.memory(base, count.checked_mul(ranks).ok_or(Overflow)?)?;
         Ok(Uniform {
-            datatype,
+            datatype: datatype.clone(),
             base,
             count,
             ranks,
@@ -216,29 +234,49 @@ impl<'a> Uniform<'a> {
     }
 }
 
-impl Blocks for Uniform<'_> {
+impl Blocks for Uniform {
     fn block(&self, rank: usize) -> Memory {
         let offset = self
             .datatype
             .extent()
             .wrapping_mul((rank * self.count) as isize);
-        described(self.datatype, self.base.wrapping_offset(offset), self.count)
+        described(
+            &self.datatype,
+            self.base.wrapping_offset(offset),
+            self.count,
+        )
     }
 
     fn whole(&self) -> Option<Memory> {
-        Some(described(self.datatype, self.base, self.count * self.ranks))
+        Some(described(
+            &self.datatype,
+            self.base,
+            self.count * self.ranks,
+        ))
     }
 }
 
-/// An array of counts or displacements as the C caller passed it.
-#[derive(Clone, Copy)]
+/// An array of counts or displacements as the C caller passed it, or a copy.
+#[derive(Clone)]
 pub enum Counts<'a> {
-    Int(&'a [i32]),
-    Large(&'a [i64]),
+    Int(Cow<'a, [i32]>),
+    Large(Cow<'a, [i64]>),
+}
+
+impl<'a> From<&'a [i32]> for Counts<'a> {
+    fn from(values: &'a [i32]) -> Counts<'a> {
+        Counts::Int(values.into())
+    }
+}
+
+impl<'a> From<&'a [i64]> for Counts<'a> {
+    fn from(values: &'a [i64]) -> Counts<'a> {
+        Counts::Large(values.into())
+    }
 }
 
 impl Counts<'_> {
-    fn at(&self, index: usize) -> i64 {
+    pub fn at(&self, index: usize) -> i64 {
         match self {
             Counts::Int(values) => i64::from(values[index]),
             Counts::Large(values) => values[index],
@@ -251,11 +289,19 @@ impl Counts<'_> {
             Counts::Large(values) => values.len(),
         }
     }
+
+    /// The caller may take the array back.
+    pub fn into_owned(self) -> Counts<'static> {
+        match self {
+            Counts::Int(values) => Counts::Int(values.into_owned().into()),
+            Counts::Large(values) => Counts::Large(values.into_owned().into()),
+        }
+    }
 }
 
 /// Blocks of differing counts at displacements in extents: `recvbuf` of MPI_Gatherv.
 pub struct Varying<'a> {
-    datatype: &'a Datatype,
+    datatype: Datatype,
     base: *mut u8,
     counts: Counts<'a>,
     displacements: Counts<'a>,
@@ -264,7 +310,7 @@ pub struct Varying<'a> {
 impl<'a> Varying<'a> {
     /// The counts are not negative.
     pub fn new(
-        datatype: &'a Datatype,
+        datatype: &Datatype,
         base: *mut u8,
         counts: Counts<'a>,
         displacements: Counts<'a>,
@@ -274,11 +320,21 @@ impl<'a> Varying<'a> {
             datatype.memory(base, count)?;
         }
         Ok(Varying {
-            datatype,
+            datatype: datatype.clone(),
             base,
             counts,
             displacements,
         })
+    }
+
+    /// The caller may take the arrays back.
+    pub fn into_owned(self) -> Varying<'static> {
+        Varying {
+            datatype: self.datatype,
+            base: self.base,
+            counts: self.counts.into_owned(),
+            displacements: self.displacements.into_owned(),
+        }
     }
 }
 
@@ -289,7 +345,42 @@ impl Blocks for Varying<'_> {
             .extent()
             .wrapping_mul(self.displacements.at(rank) as isize);
         let count = self.counts.at(rank) as usize;
-        described(self.datatype, self.base.wrapping_offset(offset), count)
+        described(&self.datatype, self.base.wrapping_offset(offset), count)
+    }
+
+    fn whole(&self) -> Option<Memory> {
+        None
+    }
+}
+
+/// Blocks each of a datatype of its own, at displacements in bytes: `recvbuf` of MPI_Alltoallw.
+pub struct Mixed {
+    base: *mut u8,
+    blocks: Vec<MixedBlock>,
+}
+
+/// One of [`Mixed`] blocks.
+#[derive(Clone, Debug)]
+pub struct MixedBlock {
+    pub datatype: Datatype,
+    pub count: usize,
+    pub displacement: isize,
+}
+
+impl Mixed {
+    pub fn new(base: *mut u8, blocks: Vec<MixedBlock>) -> Result<Mixed, Overflow> {
+        for block in &blocks {
+            block.datatype.memory(base, block.count)?;
+        }
+        Ok(Mixed { base, blocks })
+    }
+}
+
+impl Blocks for Mixed {
+    fn block(&self, rank: usize) -> Memory {
+        let block = &self.blocks[rank];
+        let base = self.base.wrapping_offset(block.displacement);
+        described(&block.datatype, base, block.count)
     }
 
     fn whole(&self) -> Option<Memory> {

@@ -95,6 +95,11 @@ tables! {
         Any ANY, 16 * KIB => RecursiveDoubling;
         Any ANY, ANY => Rabenseifner;
     }
+    reduce_scatter {
+        Few ANY, 8 * KIB => Linear;
+        Any ANY, 512 * KIB => RecursiveHalving;
+        Any ANY, ANY => Pairwise;
+    }
     gather {
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;

@@ -1,5 +1,7 @@
 //! Communicators: a group and the contexts in which its messages travel (MPI-5.0 chapter 7).
 
+mod held;
+
 use parking_lot::Mutex;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -14,6 +16,13 @@ use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
 use crate::process::process;
 use crate::topology::Topology;
+
+pub(crate) use held::Held;
+use held::Holders;
+
+/// Tags of collective operations are below this, those of persistent ones from here on to twice as much.
+const PERSISTENT_TAGS: u32 = 1 << 30;
+const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::TAG_UB as u32);
 
 /// Names a communicator. Two are predefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +70,9 @@ pub struct Comm {
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
+    /// Persistent collective operations prepared, for theirs.
+    persistent: AtomicU32,
+    holders: Holders,
     pub attributes: Attributes,
 }
 
@@ -76,6 +88,8 @@ impl Comm {
             handler: HandlerCell::new(Handler::Fatal),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
+            persistent: AtomicU32::new(0),
+            holders: Holders::default(),
             attributes: Attributes::new(Holder::Comm),
         }
     }
@@ -95,6 +109,11 @@ impl Comm {
     #[inline]
     pub fn size(&self) -> u32 {
         self.group().size()
+    }
+
+    /// How many ranks its messages may name: its size, or that of an inter-communicator's remote group.
+    pub fn peer_count(&self) -> u32 {
+        self.peers.size()
     }
 
     /// The group that this process is in.
@@ -183,7 +202,13 @@ impl Comm {
 
     /// A tag for the next collective operation, the same on all processes as they call them in one order.
     pub(crate) fn next_operation(&self) -> u32 {
-        self.operations.fetch_add(1, Ordering::Relaxed) & crate::TAG_UB as u32
+        self.operations.fetch_add(1, Ordering::Relaxed) % PERSISTENT_TAGS
+    }
+
+    /// A tag for a persistent collective operation, which no other has while 2^30 are prepared.
+    pub(crate) fn next_persistent(&self) -> u32 {
+        let number = self.persistent.fetch_add(1, Ordering::Relaxed);
+        PERSISTENT_TAGS + number % PERSISTENT_TAGS
     }
 
     /// `MPI_Comm_compare`.
@@ -278,6 +303,6 @@ pub fn free(id: CommId) -> Result<()> {
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
     crate::buffered::forget(&comm);
-    comm.release_numbers();
+    comm.release_unless_held();
     Ok(())
 }

@@ -18,7 +18,8 @@ pub fn receive_init(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Resu
     register(prepare_receive(buffer, source, tag, comm)?)
 }
 
-fn register(start: Box<dyn Fn() -> Result<Request> + Send + Sync>) -> Result<Request> {
+/// An inactive request that starts so.
+pub(crate) fn register(start: Box<dyn Fn() -> Result<Request> + Send + Sync>) -> Result<Request> {
     Compound::Persistent(Persistent {
         start,
         active: Mutex::new(None),

@@ -14,6 +14,7 @@ use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
+use crate::op::UserOp;
 use crate::partitioned::Tags;
 use crate::request::{Compound, Request};
 use crate::table::Table;
@@ -29,6 +30,7 @@ pub mod kind {
     pub const REQUEST: u8 = 7;
     pub const MESSAGE: u8 = 8;
     pub const ERRHANDLER: u8 = 10;
+    pub const OP: u8 = 11;
     pub const COMPOUND: u8 = 12;
 }
 
@@ -54,6 +56,7 @@ pub struct Process {
     pub(crate) comms: Table<Comm>,
     pub(crate) groups: Table<Group>,
     pub(crate) types: Table<UserType>,
+    pub(crate) ops: Table<UserOp>,
     pub(crate) compounds: Table<Compound>,
     /// Requests that nobody asks for, and their data; see `completion::linger`.
     pub(crate) lingering: Mutex<Vec<(Request, Box<dyn Send>)>>,
@@ -160,6 +163,7 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
         kind::COMM => process.comms.current(index),
         kind::GROUP => process.groups.current(index),
         kind::DATATYPE => process.types.current(index),
+        kind::OP => process.ops.current(index),
         kind::COMPOUND => process.compounds.current(index),
         kind::REQUEST | kind::MESSAGE => {
             let id = process.engine.current(index)?;
@@ -218,6 +222,7 @@ impl Process {
             comms: Table::new(kind::COMM),
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),
+            ops: Table::new(kind::OP),
             compounds: Table::new(kind::COMPOUND),
             lingering: Mutex::default(),
             contexts: Contexts::new(),

@@ -179,6 +179,30 @@ fn register_annotated(
     id.ok_or_else(|| argument(Class::NoMem, "newtype", "too many datatypes"))
 }
 
+/// A handle of the library's own for a datatype of the program's.
+pub(crate) struct Lent(TypeId);
+
+impl Lent {
+    /// None for a predefined datatype, whose handle stays, or if there are too many.
+    pub fn new(id: TypeId, datatype: &Datatype) -> Option<Lent> {
+        if as_predefined(id).is_some() {
+            return None;
+        }
+        let id = register_annotated(datatype.clone(), true, annotation::Annotation::default());
+        id.ok().map(Lent)
+    }
+
+    pub fn id(&self) -> TypeId {
+        self.0
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        process().types.remove(self.0.0);
+    }
+}
+
 /// A handle for a datatype that was used to make another: the same for a predefined one, else a new one
 /// (MPI-5.0 §5.1.13).
 pub fn constituent(datatype: &Datatype) -> Result<TypeId> {

@@ -57,7 +57,7 @@ fn varying<'a>(
     lengths: &'a [i64],
     places: &'a [i64],
 ) -> Result<Varying<'a>> {
-    let (counts, displacements) = (Counts::Large(lengths), Counts::Large(places));
+    let (counts, displacements) = (Counts::from(lengths), Counts::from(places));
     let address = words.as_mut_ptr().cast();
     Ok(Varying::new(datatype, address, counts, displacements)?)
 }

@@ -2,8 +2,10 @@ use super::*;
 
 #[test]
 fn names_are_read_from_attributes_and_from_the_list() {
-    let source = "    #[mpi(Send)]\nfn send() {}\n// #[mpi(Recv)]\n#[mpi(Wtime)]\nfn wtime() {}\n";
-    assert_eq!(implemented(source).collect::<Vec<_>>(), ["Send", "Wtime"]);
+    let source = "    #[mpi(Send)]\nfn send() {}\n// #[mpi(Recv)]\n#[mpi(Wtime)]\nfn wtime() {}\n\
+        #[mpi(Scan, Iscan)]\n#[mpi($name)]\n";
+    let names = implemented(source).collect::<Vec<_>>();
+    assert_eq!(names, ["Send", "Wtime", "Scan", "Iscan"]);
     let list = "use x;\nunsupported! {\n    // 3. Some Chapter\n    Bsend, Cancel,\n    Ssend,\n}\nfn other() {}\n";
     assert_eq!(
         unsupported(list),

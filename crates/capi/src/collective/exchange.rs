@@ -3,71 +3,89 @@
 use weft_abi_macros::mpi;
 use weft_mpi::{CommId, TypeId, collective};
 
-use super::vectors;
+use super::{blocks, types, unless_in_place, vectors};
 use crate::argument::Address;
-use crate::array::Numbers;
+use crate::array::{Array, Numbers};
 use crate::entry::Result;
 
-#[mpi(Allgather)]
-fn allgather(
-    sendbuf: Address,
-    sendcount: i64,
-    sendtype: TypeId,
-    recvbuf: Address,
-    recvcount: i64,
-    recvtype: TypeId,
-    comm: CommId,
-) -> Result<()> {
-    let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-    collective::allgather(send, recvbuf.buffer(recvcount, recvtype), comm)
-}
+forms! {
+    #[mpi(Allgather, Iallgather, Allgather_init)]
+    fn allgather(
+        sendbuf: Address,
+        sendcount: i64,
+        sendtype: TypeId,
+        recvbuf: Address,
+        recvcount: i64,
+        recvtype: TypeId,
+        comm: CommId,
+    ) {
+        let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
+        collective::allgather(send, recvbuf.buffer(recvcount, recvtype), comm)
+    }
 
-#[mpi(Allgatherv)]
-fn allgatherv(
-    sendbuf: Address,
-    sendcount: i64,
-    sendtype: TypeId,
-    recvbuf: Address,
-    recvcounts: Numbers,
-    displs: Numbers,
-    recvtype: TypeId,
-    comm: CommId,
-) -> Result<()> {
-    let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-    let receive = vectors(recvbuf, recvcounts, displs, recvtype, comm)?;
-    collective::allgatherv(send, receive, comm)
-}
+    #[mpi(Allgatherv, Iallgatherv, Allgatherv_init)]
+    fn allgatherv(
+        sendbuf: Address,
+        sendcount: i64,
+        sendtype: TypeId,
+        recvbuf: Address,
+        recvcounts: Numbers,
+        displs: Numbers,
+        recvtype: TypeId,
+        comm: CommId,
+    ) {
+        let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
+        let receive = vectors(recvbuf, recvcounts, displs, recvtype, blocks(comm)?)?;
+        collective::allgatherv(send, receive, comm)
+    }
 
-#[mpi(Alltoall)]
-fn alltoall(
-    sendbuf: Address,
-    sendcount: i64,
-    sendtype: TypeId,
-    recvbuf: Address,
-    recvcount: i64,
-    recvtype: TypeId,
-    comm: CommId,
-) -> Result<()> {
-    let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-    collective::alltoall(send, recvbuf.buffer(recvcount, recvtype), comm)
-}
+    #[mpi(Alltoall, Ialltoall, Alltoall_init)]
+    fn alltoall(
+        sendbuf: Address,
+        sendcount: i64,
+        sendtype: TypeId,
+        recvbuf: Address,
+        recvcount: i64,
+        recvtype: TypeId,
+        comm: CommId,
+    ) {
+        let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
+        collective::alltoall(send, recvbuf.buffer(recvcount, recvtype), comm)
+    }
 
-#[mpi(Alltoallv)]
-fn alltoallv(
-    sendbuf: Address,
-    sendcounts: Numbers,
-    sdispls: Numbers,
-    sendtype: TypeId,
-    recvbuf: Address,
-    recvcounts: Numbers,
-    rdispls: Numbers,
-    recvtype: TypeId,
-    comm: CommId,
-) -> Result<()> {
-    let send = match sendbuf.is_in_place() {
-        true => None,
-        false => Some(vectors(sendbuf, sendcounts, sdispls, sendtype, comm)?),
-    };
-    let receive = vectors(recvbuf, recvcounts, rdispls, recvtype, comm)?;
-    collective::alltoallv(send, receive, comm)
+    #[mpi(Alltoallv, Ialltoallv, Alltoallv_init)]
+    fn alltoallv(
+        sendbuf: Address,
+        sendcounts: Numbers,
+        sdispls: Numbers,
+        sendtype: TypeId,
+        recvbuf: Address,
+        recvcounts: Numbers,
+        rdispls: Numbers,
+        recvtype: TypeId,
+        comm: CommId,
+    ) {
+        let ranks = blocks(comm)?;
+        let send = unless_in_place(sendbuf, || vectors(sendbuf, sendcounts, sdispls, sendtype, ranks))?;
+        let receive = vectors(recvbuf, recvcounts, rdispls, recvtype, ranks)?;
+        collective::alltoallv(send, receive, comm)
+    }
+
+    #[mpi(Alltoallw, Ialltoallw, Alltoallw_init)]
+    fn alltoallw(
+        sendbuf: Address,
+        sendcounts: Numbers,
+        sdispls: Numbers,
+        sendtypes: Array<usize>,
+        recvbuf: Address,
+        recvcounts: Numbers,
+        rdispls: Numbers,
+        recvtypes: Array<usize>,
+        comm: CommId,
+    ) {
+        let ranks = blocks(comm)?;
+        let send = unless_in_place(sendbuf, || types(sendbuf, sendcounts, sdispls, sendtypes, ranks))?;
+        let receive = types(recvbuf, recvcounts, rdispls, recvtypes, ranks)?;
+        collective::alltoallw(send, receive, comm)
+    }
 }

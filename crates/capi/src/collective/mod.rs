@@ -1,50 +1,110 @@
-//! Collective communication (MPI-5.0 chapter 6).
+//! Collective communication (MPI-5.0 chapter 6, §8.6).
+
+/// An operation's three forms: blocking, nonblocking (§6.12) and persistent (§6.13). The block checks the arguments
+/// and gives the [`Call`](weft_mpi::collective::Call) that each form makes its own use of.
+macro_rules! forms {
+    ($(
+        #[mpi($blocking:ident, $nonblocking:ident, $init:ident)]
+        fn $module:ident($($parameter:ident: $type:ty,)*) $call:block
+    )*) => {$(
+        mod $module {
+            use super::*;
+            use crate::output::Out;
+            use weft_mpi::{InfoId, Request};
+
+            #[mpi($blocking)]
+            fn blocking($($parameter: $type,)*) -> Result<()> {
+                $call?.run()
+            }
+
+            #[mpi($nonblocking)]
+            fn nonblocking($($parameter: $type,)* request: Out<Request>) -> Result<()> {
+                request.set($call?.begin()?);
+                Ok(())
+            }
+
+            /// No hint is known that would change anything.
+            #[mpi($init)]
+            fn persistent($($parameter: $type,)* info: Option<InfoId>, request: Out<Request>) -> Result<()> {
+                info.map_or(Ok(()), weft_mpi::info::check)?;
+                request.set($call?.prepare()?);
+                Ok(())
+            }
+        }
+    )*};
+}
 
 mod exchange;
+mod neighbor;
+mod op;
 mod reduce;
 mod rooted;
 
 use std::ffi::c_int;
 
-use weft_abi_macros::mpi;
-use weft_mpi::collective::{self, Vectors};
-use weft_mpi::{CommId, Request, TypeId, comm};
+use weft_abi::MPI_ROOT;
+use weft_mpi::collective::{Types, Vectors};
+use weft_mpi::{CommId, TypeId, comm};
 
-use crate::argument::Address;
-use crate::array::Numbers;
+use crate::argument::{Address, Length};
+use crate::array::{Array, Numbers};
 use crate::entry::Result;
-use crate::output::Out;
-
-#[mpi(Barrier)]
-fn barrier(comm: CommId) -> Result<()> {
-    collective::barrier(comm)
-}
-
-#[mpi(Ibarrier)]
-fn ibarrier(comm: CommId, request: Out<Request>) -> Result<()> {
-    request.set(collective::ibarrier(comm)?);
-    Ok(())
-}
+use crate::handle;
 
 /// Whether this process is the root, so that the root's arguments count. A root that is no rank is no process's; the
 /// operation finds it out.
-fn is_root(comm: CommId, root: c_int) -> Result<bool> {
-    Ok(comm::find(comm)?.rank() as c_int == root)
+fn is_root(id: CommId, root: c_int) -> Result<bool> {
+    let comm = comm::find(id)?;
+    Ok(match comm.sides() {
+        None => comm.rank() as c_int == root,
+        Some(_) => root == MPI_ROOT,
+    })
 }
 
-/// A buffer with a count and a displacement per rank of a communicator.
+/// How many blocks a buffer has that has one for each process: of the remote group, where there is one.
+fn blocks(comm: CommId) -> Result<usize> {
+    Ok(comm::find(comm)?.peer_count() as usize)
+}
+
+/// A buffer with a count and a displacement for each of `blocks`.
 fn vectors<'a>(
     address: Address,
     counts: Numbers<'a>,
     displacements: Numbers<'a>,
     datatype: TypeId,
-    comm: CommId,
+    blocks: usize,
 ) -> Result<Vectors<'a>> {
-    let ranks = comm::find(comm)?.size();
     Ok(Vectors {
         address: address.pointer(),
-        counts: counts.of_ranks(ranks)?,
-        displacements: displacements.of_ranks(ranks)?,
+        counts: counts.counts(blocks)?,
+        displacements: displacements.counts(blocks)?,
         datatype,
     })
+}
+
+/// A buffer with a count, a displacement and a datatype for each of `blocks`.
+fn types<'a>(
+    address: Address,
+    counts: Numbers<'a>,
+    displacements: Numbers<'a>,
+    datatypes: Array<'_, usize>,
+    blocks: usize,
+) -> Result<Types<'a>> {
+    let datatypes = datatypes.slice(Length(blocks))?.iter();
+    Ok(Types {
+        address: address.pointer(),
+        counts: counts.counts(blocks)?,
+        displacements: displacements.counts(blocks)?,
+        datatypes: datatypes
+            .map(|&number| handle::datatype(number, "datatypes"))
+            .collect::<Result<_>>()?,
+    })
+}
+
+/// None for `MPI_IN_PLACE`, for which the other arguments mean nothing.
+fn unless_in_place<T>(address: Address, make: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    match address.is_in_place() {
+        true => Ok(None),
+        false => make().map(Some),
+    }
 }

@@ -1,65 +1,105 @@
-//! Reductions (MPI-5.0 §6.9, §6.11).
+//! Reductions and scans (MPI-5.0 §6.9 to §6.11).
 
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
 use weft_mpi::collective::{self, Reduce};
-use weft_mpi::{CommId, Op, TypeId};
+use weft_mpi::{CommId, OpId, TypeId, comm};
 
 use crate::argument::Address;
+use crate::array::Numbers;
 use crate::entry::Result;
-use crate::output::Out;
 
-#[mpi(Reduce)]
-fn reduce(
-    sendbuf: Address,
-    recvbuf: Address,
-    count: i64,
-    datatype: TypeId,
-    op: Op,
-    root: c_int,
-    comm: CommId,
-) -> Result<()> {
-    collective::reduce(arguments(sendbuf, recvbuf, count, datatype, op), root, comm)
+forms! {
+    #[mpi(Reduce, Ireduce, Reduce_init)]
+    fn reduce(
+        sendbuf: Address,
+        recvbuf: Address,
+        count: i64,
+        datatype: TypeId,
+        op: OpId,
+        root: c_int,
+        comm: CommId,
+    ) {
+        collective::reduce(arguments(sendbuf, recvbuf, count, datatype, op), root, comm)
+    }
+
+    #[mpi(Allreduce, Iallreduce, Allreduce_init)]
+    fn allreduce(
+        sendbuf: Address,
+        recvbuf: Address,
+        count: i64,
+        datatype: TypeId,
+        op: OpId,
+        comm: CommId,
+    ) {
+        collective::allreduce(arguments(sendbuf, recvbuf, count, datatype, op), comm)
+    }
+
+    #[mpi(Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init)]
+    fn reduce_scatter_block(
+        sendbuf: Address,
+        recvbuf: Address,
+        recvcount: i64,
+        datatype: TypeId,
+        op: OpId,
+        comm: CommId,
+    ) {
+        let arguments = arguments(sendbuf, recvbuf, recvcount, datatype, op);
+        collective::reduce_scatter_block(arguments, comm)
+    }
+
+    #[mpi(Reduce_scatter, Ireduce_scatter, Reduce_scatter_init)]
+    fn reduce_scatter(
+        sendbuf: Address,
+        recvbuf: Address,
+        recvcounts: Numbers,
+        datatype: TypeId,
+        op: OpId,
+        comm: CommId,
+    ) {
+        let counts = recvcounts.counts(comm::find(comm)?.size() as usize)?;
+        let arguments = arguments(sendbuf, recvbuf, 0, datatype, op);
+        collective::reduce_scatter(arguments, &counts, comm)
+    }
+
+    #[mpi(Scan, Iscan, Scan_init)]
+    fn scan(
+        sendbuf: Address,
+        recvbuf: Address,
+        count: i64,
+        datatype: TypeId,
+        op: OpId,
+        comm: CommId,
+    ) {
+        collective::scan(arguments(sendbuf, recvbuf, count, datatype, op), comm)
+    }
+
+    #[mpi(Exscan, Iexscan, Exscan_init)]
+    fn exscan(
+        sendbuf: Address,
+        recvbuf: Address,
+        count: i64,
+        datatype: TypeId,
+        op: OpId,
+        comm: CommId,
+    ) {
+        collective::exscan(arguments(sendbuf, recvbuf, count, datatype, op), comm)
+    }
 }
 
-#[mpi(Allreduce)]
-fn allreduce(
-    sendbuf: Address,
-    recvbuf: Address,
+#[mpi(Reduce_local)]
+fn reduce_local(
+    inbuf: Address,
+    inoutbuf: Address,
     count: i64,
     datatype: TypeId,
-    op: Op,
-    comm: CommId,
+    op: OpId,
 ) -> Result<()> {
-    collective::allreduce(arguments(sendbuf, recvbuf, count, datatype, op), comm)
+    collective::reduce_local(arguments(inbuf, inoutbuf, count, datatype, op))
 }
 
-#[mpi(Scan)]
-fn scan(
-    sendbuf: Address,
-    recvbuf: Address,
-    count: i64,
-    datatype: TypeId,
-    op: Op,
-    comm: CommId,
-) -> Result<()> {
-    collective::scan(arguments(sendbuf, recvbuf, count, datatype, op), comm)
-}
-
-#[mpi(Exscan)]
-fn exscan(
-    sendbuf: Address,
-    recvbuf: Address,
-    count: i64,
-    datatype: TypeId,
-    op: Op,
-    comm: CommId,
-) -> Result<()> {
-    collective::exscan(arguments(sendbuf, recvbuf, count, datatype, op), comm)
-}
-
-fn arguments(sendbuf: Address, recvbuf: Address, count: i64, datatype: TypeId, op: Op) -> Reduce {
+fn arguments(sendbuf: Address, recvbuf: Address, count: i64, datatype: TypeId, op: OpId) -> Reduce {
     Reduce {
         input: (!sendbuf.is_in_place()).then(|| sendbuf.pointer().cast_const()),
         output: recvbuf.pointer(),
@@ -67,10 +107,4 @@ fn arguments(sendbuf: Address, recvbuf: Address, count: i64, datatype: TypeId, o
         datatype,
         op,
     }
-}
-
-#[mpi(Op_commutative)]
-fn op_commutative(op: Op, commute: Out<bool>) -> Result<()> {
-    commute.set(op.is_commutative());
-    Ok(())
 }

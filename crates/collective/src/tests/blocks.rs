@@ -93,7 +93,8 @@ fn allgatherv_keeps_lengths_and_displacements() {
                 .collect();
             let into: Vec<_> = (0..size).map(|_| Buffer::new(1, 3 * size, false)).collect();
             let results = world.run(async |channel, rank| {
-                let (counts, displacements) = (Counts::Int(&counts), Counts::Int(&displacements));
+                let (counts, displacements) =
+                    (Counts::from(&counts[..]), Counts::from(&displacements[..]));
                 let datatype = &into[rank].datatype;
                 let blocks =
                     Varying::new(datatype, into[rank].pointer(), counts, displacements).unwrap();
@@ -169,7 +170,7 @@ fn alltoallv_keeps_lengths() {
                     let datatype = &sent[rank].datatype;
                     let (counts, displacements) = (&counts[rank], &displacements);
                     let (counts, displacements) =
-                        (Counts::Large(counts), Counts::Large(displacements));
+                        (Counts::from(&counts[..]), Counts::from(&displacements[..]));
                     Varying::new(datatype, buffer.pointer(), counts, displacements).unwrap()
                 };
                 let (send, receive) = (varying(&sent[rank]), varying(&into[rank]));

@@ -4,6 +4,9 @@
 mod blocks;
 mod data;
 mod errors;
+mod inter;
+mod neighborhood;
+mod reduce_scatter;
 mod reductions;
 mod rooted;
 mod world;

@@ -8,12 +8,12 @@ use weft_datatype::{Datatype, Op, Predefined};
 
 /// Composition of the affine maps x -> a x + b modulo 2^32: associative, not commutative. An element is `a`,
 /// a hole, `b`.
-struct Compose {
-    commutative: bool,
+pub(super) struct Compose {
+    pub commutative: bool,
 }
 
-const HOLE: u32 = 0x5eed_0b5e;
-type Map = [u32; 3];
+pub(super) const HOLE: u32 = 0x5eed_0b5e;
+pub(super) type Map = [u32; 3];
 
 fn compose(f: Map, g: Map) -> Map {
     if f[0] == g[0] && f[0] == 1 {
@@ -44,12 +44,12 @@ impl Combine for Compose {
     }
 }
 
-fn map_type() -> Datatype {
+pub(super) fn map_type() -> Datatype {
     Datatype::vector(2, 1, 2, &Predefined::Uint32.into()).unwrap()
 }
 
 /// Rank `rank`'s operand. Shifts commute, so the operation may say so.
-fn operand(rank: usize, count: usize, commutative: bool) -> Vec<Map> {
+pub(super) fn operand(rank: usize, count: usize, commutative: bool) -> Vec<Map> {
     let factor = |index: usize| {
         if commutative {
             1
@@ -63,7 +63,7 @@ fn operand(rank: usize, count: usize, commutative: bool) -> Vec<Map> {
 }
 
 /// The operands of these ranks combined, in order.
-fn expected(ranks: std::ops::Range<usize>, count: usize, commutative: bool) -> Vec<Map> {
+pub(super) fn expected(ranks: std::ops::Range<usize>, count: usize, commutative: bool) -> Vec<Map> {
     let fold = |total: Vec<Map>, rank: usize| {
         let next = operand(rank, count, commutative);
         total

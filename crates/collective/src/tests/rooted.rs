@@ -142,12 +142,12 @@ fn gatherv_and_scatterv_keep_lengths_and_displacements() {
                 .collect();
             let results = world.run(async |channel, rank| {
                 let varying = |counts| {
-                    let displacements = Counts::Large(&displacements);
+                    let displacements = Counts::from(&displacements[..]);
                     Varying::new(&middle.datatype, middle.pointer(), counts, displacements).unwrap()
                 };
                 let (gathered, scattered) = (
-                    varying(Counts::Int(&counts)),
-                    varying(Counts::Large(&large)),
+                    varying(Counts::from(&counts[..])),
+                    varying(Counts::from(&large[..])),
                 );
                 let blocks = (rank == root).then_some(&gathered as &dyn Blocks);
                 gatherv(channel, Some(sent[rank].memory()), blocks, root).await?;

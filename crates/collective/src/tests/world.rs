@@ -134,14 +134,18 @@ impl World {
 
     /// Runs `operation` on all ranks to the end, and says what each returned.
     pub fn run<T>(&self, operation: impl AsyncFn(&Channel<'_, Rank<'_>>, usize) -> T) -> Vec<T> {
+        self.run_ranks(async |rank| operation(&Channel::new(rank, TAG), rank.rank).await)
+    }
+
+    /// The same for operations that make their own channels.
+    pub fn run_ranks<T>(&self, operation: impl AsyncFn(&Rank<'_>) -> T) -> Vec<T> {
         let ranks: Vec<_> = (0..self.size)
             .map(|rank| Rank { world: self, rank })
             .collect();
-        let channels: Vec<_> = ranks.iter().map(|rank| Channel::new(rank, TAG)).collect();
         let mut results: Vec<Option<T>> = (0..self.size).map(|_| None).collect();
         let mut futures: Vec<Pin<Box<dyn Future<Output = T>>>> = Vec::new();
-        for (rank, channel) in channels.iter().enumerate() {
-            futures.push(Box::pin(operation(channel, rank)));
+        for rank in &ranks {
+            futures.push(Box::pin(operation(rank)));
         }
         let mut context = Context::from_waker(Waker::noop());
         let mut unfinished: Vec<usize> = (0..self.size).collect();
@@ -256,5 +260,46 @@ impl PointToPoint for Rank<'_> {
             }
             Status::Used => panic!("request {request} was used up before"),
         }
+    }
+}
+
+/// A group of a world's ranks, as one of them or one of another group sees it.
+pub struct Group<'w> {
+    pub own: &'w Rank<'w>,
+    /// This one's rank in its own group.
+    pub rank: usize,
+    /// Where the group's ranks begin.
+    pub start: usize,
+    pub size: usize,
+}
+
+impl PointToPoint for Group<'_> {
+    type Request = usize;
+    type Error = Error;
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn oversubscribed(&self) -> bool {
+        self.own.oversubscribed()
+    }
+
+    fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<usize, Error> {
+        assert!(to < self.size);
+        self.own.send(self.start + to, tag, memory)
+    }
+
+    fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<usize, Error> {
+        assert!(from < self.size);
+        self.own.receive(self.start + from, tag, memory)
+    }
+
+    fn poll(&self, request: usize) -> Option<Result<usize, Error>> {
+        self.own.poll(request)
     }
 }

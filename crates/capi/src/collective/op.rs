@@ -1,0 +1,84 @@
+//! Reduction operations (MPI-5.0 §6.9.5).
+
+use std::ffi::{c_int, c_void};
+
+use weft_abi::{MPI_Count, MPI_Datatype, MPI_User_function, MPI_User_function_c};
+use weft_abi_macros::mpi;
+use weft_mpi::op::{self, Function};
+use weft_mpi::{OpId, TypeId};
+
+use crate::argument::null_pointer;
+use crate::entry::{FromC, Result};
+use crate::handle::InOut;
+use crate::output::{Out, Output};
+
+/// A function that combines as many operands as a number of type `C` says.
+type Combining<C> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
+
+/// One of the program's.
+#[derive(Clone, Copy)]
+enum UserFunction {
+    Int(Combining<c_int>),
+    Large(Combining<MPI_Count>),
+}
+
+impl FromC<MPI_User_function> for UserFunction {
+    unsafe fn from_c(raw: MPI_User_function, name: &'static str) -> Result<UserFunction> {
+        let function = raw.ok_or_else(|| null_pointer(name))?;
+        Ok(UserFunction::Int(function))
+    }
+}
+
+/// The large-count form's.
+impl FromC<MPI_User_function_c> for UserFunction {
+    unsafe fn from_c(raw: MPI_User_function_c, name: &'static str) -> Result<UserFunction> {
+        let function = raw.ok_or_else(|| null_pointer(name))?;
+        Ok(UserFunction::Large(function))
+    }
+}
+
+impl Function for UserFunction {
+    fn limit(&self) -> usize {
+        match self {
+            UserFunction::Int(_) => c_int::MAX as usize,
+            UserFunction::Large(_) => isize::MAX as usize,
+        }
+    }
+
+    unsafe fn apply(&self, input: *const u8, inout: *mut u8, count: usize, datatype: TypeId) {
+        let (input, inout) = (input.cast_mut().cast(), inout.cast());
+        let mut datatype = datatype.into_c();
+        // SAFETY of both: the program's function for such operands, which are valid by this function's contract.
+        match *self {
+            UserFunction::Int(function) => {
+                let mut length = count as c_int;
+                // SAFETY: as above.
+                unsafe { function(input, inout, &mut length, &mut datatype) }
+            }
+            UserFunction::Large(function) => {
+                let mut length = count as MPI_Count;
+                // SAFETY: as above.
+                unsafe { function(input, inout, &mut length, &mut datatype) }
+            }
+        }
+    }
+}
+
+#[mpi(Op_create)]
+fn op_create(user_fn: UserFunction, commute: bool, op: Out<OpId>) -> Result<()> {
+    op.set(op::create(user_fn, commute)?);
+    Ok(())
+}
+
+#[mpi(Op_free)]
+fn op_free(op: InOut<OpId>) -> Result<()> {
+    op::free(op.get("op")?)?;
+    op.clear();
+    Ok(())
+}
+
+#[mpi(Op_commutative)]
+fn op_commutative(op: OpId, commute: Out<bool>) -> Result<()> {
+    commute.set(op::is_commutative(op)?);
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! MPI_Reduce_scatter and MPI_Reduce_scatter_block (MPI-5.0 §6.10).
+
+pub(crate) mod linear;
+mod pairwise;
+mod recursive_halving;
+
+use std::ops::Range;
+
+use crate::select;
+use crate::{Channel, PointToPoint, Reduction};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Linear,
+    Pairwise,
+    RecursiveHalving,
+}
+
+impl Algorithm {
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Linear,
+        Algorithm::Pairwise,
+        Algorithm::RecursiveHalving,
+    ];
+}
+
+/// Which elements of the result each rank gets: in rank order, all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shares {
+    /// As many for each.
+    Equal(usize),
+    /// Where each rank's begin, and last where they end.
+    Bounds(Vec<usize>),
+}
+
+impl Shares {
+    /// How many elements a rank gets.
+    pub fn of(&self, rank: usize) -> usize {
+        self.range(rank).len()
+    }
+
+    pub(crate) fn range(&self, rank: usize) -> Range<usize> {
+        match self {
+            Shares::Equal(count) => rank * count..(rank + 1) * count,
+            Shares::Bounds(bounds) => bounds[rank]..bounds[rank + 1],
+        }
+    }
+}
+
+/// Reduces everyone's input, and puts each rank's share of the result at the beginning of its output.
+pub async fn reduce_scatter<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+    shares: &Shares,
+) -> Result<(), P::Error> {
+    let call = channel.call(reduction.bytes());
+    run(channel, reduction, shares, select::reduce_scatter(call)).await
+}
+
+/// A reduction by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+    shares: &Shares,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if channel.size() == 1 {
+        reduction.input().copy_to(reduction.output());
+    } else if reduction.bytes() > 0 {
+        match algorithm {
+            Algorithm::Linear => linear::run(channel, &reduction, shares).await,
+            Algorithm::Pairwise => pairwise::run(channel, &reduction, shares).await,
+            Algorithm::RecursiveHalving => {
+                recursive_halving::run(channel, &reduction, shares).await;
+            }
+        }
+    }
+    channel.finish()
+}

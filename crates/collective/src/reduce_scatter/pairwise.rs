@@ -1,0 +1,49 @@
+//! Each rank sends every other its share of the operand, at growing distances around the ring, and combines what
+//! comes for its own: for long vectors, with room for three shares.
+//!
+//! What comes is of the ranks below from the nearest down, and then of those above from the last down, so that two
+//! partial results grow downwards and keep the order.
+
+use super::Shares;
+use crate::{Channel, PointToPoint, Reduction};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    shares: &Shares,
+) {
+    let rank = channel.rank();
+    let own = reduction.share(shares.range(rank));
+    let scratch = own.scratch(3);
+    let below = own.in_scratch(&scratch, 0);
+    let above = own.in_scratch(&scratch, 1);
+    let spare = own.in_scratch(&scratch, 2);
+    own.input().copy_to(below);
+    for distance in 1..channel.size() {
+        let (to, from) = (channel.after(distance), channel.before(distance));
+        let first_above = distance == rank + 1;
+        let into = if first_above { above } else { spare };
+        let incoming = match own.count() {
+            0 => None,
+            _ => channel.receive(from, into.memory()),
+        };
+        let theirs = reduction.input().part(shares.range(to)).memory();
+        let outgoing = match theirs.bytes {
+            0 => None,
+            _ => channel.send(to, theirs),
+        };
+        channel.wait_all(&[incoming, outgoing]).await;
+        if from < rank {
+            own.combine(spare, below);
+        } else if !first_above {
+            own.combine(spare, above);
+        }
+    }
+    let mut result = below;
+    if rank + 1 < channel.size() {
+        own.combine(below, above);
+        result = above;
+    }
+    // Not before: in place, the output holds operands until they are sent.
+    result.copy_to(own.output());
+}

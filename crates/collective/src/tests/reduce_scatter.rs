@@ -1,0 +1,92 @@
+//! Reductions whose result is shared out, with an operation that shows in which order operands were combined.
+
+use super::reductions::{Compose, HOLE, expected, map_type, operand};
+use super::world::World;
+use crate::Reduction;
+use crate::reduce_scatter::{self, Algorithm, Shares};
+use std::cell::RefCell;
+
+/// Counts of each rank: all alike, or none for some and several for others.
+fn shares(size: usize, kind: usize) -> Shares {
+    let count = |rank: usize| match kind {
+        0 => 2,
+        1 => rank % 3,
+        _ => 5 * usize::from(rank + 1 == size),
+    };
+    if kind == 0 {
+        return Shares::Equal(2);
+    }
+    let mut bounds = vec![0];
+    for rank in 0..size {
+        bounds.push(bounds[rank] + count(rank));
+    }
+    Shares::Bounds(bounds)
+}
+
+fn check(
+    size: usize,
+    kind: usize,
+    commutative: bool,
+    in_place: bool,
+    algorithm: Option<Algorithm>,
+) {
+    let world = World::new(size, (size * 7 + kind) as u64);
+    let (datatype, op) = (map_type(), Compose { commutative });
+    let shares = shares(size, kind);
+    let count = shares.range(size - 1).end;
+    let inputs: Vec<_> = (0..size)
+        .map(|rank| operand(rank, count, commutative))
+        .collect();
+    let outputs: Vec<_> = (0..size)
+        .map(|rank| {
+            RefCell::new(match in_place {
+                true => inputs[rank].clone(),
+                false => vec![[0, HOLE, 0]; count],
+            })
+        })
+        .collect();
+    let results = world.run(async |channel, rank| {
+        let input = (!in_place).then(|| inputs[rank].as_ptr().cast());
+        let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
+        // SAFETY: the buffers outlive the operation, and the operation is for the type.
+        let reduction = unsafe { Reduction::new(&op, &datatype, count, input, output).unwrap() };
+        match algorithm {
+            Some(algorithm) => reduce_scatter::run(channel, reduction, &shares, algorithm).await,
+            None => crate::reduce_scatter(channel, reduction, &shares).await,
+        }
+    });
+    assert!(results.iter().all(Result::is_ok) && world.is_quiet());
+    let all = match size {
+        0 => Vec::new(),
+        _ => expected(0..size, count, commutative),
+    };
+    for rank in 0..size {
+        let own = shares.range(rank);
+        let output = outputs[rank].borrow();
+        assert_eq!(
+            output[..own.len()],
+            all[own.clone()],
+            "{algorithm:?}: rank {rank} of {size}, counts {kind}"
+        );
+        if !in_place {
+            assert!(output[own.len()..].iter().all(|map| *map == [0, HOLE, 0]));
+        }
+        assert_eq!(inputs[rank], operand(rank, count, commutative));
+    }
+}
+
+#[test]
+fn every_rank_gets_its_share_combined_in_rank_order() {
+    for size in (1..=17).chain([20]) {
+        for kind in 0..3 {
+            for commutative in [false, true] {
+                for in_place in [false, true] {
+                    for &algorithm in Algorithm::ALL {
+                        check(size, kind, commutative, in_place, Some(algorithm));
+                    }
+                    check(size, kind, commutative, in_place, None);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! From all processes to all (MPI-5.0 §6.7, §6.8).
+
+use weft_collective::inter::{self, Sides};
+use weft_collective::{Blocks, Channel};
+use weft_transport::Memory;
+
+use super::blocks::{Layout, Types, Vectors};
+use super::call::{Call, Plan, comm as shared};
+use super::peers::Peers;
+use super::{check_distinct, not_in_place, optional_memory};
+use crate::comm::{Comm, CommId};
+use crate::error::Result;
+use crate::point_to_point::Buffer;
+
+/// Nothing to send is `MPI_IN_PLACE`, which an inter-communicator does not have (MPI-5.0 §6.2.3).
+fn check_in_place<T>(comm: &Comm, send: &Option<T>) -> Result<()> {
+    match comm.sides() {
+        Some(_) => not_in_place(send.as_ref(), "sendbuf").map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+pub struct Allgather<'a> {
+    send: Option<Memory>,
+    receive: Layout<'a>,
+}
+
+/// `MPI_Allgather`.
+pub fn allgather(
+    send: Option<Buffer>,
+    receive: Buffer,
+    comm: CommId,
+) -> Result<Call<Allgather<'static>>> {
+    let comm = shared(comm)?;
+    check_in_place(&comm, &send)?;
+    check_distinct(send, receive.address)?;
+    let send = optional_memory(send)?;
+    let receive = Layout::equal(receive, comm.peer_count())?;
+    Ok(Call::new(comm, Allgather { send, receive }))
+}
+
+/// `MPI_Allgatherv`.
+pub fn allgatherv<'a>(
+    send: Option<Buffer>,
+    receive: Vectors<'a>,
+    comm: CommId,
+) -> Result<Call<Allgather<'a>>> {
+    let comm = shared(comm)?;
+    check_in_place(&comm, &send)?;
+    let send = optional_memory(send)?;
+    let receive = Layout::varying(receive, comm.peer_count())?;
+    Ok(Call::new(comm, Allgather { send, receive }))
+}
+
+impl Plan for Allgather<'_> {
+    type Kept = Allgather<'static>;
+
+    fn kept(self) -> Allgather<'static> {
+        Allgather {
+            send: self.send,
+            receive: self.receive.kept(),
+        }
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let send = self.send.clone();
+        match self.receive.is_equal() {
+            true => weft_collective::allgather(channel, send, &self.receive).await,
+            false => weft_collective::allgatherv(channel, send, &self.receive).await,
+        }
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let send = not_in_place(self.send.clone(), "sendbuf")?;
+        inter::allgather(sides, send, &self.receive).await
+    }
+}
+
+pub struct Alltoall<'a> {
+    send: Option<Layout<'a>>,
+    receive: Layout<'a>,
+}
+
+/// `MPI_Alltoall`.
+pub fn alltoall(
+    send: Option<Buffer>,
+    receive: Buffer,
+    comm: CommId,
+) -> Result<Call<Alltoall<'static>>> {
+    let comm = shared(comm)?;
+    check_in_place(&comm, &send)?;
+    check_distinct(send, receive.address)?;
+    let ranks = comm.peer_count();
+    let send = send.map(|send| Layout::equal(send, ranks)).transpose()?;
+    let receive = Layout::equal(receive, ranks)?;
+    Ok(Call::new(comm, Alltoall { send, receive }))
+}
+
+/// `MPI_Alltoallv`.
+pub fn alltoallv<'a>(
+    send: Option<Vectors<'a>>,
+    receive: Vectors<'a>,
+    comm: CommId,
+) -> Result<Call<Alltoall<'a>>> {
+    let comm = shared(comm)?;
+    check_in_place(&comm, &send)?;
+    let ranks = comm.peer_count();
+    let send = send.map(|send| Layout::varying(send, ranks)).transpose()?;
+    let receive = Layout::varying(receive, ranks)?;
+    Ok(Call::new(comm, Alltoall { send, receive }))
+}
+
+/// `MPI_Alltoallw`.
+pub fn alltoallw<'a>(
+    send: Option<Types<'a>>,
+    receive: Types<'a>,
+    comm: CommId,
+) -> Result<Call<Alltoall<'a>>> {
+    let comm = shared(comm)?;
+    check_in_place(&comm, &send)?;
+    let ranks = comm.peer_count();
+    let send = send.map(|send| Layout::mixed(send, ranks)).transpose()?;
+    let receive = Layout::mixed(receive, ranks)?;
+    Ok(Call::new(comm, Alltoall { send, receive }))
+}
+
+impl Plan for Alltoall<'_> {
+    type Kept = Alltoall<'static>;
+
+    fn kept(self) -> Alltoall<'static> {
+        Alltoall {
+            send: self.send.map(Layout::kept),
+            receive: self.receive.kept(),
+        }
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let send = self.send.as_ref().map(|send| send as &dyn Blocks);
+        match self.receive.is_equal() {
+            true => weft_collective::alltoall(channel, send, &self.receive).await,
+            false => weft_collective::alltoallv(channel, send, &self.receive).await,
+        }
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let send = not_in_place(self.send.as_ref(), "sendbuf")?;
+        inter::alltoall(sides, send, &self.receive).await
+    }
+}

@@ -1,0 +1,126 @@
+//! Buffers of blocks, one for each process.
+
+use weft_collective::{Blocks, Counts, Mixed, MixedBlock, Uniform, Varying};
+use weft_transport::Memory;
+
+use super::checked_count;
+use crate::error::handler::argument;
+use crate::error::{Class, Result};
+use crate::point_to_point::Buffer;
+use crate::types::{self, TypeId};
+
+/// A buffer of blocks of differing lengths: one count and displacement, in extents, per process.
+#[derive(Clone)]
+pub struct Vectors<'a> {
+    pub address: *mut u8,
+    pub counts: Counts<'a>,
+    pub displacements: Counts<'a>,
+    pub datatype: TypeId,
+}
+
+/// A buffer of blocks of differing datatypes: one count, displacement in bytes, and datatype per process.
+#[derive(Clone)]
+pub struct Types<'a> {
+    pub address: *mut u8,
+    pub counts: Counts<'a>,
+    pub displacements: Counts<'a>,
+    pub datatypes: Vec<TypeId>,
+}
+
+/// A checked buffer of blocks.
+pub(super) enum Layout<'a> {
+    Uniform(Uniform),
+    Varying(Varying<'a>),
+    Mixed(Mixed),
+}
+
+impl<'a> Layout<'a> {
+    /// Of equal blocks, each as the buffer says.
+    pub fn equal(buffer: Buffer, ranks: u32) -> Result<Layout<'a>> {
+        let count = checked_count(buffer.count, "count")?;
+        // All checks of a buffer that holds all blocks.
+        let all = buffer
+            .count
+            .checked_mul(i64::from(ranks))
+            .ok_or(weft_datatype::Overflow)?;
+        types::memory(buffer.address, all, buffer.datatype)?;
+        let datatype = types::committed(buffer.datatype)?;
+        let blocks = Uniform::new(&datatype, buffer.address, count, ranks as usize)?;
+        Ok(Layout::Uniform(blocks))
+    }
+
+    pub fn varying(vectors: Vectors<'a>, ranks: u32) -> Result<Layout<'a>> {
+        let Vectors {
+            address,
+            counts,
+            displacements,
+            datatype,
+        } = vectors;
+        let datatype = types::committed(datatype)?;
+        let mut elements = 0;
+        for rank in 0..ranks as usize {
+            elements += checked_count(counts.at(rank), "counts")?;
+        }
+        let has_data = elements > 0 && datatype.size() > 0;
+        if address.is_null() && has_data && datatype.true_lower_bound() == 0 {
+            return Err(no_blocks());
+        }
+        let blocks = Varying::new(&datatype, address, counts, displacements)?;
+        Ok(Layout::Varying(blocks))
+    }
+
+    pub fn mixed(types: Types<'a>, ranks: u32) -> Result<Layout<'a>> {
+        let block = |rank: usize| {
+            let count = checked_count(types.counts.at(rank), "counts")?;
+            let datatype = types::committed(types.datatypes[rank])?;
+            let displacement = types.displacements.at(rank) as isize;
+            let start = datatype.true_lower_bound().wrapping_add(displacement);
+            if types.address.is_null() && count > 0 && datatype.size() > 0 && start == 0 {
+                return Err(no_blocks());
+            }
+            Ok(MixedBlock {
+                datatype,
+                count,
+                displacement,
+            })
+        };
+        let blocks = (0..ranks as usize).map(block).collect::<Result<_>>()?;
+        Ok(Layout::Mixed(Mixed::new(types.address, blocks)?))
+    }
+
+    pub fn kept(self) -> Layout<'static> {
+        match self {
+            Layout::Uniform(blocks) => Layout::Uniform(blocks),
+            Layout::Varying(blocks) => Layout::Varying(blocks.into_owned()),
+            Layout::Mixed(blocks) => Layout::Mixed(blocks),
+        }
+    }
+
+    fn blocks(&self) -> &dyn Blocks {
+        match self {
+            Layout::Uniform(blocks) => blocks,
+            Layout::Varying(blocks) => blocks,
+            Layout::Mixed(blocks) => blocks,
+        }
+    }
+
+    /// Whether all blocks are as long on all processes, as far as the call says.
+    pub fn is_equal(&self) -> bool {
+        matches!(self, Layout::Uniform(_))
+    }
+}
+
+impl Blocks for Layout<'_> {
+    fn block(&self, rank: usize) -> Memory {
+        self.blocks().block(rank)
+    }
+
+    fn whole(&self) -> Option<Memory> {
+        self.blocks().whole()
+    }
+}
+
+fn no_blocks() -> crate::Error {
+    let what = "a null pointer for blocks that are not empty";
+    argument(Class::Buffer, "buf", what)
+}

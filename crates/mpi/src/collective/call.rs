@@ -1,0 +1,147 @@
+//! What can be done with a collective operation whose arguments are checked.
+
+use std::sync::Arc;
+
+use weft_collective::inter::Sides;
+use weft_collective::{Channel, run_blocking};
+
+use super::peers::Peers;
+use crate::comm::{Comm, CommId, Held, Traffic};
+use crate::error::Result;
+use crate::operation::{self, Awaited, Whole};
+use crate::persistent;
+use crate::request::{Request, Status};
+
+/// A collective operation's checked arguments, and how it runs.
+pub trait Plan {
+    /// The same without what the caller may take back: arrays of counts and the like.
+    type Kept: Plan + 'static;
+
+    fn kept(self) -> Self::Kept;
+
+    /// On an intra-communicator.
+    fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
+
+    /// On an inter-communicator.
+    fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
+}
+
+/// A collective operation that can run: at once, beside other calls, or again and again.
+pub struct Call<P> {
+    comm: Arc<Comm>,
+    plan: P,
+}
+
+/// The tags of one operation: in the communicator, and in its local one.
+#[derive(Clone, Copy)]
+struct Tags {
+    own: u32,
+    local: u32,
+}
+
+impl Tags {
+    /// The same on all processes, as all of them make their calls in one order (MPI-5.0 §6.1).
+    fn next(comm: &Comm, tag: impl Fn(&Comm) -> u32) -> Tags {
+        let own = tag(comm);
+        let local = comm.sides().map_or(own, |(local, _)| tag(local));
+        Tags { own, local }
+    }
+}
+
+impl<P: Plan> Call<P> {
+    pub(super) fn new(comm: Arc<Comm>, plan: P) -> Call<P> {
+        Call { comm, plan }
+    }
+
+    /// The blocking form.
+    pub fn run(self) -> Result<()> {
+        let Call { comm, plan } = self;
+        let tags = Tags::next(&comm, Comm::next_operation);
+        let peers = Peers::all(&comm);
+        let channel = Channel::new(&peers, tags.own);
+        let Some((local, _)) = comm.sides() else {
+            return run_blocking(plan.within(&channel), || peers.wait());
+        };
+        let local_peers = Peers::all(local);
+        let sides = Sides {
+            local: Channel::new(&local_peers, tags.local),
+            remote: channel,
+        };
+        run_blocking(plan.between(&sides), || {
+            peers.wait();
+            local_peers.wait();
+        })
+    }
+
+    /// The nonblocking form (MPI-5.0 §6.12).
+    pub fn begin(self) -> Result<Request> {
+        let tags = Tags::next(&self.comm, Comm::next_operation);
+        let prepared = Prepared(Arc::new(Inner {
+            comm: Held::new(self.comm),
+            plan: self.plan.kept(),
+            tags,
+        }));
+        prepared.start()
+    }
+
+    /// The persistent form (MPI-5.0 §6.13). Its starts need not come in one order on all processes, so their tag is
+    /// one that the operation keeps; between two processes its messages do not overtake each other from start to start.
+    pub fn prepare(self) -> Result<Request> {
+        let tags = Tags::next(&self.comm, Comm::next_persistent);
+        let prepared = Prepared(Arc::new(Inner {
+            comm: Held::new(self.comm),
+            plan: self.plan.kept(),
+            tags,
+        }));
+        persistent::register(Box::new(move || prepared.start()))
+    }
+}
+
+struct Inner<P> {
+    comm: Held,
+    plan: P,
+    tags: Tags,
+}
+
+/// An operation that does not need its call any more.
+struct Prepared<P>(Arc<Inner<P>>);
+
+// SAFETY: a plan is addresses, datatypes and numbers, which no one changes, and it is used by one operation at a time.
+// Whose thread then works on the user's memory does not matter, as with `Memory`.
+unsafe impl<P> Send for Prepared<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for Prepared<P> {}
+
+impl<P: Plan + 'static> Prepared<P> {
+    fn start(&self) -> Result<Request> {
+        let inner = self.0.clone();
+        let comm = &inner.comm;
+        let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
+        operation::begin(lane, context, |awaited| {
+            // SAFETY: what is not `Send` is the plan, which may be sent (see `Prepared`), and the channels and peers,
+            // which the future owns.
+            unsafe { Whole::new(run(inner, awaited)) }
+        })
+    }
+}
+
+async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> {
+    let Inner { comm, plan, tags } = &*inner;
+    let peers = Peers::of_operation(comm, &awaited);
+    let channel = Channel::new(&peers, tags.own);
+    match comm.sides() {
+        None => plan.within(&channel).await?,
+        Some((local, _)) => {
+            let local = Peers::of_operation(local, &awaited);
+            let local = Channel::new(&local, tags.local);
+            let remote = channel;
+            plan.between(&Sides { local, remote }).await?;
+        }
+    }
+    Ok(Status::EMPTY)
+}
+
+/// The communicator of a call, for its length.
+pub(super) fn comm(id: CommId) -> Result<Arc<Comm>> {
+    crate::comm::share(id)
+}

@@ -1,0 +1,78 @@
+//! Collective operations (MPI-5.0 chapter 6): arguments checked, then an algorithm of `weft_collective` driven over
+//! the communicator's collective context.
+//!
+//! Each function here checks the arguments of one operation and gives a [`Call`], which can be run in the call that made
+//! it, begun (the nonblocking form), or prepared for being started again and again (the persistent form).
+
+mod all;
+mod blocks;
+mod call;
+mod neighbor;
+mod peers;
+mod reduce;
+mod root;
+mod rooted;
+
+pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
+pub use blocks::{Types, Vectors};
+pub use call::Call;
+pub use neighbor::{
+    neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
+    neighbor_alltoallw,
+};
+pub use reduce::{
+    Reduce, allreduce, exscan, reduce, reduce_local, reduce_scatter, reduce_scatter_block, scan,
+};
+pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
+
+pub(crate) use peers::{Peers, drive, gather_words, largest};
+
+use weft_transport::Memory;
+
+use crate::error::handler::argument;
+use crate::error::{Class, Error, Result};
+use crate::point_to_point::Buffer;
+
+fn checked_count(count: i64, name: &str) -> Result<usize> {
+    usize::try_from(count)
+        .map_err(|_| argument(Class::Count, name, format_args!("{count} is negative")))
+}
+
+/// A buffer argument that may be `MPI_IN_PLACE`: none.
+fn optional_memory(buffer: Option<Buffer>) -> Result<Option<Memory>> {
+    buffer.map(|buffer| buffer.memory()).transpose()
+}
+
+/// `MPI_IN_PLACE`, where it is no input but an output's address, which it cannot be.
+const IN_PLACE: usize = 1;
+
+/// Send and receive buffer must not be the same memory (MPI-5.0 §2.3).
+fn check_aliased(same: bool, used: bool) -> Result<()> {
+    if same && used {
+        return Err(argument(
+            Class::Buffer,
+            "sendbuf",
+            "the same as recvbuf; use MPI_IN_PLACE",
+        ));
+    }
+    Ok(())
+}
+
+/// As [`check_aliased`], for two buffers of blocks.
+fn check_distinct(send: Option<Buffer>, receive: *const u8) -> Result<()> {
+    match send {
+        Some(send) => check_aliased(send.address.cast_const() == receive, send.count > 0),
+        None => Ok(()),
+    }
+}
+
+#[cold]
+fn in_place_off_root(name: &str) -> Error {
+    argument(Class::Buffer, name, "MPI_IN_PLACE is for the root only")
+}
+
+/// The buffer, where `MPI_IN_PLACE` means nothing (MPI-5.0 §6.2.3, §8.6).
+fn not_in_place<T>(buffer: Option<T>, name: &str) -> Result<T> {
+    let what = "MPI_IN_PLACE is not for inter-communicators and neighbourhoods";
+    buffer.ok_or_else(|| argument(Class::Buffer, name, what))
+}

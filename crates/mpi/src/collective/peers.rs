@@ -1,0 +1,173 @@
+//! Whom a collective operation runs among, and its messages.
+
+use std::cell::Cell;
+
+use weft_collective::{Channel, PointToPoint, Reduction, Uniform, run_blocking};
+use weft_datatype::{Datatype, Op, Predefined};
+use weft_engine::RequestId;
+use weft_transport::Memory;
+
+use crate::comm::{Comm, Traffic};
+use crate::completion;
+use crate::error::{Error, Result};
+use crate::op::Operator;
+use crate::operation::Awaited;
+use crate::point_to_point::{Mode, start_receive, start_send};
+use crate::process::process;
+use crate::request::Request;
+use crate::types::TypeId;
+
+/// The processes of a collective operation: a communicator's, or some of them. Of an inter-communicator, the remote
+/// ones; this process's rank is that in its own group.
+pub struct Peers<'a> {
+    comm: &'a Comm,
+    traffic: Traffic,
+    /// Their ranks in the communicator; none for all.
+    members: Option<&'a [u32]>,
+    rank: usize,
+    size: usize,
+    waiting: Waiting<'a>,
+}
+
+/// Who learns what an operation waits for.
+enum Waiting<'a> {
+    /// The call that drives it.
+    Call(Cell<Option<RequestId>>),
+    /// Whoever makes progress.
+    Operation(&'a Awaited),
+}
+
+impl<'a> Peers<'a> {
+    pub(crate) fn all(comm: &'a Comm) -> Peers<'a> {
+        Peers {
+            comm,
+            traffic: Traffic::Collective,
+            members: None,
+            rank: comm.rank() as usize,
+            size: comm.peer_count() as usize,
+            waiting: Waiting::Call(Cell::new(None)),
+        }
+    }
+
+    /// Some of a communicator's processes, this one at `rank` among them.
+    pub(crate) fn some(comm: &'a Comm, members: &'a [u32], rank: usize) -> Peers<'a> {
+        Peers {
+            comm,
+            traffic: Traffic::Internal,
+            members: Some(members),
+            rank,
+            size: members.len(),
+            waiting: Waiting::Call(Cell::new(None)),
+        }
+    }
+
+    /// A communicator's processes, in an operation that goes on beside other calls.
+    pub(super) fn of_operation(comm: &'a Comm, awaited: &'a Awaited) -> Peers<'a> {
+        Peers {
+            waiting: Waiting::Operation(awaited),
+            ..Peers::all(comm)
+        }
+    }
+
+    fn peer(&self, rank: usize) -> u32 {
+        self.members.map_or(rank as u32, |members| members[rank])
+    }
+
+    /// Waits for what was found pending last, if anything was.
+    pub(super) fn wait(&self) {
+        if let Waiting::Call(pending) = &self.waiting
+            && let Some(id) = pending.take()
+        {
+            process().engine.wait_any(&[id]);
+        }
+    }
+}
+
+impl PointToPoint for Peers<'_> {
+    type Request = Request;
+    type Error = Error;
+
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
+
+    fn oversubscribed(&self) -> bool {
+        process().oversubscribed()
+    }
+
+    fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request> {
+        start_send(
+            self.comm,
+            self.traffic,
+            memory,
+            self.peer(to),
+            tag,
+            Mode::Standard,
+        )
+    }
+
+    fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Request> {
+        start_receive(
+            self.comm,
+            self.traffic,
+            memory,
+            self.peer(from) as i32,
+            tag as i32,
+        )
+    }
+
+    fn poll(&self, mut request: Request) -> Option<Result<usize>> {
+        if let Some(id) = request.as_engine()
+            && !process().engine.is_complete(id)
+            && request != Request::done()
+        {
+            match &self.waiting {
+                Waiting::Call(pending) => pending.set(Some(id)),
+                Waiting::Operation(awaited) => awaited.request(id),
+            }
+            return None;
+        }
+        let finished = completion::wait(&mut request);
+        Some(finished.and_then(|status| status.check().map(|()| status.bytes as usize)))
+    }
+}
+
+/// Drives an operation to its end, waiting as the engine waits.
+pub(crate) fn drive<'p, F>(peers: &Peers<'p>, tag: u32, operation: F) -> Result<()>
+where
+    F: AsyncFnOnce(&Channel<'_, Peers<'p>>) -> Result<()>,
+{
+    let channel = Channel::new(peers, tag);
+    run_blocking(operation(&channel), || peers.wait())
+}
+
+/// The element-wise maximum of two numbers over some processes.
+pub(crate) fn largest(peers: &Peers<'_>, tag: u32, pair: [i64; 2]) -> Result<[i64; 2]> {
+    let predefined = Predefined::Int64;
+    let datatype = Datatype::from(predefined);
+    let op = Operator::predefined(Op::Max, TypeId::predefined(predefined))?;
+    let mut result = pair;
+    let output = result.as_mut_ptr().cast();
+    // SAFETY: `result` holds two elements of the type and outlives the operation.
+    let reduction = unsafe { Reduction::new(&op, &datatype, 2, None, output)? };
+    drive(peers, tag, async |channel| {
+        weft_collective::allreduce(channel, reduction).await
+    })?;
+    Ok(result)
+}
+
+/// Everyone's `mine`, in rank order.
+pub(crate) fn gather_words<const N: usize>(comm: &Comm, mine: [i64; N]) -> Result<Vec<[i64; N]>> {
+    let mut all = vec![[0i64; N]; comm.size() as usize];
+    let datatype = Datatype::from(Predefined::Int64);
+    let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), N, all.len())?;
+    let memory = Memory::contiguous(mine.as_ptr().cast_mut().cast(), N * 8);
+    drive(&Peers::all(comm), comm.next_operation(), async |channel| {
+        weft_collective::allgather(channel, Some(memory), &blocks).await
+    })?;
+    Ok(all)
+}

@@ -1,0 +1,315 @@
+//! Reductions and scans (MPI-5.0 §6.9 to §6.11).
+
+use weft_collective::inter::{self, Sides};
+use weft_collective::{Channel, Reduction, Shares};
+use weft_datatype::Datatype;
+
+use super::call::{Call, Plan, comm as shared};
+use super::peers::Peers;
+use super::root::Root;
+use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
+use crate::comm::{Comm, CommId};
+use crate::error::handler::argument;
+use crate::error::{Class, Result};
+use crate::op::{OpId, Operator};
+use crate::types::{self, TypeId};
+use crate::{Counts, intercomm};
+
+/// A reduction's arguments: no input is `MPI_IN_PLACE`.
+#[derive(Clone, Copy)]
+pub struct Reduce {
+    pub input: Option<*const u8>,
+    pub output: *mut u8,
+    pub count: i64,
+    pub datatype: TypeId,
+    pub op: OpId,
+}
+
+/// A reduction's arguments, checked.
+pub struct Operands {
+    op: Operator,
+    datatype: Datatype,
+    count: usize,
+    input: Option<*const u8>,
+    output: *mut u8,
+}
+
+/// Which buffers count on this process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Significant {
+    input: bool,
+    output: bool,
+}
+
+const BOTH: Significant = Significant {
+    input: true,
+    output: true,
+};
+
+impl Reduce {
+    fn check(self, comm: &Comm, significant: Significant) -> Result<Operands> {
+        let datatype = types::committed(self.datatype)?;
+        let op = Operator::new(self.op, self.datatype)?;
+        let count = checked_count(self.count, "count")?;
+        if comm.sides().is_some() && significant.input {
+            not_in_place(self.input, "sendbuf")?;
+        }
+        if significant.output {
+            types::memory(self.output, self.count, self.datatype)?;
+        }
+        let input = self.input.filter(|_| significant.input);
+        if let Some(input) = input {
+            types::memory(input.cast_mut(), self.count, self.datatype)?;
+            if input == self.output {
+                check_aliased(true, count > 0)?;
+            }
+        }
+        datatype.memory(self.output, count)?;
+        Ok(Operands {
+            op,
+            datatype,
+            count,
+            input,
+            output: self.output,
+        })
+    }
+}
+
+impl Operands {
+    fn reduction(&self) -> Result<Reduction<'_>> {
+        let Operands {
+            op,
+            datatype,
+            count,
+            input,
+            output,
+        } = self;
+        // SAFETY: the buffers are the caller's until the operation is over and were checked where they count; the
+        // operation was made for the type.
+        Ok(unsafe { Reduction::new(op, datatype, *count, *input, *output)? })
+    }
+
+    fn keep(self) -> Operands {
+        Operands {
+            op: self.op.kept(&self.datatype),
+            ..self
+        }
+    }
+}
+
+pub struct ReduceToRoot {
+    operands: Operands,
+    root: Root,
+}
+
+/// `MPI_Reduce`.
+pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    if arguments.input.is_none() && root.has_leaf() && !root.may_be_in_place() {
+        return Err(super::in_place_off_root("sendbuf"));
+    }
+    let significant = Significant {
+        input: root.has_leaf(),
+        output: root.is_me(),
+    };
+    let operands = arguments.check(&comm, significant)?;
+    Ok(Call::new(comm, ReduceToRoot { operands, root }))
+}
+
+impl Plan for ReduceToRoot {
+    type Kept = ReduceToRoot;
+
+    fn kept(self) -> ReduceToRoot {
+        ReduceToRoot {
+            operands: self.operands.keep(),
+            root: self.root,
+        }
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let reduction = self.operands.reduction()?;
+        weft_collective::reduce(channel, reduction, self.root.within()).await
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let reduction = self.operands.reduction()?;
+        inter::reduce(sides, reduction, self.root.between()).await
+    }
+}
+
+pub struct Allreduce(Operands);
+
+/// `MPI_Allreduce`.
+pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
+    let comm = shared(comm)?;
+    let operands = arguments.check(&comm, BOTH)?;
+    Ok(Call::new(comm, Allreduce(operands)))
+}
+
+impl Plan for Allreduce {
+    type Kept = Allreduce;
+
+    fn kept(self) -> Allreduce {
+        Allreduce(self.0.keep())
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        weft_collective::allreduce(channel, self.0.reduction()?).await
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        inter::allreduce(sides, self.0.reduction()?).await
+    }
+}
+
+pub struct ReduceScatter {
+    operands: Operands,
+    shares: Shares,
+}
+
+/// `MPI_Reduce_scatter`: one count per process of this group.
+pub fn reduce_scatter(
+    arguments: Reduce,
+    counts: &Counts<'_>,
+    comm: CommId,
+) -> Result<Call<ReduceScatter>> {
+    let comm = shared(comm)?;
+    let mut bounds = vec![0];
+    let mut end = 0usize;
+    for rank in 0..comm.size() as usize {
+        let count = checked_count(counts.at(rank), "recvcounts")?;
+        end = end.checked_add(count).ok_or(weft_datatype::Overflow)?;
+        bounds.push(end);
+    }
+    shared_out(arguments, end, Shares::Bounds(bounds), comm)
+}
+
+/// `MPI_Reduce_scatter_block`: the count is each process's.
+pub fn reduce_scatter_block(arguments: Reduce, comm: CommId) -> Result<Call<ReduceScatter>> {
+    let comm = shared(comm)?;
+    let count = checked_count(arguments.count, "recvcount")?;
+    let all = count.checked_mul(comm.size() as usize);
+    let all = all.ok_or(weft_datatype::Overflow)?;
+    shared_out(arguments, all, Shares::Equal(count), comm)
+}
+
+fn shared_out(
+    arguments: Reduce,
+    all: usize,
+    shares: Shares,
+    comm: std::sync::Arc<Comm>,
+) -> Result<Call<ReduceScatter>> {
+    let own = shares.of(comm.rank() as usize);
+    let count = i64::try_from(all).map_err(|_| weft_datatype::Overflow)?;
+    // In place, the output holds all operands at first; else only this process's share of the result.
+    let in_place = arguments.input.is_none();
+    let significant = Significant {
+        input: true,
+        output: in_place,
+    };
+    let operands = Reduce { count, ..arguments }.check(&comm, significant)?;
+    if !in_place {
+        types::memory(arguments.output, own as i64, arguments.datatype)?;
+    }
+    Ok(Call::new(comm, ReduceScatter { operands, shares }))
+}
+
+impl Plan for ReduceScatter {
+    type Kept = ReduceScatter;
+
+    fn kept(self) -> ReduceScatter {
+        ReduceScatter {
+            operands: self.operands.keep(),
+            shares: self.shares,
+        }
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let reduction = self.operands.reduction()?;
+        weft_collective::reduce_scatter(channel, reduction, &self.shares).await
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let reduction = self.operands.reduction()?;
+        inter::reduce_scatter(sides, reduction, &self.shares).await
+    }
+}
+
+pub struct Scan {
+    operands: Operands,
+    inclusive: bool,
+}
+
+/// `MPI_Scan`.
+pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
+    let comm = shared(comm)?;
+    intercomm::check_intra(&comm, "comm")?;
+    let operands = arguments.check(&comm, BOTH)?;
+    let inclusive = true;
+    Ok(Call::new(
+        comm,
+        Scan {
+            operands,
+            inclusive,
+        },
+    ))
+}
+
+/// `MPI_Exscan`.
+pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
+    let comm = shared(comm)?;
+    intercomm::check_intra(&comm, "comm")?;
+    // Rank 0 gets no result, and its receive buffer is not significant, unless it is the input too.
+    let significant = Significant {
+        input: true,
+        output: comm.rank() > 0 || arguments.input.is_none(),
+    };
+    check_aliased(arguments.output.addr() == IN_PLACE, arguments.count > 0)?;
+    let operands = arguments.check(&comm, significant)?;
+    let inclusive = false;
+    Ok(Call::new(
+        comm,
+        Scan {
+            operands,
+            inclusive,
+        },
+    ))
+}
+
+impl Plan for Scan {
+    type Kept = Scan;
+
+    fn kept(self) -> Scan {
+        Scan {
+            operands: self.operands.keep(),
+            inclusive: self.inclusive,
+        }
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let reduction = self.operands.reduction()?;
+        match self.inclusive {
+            true => weft_collective::scan(channel, reduction).await,
+            false => weft_collective::exscan(channel, reduction).await,
+        }
+    }
+
+    async fn between(&self, _: &Sides<'_, Peers<'_>>) -> Result<()> {
+        unreachable!("scans are checked to be on intra-communicators")
+    }
+}
+
+/// `MPI_Reduce_local`: `output = input op output`, on this process alone.
+pub fn reduce_local(arguments: Reduce) -> Result<()> {
+    let input = arguments.input.ok_or_else(|| {
+        let what = "MPI_IN_PLACE has no meaning here";
+        argument(Class::Buffer, "inbuf", what)
+    })?;
+    let Operands {
+        op, count, output, ..
+    } = arguments.check(&*crate::comm::share(CommId::SELF)?, BOTH)?;
+    // SAFETY: both are the caller's, checked for as many elements of the operation's type, and are not the same.
+    unsafe { op.apply(input, output, count) };
+    Ok(())
+}

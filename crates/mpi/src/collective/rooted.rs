@@ -1,0 +1,232 @@
+//! Barrier, and what goes from one process to all or from all to one (MPI-5.0 §6.3 to §6.6). What is significant at the
+//! root alone is looked at there alone.
+
+use weft_collective::inter::{self, Sides};
+use weft_collective::{Blocks, Channel};
+use weft_transport::Memory;
+
+use super::blocks::{Layout, Vectors};
+use super::call::{Call, Plan, comm as shared};
+use super::peers::Peers;
+use super::root::Root;
+use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
+use crate::comm::CommId;
+use crate::error::Result;
+use crate::point_to_point::Buffer;
+
+pub struct Barrier;
+
+/// `MPI_Barrier`.
+pub fn barrier(comm: CommId) -> Result<Call<Barrier>> {
+    Ok(Call::new(shared(comm)?, Barrier))
+}
+
+impl Plan for Barrier {
+    type Kept = Barrier;
+
+    fn kept(self) -> Barrier {
+        self
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        weft_collective::barrier(channel).await
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        inter::barrier(sides).await
+    }
+}
+
+pub struct Bcast {
+    memory: Memory,
+    root: Root,
+}
+
+/// `MPI_Bcast`.
+pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    let memory = match root.is_me() || root.has_leaf() {
+        true => buffer.memory()?,
+        false => Memory::contiguous(std::ptr::null_mut(), 0),
+    };
+    Ok(Call::new(comm, Bcast { memory, root }))
+}
+
+impl Plan for Bcast {
+    type Kept = Bcast;
+
+    fn kept(self) -> Bcast {
+        self
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        weft_collective::bcast(channel, self.memory.clone(), self.root.within()).await
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        inter::bcast(sides, self.memory.clone(), self.root.between()).await
+    }
+}
+
+/// One block that every process has, and at the root all of them.
+pub struct Rooted<'a> {
+    leaf: Option<Memory>,
+    blocks: Option<Layout<'a>>,
+    root: Root,
+    /// Blocks are as long for all processes.
+    equal: bool,
+}
+
+impl<'a> Rooted<'a> {
+    fn new(
+        (leaf, name): (Option<Buffer>, &str),
+        blocks: Option<Layout<'a>>,
+        root: Root,
+        equal: bool,
+    ) -> Result<Rooted<'a>> {
+        let leaf = match (root, leaf) {
+            (Root::Inter(_), leaf) if root.has_leaf() => Some(not_in_place(leaf, name)?.memory()?),
+            (Root::Inter(_), _) => None,
+            (Root::Rank { is_me: false, .. }, None) => return Err(in_place_off_root(name)),
+            (Root::Rank { .. }, leaf) => optional_memory(leaf)?,
+        };
+        Ok(Rooted {
+            leaf,
+            blocks,
+            root,
+            equal,
+        })
+    }
+
+    fn blocks(&self) -> Option<&dyn Blocks> {
+        self.blocks.as_ref().map(|blocks| blocks as &dyn Blocks)
+    }
+
+    fn keep(self) -> Rooted<'static> {
+        Rooted {
+            leaf: self.leaf,
+            blocks: self.blocks.map(Layout::kept),
+            root: self.root,
+            equal: self.equal,
+        }
+    }
+}
+
+pub struct Gather<'a>(Rooted<'a>);
+
+/// `MPI_Gather`: `receive` matters at the root.
+pub fn gather(
+    send: Option<Buffer>,
+    receive: Buffer,
+    root: i32,
+    comm: CommId,
+) -> Result<Call<Gather<'static>>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    let mut blocks = None;
+    if root.is_me() {
+        blocks = Some(Layout::equal(receive, comm.peer_count())?);
+        check_distinct(send.filter(|_| root.has_leaf()), receive.address)?;
+    }
+    let rooted = Rooted::new((send, "sendbuf"), blocks, root, true)?;
+    Ok(Call::new(comm, Gather(rooted)))
+}
+
+/// `MPI_Gatherv`: `receive` matters at the root.
+pub fn gatherv<'a>(
+    send: Option<Buffer>,
+    receive: Option<Vectors<'a>>,
+    root: i32,
+    comm: CommId,
+) -> Result<Call<Gather<'a>>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    let receive = receive.filter(|_| root.is_me());
+    let blocks = receive.map(|receive| Layout::varying(receive, comm.peer_count()));
+    let rooted = Rooted::new((send, "sendbuf"), blocks.transpose()?, root, false)?;
+    Ok(Call::new(comm, Gather(rooted)))
+}
+
+impl Plan for Gather<'_> {
+    type Kept = Gather<'static>;
+
+    fn kept(self) -> Gather<'static> {
+        Gather(self.0.keep())
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let Rooted {
+            leaf, root, equal, ..
+        } = &self.0;
+        let (send, root) = (leaf.clone(), root.within());
+        match equal {
+            true => weft_collective::gather(channel, send, self.0.blocks(), root).await,
+            false => weft_collective::gatherv(channel, send, self.0.blocks(), root).await,
+        }
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let send = self.0.leaf.clone();
+        inter::gather(sides, send, self.0.blocks(), self.0.root.between()).await
+    }
+}
+
+pub struct Scatter<'a>(Rooted<'a>);
+
+/// `MPI_Scatter`: `send` matters at the root.
+pub fn scatter(
+    send: Buffer,
+    receive: Option<Buffer>,
+    root: i32,
+    comm: CommId,
+) -> Result<Call<Scatter<'static>>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    let mut blocks = None;
+    if root.is_me() {
+        blocks = Some(Layout::equal(send, comm.peer_count())?);
+        check_distinct(receive.filter(|_| root.has_leaf()), send.address)?;
+    }
+    let rooted = Rooted::new((receive, "recvbuf"), blocks, root, true)?;
+    Ok(Call::new(comm, Scatter(rooted)))
+}
+
+/// `MPI_Scatterv`: `send` matters at the root.
+pub fn scatterv<'a>(
+    send: Option<Vectors<'a>>,
+    receive: Option<Buffer>,
+    root: i32,
+    comm: CommId,
+) -> Result<Call<Scatter<'a>>> {
+    let comm = shared(comm)?;
+    let root = Root::new(&comm, root)?;
+    let send = send.filter(|_| root.is_me());
+    let blocks = send.map(|send| Layout::varying(send, comm.peer_count()));
+    let rooted = Rooted::new((receive, "recvbuf"), blocks.transpose()?, root, false)?;
+    Ok(Call::new(comm, Scatter(rooted)))
+}
+
+impl Plan for Scatter<'_> {
+    type Kept = Scatter<'static>;
+
+    fn kept(self) -> Scatter<'static> {
+        Scatter(self.0.keep())
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let Rooted {
+            leaf, root, equal, ..
+        } = &self.0;
+        let (receive, root) = (leaf.clone(), root.within());
+        match equal {
+            true => weft_collective::scatter(channel, self.0.blocks(), receive, root).await,
+            false => weft_collective::scatterv(channel, self.0.blocks(), receive, root).await,
+        }
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let receive = self.0.leaf.clone();
+        inter::scatter(sides, self.0.blocks(), receive, self.0.root.between()).await
+    }
+}
