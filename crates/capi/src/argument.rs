@@ -177,6 +177,13 @@ impl Address {
         Ok(())
     }
 
+    /// Reads what the call says is there.
+    pub fn load<const BYTES: usize>(self, name: &'static str) -> Result<[u8; BYTES]> {
+        let place = non_null(self.0, name)?;
+        // SAFETY: not null, so memory of the caller's of as many bytes. C does not say that it is aligned.
+        Ok(unsafe { place.cast::<[u8; BYTES]>().read_unaligned() })
+    }
+
     #[inline]
     pub fn is_in_place(self) -> bool {
         self.0 == MPI_IN_PLACE.cast()

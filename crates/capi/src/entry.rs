@@ -2,7 +2,10 @@
 
 use std::ffi::c_int;
 
-use weft_abi::{MPI_Comm, MPI_T_ERR_NOT_SUPPORTED};
+use weft_abi::{
+    MPI_Comm, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
+    MPI_T_ERR_PVAR_NO_ATOMIC,
+};
 use weft_mpi::process::{Phase, phase};
 use weft_mpi::{Class, CommId, error};
 
@@ -50,6 +53,9 @@ fn outside(phase: Phase) -> Error {
 #[cold]
 #[inline(never)]
 pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
+    if function.starts_with(TOOLS) {
+        return tool_code(&wrong);
+    }
     let object = match object {
         Object::Comm(number) if phase() != Phase::Before => {
             let handle: MPI_Comm = std::ptr::without_provenance_mut(number);
@@ -63,11 +69,21 @@ pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
     error::raise(&wrong, function, object)
 }
 
+/// The names of the tool interface, which calls no error handler and has codes of its own (MPI-5.0 §15.3.10).
+const TOOLS: &str = "MPI_T_";
+
+fn tool_code(error: &Error) -> c_int {
+    match error.code() {
+        code @ MPI_T_ERR_CANNOT_INIT..=MPI_T_ERR_PVAR_NO_ATOMIC => code,
+        _ => MPI_T_ERR_INVALID,
+    }
+}
+
 /// What a function does that is not implemented. Those of the tool interface never call an error handler
 /// (MPI-5.0 §15.3.9).
 #[cold]
 pub fn unsupported(function: &'static str) -> c_int {
-    if function.starts_with("MPI_T_") {
+    if function.starts_with(TOOLS) {
         return MPI_T_ERR_NOT_SUPPORTED;
     }
     let error = Error::new(Class::UnsupportedOperation, "not implemented in WeftMPI");

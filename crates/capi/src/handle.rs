@@ -8,7 +8,7 @@ use std::ptr::{NonNull, without_provenance_mut};
 use weft_abi::*;
 use weft_mpi::error::{Handler, handler};
 use weft_mpi::probe::Message;
-use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId};
+use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId, tool};
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
@@ -109,6 +109,12 @@ handles! {
     InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
     Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
         to |request| request.0 as usize;
+    tool::control::Handle = MPI_T_cvar_handle, null MPI_T_CVAR_HANDLE_NULL,
+        from |number, _| Ok(tool::control::Handle(number as u64)), to |handle| handle.0 as usize;
+    tool::session::Session = MPI_T_pvar_session, null MPI_T_PVAR_SESSION_NULL,
+        from |number, _| Ok(tool::session::Session(number as u64)), to |session| session.0 as usize;
+    tool::session::Handle = MPI_T_pvar_handle, null MPI_T_PVAR_HANDLE_NULL,
+        from |number, _| Ok(tool::session::Handle(number as u64)), to |handle| handle.0 as usize;
     Message = MPI_Message, null MPI_MESSAGE_NULL, from |number, _| Ok(Message(number as u64)),
         to |message| message.0 as usize;
 }

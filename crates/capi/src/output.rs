@@ -52,6 +52,13 @@ impl<T: Output> FromC<*mut T::C> for Out<T> {
     }
 }
 
+/// A place that may be missing.
+impl<T: Output> FromC<*mut T::C> for Option<Out<T>> {
+    unsafe fn from_c(raw: *mut T::C, _: &'static str) -> Result<Option<Out<T>>> {
+        Ok(NonNull::new(raw).map(Out))
+    }
+}
+
 /// A place for a number that is an `int` in one form of the function and 64 bits wide in the other.
 pub enum OutCount {
     Int(NonNull<c_int>),
@@ -129,6 +136,13 @@ impl InOutInt {
 impl FromC<*mut c_int> for InOutInt {
     unsafe fn from_c(raw: *mut c_int, name: &'static str) -> Result<InOutInt> {
         Ok(InOutInt(non_null(raw, name)?))
+    }
+}
+
+/// A length of no interest where it is null.
+impl FromC<*mut c_int> for Option<InOutInt> {
+    unsafe fn from_c(raw: *mut c_int, _: &'static str) -> Result<Option<InOutInt>> {
+        Ok(NonNull::new(raw).map(InOutInt))
     }
 }
 

@@ -35,15 +35,8 @@ unsupported! {
     File_write, File_write_all, File_write_all_begin, File_write_all_end, File_write_at, File_write_at_all,
     File_write_at_all_begin, File_write_at_all_end, File_write_ordered, File_write_ordered_begin,
     File_write_ordered_end, File_write_shared, Register_datarep,
-    // 15. Tool support
-    T_category_changed, T_category_get_categories, T_category_get_cvars, T_category_get_events,
-    T_category_get_index, T_category_get_info, T_category_get_num, T_category_get_num_events, T_category_get_pvars,
-    T_cvar_get_index, T_cvar_get_info, T_cvar_get_num, T_cvar_handle_alloc, T_cvar_handle_free, T_cvar_read,
-    T_cvar_write, T_enum_get_info, T_enum_get_item, T_event_callback_get_info, T_event_callback_set_info,
-    T_event_copy, T_event_get_index, T_event_get_info, T_event_get_num, T_event_get_source, T_event_get_timestamp,
+    // 15. Tool support: events, of which there are none
+    T_event_callback_get_info, T_event_callback_set_info, T_event_copy, T_event_get_source, T_event_get_timestamp,
     T_event_handle_alloc, T_event_handle_free, T_event_handle_get_info, T_event_handle_set_info, T_event_read,
-    T_event_register_callback, T_event_set_dropped_handler, T_finalize, T_init_thread, T_pvar_get_index,
-    T_pvar_get_info, T_pvar_get_num, T_pvar_handle_alloc, T_pvar_handle_free, T_pvar_read, T_pvar_readreset,
-    T_pvar_reset, T_pvar_session_create, T_pvar_session_free, T_pvar_start, T_pvar_stop, T_pvar_write,
-    T_source_get_info, T_source_get_num, T_source_get_timestamp,
+    T_event_register_callback, T_event_set_dropped_handler,
 }

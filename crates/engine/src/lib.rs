@@ -39,12 +39,13 @@ use crate::lane::Lane;
 use crate::once::Once;
 use crate::operation::Active;
 use crate::slots::Slots;
-use crate::wait::Watch;
+use crate::wait::{PaceCell, Watch};
 
 pub use counts::Counts;
 pub use operation::Awaited;
 pub use post::{Incoming, Outgoing};
 pub use probe::Wanted;
+pub use send::longest_eager;
 pub use slots::RequestId;
 pub use status::{Failure, Status};
 pub use throttle::{UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
@@ -66,7 +67,7 @@ pub struct Engine<F: Fabric> {
     lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
     watch: Watch,
     operations: Active,
-    pace: Pace,
+    pace: PaceCell,
     /// Threads of this process that can wait at once, each on a core.
     threads: u32,
     report_asked: AtomicBool,
@@ -83,10 +84,20 @@ impl<F: Fabric> Engine<F> {
             lanes: [const { Once::new() }; LANES as usize],
             watch: Watch::default(),
             operations: Active::default(),
-            pace,
+            pace: PaceCell::new(pace),
             threads,
             report_asked: AtomicBool::new(false),
         }
+    }
+
+    /// How long threads that have a core each stay awake.
+    pub fn pace(&self) -> Pace {
+        self.pace.load()
+    }
+
+    /// Changes that, for waits that begin from here on.
+    pub fn set_pace(&self, pace: Pace) {
+        self.pace.store(pace);
     }
 
     /// The fabric.

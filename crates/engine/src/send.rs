@@ -14,11 +14,16 @@ const TRY_EVERY: usize = 16;
 /// No room: the message keeps its place in the queue.
 pub(crate) struct Full;
 
+/// The longest message that goes eagerly where a packet carries up to `limit` bytes.
+pub const fn longest_eager(limit: usize) -> usize {
+    limit - COOKIE_BYTES
+}
+
 impl<E: Endpoint> State<E> {
     /// The longest message that goes eagerly: it must fit a packet with a cookie before it.
     #[inline]
     pub(crate) fn eager_bytes(&self) -> usize {
-        self.endpoint.eager_limit() - COOKIE_BYTES
+        longest_eager(self.endpoint.eager_limit())
     }
 
     /// Starts a send that its lane has just been given.

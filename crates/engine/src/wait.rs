@@ -45,6 +45,34 @@ impl Pace {
     };
 }
 
+/// A [`Pace`] that tools may change: two numbers, read without regard to each other.
+pub(crate) struct PaceCell {
+    spins: AtomicU32,
+    yields: AtomicU32,
+}
+
+impl PaceCell {
+    pub fn new(pace: Pace) -> PaceCell {
+        PaceCell {
+            spins: AtomicU32::new(pace.spins),
+            yields: AtomicU32::new(pace.yields),
+        }
+    }
+
+    #[inline]
+    pub fn load(&self) -> Pace {
+        Pace {
+            spins: self.spins.load(Ordering::Relaxed),
+            yields: self.yields.load(Ordering::Relaxed),
+        }
+    }
+
+    pub fn store(&self, pace: Pace) {
+        self.spins.store(pace.spins, Ordering::Relaxed);
+        self.yields.store(pace.yields, Ordering::Relaxed);
+    }
+}
+
 /// Turns after which a waiting thread counts as one that occupies a core.
 const COUNTED_AFTER: u32 = 8;
 /// Turns between two looks at all lanes.
@@ -270,7 +298,7 @@ impl<F: Fabric> Engine<F> {
             return;
         }
         let mut turns = 0;
-        let mut pace = self.pace;
+        let mut pace = self.pace.load();
         loop {
             if self.progress_lane(lane) {
                 turns = turns.min(COUNTED_AFTER);
@@ -291,7 +319,7 @@ impl<F: Fabric> Engine<F> {
             }
             if turns < pace.spins {
                 std::hint::spin_loop();
-            } else if turns < pace.spins + pace.yields {
+            } else if turns < pace.spins.saturating_add(pace.yields) {
                 std::thread::yield_now();
             } else if self.sleep(&mut condition) {
                 break;
@@ -310,7 +338,7 @@ impl<F: Fabric> Engine<F> {
         if waiters > self.threads {
             Pace::SHARED
         } else {
-            self.pace
+            self.pace.load()
         }
     }
 

@@ -24,6 +24,7 @@ pub mod probe;
 pub mod process;
 pub mod request;
 mod table;
+pub mod tool;
 pub mod topology;
 pub mod types;
 mod words;

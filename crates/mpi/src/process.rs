@@ -87,6 +87,11 @@ pub(crate) fn process() -> &'static Process {
         .expect("the shims let no call in before MPI_Init")
 }
 
+/// This process, once it was initialised; for those who may come before.
+pub(crate) fn started() -> Option<&'static Process> {
+    PROCESS.get()
+}
+
 /// Where this process stands.
 #[inline]
 pub fn phase() -> Phase {
@@ -218,7 +223,13 @@ impl Process {
         let threads = if oversubscribed { 0 } else { cores };
         let (rank, size) = (job.rank, job.size);
         Ok(Process {
-            engine: Engine::new(fabric, rank, size, pace, threads),
+            engine: Engine::new(
+                fabric,
+                rank,
+                size,
+                crate::tool::control::pace(pace),
+                threads,
+            ),
             comms: Table::new(kind::COMM),
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),

@@ -24,5 +24,6 @@ mod segment;
 #[cfg(test)]
 mod world;
 
-pub use endpoint::{Counters, ShmEndpoint};
+pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
+pub use endpoint::{Counters, EAGER_BYTES, ShmEndpoint};
 pub use fabric::{Options, Shm};

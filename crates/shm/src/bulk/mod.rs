@@ -51,6 +51,9 @@ use receiving::{Receiving, Taken};
 use rings::Rings;
 use sending::Sending;
 
+pub use byte_ring::RING_BYTES;
+pub use sending::COPIES_FROM_BYTES;
+
 /// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
 const TURN_BYTES: usize = 128 << 10;
 /// Pieces of one peer's segment that are kept mapped; no honest peer has so many.

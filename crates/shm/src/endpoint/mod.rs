@@ -28,7 +28,7 @@ pub const CONTROL: u8 = 2;
 const RING_BYTES: usize = 60 << 10;
 const RING_CELLS: u32 = 256;
 /// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
-const EAGER_BYTES: usize = (16 << 10) + 64;
+pub const EAGER_BYTES: usize = (16 << 10) + 64;
 /// The block behind the ring (see `exchange`), and what there is memory for from the start.
 const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
 const SHORT_BLOCK_BYTES: usize = PAGE;

@@ -22,7 +22,7 @@ use filling::Filling;
 use helping::Helping;
 
 /// Contiguous messages from this size on are copied from process to process.
-const COPIES_FROM_BYTES: usize = 1 << 20;
+pub const COPIES_FROM_BYTES: usize = 1 << 20;
 
 /// A transfer from here.
 struct Outgoing {

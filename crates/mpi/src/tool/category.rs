@@ -1,0 +1,144 @@
+//! Categories (MPI-5.0 §15.3.9): one of the whole library, and those within it.
+
+use super::{control, indexed, named, performance};
+use crate::error::Result;
+
+pub struct Category {
+    pub name: &'static str,
+    pub description: &'static str,
+    controls: &'static [&'static str],
+    performances: &'static [&'static str],
+    categories: &'static [&'static str],
+}
+
+/// All of them, by index. They never change.
+pub static ALL: [Category; 4] = [
+    Category {
+        name: "weft",
+        description: "WeftMPI",
+        controls: &[],
+        performances: &[],
+        categories: &["weft_messages", "weft_lanes_and_matching", "weft_waiting"],
+    },
+    Category {
+        name: "weft_messages",
+        description: "How messages travel",
+        controls: &[
+            "weft_eager_bytes",
+            "weft_single_copy_bytes",
+            "weft_ring_bytes",
+            "weft_unexpected_bytes_limit",
+            "weft_unexpected_messages_limit",
+        ],
+        performances: &[
+            "weft_messages_eager",
+            "weft_packets_aggregated",
+            "weft_messages_rendezvous",
+            "weft_messages_kept",
+            "weft_messages_unexpected",
+            "weft_bytes_unexpected",
+        ],
+        categories: &[],
+    },
+    Category {
+        name: "weft_lanes_and_matching",
+        description: "Lanes, posted receives and unexpected messages",
+        controls: &["weft_lanes"],
+        performances: &[
+            "weft_lanes_used",
+            "weft_lane_entries",
+            "weft_lane_submissions",
+            "weft_unexpected_length",
+            "weft_unexpected_bytes",
+            "weft_posted_length",
+            "weft_matching_operations",
+            "weft_matching_steps",
+            "weft_matching_steps_max",
+        ],
+        categories: &[],
+    },
+    Category {
+        name: "weft_waiting",
+        description: "Threads in calls that wait",
+        controls: &["weft_spin_turns", "weft_yield_turns"],
+        performances: &["weft_sleeps", "weft_waiting"],
+        categories: &[],
+    },
+];
+
+fn indices<'a>(
+    members: &'static [&'static str],
+    all: impl Iterator<Item = &'a str> + Clone,
+) -> Vec<i32> {
+    let index = |name: &&str| all.clone().position(|other| other == *name);
+    let found = members.iter().filter_map(index);
+    found.map(|index| index as i32).collect()
+}
+
+impl Category {
+    pub fn controls(&self) -> Vec<i32> {
+        indices(
+            self.controls,
+            control::ALL.iter().map(|variable| variable.name),
+        )
+    }
+
+    pub fn performances(&self) -> Vec<i32> {
+        let all = performance::ALL.iter().map(|variable| variable.name);
+        indices(self.performances, all)
+    }
+
+    pub fn categories(&self) -> Vec<i32> {
+        indices(self.categories, ALL.iter().map(|category| category.name))
+    }
+}
+
+/// `MPI_T_category_get_info`.
+pub fn at(index: i32) -> Result<&'static Category> {
+    super::enter()?;
+    indexed(&ALL, index)
+}
+
+/// `MPI_T_category_get_index`.
+pub fn index(name: &[u8]) -> Result<i32> {
+    super::enter()?;
+    named(ALL.iter().map(|category| category.name), name).map(|index| index as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variable_is_in_one_category() {
+        let mut controls: Vec<i32> = ALL.iter().flat_map(Category::controls).collect();
+        let mut performances: Vec<i32> = ALL.iter().flat_map(Category::performances).collect();
+        controls.sort();
+        performances.sort();
+        assert!(controls.into_iter().eq(0..control::ALL.len() as i32));
+        assert!(
+            performances
+                .into_iter()
+                .eq(0..performance::ALL.len() as i32)
+        );
+        let listed = |category: &Category| {
+            let members = category.controls.len() + category.performances.len();
+            members + category.categories.len()
+        };
+        let found: usize = ALL
+            .iter()
+            .map(|c| c.controls().len() + c.performances().len() + c.categories().len())
+            .sum();
+        assert_eq!(found, ALL.iter().map(listed).sum());
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = control::ALL.iter().map(|variable| variable.name).collect();
+        names.extend(performance::ALL.iter().map(|variable| variable.name));
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,190 @@
+//! Control variables (MPI-5.0 §15.3.6): all settings that the library has.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
+
+use super::{Code, Verbosity, error, indexed, named, tools};
+use crate::error::Result;
+use crate::process::started;
+
+/// A control variable: a 64-bit unsigned number.
+pub struct Variable {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub verbosity: Verbosity,
+    value: Value,
+}
+
+enum Value {
+    Constant(u64),
+    /// A part of how long waiting threads stay awake; it may be set, for this process alone.
+    Pace(&'static Setting, fn(&mut Pace) -> &mut u32),
+}
+
+/// Who may set a variable when (MPI-5.0 §15.3.6), with the ABI's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Scope {
+    Constant = 1,
+    Local = 3,
+}
+
+/// What a tool has set, if it has; for the engine to come as well.
+struct Setting(AtomicU32);
+
+const UNSET: u32 = u32::MAX;
+static SPINS: Setting = Setting(AtomicU32::new(UNSET));
+static YIELDS: Setting = Setting(AtomicU32::new(UNSET));
+
+impl Setting {
+    fn get(&self) -> Option<u32> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&value| value != UNSET)
+    }
+}
+
+/// The pace that this process has: `given`, where tools have set nothing else.
+pub(crate) fn pace(given: Pace) -> Pace {
+    Pace {
+        spins: SPINS.get().unwrap_or(given.spins),
+        yields: YIELDS.get().unwrap_or(given.yields),
+    }
+}
+
+/// All of them, by index.
+pub static ALL: [Variable; 8] = [
+    Variable {
+        name: "weft_lanes",
+        description: "Lanes that a process can have: units of independent progress, each made when it is first used",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Constant(LANES as u64),
+    },
+    Variable {
+        name: "weft_eager_bytes",
+        description: "Longest message that is sent with its payload in the first packet",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Constant(weft_engine::longest_eager(weft_shm::EAGER_BYTES) as u64),
+    },
+    Variable {
+        name: "weft_single_copy_bytes",
+        description: "Shortest message that is copied by process_vm_readv and writev, where the kernel permits it",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
+    },
+    Variable {
+        name: "weft_ring_bytes",
+        description: "Length of a ring through which messages between those two lengths go",
+        verbosity: Verbosity::TunerDetail,
+        value: Value::Constant(weft_shm::RING_BYTES as u64),
+    },
+    Variable {
+        name: "weft_unexpected_bytes_limit",
+        description: "Payload of unexpected messages of one peer on one lane from which on it keeps its payloads",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Constant(UNEXPECTED_BYTES),
+    },
+    Variable {
+        name: "weft_unexpected_messages_limit",
+        description: "Unexpected messages of one peer on one lane from which on it keeps their payloads",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Constant(UNEXPECTED_MESSAGES),
+    },
+    Variable {
+        name: "weft_spin_turns",
+        description: "Turns of progress that a waiting thread with a core to itself makes before it yields the core",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Pace(&SPINS, |pace| &mut pace.spins),
+    },
+    Variable {
+        name: "weft_yield_turns",
+        description: "Turns of progress that it makes after those, yielding the core after each, before it sleeps",
+        verbosity: Verbosity::TunerBasic,
+        value: Value::Pace(&YIELDS, |pace| &mut pace.yields),
+    },
+];
+
+impl Variable {
+    pub fn scope(&self) -> Scope {
+        match self.value {
+            Value::Constant(_) => Scope::Constant,
+            Value::Pace(..) => Scope::Local,
+        }
+    }
+
+    fn read(&self) -> u64 {
+        match &self.value {
+            Value::Constant(value) => *value,
+            Value::Pace(_, part) => {
+                let mut now = match started() {
+                    Some(process) => process.engine.pace(),
+                    None => pace(Pace::ALONE),
+                };
+                (*part(&mut now)).into()
+            }
+        }
+    }
+
+    fn write(&self, value: u64) -> Result<()> {
+        let Value::Pace(setting, _) = &self.value else {
+            return Err(error(Code::ControlSetNever));
+        };
+        // The largest number stands for none.
+        let value = u32::try_from(value).ok().filter(|&value| value != UNSET);
+        let value = value.ok_or_else(|| error(Code::Invalid))?;
+        setting.0.store(value, Ordering::Relaxed);
+        if let Some(process) = started() {
+            process.engine.set_pace(pace(process.engine.pace()));
+        }
+        Ok(())
+    }
+}
+
+/// `MPI_T_cvar_get_info`.
+pub fn at(index: i32) -> Result<&'static Variable> {
+    super::enter()?;
+    indexed(&ALL, index)
+}
+
+/// `MPI_T_cvar_get_index`.
+pub fn index(name: &[u8]) -> Result<i32> {
+    super::enter()?;
+    named(ALL.iter().map(|variable| variable.name), name).map(|index| index as i32)
+}
+
+/// Names a handle of a control variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(pub u64);
+
+/// `MPI_T_cvar_handle_alloc`.
+pub fn allocate(index: i32) -> Result<Handle> {
+    let mut tools = tools()?;
+    indexed(&ALL, index)?;
+    let number = tools.number();
+    tools.controls.insert(number, index as usize);
+    Ok(Handle(number))
+}
+
+/// `MPI_T_cvar_handle_free`.
+pub fn free(handle: Handle) -> Result<()> {
+    match tools()?.controls.remove(&handle.0) {
+        Some(_) => Ok(()),
+        None => Err(error(Code::InvalidHandle)),
+    }
+}
+
+fn variable(handle: Handle) -> Result<&'static Variable> {
+    match tools()?.controls.get(&handle.0) {
+        Some(&index) => Ok(&ALL[index]),
+        None => Err(error(Code::InvalidHandle)),
+    }
+}
+
+/// `MPI_T_cvar_read`.
+pub fn read(handle: Handle) -> Result<u64> {
+    Ok(variable(handle)?.read())
+}
+
+/// `MPI_T_cvar_write`.
+pub fn write(handle: Handle, value: u64) -> Result<()> {
+    variable(handle)?.write(value)
+}
