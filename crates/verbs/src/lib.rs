@@ -16,6 +16,7 @@
 //! | [`QueuePair`] in a [`ProtectionDomain`] | yes | yes | its own |
 //! | [`QueuePair`] in a [`ParentDomain`], which has a [`ThreadDomain`] | yes | no | none |
 //! | several queue pairs in an `Rc<ParentDomain>` or `&ParentDomain` | no | no | none |
+//! | [`SoleQueues`]: queue pairs with their [`SoleCompletionQueue`] | yes | no | that of each queue pair |
 //!
 //! # Cost
 //! Posting and polling are the calls of the library and nothing else: no allocation, lock, check or count. Work requests are built
@@ -32,6 +33,7 @@ mod memory;
 mod queue_pair;
 mod request;
 mod shared_receive;
+mod sole;
 mod state;
 mod xrc;
 
@@ -49,6 +51,7 @@ pub use memory::{Buffer, MemoryRegion, Part, Remote};
 pub use queue_pair::{Kind, QueuePair, QueuePairAttributes};
 pub use request::{Operation, ReceiveList, Request, SendList};
 pub use shared_receive::SharedReceiveQueue;
+pub use sole::SoleQueues;
 pub use state::{Connection, Path};
 pub use weft_verbs_abi as abi;
 pub use xrc::{XrcDomain, XrcReceiveQueuePair};

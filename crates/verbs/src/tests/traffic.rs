@@ -146,6 +146,38 @@ fn a_queue_for_one_thread_tells_of_completions() {
 }
 
 #[test]
+fn queue_pairs_go_to_another_thread_with_their_queue() {
+    let context = open();
+    let domain = ProtectionDomain::new(&context).unwrap();
+    let region = MemoryRegion::new(&domain, &Buffer::new(64), ACCESS).unwrap();
+    let mut queues = SoleQueues::new(&context, 8).unwrap();
+    for at in 0..2 {
+        let parent = ParentDomain::new(&domain, Some(ThreadDomain::new(&context).unwrap()));
+        queues.add(parent.unwrap(), &attributes()).unwrap();
+        let to = near(&context, queues.number(at));
+        queues.connect(at, &to).unwrap();
+    }
+    region.write(0, b"carried");
+    let there = region.clone();
+    let queues = std::thread::spawn(move || {
+        let mut list = SendList::with_room(1);
+        let to = Operation::Write(there.remote().at(32));
+        list.push(to, there.part(0, 7)).signalled(true);
+        for at in 0..queues.len() {
+            queues.post_send(at, &mut list).unwrap();
+            let completion = wait(|into| queues.poll(into).unwrap().len());
+            assert!(completion.is_success());
+            assert_eq!(completion.queue_pair(), queues.number(at));
+        }
+        queues
+    });
+    assert_eq!(queues.join().unwrap().len(), 2);
+    let mut bytes = [0; 7];
+    region.read(32, &mut bytes);
+    assert_eq!(&bytes, b"carried");
+}
+
+#[test]
 fn messages_wake_who_waits_on_the_channel() {
     let context = open();
     let domain = ProtectionDomain::new(&context).unwrap();

@@ -46,6 +46,9 @@ fn what_promised_to_have_one_thread_goes_from_one_to_the_next() {
     assert_eq!(threads!(ParentDomain), (true, false));
     assert_eq!(threads!(SoleCompletionQueue), (true, false));
     assert_eq!(threads!(InThreadDomain), (true, false));
+    assert_eq!(threads!(SoleQueues<ParentDomain>), (true, false));
+    assert_eq!(threads!(SoleQueues<ProtectionDomain>), (true, false));
+    assert_eq!(threads!(SoleQueues<Rc<ParentDomain>>), (false, false));
 }
 
 #[test]
