@@ -9,8 +9,12 @@ mod place;
 mod softrdma;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{Parser, Subcommand};
+use signal_hook::consts::SIGPIPE;
+use signal_hook::flag::register_conditional_shutdown;
 
 #[derive(Parser)]
 #[command(
@@ -39,7 +43,13 @@ enum Command {
     ProbeRead { pid: i32 },
 }
 
+/// What a shell reports of a program that SIGPIPE ended.
+const BROKEN_PIPE: i32 = 128 + SIGPIPE;
+
 fn main() -> ExitCode {
+    // `weft info | head`: the runtime ignores the signal, and the next line printed would be a panic.
+    let always = Arc::new(AtomicBool::new(true));
+    register_conditional_shutdown(SIGPIPE, BROKEN_PIPE, always).expect("SIGPIPE can be handled");
     match Arguments::parse().command {
         Command::Info => info::run(),
         Command::Bench(options) => bench::run(&options),

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -291,4 +291,18 @@ fn an_unknown_benchmark_is_an_error_that_says_what_to_do() {
             .join("pingpong.c")
             .is_file()
     );
+}
+
+#[test]
+fn a_reader_that_has_enough_ends_weft_quietly() {
+    let mut weft = Command::new(env!("CARGO_BIN_EXE_weft"))
+        .args(["bench", "list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(weft.stdout.take());
+    let output = weft.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 13), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
 }

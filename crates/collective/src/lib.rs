@@ -51,6 +51,7 @@ pub use reduce::reduce;
 pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
+pub use select::{CHOICES, Choice};
 
 #[cfg(test)]
 #[allow(unsafe_code)]

@@ -7,7 +7,7 @@
 //! which is driven to completion.
 
 use std::borrow::Cow;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::ops::Range;
 use weft_datatype::{Datatype, Kernel, Op, Overflow, Predefined};
 use weft_transport::Memory;
@@ -172,6 +172,11 @@ pub(crate) struct Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
+    /// Whether both are in the same place.
+    pub fn is(&self, other: Operand<'_>) -> bool {
+        self.base == other.base
+    }
+
     pub fn memory(&self) -> Memory {
         described(self.datatype, self.base, self.count)
     }
@@ -391,8 +396,9 @@ impl Blocks for Mixed {
 /// An empty message's memory.
 pub(crate) const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
-/// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short
-/// operations allocate nothing. Zeroed, so that a peer's short message leaves nothing undefined.
+/// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short operations
+/// allocate nothing. It holds zeros or what another operation left, so that a peer's short message leaves nothing
+/// undefined.
 ///
 /// Its pointers hold until it moves: it is taken into its place before the first one is asked for.
 pub(crate) struct Scratch {
@@ -400,16 +406,25 @@ pub(crate) struct Scratch {
     heap: UnsafeCell<Vec<u128>>,
 }
 
+thread_local! {
+    /// What the thread's last operation used, for the next one: warm, and without page faults.
+    static LAST: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
+}
+
 impl Scratch {
     const INLINE: usize = 16;
+    /// The most that a thread keeps between operations: 4 MiB.
+    const KEPT: usize = (4 << 20) / size_of::<u128>();
 
     pub fn new(bytes: usize) -> Scratch {
         let words = bytes.div_ceil(size_of::<u128>());
-        let heap = if words > Scratch::INLINE {
-            vec![0; words]
-        } else {
-            Vec::new()
-        };
+        let mut heap = Vec::new();
+        if words > Scratch::INLINE {
+            heap = LAST.try_with(Cell::take).unwrap_or_default();
+            if heap.len() < words {
+                heap = vec![0; words];
+            }
+        }
         Scratch {
             inline: UnsafeCell::new([0; Scratch::INLINE]),
             heap: UnsafeCell::new(heap),
@@ -429,6 +444,16 @@ impl Scratch {
     /// The first `bytes` of it as a message's memory.
     pub fn memory(&self, bytes: usize) -> Memory {
         Memory::contiguous(self.pointer(), bytes)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let heap = std::mem::take(self.heap.get_mut());
+        if !heap.is_empty() && heap.len() <= Scratch::KEPT {
+            // A thread that is ending keeps nothing.
+            let _ = LAST.try_with(|last| last.set(heap));
+        }
     }
 }
 

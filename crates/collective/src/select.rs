@@ -5,6 +5,9 @@
 //! on every rank, and the total work counts: short operations go through one root, which hears from everyone
 //! and answers everyone, so that each rank needs to run about once.
 
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// What all ranks of a call know of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {
@@ -61,15 +64,89 @@ fn first<A: Copy>(rules: &[Rule<A>], call: Call) -> A {
         .algorithm
 }
 
-macro_rules! tables {
-    ($($name:ident { $($cores:ident $ranks:expr, $bytes:expr => $algorithm:ident;)+ })*) => {$(
-        pub(crate) fn $name(call: Call) -> crate::$name::Algorithm {
-            const RULES: &[Rule<crate::$name::Algorithm>] = &[
-                $(rule(Cores::$cores, $ranks, $bytes, crate::$name::Algorithm::$algorithm)),+
-            ];
-            first(RULES, call)
+/// Who decides which algorithm an operation runs by: its table, or whoever measures them.
+pub struct Choice {
+    pub operation: &'static str,
+    algorithms: fn() -> Vec<String>,
+    table: fn(Call) -> usize,
+    /// One more than the number of an algorithm; 0 while the table decides.
+    forced: AtomicUsize,
+}
+
+impl Choice {
+    /// The names of the algorithms, by number.
+    pub fn algorithms(&self) -> Vec<String> {
+        (self.algorithms)()
+    }
+
+    /// The algorithm that all calls from now on run by, or none to let the table decide. The same on all ranks, and no
+    /// call under way.
+    pub fn force(&self, algorithm: Option<usize>) {
+        let number = algorithm.map_or(0, |number| number + 1);
+        self.forced.store(number, Ordering::Relaxed);
+    }
+
+    pub fn forced(&self) -> Option<usize> {
+        self.forced.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// What the table says for a message, or block, of that many bytes.
+    pub fn by_table(&self, bytes: usize, ranks: usize, oversubscribed: bool) -> usize {
+        (self.table)(Call {
+            bytes,
+            ranks,
+            oversubscribed,
+        })
+    }
+}
+
+/// `RecursiveDoubling` as `recursive_doubling`.
+fn name_of(algorithm: impl Debug) -> String {
+    let mut name = String::new();
+    for letter in format!("{algorithm:?}").chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
         }
-    )*};
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+macro_rules! tables {
+    ($($name:ident { $($cores:ident $ranks:expr, $bytes:expr => $algorithm:ident;)+ })*) => {
+        /// Of each operation that has more than one algorithm.
+        pub static CHOICES: [Choice; [$(stringify!($name)),*].len()] = [$(Choice {
+            operation: stringify!($name),
+            algorithms: || crate::$name::Algorithm::ALL.iter().map(name_of).collect(),
+            table: |call| {
+                let chosen = tables::$name(call);
+                let all = crate::$name::Algorithm::ALL;
+                all.iter().position(|&one| one == chosen).expect("ALL has all")
+            },
+            forced: AtomicUsize::new(0),
+        }),*];
+
+        #[expect(non_camel_case_types, reason = "the operations' names, by their numbers in CHOICES")]
+        #[derive(Clone, Copy)]
+        enum Number { $($name),* }
+
+        mod tables {
+            use super::*;
+            $(pub(super) fn $name(call: Call) -> crate::$name::Algorithm {
+                const RULES: &[Rule<crate::$name::Algorithm>] = &[
+                    $(rule(Cores::$cores, $ranks, $bytes, crate::$name::Algorithm::$algorithm)),+
+                ];
+                first(RULES, call)
+            })*
+        }
+
+        $(pub(crate) fn $name(call: Call) -> crate::$name::Algorithm {
+            match CHOICES[Number::$name as usize].forced() {
+                Some(number) => crate::$name::Algorithm::ALL[number],
+                None => tables::$name(call),
+            }
+        })*
+    };
 }
 
 tables! {
@@ -113,6 +190,7 @@ tables! {
         Any ANY, ANY => Linear;
     }
     allgather {
+        Any 2, ANY => Ring;
         Few ANY, KIB => Linear;
         Any ANY, 8 * KIB => Bruck;
         Any ANY, ANY => Ring;
@@ -127,5 +205,34 @@ tables! {
     scan {
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_names_its_algorithms_and_obeys() {
+        let choice = CHOICES
+            .iter()
+            .find(|choice| choice.operation == "allreduce")
+            .unwrap();
+        let names = choice.algorithms();
+        let number = |name: &str| names.iter().position(|one| one == name).unwrap();
+        assert_eq!(choice.by_table(8, 4, false), number("recursive_doubling"));
+        assert_eq!(choice.by_table(8, 4, true), number("linear"));
+        assert_eq!(choice.by_table(ANY, 4, false), number("rabenseifner"));
+        assert_eq!(choice.forced(), None);
+        // Other tests run beside this one: any algorithm gives them the right result.
+        choice.force(Some(number("linear")));
+        let call = Call {
+            bytes: ANY,
+            ranks: 4,
+            oversubscribed: false,
+        };
+        assert_eq!(allreduce(call), crate::allreduce::Algorithm::Linear);
+        choice.force(None);
+        assert_eq!(allreduce(call), crate::allreduce::Algorithm::Rabenseifner);
     }
 }

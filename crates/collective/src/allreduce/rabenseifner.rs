@@ -17,7 +17,6 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &R
     };
     let scratch = reduction.scratch(1);
     let spare = reduction.in_scratch(&scratch, 0);
-    reduction.input().copy_to(output);
     halving::run(channel, reduction, &folded, number, output, spare).await;
 
     for round in (0..folded.rounds()).rev() {

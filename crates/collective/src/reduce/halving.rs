@@ -81,8 +81,8 @@ impl Halves {
     }
 }
 
-/// Reduces so that each participant's `partial`, which holds its operand at first, ends with its share of the
-/// result, what it keeps in the last round.
+/// Reduces so that each participant's `partial`, whatever it held, ends with its share of the result, what it keeps
+/// in the last round. Its operand is the reduction's input, which may be in the same place.
 pub(crate) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
@@ -91,22 +91,36 @@ pub(crate) async fn run<P: PointToPoint>(
     partial: Operand<'_>,
     spare: Operand<'_>,
 ) {
+    // Where this participant's operand is. It is copied only where it cannot be combined from where it lies.
+    let mut own = reduction.input();
     if let Some(lower) = folded.folded(number) {
+        own.copy_to(partial);
+        own = partial;
         channel.wait(channel.receive(lower, spare.memory())).await;
         reduction.combine(spare, partial);
     }
     for round in 0..folded.rounds() {
         let peer = folded.rank(number ^ 1 << round);
         let Halves { kept, given } = Halves::new(reduction.count(), number, round);
-        let (into, own) = (spare.part(kept.clone()), partial.part(kept));
-        channel
-            .exchange(peer, partial.part(given).memory(), peer, into.memory())
-            .await;
-        if number >> round & 1 == 1 || reduction.commutative() {
-            reduction.combine(into, own);
+        let goes_first = number >> round & 1 == 0 || reduction.commutative();
+        let (operand, result) = (own.part(kept.clone()), partial.part(kept.clone()));
+        let into = if goes_first && !own.is(partial) {
+            result
         } else {
-            reduction.combine(own, into);
-            into.copy_to(own);
+            spare.part(kept)
+        };
+        channel
+            .exchange(peer, own.part(given).memory(), peer, into.memory())
+            .await;
+        if goes_first && reduction.commutative() && own.is(partial) {
+            reduction.combine(into, result);
+        } else if goes_first {
+            reduction.combine(operand, into);
+            into.copy_to(result);
+        } else {
+            operand.copy_to(result);
+            reduction.combine(into, result);
         }
+        own = partial;
     }
 }

@@ -30,7 +30,6 @@ pub(super) async fn run<P: PointToPoint>(
     } else {
         reduction.in_scratch(&scratch, 0)
     };
-    reduction.input().copy_to(partial);
     halving::run(channel, reduction, &folded, number, partial, spare).await;
 
     for round in (0..folded.rounds()).rev() {
