@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::LayoutError;
+
 /// How queue pairs outside of thread domains get their uUAR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,24 +84,53 @@ impl Adapter {
     }
 
     /// Whether a driver could be set so.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), LayoutError> {
+        let refuse = |text: String| Err(LayoutError(text));
         let (total, low) = (self.total_uuars, self.low_latency_uuars);
         if total == 0 || total % 2 != 0 || total > 512 {
-            return Err(format!("{total} uUARs of a context: they are 2, 4, … 512"));
+            return refuse(format!("{total} uUARs of a context: they are 2, 4, … 512"));
         }
         let least = total.saturating_sub(12);
         if low < least || low >= total {
-            return Err(format!(
+            return refuse(format!(
                 "{low} low-latency uUARs of {total}: they are {least} to {}",
                 total - 1
             ));
         }
         if self.reserved_uars >= self.uars {
-            return Err(format!(
+            return refuse(format!(
                 "{} of {} UARs are reserved: none is left",
                 self.reserved_uars, self.uars
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_driver_could_be_set_to_is_refused() {
+        let with = |total_uuars, low_latency_uuars| {
+            let adapter = Adapter {
+                total_uuars,
+                low_latency_uuars,
+                ..Adapter::CONNECTX4
+            };
+            adapter.check()
+        };
+        for (total, low) in [(16, 4), (16, 15), (6, 2), (2, 0), (512, 500)] {
+            with(total, low).unwrap();
+        }
+        for (total, low) in [(0, 0), (15, 4), (514, 510), (16, 3), (16, 16), (4, 4)] {
+            with(total, low).unwrap_err();
+        }
+        let reserved = Adapter {
+            reserved_uars: 8192,
+            ..Adapter::CONNECTX4
+        };
+        reserved.check().unwrap_err();
     }
 }

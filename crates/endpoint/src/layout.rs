@@ -71,8 +71,10 @@ pub struct Layout {
 const DEPTH: usize = 128;
 /// What ConnectX-4 takes inline by default (§V-A).
 const INLINE_BYTES: usize = 60;
-/// More has no number in a request.
-const MOST_SLOTS: usize = 1 << 24;
+/// Bounds that keep all sums in range, and every queue pair of a thread a number in a request.
+const MOST_OBJECTS: usize = 1 << 24;
+const MOST_DEPTH: usize = 1 << 20;
+const MOST_BUFFER_BYTES: usize = 1 << 40;
 
 impl Layout {
     /// "One TD-assigned QP per context per thread" (§IV): nothing is shared.
@@ -113,11 +115,6 @@ impl Layout {
         if self.completion_queues_each > self.queue_pairs_each {
             return refuse("more completion queues than queue pairs");
         }
-        if self.threads.saturating_mul(self.queue_pairs_each) > MOST_SLOTS {
-            return Err(LayoutError(format!(
-                "more than {MOST_SLOTS} queue pairs and threads on them"
-            )));
-        }
         Ok(())
     }
 
@@ -137,8 +134,24 @@ impl Layout {
             ("depth", self.depth),
             ("depth of completion queues", self.completion_depth),
         ];
-        match counts.iter().find(|(_, count)| *count == 0) {
-            Some((what, _)) => Err(LayoutError(format!("{what}: 0"))),
+        if let Some((what, _)) = counts.iter().find(|(_, count)| *count == 0) {
+            return Err(LayoutError(format!("{what}: 0")));
+        }
+        let threads = |each: usize| self.threads.saturating_mul(each);
+        let bounds = [
+            ("queue pairs", threads(self.queue_pairs_each), MOST_OBJECTS),
+            ("buffers", threads(self.buffers_each), MOST_OBJECTS),
+            ("depth", self.depth, MOST_DEPTH),
+            (
+                "depth of completion queues",
+                self.completion_depth,
+                MOST_DEPTH,
+            ),
+            ("bytes of a buffer", self.buffer_bytes, MOST_BUFFER_BYTES),
+            ("bytes inline", self.inline_bytes, MOST_DEPTH),
+        ];
+        match bounds.iter().find(|(_, count, most)| count > most) {
+            Some((what, count, most)) => Err(LayoutError(format!("{what}: {count}, of {most}"))),
             None => Ok(()),
         }
     }
@@ -218,3 +231,136 @@ impl fmt::Display for LayoutError {
 }
 
 impl std::error::Error for LayoutError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Category;
+
+    fn refused(layout: Layout) -> String {
+        layout.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn categories_are_for_any_number_of_threads() {
+        for threads in 1..=256 {
+            for category in Category::ALL {
+                category.layout(threads).check().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn who_shares_an_object_shares_what_it_is_in() {
+        let none = Layout::independent(4);
+        let nested: [(Layout, &str); 5] = [
+            (
+                Layout {
+                    domain: 2,
+                    ..none.clone()
+                },
+                "protection domain",
+            ),
+            (
+                Layout {
+                    region: 2,
+                    ..none.clone()
+                },
+                "memory region",
+            ),
+            (
+                Layout {
+                    completions: 2,
+                    ..none.clone()
+                },
+                "completion queue",
+            ),
+            (
+                Layout {
+                    context: 4,
+                    completions: 4,
+                    domain: 4,
+                    queue_pair: 3,
+                    ..none.clone()
+                },
+                "thread domain",
+            ),
+            (
+                Layout {
+                    context: 4,
+                    domain: 4,
+                    queue_pair: 2,
+                    thread_domain: None,
+                    ..none.clone()
+                },
+                "queue pair",
+            ),
+        ];
+        for (layout, named) in nested {
+            let text = refused(layout);
+            assert!(text.contains(named), "{text}");
+        }
+        // Three of four reach over the end of two.
+        let context = Layout {
+            context: 2,
+            domain: 2,
+            region: 2,
+            completions: 2,
+            ..none.clone()
+        };
+        context.check().unwrap();
+        assert!(
+            refused(Layout {
+                threads: 8,
+                context: 4,
+                domain: 3,
+                ..none
+            })
+            .contains("3 threads")
+        );
+    }
+
+    #[test]
+    fn nothing_of_nothing_and_not_too_much() {
+        assert_eq!(refused(Layout::independent(0)), "threads: 0");
+        let one = Layout::independent(1);
+        assert_eq!(
+            refused(Layout {
+                depth: 0,
+                ..one.clone()
+            }),
+            "depth: 0"
+        );
+        assert!(
+            refused(Layout {
+                depth: usize::MAX,
+                ..one.clone()
+            })
+            .starts_with("depth: ")
+        );
+        assert!(refused(Layout::independent(usize::MAX)).starts_with("queue pairs: "));
+        let sole = Layout {
+            is_sole: true,
+            ..Category::MpiThreads.layout(2)
+        };
+        assert!(refused(sole).contains("lock"));
+        let queues = Layout {
+            completion_queues_each: 2,
+            ..one
+        };
+        assert!(refused(queues).contains("more completion queues"));
+    }
+
+    #[test]
+    fn threads_of_a_queue_pair_have_its_place() {
+        let layout = Layout {
+            queue_pairs_each: 2,
+            completions: 2,
+            queue_pair: 2,
+            ..Category::Static.layout(4)
+        };
+        let places: Vec<usize> = (0..4).map(|thread| layout.place(thread, 1)).collect();
+        assert_eq!(places, [1, 1, 3, 3]);
+        assert_eq!(layout.queue_pairs(), 4);
+    }
+}

@@ -61,10 +61,13 @@ mod slot;
 mod tally;
 mod usage;
 
+#[cfg(test)]
+mod tests;
+
 pub use adapter::{Adapter, Policy, Sizes};
 pub use address::{Card, MemoryAddress, Port, QueuePairAddress};
 pub use category::Category;
-pub use choose::{Bound, Choice, Refusal, Verdict, choose};
+pub use choose::{Bound, Choice, Refusal, Verdict, choose, choose_layout};
 pub use create::Endpoints;
 pub use endpoint::Endpoint;
 pub use error::Error;

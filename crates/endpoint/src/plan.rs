@@ -55,6 +55,9 @@ impl Plan {
     }
 }
 
+/// Keeps all sums in range.
+const MOST_RANKS: u64 = 1 << 16;
+
 /// What `ranks` ranks of `threads` threads each take of one adapter.
 pub fn plan(
     category: Category,
@@ -68,7 +71,10 @@ pub fn plan(
 /// What `ranks` ranks of that layout take of one adapter.
 pub fn plan_layout(layout: &Layout, ranks: u64, adapter: &Adapter) -> Result<Plan, LayoutError> {
     layout.check()?;
-    adapter.check().map_err(LayoutError)?;
+    adapter.check()?;
+    if ranks > MOST_RANKS {
+        return Err(LayoutError(format!("ranks: {ranks}, of {MOST_RANKS}")));
+    }
     let queue_pairs = queue_pairs_by_context(layout);
     let mut hardware = Hardware::default();
     let mut widest = 0;

@@ -97,6 +97,13 @@ impl AddAssign for Hardware {
     }
 }
 
+impl AddAssign for Resources {
+    fn add_assign(&mut self, more: Resources) {
+        self.objects += more.objects;
+        self.hardware += more.hardware;
+    }
+}
+
 /// As often.
 impl Mul<u64> for Resources {
     type Output = Resources;

@@ -1,7 +1,5 @@
 //! What endpoints have taken, read from the device.
 
-use std::ops::AddAssign;
-
 use serde::{Deserialize, Serialize};
 use weft_verbs::Context;
 use weft_verbs::abi::softrdma_stat;
@@ -55,13 +53,6 @@ impl Account {
 }
 
 const EOPNOTSUPP: i32 = 95;
-
-impl AddAssign for Resources {
-    fn add_assign(&mut self, more: Resources) {
-        self.objects += more.objects;
-        self.hardware += more.hardware;
-    }
-}
 
 fn resources(stat: &softrdma_stat) -> Resources {
     Resources {

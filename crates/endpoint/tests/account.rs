@@ -25,6 +25,9 @@ fn compare(layout: &Layout) {
     let usage = endpoints.usage().unwrap();
     assert_eq!(usage.objects, planned.rank.objects, "{layout:?}");
     assert_eq!(usage.hardware, Some(planned.rank.hardware), "{layout:?}");
+    let contexts = endpoints.account().contexts().iter();
+    let bytes: u64 = contexts.map(|c| c.account().unwrap().bytes).sum();
+    assert_eq!(bytes, planned.bytes, "{layout:?}");
 }
 
 #[test]
