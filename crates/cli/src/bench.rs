@@ -1,6 +1,7 @@
 //! `weft bench`: the benchmarks of this library beside others, in one run.
 
 mod catalog;
+mod endpoints;
 mod job;
 mod library;
 mod mark;
@@ -23,15 +24,18 @@ use serde_json::{Value, json};
 
 use crate::machine::{self, Machine};
 use crate::place::Place;
+pub use endpoints::PART;
+
 use catalog::{ALL, Axis, Benchmark, FLOOR};
 use library::{Library, Peer, Pin};
+use plot::Chart;
 use record::Results;
 use rounds::{FLOOR_COLUMN, Failure, Plan, single_processors};
 use table::{OURS, View};
 
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Benchmarks to run, `list` to see them, `all` for all of them
+    /// Benchmarks to run, `list` to see them, `all` for all that compare MPI libraries, `endpoints` for all on verbs
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     /// Libraries to compare with, set up by scripts/peers.sh
@@ -52,23 +56,27 @@ pub struct Options {
     /// Where ranks run
     #[arg(long, value_enum, default_value = "auto")]
     pin: Pin,
-    /// Points to measure: sizes in bytes, requests or threads
+    /// Points to measure: sizes in bytes, requests, threads, or whatever the benchmark's axis is
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     sizes: Vec<u64>,
     /// Leave out points above this
     #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
     max: Option<u64>,
-    /// How often every library has its turn
-    #[arg(long, value_name = "R", default_value_t = 5)]
-    rounds: usize,
+    /// How often every library or variant has its turn [default: 5 for MPI, 3 on verbs]
+    #[arg(long, value_name = "R")]
+    rounds: Option<usize>,
     /// Seconds to spend on a point, in place of each benchmark's own
     #[arg(long, value_name = "S")]
     seconds: Option<f64>,
     /// Seconds after which a library is stopped at a point
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     limit: f64,
+    #[command(flatten)]
+    endpoints: endpoints::VerbsOptions,
 }
 
+/// How often every library has its turn.
+const ROUNDS: usize = 5;
 /// The ranks of a benchmark whose axis is not the ranks and that is not asked for others.
 const PAIR: u64 = 2;
 
@@ -77,7 +85,19 @@ pub fn run(options: &Options) -> ExitCode {
         list();
         return ExitCode::SUCCESS;
     }
-    match chosen(&options.names).and_then(|benchmarks| run_all(options, &benchmarks)) {
+    let verbs = options
+        .names
+        .iter()
+        .filter(|n| endpoints::is_one(n))
+        .count();
+    let done = match verbs {
+        0 => chosen(&options.names).and_then(|benchmarks| run_all(options, &benchmarks)),
+        n if n == options.names.len() => endpoints::run(options).map(|()| true),
+        _ => Err(
+            "benchmarks of MPI and those on verbs run one after the other, not in one call".into(),
+        ),
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(message) => {
@@ -97,6 +117,8 @@ fn list() {
         println!("{:<12} {}", benchmark.name, benchmark.about);
         println!("{:<12} {}: {}", "", benchmark.axis_label, points.join(","));
     }
+    println!("\non verbs, `endpoints` for all:");
+    endpoints::list();
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static Benchmark>, String> {
@@ -233,7 +255,7 @@ fn plan<'a>(
         libraries: if benchmark == &FLOOR { &[] } else { libraries },
         points,
         ranks,
-        rounds: options.rounds.max(1),
+        rounds: options.rounds.unwrap_or(ROUNDS).max(1),
         pin: options.pin,
         cores: machine::cores(),
         seconds: options.seconds.unwrap_or(benchmark.seconds),
@@ -267,7 +289,7 @@ fn deliver(
         } else {
             file.clone()
         };
-        fs::write(&file, plot::svg(view, &machine.line()))
+        fs::write(&file, Chart::of_view(view, &machine.line()).svg())
             .map_err(|e| format!("{}: {e}", file.display()))?;
         if !options.json {
             println!("plot: {}\n", file.display());

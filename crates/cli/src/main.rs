@@ -37,6 +37,8 @@ enum Command {
     /// Run verbs programs on the RDMA device in software, and show what they use of it
     #[command(subcommand)]
     Softrdma(softrdma::Command),
+    #[command(name = bench::PART, hide = true)]
+    BenchPart,
     #[command(name = info::WAIT, hide = true)]
     ProbeWait,
     #[command(name = info::READ, hide = true)]
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Info => info::run(),
         Command::Bench(options) => bench::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),
+        Command::BenchPart => weft_verbs_bench::part::main(),
         Command::ProbeWait => info::probe_wait(),
         Command::ProbeRead { pid } => info::probe_read(pid),
     }

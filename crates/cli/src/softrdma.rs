@@ -9,6 +9,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+/// The device's library in an installation, and its first device.
+pub const LIBRARY_PATH: &str = "lib/softrdma/libibverbs.so.1";
+pub const DEVICE: &str = "softrdma0";
+
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Run a program that uses libibverbs on the device in software

@@ -27,6 +27,8 @@ const ACCESS: ibv_access_flags = IBV_ACCESS_LOCAL_WRITE
 
 /// rdma-core's answer to the attribute `sharing`.
 const EINVAL: i32 = 22;
+/// Its answer to what it does not have.
+const EOPNOTSUPP: i32 = 95;
 
 /// The endpoints of all threads of a process.
 pub struct Endpoints {
@@ -381,10 +383,22 @@ fn place(layout: &Layout, thread: usize) -> usize {
     thread / layout.buffer * stride
 }
 
+/// Memory of the library's, if it has such.
+fn exposed(domain: &ProtectionDomain, bytes: usize) -> Verbs<Buffer> {
+    match Buffer::from_library(domain, bytes) {
+        Err(error) if error.errno == EOPNOTSUPP => Ok(Buffer::new(bytes)),
+        made => made,
+    }
+}
+
 /// One buffer for each thread that does not share it, and the regions over them.
 fn regions(layout: &Layout, domains: &[ProtectionDomain]) -> Verbs<Vec<MemoryRegion>> {
     let last = layout.threads - 1;
-    let memory = Buffer::new(place(layout, last) + layout.buffer_bytes);
+    let bytes = place(layout, last) + layout.buffer_bytes;
+    let memory = match layout.is_exposed {
+        true => exposed(&domains[0], bytes)?,
+        false => Buffer::new(bytes),
+    };
     let region = |group| {
         let first = group * layout.region;
         let begin = place(layout, first);

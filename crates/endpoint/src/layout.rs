@@ -58,6 +58,9 @@ pub struct Layout {
     /// Buffers of a thread, each registered for itself.
     pub buffers_each: usize,
     pub buffer_bytes: usize,
+    /// Buffers are memory of the library's where it has such ([`Buffer::from_library`](weft_verbs::Buffer::from_library)): peers that
+    /// write into them then do it with less work.
+    pub is_exposed: bool,
     /// Requests that a thread may have under way on one of its queue pairs. A shared one has room for those of all its threads.
     pub depth: usize,
     /// Completions that a thread's requests on one queue pair may have waiting: less than `depth` if not every request asks for
@@ -95,6 +98,7 @@ impl Layout {
             completion_queues_each: 1,
             buffers_each: 1,
             buffer_bytes: 64,
+            is_exposed: false,
             depth: DEPTH,
             completion_depth: DEPTH,
             inline_bytes: INLINE_BYTES,

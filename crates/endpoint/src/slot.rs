@@ -54,6 +54,12 @@ impl Slot {
         self.region.read(self.offset + offset, bytes);
     }
 
+    /// As [`weft_verbs::Buffer::word`].
+    pub fn word(&self, offset: usize) -> u64 {
+        self.require(offset, 8);
+        self.region.word(self.offset + offset)
+    }
+
     fn require(&self, offset: usize, bytes: usize) {
         let end = offset.checked_add(bytes);
         assert!(

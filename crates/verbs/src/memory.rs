@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 
 use weft_verbs_abi::*;
 
@@ -144,6 +144,17 @@ impl Buffer {
                 }
             }
         }
+    }
+
+    /// The eight bytes at `offset`, read at once: who sees there what a peer wrote after other data sees these data too.
+    ///
+    /// # Panics
+    /// If they reach beyond the end, or `offset` is no multiple of 8.
+    pub fn word(&self, offset: usize) -> u64 {
+        self.require(offset, 8);
+        assert!(offset.is_multiple_of(8), "a word at {offset}");
+        // SAFETY: so many bytes are there, aligned as the buffer is.
+        unsafe { AtomicU64::from_ptr(self.as_ptr().add(offset).cast()).load(Acquire) }
     }
 
     fn require(&self, offset: usize, bytes: usize) {
@@ -316,6 +327,12 @@ impl MemoryRegion {
         self.inner
             .buffer
             .read(self.inner.offset + part.offset, bytes);
+    }
+
+    /// As [`Buffer::word`], of the region. Regions that begin on a multiple of 8 have such words.
+    pub fn word(&self, offset: usize) -> u64 {
+        self.part(offset, 8);
+        self.inner.buffer.word(self.inner.offset + offset)
     }
 
     /// `bytes` bytes from `offset` on, as a work request names them.

@@ -1,4 +1,4 @@
-//! The plot of a benchmark as SVG: a panel for each series, points on a logarithmic axis, a line for each library.
+//! The plot of a benchmark as SVG: panels with a logarithmic axis, a line for each library or variant.
 //! Text and axes follow the reader's light or dark scheme; the lines' colours and marks are told apart in both.
 
 mod panel;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::catalog::Series;
 use super::rounds::FLOOR_COLUMN;
-use super::table::View;
+use super::table::{View, title};
 use panel::{Frame, draw_panel};
 
 const WIDTH: f64 = 560.0;
@@ -21,15 +21,14 @@ const MARGIN: f64 = 16.0;
 /// Width of a small letter.
 const LETTER: f64 = 6.6;
 
-/// A colour for each column that may stand in a plot, the same in all plots. They stand out from white and from black,
-/// and are told apart by most colour-blind readers (after Okabe and Ito).
-const COLOURS: [(&str, &str); 5] = [
-    (FLOOR_COLUMN, "#808080"),
-    ("weft", "#d55e00"),
-    ("mpich", "#3b8fd4"),
-    ("openmpi", "#009e73"),
-    ("intel", "#cc79a7"),
+/// Colours that stand out from white and from black, and are told apart by most colour-blind readers (after Okabe and Ito). The
+/// first is the floor's.
+const COLOURS: [&str; 8] = [
+    "#808080", "#d55e00", "#3b8fd4", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b8a800",
 ];
+
+/// The columns that have the same colour in all plots.
+const KNOWN: [&str; 5] = [FLOOR_COLUMN, "weft", "mpich", "openmpi", "intel"];
 
 const STYLE: &str = "\
 text{font-family:system-ui,sans-serif;font-size:13px;fill:#222}\
@@ -37,69 +36,109 @@ text{font-family:system-ui,sans-serif;font-size:13px;fill:#222}\
 .page{fill:#fff}.axis{stroke:#555;fill:none}.grid{stroke:#ddd}\
 @media(prefers-color-scheme:dark){text{fill:#ddd}.page{fill:#16181c}.axis{stroke:#999}.grid{stroke:#333}}";
 
+/// A page of panels.
+pub struct Chart {
+    pub title: String,
+    pub about: String,
+    /// The line under the title.
+    pub machine: String,
+    pub panels: Vec<Panel>,
+}
+
+/// Lines over a common axis.
+pub struct Panel {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    /// Where the axis has its ticks.
+    pub points: Vec<u64>,
+    /// From 0 to 100 in place of a logarithmic axis.
+    pub is_percentage: bool,
+    pub curves: Vec<Curve>,
+}
+
 /// A line of a panel.
-struct Curve {
-    name: String,
-    colour: &'static str,
-    mark: usize,
-    points: Vec<(u64, f64)>,
+pub struct Curve {
+    pub name: String,
+    /// Which of the colours and marks. The first is dashed and without marks.
+    pub look: usize,
+    pub points: Vec<(u64, f64)>,
     /// Where the library was first stopped.
-    stopped: Option<u64>,
+    pub stopped: Option<u64>,
 }
 
-/// The plot as an SVG document; `machine` is the line under the title.
-pub fn svg(view: &View, machine: &str) -> String {
-    let all = view.benchmark.series.iter().map(|s| (s, curves(view, s)));
-    let panels: Vec<(&Series, Vec<Curve>)> = all.filter(|(_, c)| !c.is_empty()).collect();
-    let columns = panels.len().clamp(1, 2);
-    let panel_width = if columns == 1 { WIDTH_ALONE } else { WIDTH };
-    let width = panel_width * columns as f64;
-    let height = HEAD + HEIGHT * panels.len().div_ceil(columns) as f64;
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\">\n<style>{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
-    );
-    head(&mut out, view, machine, width);
-    for (i, (series, curves)) in panels.iter().enumerate() {
-        let frame = Frame {
-            left: panel_width * (i % columns) as f64,
-            top: HEAD + HEIGHT * (i / columns) as f64,
-            width: panel_width,
-            height: HEIGHT,
+impl Chart {
+    /// Of an MPI benchmark.
+    pub fn of_view(view: &View, machine: &str) -> Chart {
+        let panel = |series: &Series| Panel {
+            title: title(view.benchmark, series),
+            x_label: view.benchmark.axis_label.into(),
+            y_label: format!("{} ({})", series.about, series.unit),
+            points: view.points.to_vec(),
+            is_percentage: series.unit == "%",
+            curves: curves(view, series),
         };
-        draw_panel(&mut out, view, series, curves, &frame);
-    }
-    out.push_str("</svg>\n");
-    out
-}
-
-/// What was measured, and on what: the machine's line is broken at a comma where the page is too narrow for it.
-fn head(out: &mut String, view: &View, machine: &str, width: f64) {
-    text(out, MARGIN, 24.0, "start", "title", view.benchmark.name);
-    text(out, MARGIN, 43.0, "start", "", view.benchmark.about);
-    let room = ((width - 2.0 * MARGIN) / LETTER) as usize;
-    let (mut lines, mut used) = (vec![String::new()], 0);
-    for part in machine.split_inclusive(", ") {
-        let length = part.chars().count();
-        if used > 0 && used + length > room {
-            lines.push(String::new());
-            used = 0;
-        }
-        used += length;
-        if let Some(line) = lines.last_mut() {
-            line.push_str(part);
+        Chart {
+            title: view.benchmark.name.into(),
+            about: view.benchmark.about.into(),
+            machine: machine.into(),
+            panels: view.benchmark.series.iter().map(panel).collect(),
         }
     }
-    for (i, line) in lines.iter().enumerate() {
-        text(out, MARGIN, 61.0 + 14.0 * i as f64, "start", "small", line);
+
+    /// As an SVG document. Panels without a line are left out.
+    pub fn svg(&self) -> String {
+        let panels = || self.panels.iter().filter(|p| !p.curves.is_empty());
+        let count = panels().count();
+        let columns = count.clamp(1, 2);
+        let panel_width = if columns == 1 { WIDTH_ALONE } else { WIDTH };
+        let width = panel_width * columns as f64;
+        let height = HEAD + HEIGHT * count.div_ceil(columns) as f64;
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\">\n<style>{STYLE}</style>\n<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>\n"
+        );
+        self.head(&mut out, width);
+        for (i, panel) in panels().enumerate() {
+            let frame = Frame {
+                left: panel_width * (i % columns) as f64,
+                top: HEAD + HEIGHT * (i / columns) as f64,
+                width: panel_width,
+                height: HEIGHT,
+            };
+            draw_panel(&mut out, panel, &frame);
+        }
+        out.push_str("</svg>\n");
+        out
+    }
+
+    /// What was measured, and on what: the machine's line is broken at a comma where the page is too narrow for it.
+    fn head(&self, out: &mut String, width: f64) {
+        text(out, MARGIN, 24.0, "start", "title", &self.title);
+        text(out, MARGIN, 43.0, "start", "", &self.about);
+        let room = ((width - 2.0 * MARGIN) / LETTER) as usize;
+        let (mut lines, mut used) = (vec![String::new()], 0);
+        for part in self.machine.split_inclusive(", ") {
+            let length = part.chars().count();
+            if used > 0 && used + length > room {
+                lines.push(String::new());
+                used = 0;
+            }
+            used += length;
+            if let Some(line) = lines.last_mut() {
+                line.push_str(part);
+            }
+        }
+        for (i, line) in lines.iter().enumerate() {
+            text(out, MARGIN, 61.0 + 14.0 * i as f64, "start", "small", line);
+        }
     }
 }
 
-/// The colour of a column and the number of its mark.
-fn look(column: &str) -> (&'static str, usize) {
-    let known = COLOURS.iter().position(|(name, _)| *name == column);
-    let mark = known.unwrap_or(COLOURS.len() - 1);
-    (COLOURS[mark].1, mark)
+/// The look of a library's column.
+fn look(column: &str) -> usize {
+    let known = KNOWN.iter().position(|name| *name == column);
+    known.unwrap_or(KNOWN.len() - 1)
 }
 
 fn curves(view: &View, series: &Series) -> Vec<Curve> {
@@ -129,11 +168,9 @@ fn curves(view: &View, series: &Series) -> Vec<Curve> {
 
 impl Curve {
     fn new(name: &str, points: Vec<(u64, f64)>, stopped: Option<u64>) -> Curve {
-        let (colour, mark) = look(name);
         Curve {
             name: name.into(),
-            colour,
-            mark,
+            look: look(name),
             points,
             stopped,
         }
@@ -176,7 +213,7 @@ mod tests {
             libraries: &libraries,
             points: &[64, 256],
         };
-        let picture = svg(&view, "machine");
+        let picture = Chart::of_view(&view, "machine").svg();
         assert_eq!(picture.matches("<polyline").count(), 2);
         assert!(picture.contains("a&lt;b (\u{25b2} over the time limit)"));
         assert!(!picture.contains("NaN") && !picture.contains("inf"));
@@ -190,6 +227,6 @@ mod tests {
             libraries: &[],
             points: &[],
         };
-        assert!(svg(&view, "").ends_with("</svg>\n"));
+        assert!(Chart::of_view(&view, "").svg().ends_with("</svg>\n"));
     }
 }

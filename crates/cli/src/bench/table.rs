@@ -179,7 +179,7 @@ pub fn title(benchmark: &Benchmark, series: &Series) -> String {
 }
 
 /// Rows in columns, right-aligned but for the first.
-fn align(rows: &[Vec<String>]) -> String {
+pub fn align(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
         rows.iter()

@@ -3,10 +3,8 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{Curve, escape, text};
-use crate::bench::catalog::Series;
+use super::{COLOURS, Curve, Panel, escape, text};
 use crate::bench::stats::{binary, three_digits};
-use crate::bench::table::{View, title};
 
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
@@ -21,26 +19,18 @@ pub struct Frame {
     pub height: f64,
 }
 
-/// Draws the panel of `series`.
-pub fn draw_panel(out: &mut String, view: &View, series: &Series, curves: &[Curve], frame: &Frame) {
+pub fn draw_panel(out: &mut String, panel: &Panel, frame: &Frame) {
     let top = frame.top;
     let x_ends = (frame.left + LEFT, frame.left + frame.width - RIGHT);
     let y_ends = (top + frame.height - BOTTOM, top + TOP);
-    let x = x_scale(view.points, x_ends);
-    let y = y_scale(series, curves, y_ends);
-    text(
-        out,
-        x_ends.0,
-        top + 16.0,
-        "start",
-        "title",
-        &title(view.benchmark, series),
-    );
-    axes(out, view, series, (&x, &y));
-    for curve in curves {
+    let x = x_scale(&panel.points, x_ends);
+    let y = y_scale(panel, y_ends);
+    text(out, x_ends.0, top + 16.0, "start", "title", &panel.title);
+    axes(out, panel, (&x, &y));
+    for curve in &panel.curves {
         draw(out, curve, &x, &y);
     }
-    legend(out, curves, x_ends.0, top + 31.0);
+    legend(out, &panel.curves, x_ends.0, top + 31.0);
 }
 
 fn x_scale(points: &[u64], (from, to): (f64, f64)) -> Scale {
@@ -56,8 +46,8 @@ fn x_scale(points: &[u64], (from, to): (f64, f64)) -> Scale {
     }
 }
 
-fn y_scale(series: &Series, curves: &[Curve], (from, to): (f64, f64)) -> Scale {
-    if series.unit == "%" {
+fn y_scale(panel: &Panel, (from, to): (f64, f64)) -> Scale {
+    if panel.is_percentage {
         return Scale {
             low: 0.0,
             high: 100.0,
@@ -67,7 +57,8 @@ fn y_scale(series: &Series, curves: &[Curve], (from, to): (f64, f64)) -> Scale {
         };
     }
     let values = || {
-        curves
+        panel
+            .curves
             .iter()
             .flat_map(|c| c.points.iter().map(|p| p.1))
             .filter(|v| *v > 0.0)
@@ -83,7 +74,7 @@ fn y_scale(series: &Series, curves: &[Curve], (from, to): (f64, f64)) -> Scale {
     }
 }
 
-fn axes(out: &mut String, view: &View, series: &Series, (x, y): (&Scale, &Scale)) {
+fn axes(out: &mut String, panel: &Panel, (x, y): (&Scale, &Scale)) {
     let (left, right) = (x.from - 12.0, x.to + 12.0);
     for tick in y.ticks() {
         let at = y.at(tick);
@@ -99,7 +90,7 @@ fn axes(out: &mut String, view: &View, series: &Series, (x, y): (&Scale, &Scale)
         };
         text(out, left - 6.0, at + 4.0, "end", "", short);
     }
-    for &point in view.points {
+    for &point in &panel.points {
         let at = x.at(point.max(1) as f64);
         let (low, high) = (y.from, y.to);
         let _ = writeln!(
@@ -119,14 +110,13 @@ fn axes(out: &mut String, view: &View, series: &Series, (x, y): (&Scale, &Scale)
         low + 38.0,
         "middle",
         "",
-        view.benchmark.axis_label,
+        &panel.x_label,
     );
     let (tx, ty) = (left - 58.0, f64::midpoint(low, high));
-    let label = format!("{} ({})", series.about, series.unit);
     let _ = writeln!(
         out,
         "<text x=\"{tx:.1}\" y=\"{ty:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 {tx:.1} {ty:.1})\">{}</text>",
-        escape(&label)
+        escape(&panel.y_label)
     );
 }
 
@@ -140,8 +130,8 @@ fn draw(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
         .iter()
         .map(|(px, py)| format!("{px:.1},{py:.1}"))
         .collect();
-    let colour = curve.colour;
-    let dash = if curve.mark == 0 {
+    let colour = COLOURS[curve.look % COLOURS.len()];
+    let dash = if curve.look == 0 {
         " stroke-dasharray=\"5 4\""
     } else {
         ""
@@ -167,9 +157,10 @@ fn draw(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
 }
 
 fn mark(out: &mut String, curve: &Curve, x: f64, y: f64) {
-    let colour = curve.colour;
-    let shape = match curve.mark % 5 {
-        0 => return,
+    let colour = COLOURS[curve.look % COLOURS.len()];
+    let shape = match curve.look % 5 {
+        0 if curve.look == 0 => return,
+        0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\""),
         1 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""),
         2 => format!(
             "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"",
@@ -185,13 +176,13 @@ fn mark(out: &mut String, curve: &Curve, x: f64, y: f64) {
 fn legend(out: &mut String, curves: &[Curve], left: f64, y: f64) {
     let mut x = left;
     for curve in curves {
-        let dash = if curve.mark == 0 {
+        let dash = if curve.look == 0 {
             " stroke-dasharray=\"5 4\""
         } else {
             ""
         };
         let (end, at) = (x + 22.0, y - 4.0);
-        let colour = curve.colour;
+        let colour = COLOURS[curve.look % COLOURS.len()];
         let _ = writeln!(
             out,
             "<line x1=\"{x}\" x2=\"{end}\" y1=\"{at}\" y2=\"{at}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>"
