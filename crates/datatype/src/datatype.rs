@@ -212,6 +212,34 @@ impl Datatype {
         }
     }
 
+    /// Calls `visit` with displacement and length of each run of bytes of `count` elements, in type map order. Runs that
+    /// touch may come as one.
+    pub fn visit_runs(&self, count: usize, visit: &mut impl FnMut(isize, usize)) {
+        let copier = self.copier();
+        for index in 0..count as isize {
+            let at = copier.origin() + self.extent() * index;
+            copier.shape().visit_runs(at, visit);
+        }
+    }
+
+    /// The bytes from the lowest to the highest that `count` elements touch, relative to element 0's origin.
+    pub fn span(&self, count: usize) -> Result<std::ops::Range<isize>, Overflow> {
+        if count == 0 || self.size() == 0 {
+            return Ok(0..0);
+        }
+        let gaps = isize::try_from(count - 1).map_err(|_| Overflow)?;
+        let last = self.extent().checked_mul(gaps).ok_or(Overflow)?;
+        let low = self.true_lower_bound().checked_add(last.min(0));
+        let high = self.true_lower_bound().checked_add(self.true_extent());
+        let high = high.and_then(|high| high.checked_add(last.max(0)));
+        Ok(low.ok_or(Overflow)?..high.ok_or(Overflow)?)
+    }
+
+    /// The predefined datatype that all basic elements are of, if they are all of one.
+    pub fn only_basic(&self) -> Option<Predefined> {
+        self.with_signature(Signature::only)
+    }
+
     fn copier(&self) -> &Arc<Copier> {
         /// One per predefined type, in the order of [`Predefined::ALL`].
         static PREDEFINED: LazyLock<Vec<Arc<Copier>>> = LazyLock::new(|| {

@@ -122,6 +122,39 @@ impl Shape {
         }
     }
 
+    /// Calls `visit` with place and length of each run, the shape's first byte lying at `at`.
+    pub fn visit_runs(&self, at: isize, visit: &mut impl FnMut(isize, usize)) {
+        match self {
+            Shape::Run { size: 0 } => {}
+            Shape::Run { size } => visit(at, *size),
+            Shape::Strided {
+                count,
+                stride,
+                block,
+            } => (0..*count as isize).for_each(|index| visit(at + stride * index, *block)),
+            Shape::Blocks {
+                block,
+                displacements,
+            } => displacements
+                .iter()
+                .for_each(|displacement| visit(at + displacement, *block)),
+            Shape::Runs { runs } => runs
+                .windows(2)
+                .for_each(|pair| visit(at + pair[0].displacement, pair[1].packed - pair[0].packed)),
+            Shape::Loop {
+                count,
+                stride,
+                child,
+                ..
+            } => {
+                (0..*count as isize).for_each(|index| child.visit_runs(at + stride * index, visit))
+            }
+            Shape::Sequence { parts, .. } => parts
+                .iter()
+                .for_each(|part| part.shape.visit_runs(at + part.displacement, visit)),
+        }
+    }
+
     /// Lists above each other on the way down.
     fn depth(&self) -> u32 {
         match self {

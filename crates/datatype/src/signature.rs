@@ -152,6 +152,16 @@ impl Signature {
         }
     }
 
+    /// The basic type of all elements, if it is one.
+    pub fn only(&self) -> Option<Predefined> {
+        let mut found = self.stretches.iter().map(|stretch| match &stretch.unit {
+            Unit::Basic(predefined) => Some(*predefined),
+            Unit::Nested(signature) => signature.only(),
+        });
+        let first = found.next()??;
+        found.all(|other| other == Some(first)).then_some(first)
+    }
+
     /// Calls `visit` with each basic type and how often it follows, in order.
     pub fn visit(&self, visit: &mut impl FnMut(Predefined, usize)) {
         for stretch in self.stretches.iter() {
