@@ -31,7 +31,7 @@ impl RequestId {
 
     /// The identifier as a number below 2^60.
     #[inline]
-    pub fn bits(self) -> u64 {
+    pub const fn bits(self) -> u64 {
         self.0
     }
 

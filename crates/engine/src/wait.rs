@@ -8,7 +8,10 @@
 //! 2. Whether there is a watcher, and who is parked, stand under one mutex ([`Watch`]). Nobody parks without a
 //!    watcher; a watcher that leaves wakes one of the parked, who takes its place, or, if its own wait is
 //!    over, wakes the next.
-//! 3. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
+//! 3. Who waits for something that no request tells of ([`Engine::block_on_outside`]) leaves its parker with the watcher,
+//!    which wakes all of those each time before it sleeps: after each ring of the doorbell, that is, and at least as
+//!    often as it wakes for nothing.
+//! 4. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
 //!    may be among them, it rings this process's own doorbell while one sleeps there.
 
 use parking_lot::{Mutex, MutexGuard};
@@ -88,6 +91,8 @@ pub(crate) struct Watch {
     pub sleeps: AtomicU64,
     /// Threads that have waited for some turns.
     waiting: AtomicU32,
+    /// Who is to look again after each ring (rule 3).
+    outside: Mutex<Vec<Arc<Parker>>>,
 }
 
 impl Watch {
@@ -132,6 +137,11 @@ impl Watch {
     /// Whether the watcher is, or is about to be, on the doorbell.
     pub fn is_asleep(&self) -> bool {
         self.asleep.load(Ordering::SeqCst)
+    }
+
+    fn wake_outside(&self) {
+        let parkers = std::mem::take(&mut *self.outside.lock());
+        parkers.iter().for_each(|parker| parker.unpark());
     }
 
     pub fn waiters(&self) -> u32 {
@@ -221,6 +231,28 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
     }
 }
 
+/// Something that no request of the engine's tells of.
+struct Outside<'a, M> {
+    watch: &'a Watch,
+    met: M,
+    /// Once met it stays so: asking may have been what took it.
+    is_met: bool,
+}
+
+impl<M: FnMut() -> bool> Condition for Outside<'_, M> {
+    fn met(&mut self) -> bool {
+        self.is_met = self.is_met || (self.met)();
+        self.is_met
+    }
+
+    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+        let mut outside = self.watch.outside.lock();
+        if !outside.iter().any(|other| Arc::ptr_eq(other, parker)) {
+            outside.push(parker.clone());
+        }
+    }
+}
+
 impl<E: Endpoint> State<E> {
     /// One turn of progress: arrivals and what they ask for.
     #[inline]
@@ -251,9 +283,19 @@ impl<F: Fabric> Engine<F> {
         );
     }
 
+    /// Waits until `met`, which is asked again after each ring of this process's doorbell and four times a second, and
+    /// not any more once it has said so.
+    pub fn block_on_outside(&self, met: impl FnMut() -> bool) {
+        let (watch, is_met) = (&self.watch, false);
+        self.block(0, Outside { watch, met, is_met });
+    }
+
     /// One turn of progress on every lane in use, and on the operations. Whether anything moved.
     pub fn progress(&self) -> bool {
         let signalled = self.fabric.signalled();
+        if signalled >> LANES != 0 {
+            self.fabric.serve();
+        }
         let mut moved = false;
         for lane in 0..LANES {
             if signalled >> lane & 1 != 0 || self.lanes[lane as usize].get().is_some() {
@@ -368,6 +410,7 @@ impl<F: Fabric> Engine<F> {
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
         loop {
             let ticket = self.fabric.prepare();
+            self.watch.wake_outside();
             self.watch.asleep.store(true, Ordering::SeqCst);
             let busy = self.arm() | PARKER.with(|parker| self.watch_operations(parker));
             if !busy && !condition.met() {
@@ -408,7 +451,7 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// Rule 3.
+    /// Rule 4.
     #[cold]
     pub(crate) fn wake(&self, parkers: Vec<Arc<Parker>>) {
         for parker in parkers {

@@ -252,7 +252,7 @@ pub trait Fabric: Send + Sync {
     fn endpoint(&self, lane: u32) -> Self::Endpoint;
 
     /// A bit per lane for which a doorbell has been rung, without clearing it (the lane's endpoint does, in
-    /// `poll`). One load.
+    /// `poll`); any bit beyond the lanes' asks for [`serve`](Self::serve). One load.
     fn signalled(&self) -> u64;
 
     /// Begins a sleep: returns the ticket for [`sleep`](Self::sleep). Call before arming the endpoints.
@@ -264,4 +264,7 @@ pub trait Fabric: Send + Sync {
 
     /// Wakes this process's sleeper, from another of its threads.
     fn wake(&self);
+
+    /// Does what peers cannot do themselves in this process's memory.
+    fn serve(&self) {}
 }
