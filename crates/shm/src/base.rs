@@ -22,6 +22,9 @@ use crate::segment::{Mapping, PAGE};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"weftshm1");
 
+/// The bit beyond all lanes' by which a peer calls the owner to run errands for it.
+pub const ERRANDS: u32 = 63;
+
 /// How many processes and lanes there are; the same in all processes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -49,8 +52,8 @@ struct Bell {
     sleeping: AtomicU32,
 }
 
-/// A bit for each lane with something in its summary. Written by ringers and the owner; on its own line, as the owner
-/// reads it every turn.
+/// A bit for each lane with something in its summary, and [`ERRANDS`]. Written by ringers and the owner; on its own line,
+/// as the owner reads it every turn.
 #[repr(C, align(64))]
 struct Signalled(AtomicU64);
 
@@ -182,6 +185,19 @@ impl Base {
         if self.front().bell.sleeping.load(Ordering::SeqCst) != 0 {
             self.wake();
         }
+    }
+
+    /// Calls the owner to run errands, as rule 1 has it for a lane.
+    pub fn call(&self) {
+        let signalled = &self.front().signalled.0;
+        signalled.fetch_or(1 << ERRANDS, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Whether the owner was called; clears it.
+    pub fn is_called(&self) -> bool {
+        let bit = 1 << ERRANDS;
+        self.front().signalled.0.fetch_and(!bit, Ordering::SeqCst) & bit != 0
     }
 
     /// Ends the owner's sleep, or keeps it from beginning.

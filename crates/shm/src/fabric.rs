@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use weft_transport::{Directory, Fabric, Peer};
 
-use crate::base::{Base, Shape};
+use weft_sync::Section;
+
+use crate::base::{Base, ERRANDS, Shape};
 use crate::card::Card;
 use crate::endpoint::ShmEndpoint;
 use crate::peers::Peers;
@@ -25,7 +27,13 @@ pub struct Options {
     pub copies_from_bytes: Option<usize>,
 }
 
-/// A process's attachment to the shared memory of its host.
+/// What a process does for peers that the kernel does not let into its memory, in a turn of progress of its own.
+pub trait Errands: Send + Sync {
+    fn run(&self);
+}
+
+/// A process's attachment to the shared memory of its host. Clones are the same one.
+#[derive(Clone)]
 pub struct Shm {
     shared: Arc<Shared>,
 }
@@ -39,10 +47,11 @@ pub struct Shared {
     pub base: Base,
     pub segment: Segment,
     pub peers: Peers,
+    errands: Section<Vec<Arc<dyn Errands>>>,
 }
 
 impl Shm {
-    /// Attaches process `rank` of `size`, all of which are on this host, with up to `lanes` (at most 64) lanes.
+    /// Attaches process `rank` of `size`, all of which are on this host, with up to `lanes` (at most 63) lanes.
     /// Publish [`card`](Self::card) where the peers' `directory` finds it.
     pub fn new(
         rank: Peer,
@@ -61,7 +70,7 @@ impl Shm {
         directory: Arc<dyn Directory>,
         options: Options,
     ) -> io::Result<Shm> {
-        assert!(rank < size && (1..=64).contains(&lanes));
+        assert!(rank < size && (1..=ERRANDS).contains(&lanes));
         let shape = Shape { size, lanes };
         let pid = std::process::id();
         let start = process::start_of(pid).ok_or_else(|| {
@@ -86,6 +95,7 @@ impl Shm {
             base,
             segment,
             peers,
+            errands: Section::new(Vec::new()),
         };
         Ok(Shm {
             shared: Arc::new(shared),
@@ -95,6 +105,21 @@ impl Shm {
     /// Leaves the job: no peer connects from here on, and none is connected to.
     pub fn leave(&self) {
         self.shared.segment.close();
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// From here on `errands` are run when a peer calls.
+    pub fn add_errands(&self, errands: Arc<dyn Errands>) {
+        self.shared.errands.enter().push(errands);
+    }
+
+    /// Ends what [`add_errands`](Self::add_errands) began; one that runs is ended first.
+    pub fn remove_errands(&self, errands: &Arc<dyn Errands>) {
+        let mut all = self.shared.errands.enter();
+        all.retain(|other| !Arc::ptr_eq(other, errands));
     }
 
     /// The line by which peers find this process.
@@ -129,5 +154,15 @@ impl Fabric for Shm {
 
     fn wake(&self) {
         self.shared.base.wake();
+    }
+
+    #[cold]
+    fn serve(&self) {
+        // A thread that is at it already looks at all that were called for before it took the call.
+        if let Some(errands) = self.shared.errands.try_enter()
+            && self.shared.base.is_called()
+        {
+            errands.iter().for_each(|errands| errands.run());
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! Waking: a receiver looks at the few rings that were active lately (*hot*) each turn; senders on all others
 //! ring the doorbell. Before it sleeps, all rings are made so. See `base` for the order of the words.
 
+mod available;
 mod base;
 mod bulk;
 mod card;
@@ -19,6 +20,7 @@ mod endpoint;
 mod fabric;
 mod peers;
 mod process;
+mod reach;
 mod segment;
 
 #[cfg(test)]
@@ -26,4 +28,6 @@ mod world;
 
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
 pub use endpoint::{Counters, EAGER_BYTES, ShmEndpoint};
-pub use fabric::{Options, Shm};
+pub use fabric::{Errands, Options, Shm};
+pub use reach::{Exposed, Process};
+pub use segment::Mapping;

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use weft_sync::Section;
 
+use crate::available;
+
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
 
@@ -130,7 +132,9 @@ impl Segment {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();
         let offset = *end;
-        self.fill(offset, filled)?;
+        if filled > 0 {
+            self.fill(offset, filled)?;
+        }
         if filled < bytes {
             // SAFETY: takes numbers only.
             checked(unsafe {
@@ -140,6 +144,14 @@ impl Segment {
         *end += bytes as u64;
         drop(end);
         Ok((offset, Mapping::new(self.descriptor(), offset, bytes)?))
+    }
+
+    /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. More than there is are refused.
+    pub fn carve_untouched(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
+        if bytes as u64 > available::bytes() {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.carve_part(bytes, 0)
     }
 }
 
@@ -257,6 +269,30 @@ mod tests {
             mine.base().write_volatile(42);
             assert_eq!(theirs.base().read_volatile(), 42);
         }
+    }
+
+    #[test]
+    fn untouched_memory_costs_nothing() {
+        let segment = Segment::create(PAGE).unwrap();
+        let blocks = || {
+            let path = format!("/proc/self/fd/{}", segment.memfd());
+            std::os::unix::fs::MetadataExt::blocks(&std::fs::metadata(path).unwrap())
+        };
+        let (_, mapping) = segment.carve_untouched(64 << 20).unwrap();
+        assert_eq!((mapping.bytes(), blocks()), (64 << 20, 0));
+        // SAFETY: the mapping is valid and this thread alone uses it.
+        unsafe { mapping.base().write_volatile(1) };
+        assert!(blocks() > 0);
+    }
+
+    #[test]
+    fn more_than_there_is_is_refused() {
+        let segment = Segment::create(PAGE).unwrap();
+        for bytes in [1 << 50, isize::MAX as usize, usize::MAX] {
+            let error = segment.carve_untouched(bytes).map(drop).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+        }
+        assert_eq!(segment.carve_untouched(PAGE).unwrap().0, PAGE as u64);
     }
 
     #[test]

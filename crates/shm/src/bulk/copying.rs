@@ -5,6 +5,7 @@ use std::io;
 use weft_transport::Peer;
 
 use crate::endpoint::Links;
+use crate::peers::Neighbour;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,14 +50,19 @@ pub unsafe fn copy(way: Way, pid: u32, mine: *mut u8, theirs: u64, bytes: usize)
     Ok(())
 }
 
-/// Whether this process may copy from and to `peer`'s memory: tried once for each peer.
+/// Whether this process may copy from and to `peer`'s memory.
 pub fn is_allowed(links: &Links, peer: Peer) -> bool {
     if links.shared.options.deny_copies {
         return false;
     }
-    let Ok(neighbour) = links.neighbour(peer) else {
-        return false;
-    };
+    match links.neighbour(peer) {
+        Ok(neighbour) => are_allowed(&neighbour),
+        Err(_) => false,
+    }
+}
+
+/// Whether the kernel copies between this process and a neighbour: tried once for each.
+pub fn are_allowed(neighbour: &Neighbour) -> bool {
     *neighbour.copies_allowed.get_or_init(|| {
         let (address, expected) = neighbour.base.probe();
         let mut found = [0u64; 2];

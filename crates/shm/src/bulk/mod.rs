@@ -22,7 +22,7 @@
 mod byte_ring;
 mod claims;
 mod control;
-mod copying;
+pub(crate) mod copying;
 mod kept;
 mod receiving;
 mod rings;
