@@ -101,6 +101,16 @@ fn request_fromint(request: c_int) -> MPI_Request {
     handle(integer::request(request), MPI_REQUEST_NULL)
 }
 
+#[mpi(Win_toint)]
+fn win_toint(win: MPI_Win) -> c_int {
+    integer::of_handle(win.addr())
+}
+
+#[mpi(Win_fromint)]
+fn win_fromint(win: c_int) -> MPI_Win {
+    handle(integer::of_kind(kind::WINDOW, win), MPI_WIN_NULL)
+}
+
 #[mpi(Errhandler_toint)]
 fn errhandler_toint(errhandler: MPI_Errhandler) -> c_int {
     integer::of_handle(errhandler.addr())
@@ -144,14 +154,4 @@ fn session_toint(session: MPI_Session) -> c_int {
 #[mpi(Session_fromint)]
 fn session_fromint(session: c_int) -> MPI_Session {
     handle(usize::try_from(session).ok(), MPI_SESSION_NULL)
-}
-
-#[mpi(Win_toint)]
-fn win_toint(win: MPI_Win) -> c_int {
-    win.addr() as c_int
-}
-
-#[mpi(Win_fromint)]
-fn win_fromint(win: c_int) -> MPI_Win {
-    handle(usize::try_from(win).ok(), MPI_WIN_NULL)
 }

@@ -13,7 +13,7 @@ use weft_abi::{
 };
 use weft_mpi::attributes::{Functions, Value, refused};
 use weft_mpi::error::handler::Function;
-use weft_mpi::{CommId, TypeId};
+use weft_mpi::{CommId, TypeId, WindowId};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
@@ -44,6 +44,12 @@ impl Holding for CommId {
 impl Holding for TypeId {
     fn of(number: u64) -> TypeId {
         TypeId(number)
+    }
+}
+
+impl Holding for WindowId {
+    fn of(number: u64) -> WindowId {
+        WindowId(number)
     }
 }
 

@@ -7,7 +7,7 @@ use weft_abi::{
     MPI_T_ERR_PVAR_NO_ATOMIC,
 };
 use weft_mpi::process::{Phase, phase};
-use weft_mpi::{Class, CommId, error};
+use weft_mpi::{Class, CommId, WindowId, error};
 
 pub use weft_mpi::{Error, Result};
 
@@ -27,6 +27,7 @@ pub trait FromC<C>: Sized {
 pub enum Object {
     None,
     Comm(usize),
+    Win(usize),
     File,
 }
 
@@ -63,6 +64,7 @@ pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
             let comm = unsafe { CommId::from_c(handle, "comm") };
             comm.map_or(error::Object::None, error::Object::Comm)
         }
+        Object::Win(number) => error::Object::Window(WindowId(number as u64)),
         Object::File => error::Object::File,
         _ => error::Object::None,
     };

@@ -8,7 +8,7 @@ use std::ptr::{NonNull, without_provenance_mut};
 use weft_abi::*;
 use weft_mpi::error::{Handler, handler};
 use weft_mpi::probe::Message;
-use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId, tool};
+use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId, WindowId, tool};
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
@@ -115,6 +115,8 @@ handles! {
         from |number, _| Ok(tool::session::Session(number as u64)), to |session| session.0 as usize;
     tool::session::Handle = MPI_T_pvar_handle, null MPI_T_PVAR_HANDLE_NULL,
         from |number, _| Ok(tool::session::Handle(number as u64)), to |handle| handle.0 as usize;
+    WindowId = MPI_Win, null MPI_WIN_NULL, from |number, _| Ok(WindowId(number as u64)),
+        to |window| window.0 as usize;
     Message = MPI_Message, null MPI_MESSAGE_NULL, from |number, _| Ok(Message(number as u64)),
         to |message| message.0 as usize;
 }
@@ -136,6 +138,13 @@ impl FromC<MPI_Comm> for Option<CommId> {
             true => Ok(None),
             false => comm(raw.addr(), name).map(Some),
         }
+    }
+}
+
+/// `MPI_WIN_NULL` is none.
+impl FromC<MPI_Win> for Option<WindowId> {
+    unsafe fn from_c(raw: MPI_Win, _: &'static str) -> Result<Option<WindowId>> {
+        Ok((raw != MPI_WIN_NULL).then(|| WindowId(raw.addr() as u64)))
     }
 }
 

@@ -26,6 +26,7 @@ mod external;
 mod fortran;
 mod generalized;
 mod info;
+mod one_sided;
 mod partitioned;
 mod point_to_point;
 mod tool;

@@ -9,21 +9,13 @@ unsupported! {
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 7. Groups, contexts, communicators and caching
     Comm_create_from_group, Comm_idup, Comm_idup_with_info,
-    Group_from_session_pset, Intercomm_create_from_groups, Win_create_keyval,
-    Win_delete_attr, Win_free_keyval, Win_get_attr, Win_get_name, Win_set_attr, Win_set_name,
+    Group_from_session_pset, Intercomm_create_from_groups,
     // 9. Environment
-    Alloc_mem, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_get_errhandler,
-    Session_set_errhandler, Win_call_errhandler, Win_get_errhandler, Win_set_errhandler,
+    Alloc_mem, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_get_errhandler, Session_set_errhandler,
     // 11. Process initialization, creation and management
     Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
     Open_port, Publish_name, Session_finalize, Session_get_info, Session_get_nth_pset, Session_get_num_psets,
     Session_get_pset_info, Session_init, Unpublish_name,
-    // 12. One-sided communication
-    Accumulate, Compare_and_swap, Fetch_and_op, Get, Get_accumulate, Put, Raccumulate, Rget, Rget_accumulate, Rput,
-    Win_allocate, Win_allocate_shared, Win_attach, Win_complete, Win_create, Win_create_dynamic, Win_detach,
-    Win_fence, Win_flush, Win_flush_all, Win_flush_local, Win_flush_local_all, Win_free, Win_get_group,
-    Win_get_info, Win_lock, Win_lock_all, Win_post, Win_set_info, Win_shared_query, Win_start, Win_sync, Win_test,
-    Win_unlock, Win_unlock_all, Win_wait,
     // 14. I/O
     File_close, File_delete, File_get_amode, File_get_atomicity, File_get_byte_offset, File_get_group,
     File_get_info, File_get_position, File_get_position_shared, File_get_size, File_get_type_extent, File_get_view,

@@ -249,6 +249,11 @@ impl Comm {
     }
 }
 
+/// Gives up a communicator that has no handle.
+pub(crate) fn retire(comm: &Comm) {
+    process().contexts.release(comm.number);
+}
+
 /// The communicator that a handle names.
 #[inline]
 pub fn find(id: CommId) -> Result<&'static Comm> {

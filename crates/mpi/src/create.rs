@@ -45,6 +45,12 @@ fn inherit(parent: &Comm, comm: Comm) -> Comm {
     comm
 }
 
+/// A communicator of the same processes for the library's own use, without a handle.
+pub(crate) fn private(parent: &Comm) -> Result<Comm> {
+    let number = number_for_all(parent)?;
+    Ok(child(parent, number, parent.group().clone()))
+}
+
 /// `MPI_Comm_dup`, with the attributes whose copy functions say so (MPI-5.0 §7.7.2).
 pub fn dup(comm: CommId) -> Result<CommId> {
     let id = comm;
@@ -105,7 +111,7 @@ pub fn split_type(comm: CommId, by: SplitType, key: i32) -> Result<Option<CommId
 }
 
 /// The ranks in `comm` of a group's processes.
-fn ranks_in(comm: &Comm, group: &Group) -> Result<Vec<u32>> {
+pub(crate) fn ranks_in(comm: &Comm, group: &Group) -> Result<Vec<u32>> {
     let all: Vec<i32> = (0..group.size() as i32).collect();
     let ranks = group.translate(&all, comm.group())?;
     let found: Option<Vec<u32>> = ranks

@@ -27,6 +27,7 @@ mod table;
 pub mod tool;
 pub mod topology;
 pub mod types;
+pub mod window;
 mod words;
 
 pub use comm::CommId;
@@ -38,6 +39,7 @@ pub use request::{Request, Status};
 pub use types::TypeId;
 pub use weft_collective::Counts;
 pub use weft_datatype::{Datatype, Op, Predefined};
+pub use window::WindowId;
 
 /// Special ranks, tags and values; the ABI's numbers.
 pub const ANY_SOURCE: i32 = -1;

@@ -19,12 +19,14 @@ use crate::partitioned::Tags;
 use crate::request::{Compound, Request};
 use crate::table::Table;
 use crate::types::UserType;
+use crate::window::Window;
 
 /// The kinds of handles, as their top four bits.
 pub mod kind {
     pub const COMM: u8 = 1;
     pub const GROUP: u8 = 2;
     pub const DATATYPE: u8 = 3;
+    pub const WINDOW: u8 = 4;
     pub const INFO: u8 = 6;
     /// Requests of the engine; those of several parts are [`COMPOUND`].
     pub const REQUEST: u8 = 7;
@@ -57,6 +59,7 @@ pub struct Process {
     pub(crate) groups: Table<Group>,
     pub(crate) types: Table<UserType>,
     pub(crate) ops: Table<UserOp>,
+    pub(crate) windows: Table<Window>,
     pub(crate) compounds: Table<Compound>,
     /// Requests that nobody asks for, and their data; see `completion::linger`.
     pub(crate) lingering: Mutex<Vec<(Request, Box<dyn Send>)>>,
@@ -169,6 +172,7 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
         kind::GROUP => process.groups.current(index),
         kind::DATATYPE => process.types.current(index),
         kind::OP => process.ops.current(index),
+        kind::WINDOW => process.windows.current(index),
         kind::COMPOUND => process.compounds.current(index),
         kind::REQUEST | kind::MESSAGE => {
             let id = process.engine.current(index)?;
@@ -234,6 +238,7 @@ impl Process {
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),
             ops: Table::new(kind::OP),
+            windows: Table::new(kind::WINDOW),
             compounds: Table::new(kind::COMPOUND),
             lingering: Mutex::default(),
             contexts: Contexts::new(),

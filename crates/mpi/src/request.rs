@@ -34,6 +34,8 @@ const ENGINE: u64 = (kind::REQUEST as u64) << 60;
 impl Request {
     /// `MPI_REQUEST_NULL`, with the ABI's number so that arrays of handles can be worked on in place.
     pub const NULL: Request = Request(0x180);
+    /// An operation that completed within its call and has no status to tell.
+    pub const COMPLETE: Request = Request(ENGINE | RequestId::DONE.bits());
     const FROM_NULL: Request = Request(ENGINE | 0xffff_fffe);
 
     #[inline]
@@ -50,7 +52,7 @@ impl Request {
     /// A send to `MPI_PROC_NULL`, or one that completed at once.
     #[inline]
     pub(crate) fn done() -> Request {
-        Request::engine(RequestId::DONE)
+        Request::COMPLETE
     }
 
     /// The engine's request, if it is one and exists.

@@ -155,6 +155,15 @@ pub fn committed(id: TypeId) -> Result<Datatype> {
     }
 }
 
+/// As [`committed`], for as long as the handle lives.
+#[inline]
+pub fn find_committed(id: TypeId) -> Result<Found> {
+    match find(id)? {
+        Found::User(user) if !user.committed.load(Ordering::Acquire) => Err(not_committed()),
+        found => Ok(found),
+    }
+}
+
 /// The predefined datatype, named or not, that a handle names, if it names one.
 pub fn plain(id: TypeId) -> Option<Predefined> {
     as_predefined(id).or_else(|| user(id).ok()?.datatype.predefined())

@@ -25,7 +25,7 @@ pub use reduce::{
 };
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
-pub(crate) use peers::{Peers, drive, gather_words, largest};
+pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
 
 use weft_transport::Memory;
 

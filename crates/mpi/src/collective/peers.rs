@@ -171,3 +171,10 @@ pub(crate) fn gather_words<const N: usize>(comm: &Comm, mine: [i64; N]) -> Resul
     })?;
     Ok(all)
 }
+
+/// Waits until all of a communicator's processes have come.
+pub(crate) fn synchronize(comm: &Comm) -> Result<()> {
+    drive(&Peers::all(comm), comm.next_operation(), async |channel| {
+        weft_collective::barrier(channel).await
+    })
+}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 pub use super::user_handler::{Function, Kind, UserHandler, create, find, free, name};
 use super::{Class, Error, Result, codes};
-use crate::CommId;
 use crate::process::Phase;
+use crate::{CommId, WindowId};
 
 /// An error handler.
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ pub fn of_files() -> &'static HandlerCell {
 pub enum Object {
     None,
     Comm(CommId),
+    Window(WindowId),
     /// No file is open, so it is `MPI_FILE_NULL`, whatever the call named.
     File,
 }
@@ -100,13 +101,17 @@ pub fn raise(error: &Error, name: &str, object: Object) -> i32 {
 
 /// Whose handler an error goes to: the handler, and the number of the object.
 fn concerned(error: &Error, object: Object) -> (Handler, u64) {
+    // Outside there is no object whose handler could be asked.
+    let inside = crate::process::phase() == Phase::Active;
     let comm = match object {
         Object::File => return (FILES.load(), 0),
         Object::Comm(comm) => Some(comm),
+        Object::Window(id) => match crate::window::find(id) {
+            Ok(window) if inside => return (window.handler(), id.0),
+            _ => None,
+        },
         Object::None => None,
     };
-    // Outside there is no communicator whose handler could be asked.
-    let inside = crate::process::phase() == Phase::Active;
     let found = [comm, error.comm]
         .into_iter()
         .flatten()

@@ -1,0 +1,84 @@
+//! Attributes of windows (MPI-5.0 §7.7.3), the predefined ones (§12.2.6) among them.
+
+use std::ffi::{c_int, c_void};
+
+use weft_abi::*;
+use weft_abi_macros::mpi;
+use weft_mpi::attributes::{self, Holder};
+use weft_mpi::window::{self, Attribute};
+use weft_mpi::{Class, WindowId};
+
+use crate::callback::{Copy, Delete, KeyFunctions};
+use crate::entry::{Error, Result};
+use crate::output::{InOutInt, Out, OutAddress};
+
+#[mpi(Win_create_keyval)]
+fn win_create_keyval(
+    win_copy_attr_fn: Copy<MPI_Win>,
+    win_delete_attr_fn: Delete<MPI_Win>,
+    win_keyval: Out<c_int>,
+    extra_state: *mut c_void,
+) -> Result<()> {
+    let functions =
+        KeyFunctions::<WindowId>::new(win_copy_attr_fn, win_delete_attr_fn, extra_state);
+    win_keyval.set(attributes::create_key(Holder::Window, Box::new(functions))?);
+    Ok(())
+}
+
+#[mpi(Win_free_keyval)]
+fn win_free_keyval(win_keyval: InOutInt) -> Result<()> {
+    attributes::free_key(Holder::Window, win_keyval.get())?;
+    win_keyval.set(MPI_KEYVAL_INVALID);
+    Ok(())
+}
+
+#[mpi(Win_set_attr)]
+fn win_set_attr(win: WindowId, win_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    let attributes = &window::find(win)?.attributes;
+    check_own(win_keyval)?;
+    attributes.set(win.0, win_keyval, attribute_val.expose_provenance())
+}
+
+#[mpi(Win_get_attr)]
+fn win_get_attr(
+    win: WindowId,
+    win_keyval: c_int,
+    attribute_val: OutAddress,
+    flag: Out<bool>,
+) -> Result<()> {
+    let value = match predefined(win_keyval) {
+        Some(attribute) => Some(window::value(win, attribute)?),
+        None => window::find(win)?.attributes.get(win_keyval)?,
+    };
+    attribute_val.set_word(value, flag);
+    Ok(())
+}
+
+#[mpi(Win_delete_attr)]
+fn win_delete_attr(win: WindowId, win_keyval: c_int) -> Result<()> {
+    let attributes = &window::find(win)?.attributes;
+    check_own(win_keyval)?;
+    attributes.delete(win.0, win_keyval)
+}
+
+/// A predefined attribute can only be read.
+fn check_own(key: c_int) -> Result<()> {
+    match predefined(key) {
+        None => Ok(()),
+        Some(_) => {
+            let text = format!("win_keyval: {key} is of a predefined attribute");
+            Err(Error::new(Class::Keyval, text))
+        }
+    }
+}
+
+fn predefined(key: c_int) -> Option<Attribute> {
+    Some(match key {
+        MPI_WIN_BASE => Attribute::Base,
+        MPI_WIN_SIZE => Attribute::Size,
+        MPI_WIN_DISP_UNIT => Attribute::DisplacementUnit,
+        MPI_WIN_CREATE_FLAVOR => Attribute::CreateFlavor,
+        MPI_WIN_MODEL => Attribute::Model,
+        _ => return None,
+    })
+}

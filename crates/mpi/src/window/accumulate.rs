@@ -1,0 +1,291 @@
+//! Accumulates (MPI-5.0 §12.3.4): `MPI_Accumulate` and `MPI_Get_accumulate`, and for one element `MPI_Fetch_and_op` and
+//! `MPI_Compare_and_swap`.
+
+use weft_datatype::{Datatype, Group, Op, Predefined};
+use weft_rma::Operation;
+use weft_transport::Memory;
+
+use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
+use super::{Window, WindowId, find, unreached};
+use crate::error::handler::argument;
+use crate::error::{Class, Error, Result};
+use crate::op::OpId;
+use crate::point_to_point::Buffer;
+use crate::types::{self, TypeId};
+
+/// The elements of a buffer as packed bytes: the buffer itself where it is contiguous.
+struct Packed {
+    copy: Vec<u8>,
+    contiguous: Option<*mut u8>,
+}
+
+impl Packed {
+    fn room(memory: &Memory) -> Packed {
+        let contiguous = memory.layout.is_none().then_some(memory.base);
+        let copied = contiguous.map_or(memory.bytes, |_| 0);
+        Packed {
+            copy: vec![0; copied],
+            contiguous,
+        }
+    }
+
+    /// What a buffer holds, which is valid for reads.
+    fn of(memory: &Memory) -> Packed {
+        let mut packed = Packed::room(memory);
+        if packed.contiguous.is_none() {
+            // SAFETY: the caller's buffer was checked; the copy is as long as its packed bytes.
+            unsafe { memory.read(0, &mut packed.copy) };
+        }
+        packed
+    }
+
+    fn pointer(&mut self) -> *mut u8 {
+        self.contiguous.unwrap_or(self.copy.as_mut_ptr())
+    }
+
+    /// Puts what was packed into the buffer, which is valid for writes.
+    fn unpack(self, memory: &Memory) {
+        if self.contiguous.is_none() {
+            // SAFETY: as in `of`.
+            unsafe { memory.write(0, &self.copy) };
+        }
+    }
+}
+
+/// The one predefined datatype that an argument consists of (MPI-5.0 §12.3.4).
+fn basic(name: &str, datatype: &Datatype) -> Result<Predefined> {
+    datatype
+        .only_basic()
+        .ok_or_else(|| argument(Class::Type, name, "not all of one predefined datatype"))
+}
+
+fn check_same(name: &str, datatype: TypeId, wanted: Predefined) -> Result<()> {
+    let found = basic(name, &*types::find_committed(datatype)?)?;
+    if found.element() == wanted.element() {
+        return Ok(());
+    }
+    let (found, wanted) = (found.name(), wanted.name());
+    let what = format_args!("of {found}, but the target's data are of {wanted}");
+    Err(argument(Class::Type, name, what))
+}
+
+/// Accumulates take no operation of the program's (MPI-5.0 §12.3.4).
+fn predefined(op: OpId) -> Result<Op> {
+    match op {
+        OpId::Predefined(op) => Ok(op),
+        OpId::User(_) => Err(argument(Class::Op, "op", "not a predefined operation")),
+    }
+}
+
+/// An operation, if the standard has it for the type.
+fn operation(op: Op, basic: Predefined) -> Result<Operation> {
+    Operation::new(op, basic).ok_or_else(|| {
+        let (op, on) = (op.name(), basic.name());
+        argument(Class::Op, "op", format_args!("{op} is not defined on {on}"))
+    })
+}
+
+impl Window {
+    fn update(
+        &self,
+        checked: &Checked,
+        operation: Operation,
+        operand: *const u8,
+        result: *mut u8,
+    ) -> Result<()> {
+        // SAFETY: the callers' buffers were checked to be as long as the target.
+        unsafe {
+            self.rma
+                .update(&checked.target(), operation, operand, result)
+        }
+        .map_err(unreached)
+    }
+}
+
+/// `MPI_Accumulate` and `MPI_Raccumulate`.
+pub fn accumulate(
+    id: WindowId,
+    origin: Buffer,
+    target: TargetBuffer,
+    op: OpId,
+    epoch: Epoch,
+) -> Result<()> {
+    let window = find(id)?;
+    let op = predefined(op)?;
+    if op == Op::NoOp {
+        return Err(argument(
+            Class::Op,
+            "op",
+            "MPI_NO_OP is for calls that return data",
+        ));
+    }
+    let Some(checked) = window.checked(target, epoch)? else {
+        return Ok(());
+    };
+    let memory = origin.memory()?;
+    if checked.bytes() == 0 && memory.bytes == 0 {
+        return Ok(());
+    }
+    let basic = basic("target_datatype", &checked.datatype)?;
+    check_same("origin_datatype", origin.datatype, basic)?;
+    let operation = operation(op, basic)?;
+    check_equal("origin_count", &memory, &checked)?;
+    let mut operand = Packed::of(&memory);
+    window.update(&checked, operation, operand.pointer(), std::ptr::null_mut())
+}
+
+/// Origin, result and target are as many elements.
+fn check_equal(name: &str, memory: &Memory, checked: &Checked) -> Result<()> {
+    check_fits(memory, checked)?;
+    if memory.bytes == checked.bytes() {
+        return Ok(());
+    }
+    let (here, there) = (memory.bytes, checked.bytes());
+    let what = format_args!("{here} bytes of data for {there} at the target");
+    Err(argument(Class::Count, name, what))
+}
+
+/// `MPI_Get_accumulate` and `MPI_Rget_accumulate`. With `MPI_NO_OP` there is no origin (MPI-5.0 §12.3.4).
+pub fn get_accumulate(
+    id: WindowId,
+    origin: Buffer,
+    result: Buffer,
+    target: TargetBuffer,
+    op: OpId,
+    epoch: Epoch,
+) -> Result<()> {
+    let window = find(id)?;
+    let op = predefined(op)?;
+    let Some(checked) = window.checked(target, epoch)? else {
+        return Ok(());
+    };
+    let results = result.memory()?;
+    if checked.bytes() == 0 && results.bytes == 0 {
+        return Ok(());
+    }
+    let basic = basic("target_datatype", &checked.datatype)?;
+    check_same("result_datatype", result.datatype, basic)?;
+    check_equal("result_count", &results, &checked)?;
+    let operation = operation(op, basic)?;
+    let mut old = Packed::room(&results);
+    if op == Op::NoOp {
+        window.update(&checked, operation, std::ptr::null(), old.pointer())?;
+    } else {
+        check_same("origin_datatype", origin.datatype, basic)?;
+        let memory = origin.memory()?;
+        check_equal("origin_count", &memory, &checked)?;
+        let mut operand = Packed::of(&memory);
+        window.update(&checked, operation, operand.pointer(), old.pointer())?;
+    }
+    old.unpack(&results);
+    Ok(())
+}
+
+/// One element at a target, of a predefined type.
+struct Element {
+    checked: Checked,
+    predefined: Predefined,
+}
+
+impl Window {
+    fn element(&self, rank: i32, displacement: i64, datatype: TypeId) -> Result<Option<Element>> {
+        let predefined = types::plain(datatype);
+        let predefined = predefined.ok_or_else(|| match types::find(datatype) {
+            Ok(_) => argument(Class::Type, "datatype", "not a predefined datatype"),
+            Err(error) => error,
+        })?;
+        let target = TargetBuffer {
+            rank,
+            displacement,
+            count: 1,
+            datatype,
+        };
+        let checked = self.checked(target, Epoch::Any)?;
+        Ok(checked.map(|checked| Element {
+            checked,
+            predefined,
+        }))
+    }
+}
+
+/// `MPI_Fetch_and_op`.
+pub fn fetch_and_op(
+    id: WindowId,
+    (origin, result): (*const u8, *mut u8),
+    datatype: TypeId,
+    (rank, displacement): (i32, i64),
+    op: OpId,
+) -> Result<()> {
+    let window = find(id)?;
+    let op = predefined(op)?;
+    let Some(element) = window.element(rank, displacement, datatype)? else {
+        return Ok(());
+    };
+    let operation = operation(op, element.predefined)?;
+    let results = types::memory(result, 1, datatype)?;
+    if op == Op::NoOp && results.layout.is_none() {
+        return window.update(&element.checked, operation, std::ptr::null(), result);
+    }
+    let mut old = Packed::room(&results);
+    let mut operand = match op {
+        Op::NoOp => Packed::room(&results),
+        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype)?),
+    };
+    window.update(
+        &element.checked,
+        operation,
+        operand.pointer(),
+        old.pointer(),
+    )?;
+    old.unpack(&results);
+    Ok(())
+}
+
+/// The types that `MPI_Compare_and_swap` takes.
+fn is_comparable(predefined: Predefined) -> bool {
+    use Group::{Byte, CInteger, FortranInteger, Logical, MultiLanguage};
+    let group = predefined.group();
+    matches!(
+        group,
+        CInteger | FortranInteger | Logical | MultiLanguage | Byte
+    )
+}
+
+/// `MPI_Compare_and_swap`.
+pub fn compare_and_swap(
+    id: WindowId,
+    [origin, compare, result]: [*mut u8; 3],
+    datatype: TypeId,
+    (rank, displacement): (i32, i64),
+) -> Result<()> {
+    let window = find(id)?;
+    let Some(element) = window.element(rank, displacement, datatype)? else {
+        return Ok(());
+    };
+    if !is_comparable(element.predefined) {
+        return Err(not_comparable(element.predefined));
+    }
+    for buffer in [origin, compare, result] {
+        types::memory(buffer, 1, datatype)?;
+    }
+    let target = element.checked.target();
+    // SAFETY: the three buffers were checked to hold an element each.
+    unsafe {
+        window.rma.compare_and_swap(
+            (target.rank, target.offset),
+            element.predefined,
+            [compare, origin].map(<*mut u8>::cast_const),
+            result,
+        )
+    }
+    .map_err(unreached)
+}
+
+#[cold]
+fn not_comparable(predefined: Predefined) -> Error {
+    let what = format_args!(
+        "{} is no type of integers, logicals or bytes",
+        predefined.name()
+    );
+    argument(Class::Type, "datatype", what)
+}

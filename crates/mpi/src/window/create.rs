@@ -1,0 +1,394 @@
+//! Making windows (MPI-5.0 §12.2), and what memory they have.
+//!
+//! All are made alike: the processes tell each other what they want, get their memory, and tell each other where it is. A
+//! process that cannot go on says so instead, so that all of them return an error and none waits.
+
+use std::sync::Arc;
+
+use weft_rma::{ATTACHMENTS, Member, Own, Place, Refused};
+
+use super::attribute::Figures;
+use super::hints::Hints;
+use super::{Flavor, Window, WindowId, find, unreached};
+use crate::PROC_NULL;
+use crate::collective::gather_words;
+use crate::comm::{Comm, CommId, retire};
+use crate::error::handler::argument;
+use crate::error::{Class, Error, Result};
+use crate::info::InfoId;
+use crate::process::process;
+
+/// What one process asks for.
+#[derive(Clone, Copy)]
+struct Request {
+    flavor: Flavor,
+    /// Of the user's memory.
+    base: *mut u8,
+    size: i64,
+    unit: i64,
+    info: Option<InfoId>,
+}
+
+impl Request {
+    fn check(&self) -> Result<Hints> {
+        if self.size < 0 {
+            let what = format_args!("{} is negative", self.size);
+            return Err(argument(Class::Size, "size", what));
+        }
+        if self.unit <= 0 {
+            let what = format_args!("{} is not positive", self.unit);
+            return Err(argument(Class::Disp, "disp_unit", what));
+        }
+        if self.flavor == Flavor::Create && self.base.is_null() && self.size > 0 {
+            return Err(argument(
+                Class::Buffer,
+                "base",
+                "a null pointer for a size that is not 0",
+            ));
+        }
+        let mut hints = Hints::default();
+        self.info.map_or(Ok(()), |info| hints.update(info))?;
+        Ok(hints)
+    }
+
+    /// Whether others reach the memory through the kernel only.
+    fn is_user_memory(&self) -> bool {
+        matches!(self.flavor, Flavor::Create | Flavor::Dynamic)
+    }
+}
+
+/// What all processes ask for, by rank.
+struct Wishes {
+    hints: Hints,
+    sizes: Vec<i64>,
+    units: Box<[i64]>,
+    /// The shared memory is one piece.
+    whole: bool,
+}
+
+impl Wishes {
+    /// Where a rank's part of one piece begins.
+    fn before(&self, rank: u32) -> u64 {
+        self.sizes[..rank as usize]
+            .iter()
+            .map(|&size| size as u64)
+            .sum()
+    }
+
+    fn total(&self) -> u64 {
+        self.before(self.sizes.len() as u32)
+    }
+}
+
+/// Exchanges words, or the news that a process has failed; this one's own error comes first.
+fn exchange<const N: usize>(comm: &Comm, mine: Result<[i64; N]>) -> Result<Vec<[i64; N]>> {
+    let failed = gather_words(comm, [i64::from(mine.is_err())]);
+    let words = mine?;
+    match failed?.iter().position(|&[failed]| failed != 0) {
+        Some(rank) => Err(elsewhere(rank)),
+        None => gather_words(comm, words),
+    }
+}
+
+#[cold]
+fn elsewhere(rank: usize) -> Error {
+    let text = format!("rank {rank} of the communicator could not make its part of the window");
+    Error::new(Class::Other, text)
+}
+
+fn no_memory(error: std::io::Error) -> Error {
+    argument(
+        Class::NoMem,
+        "size",
+        format_args!("no memory for it: {error}"),
+    )
+}
+
+fn make(request: Request, parent: CommId) -> Result<WindowId> {
+    let parent = crate::comm::share(parent)?;
+    crate::intercomm::check_intra(&parent, "comm")?;
+    let comm = crate::create::private(&parent)?;
+    match make_on(&comm, request) {
+        Ok((rma, wishes, base)) => {
+            let figures = Figures::new(base, request.size, request.unit, request.flavor);
+            let Wishes { hints, units, .. } = wishes;
+            let window = Window::new(rma, comm, request.flavor, units, figures, hints);
+            let id = process().windows.insert(Arc::new(window)).map(WindowId);
+            id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))
+        }
+        Err(error) => {
+            retire(&comm);
+            Err(error)
+        }
+    }
+}
+
+/// The memory of a new window, and this process's address of its part.
+fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *mut u8)> {
+    let wishes = wishes(comm, request)?;
+    let own = bring(comm, request, &wishes);
+    let words = own.as_ref().map(|own| {
+        [
+            own.control() as i64,
+            own.memory() as i64,
+            request.base.expose_provenance() as i64,
+        ]
+    });
+    let told = exchange(comm, words.map_err(Error::clone))?;
+    let own = own?;
+    let members = members(request, &wishes, &told);
+    let whole = wishes
+        .whole
+        .then_some((told[0][1] as u64, wishes.total() as usize));
+    let whole = whole.filter(|&(_, bytes)| bytes > 0);
+    let peers = comm.group().peers().collect();
+    let rma = own.join((comm.rank(), peers), members, whole, wait_outside);
+    // Every process has mapped, or found that it cannot, before any uses its own part.
+    let joined = rma.map_err(unreached);
+    exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
+    let rma = joined?;
+    let base = match request.flavor {
+        Flavor::Create => request.base,
+        Flavor::Dynamic => std::ptr::null_mut(),
+        _ if request.size == 0 => std::ptr::null_mut(),
+        _ => rma
+            .address(comm.rank())
+            .map_err(unreached)?
+            .unwrap_or(std::ptr::null_mut()),
+    };
+    Ok((rma, wishes, base))
+}
+
+fn wait_outside(met: &mut dyn FnMut() -> bool) {
+    process().engine.block_on_outside(met);
+}
+
+fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
+    let hints = request.check();
+    let words = hints
+        .as_ref()
+        .map(|hints| [request.size, request.unit, i64::from(hints.noncontiguous)]);
+    let told = exchange(comm, words.map_err(Error::clone))?;
+    let sizes: Vec<i64> = told.iter().map(|words| words[0]).collect();
+    // The hint is to be the same on all; where it is not, the stricter counts.
+    let contiguous = told.iter().any(|words| words[2] == 0);
+    let total = sizes
+        .iter()
+        .try_fold(0i64, |sum, &size| sum.checked_add(size));
+    let mut hints = hints?;
+    hints.noncontiguous =
+        !contiguous && matches!(request.flavor, Flavor::Allocate | Flavor::Shared);
+    if total.is_none() {
+        return Err(argument(
+            Class::NoMem,
+            "size",
+            "the sizes together are larger than the address space",
+        ));
+    }
+    Ok(Wishes {
+        hints,
+        sizes,
+        units: told.iter().map(|words| words[1]).collect(),
+        whole: request.flavor == Flavor::Shared && contiguous,
+    })
+}
+
+/// Gets what this process brings to the window.
+fn bring(comm: &Comm, request: Request, wishes: &Wishes) -> Result<Own> {
+    let fabric = process().engine.fabric();
+    let mut own = Own::new(fabric, comm.size(), request.is_user_memory()).map_err(no_memory)?;
+    let bytes = match (wishes.whole, comm.rank()) {
+        (true, 0) => wishes.total(),
+        (true, _) => 0,
+        (false, _) if request.is_user_memory() => 0,
+        (false, _) => request.size as u64,
+    };
+    if bytes > 0 {
+        own.expose(bytes as usize).map_err(no_memory)?;
+    }
+    Ok(own)
+}
+
+fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]]) -> Vec<Member> {
+    let member = |(rank, &[control, memory, address]): (u32, &[i64; 3])| Member {
+        control: control as u64,
+        place: match request.flavor {
+            Flavor::Create => Place::User(address as u64),
+            Flavor::Dynamic => Place::Dynamic,
+            _ if wishes.whole => Place::Whole(wishes.before(rank)),
+            _ => Place::Piece(memory as u64),
+        },
+        bytes: wishes.sizes[rank as usize] as u64,
+    };
+    (0..).zip(told).map(member).collect()
+}
+
+/// `MPI_Win_create`.
+pub fn create(
+    base: *mut u8,
+    size: i64,
+    unit: i64,
+    info: Option<InfoId>,
+    comm: CommId,
+) -> Result<WindowId> {
+    let flavor = Flavor::Create;
+    make(
+        Request {
+            flavor,
+            base,
+            size,
+            unit,
+            info,
+        },
+        comm,
+    )
+}
+
+/// `MPI_Win_create_dynamic`.
+pub fn create_dynamic(info: Option<InfoId>, comm: CommId) -> Result<WindowId> {
+    let (flavor, base) = (Flavor::Dynamic, std::ptr::null_mut());
+    make(
+        Request {
+            flavor,
+            base,
+            size: 0,
+            unit: 1,
+            info,
+        },
+        comm,
+    )
+}
+
+/// `MPI_Win_allocate`: the window, and where its memory is.
+pub fn allocate(
+    size: i64,
+    unit: i64,
+    info: Option<InfoId>,
+    comm: CommId,
+) -> Result<(WindowId, *mut u8)> {
+    make_allocated(Flavor::Allocate, size, unit, info, comm)
+}
+
+/// `MPI_Win_allocate_shared`: the parts follow each other, unless the hint allows that they do not (MPI-5.0 §12.2.3).
+pub fn allocate_shared(
+    size: i64,
+    unit: i64,
+    info: Option<InfoId>,
+    comm: CommId,
+) -> Result<(WindowId, *mut u8)> {
+    make_allocated(Flavor::Shared, size, unit, info, comm)
+}
+
+fn make_allocated(
+    flavor: Flavor,
+    size: i64,
+    unit: i64,
+    info: Option<InfoId>,
+    comm: CommId,
+) -> Result<(WindowId, *mut u8)> {
+    let base = std::ptr::null_mut();
+    let id = make(
+        Request {
+            flavor,
+            base,
+            size,
+            unit,
+            info,
+        },
+        comm,
+    )?;
+    let base = find(id)?.figures.base;
+    Ok((id, std::ptr::with_exposed_provenance_mut(base)))
+}
+
+/// A part of a window as this process can load from it and store to it.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedPart {
+    pub address: *mut u8,
+    pub size: i64,
+    pub unit: i64,
+}
+
+/// `MPI_Win_shared_query`. `MPI_PROC_NULL` asks for the first part that is not empty; a part that this process cannot
+/// load from and store to is of size 0, and so is every one if all are (MPI-5.0 §12.2.3).
+pub fn shared_query(id: WindowId, rank: i32) -> Result<SharedPart> {
+    let window = find(id)?;
+    if window.flavor == Flavor::Dynamic {
+        return Err(wrong_flavor("a dynamic window has no memory of its own"));
+    }
+    let first = || (0..window.comm.size()).find(|&rank| window.rma.member(rank).bytes > 0);
+    let rank = match rank {
+        PROC_NULL => first().unwrap_or(0),
+        rank => window.check_rank("rank", rank)?,
+    };
+    let unit = window.units[rank as usize];
+    let bytes = window.rma.member(rank).bytes as i64;
+    let address = window
+        .rma
+        .address(rank)
+        .map_err(unreached)?
+        .filter(|_| bytes > 0);
+    Ok(SharedPart {
+        address: address.unwrap_or(std::ptr::null_mut()),
+        size: address.map_or(0, |_| bytes),
+        unit,
+    })
+}
+
+#[cold]
+fn wrong_flavor(what: &str) -> Error {
+    argument(Class::RmaFlavor, "win", what)
+}
+
+fn dynamic(id: WindowId) -> Result<&'static Window> {
+    let window = find(id)?;
+    match window.flavor {
+        Flavor::Dynamic => Ok(window),
+        _ => Err(wrong_flavor("not made by MPI_Win_create_dynamic")),
+    }
+}
+
+/// `MPI_Win_attach`.
+pub fn attach(id: WindowId, base: *mut u8, size: i64) -> Result<()> {
+    let window = dynamic(id)?;
+    let Ok(bytes) = u64::try_from(size) else {
+        return Err(argument(
+            Class::Size,
+            "size",
+            format_args!("{size} is negative"),
+        ));
+    };
+    if base.is_null() && bytes > 0 {
+        return Err(argument(
+            Class::Buffer,
+            "base",
+            "a null pointer for a size that is not 0",
+        ));
+    }
+    let attached = window.rma.attach(base.expose_provenance() as u64, bytes);
+    attached.map_err(|refused| match refused {
+        Refused::Full => {
+            let what = format_args!("{ATTACHMENTS} pieces are attached, which is the limit");
+            argument(Class::RmaAttach, "base", what)
+        }
+        _ => argument(
+            Class::RmaAttach,
+            "base",
+            "overlaps memory that is attached already",
+        ),
+    })
+}
+
+/// `MPI_Win_detach`.
+pub fn detach(id: WindowId, base: *const u8) -> Result<()> {
+    let detached = dynamic(id)?.rma.detach(base.addr() as u64);
+    detached.map_err(|_| argument(Class::RmaAttach, "base", "no attached memory begins there"))
+}
+
+impl Window {
+    /// Gives up the memory and the communicator of a window that has no handle any more.
+    pub(super) fn close(&self) {
+        self.rma.close();
+        retire(&self.comm);
+    }
+}

@@ -1,0 +1,111 @@
+//! Passive target synchronisation (MPI-5.0 §12.5.3, §12.5.4). Every access is over when its call returns, so a flush
+//! orders memory and nothing else.
+
+use weft_rma::lock::Kind;
+
+use super::active::order_memory;
+use super::{Window, WindowId, find, share, unreached};
+use crate::error::Result;
+
+/// How `MPI_Win_lock` locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Locking {
+    Shared,
+    Exclusive,
+}
+
+/// `MPI_Win_lock`: returns with the lock. `check`: whether another process can hold a conflicting one.
+pub fn lock(id: WindowId, locking: Locking, rank: i32, check: bool) -> Result<()> {
+    let window = share(id)?;
+    let target = window.check_rank("rank", rank)?;
+    let kind = match locking {
+        Locking::Shared => Kind::Shared,
+        Locking::Exclusive => Kind::Exclusive,
+    };
+    window.epochs.begin_lock(target)?;
+    if check && let Err(fault) = window.rma.lock(target, kind) {
+        window.epochs.unlocked(target);
+        return Err(unreached(fault));
+    }
+    order_memory();
+    window.epochs.locked(target, check);
+    Ok(())
+}
+
+/// `MPI_Win_unlock`.
+pub fn unlock(id: WindowId, rank: i32) -> Result<()> {
+    let window = share(id)?;
+    let target = window.check_rank("rank", rank)?;
+    let held = window.epochs.begin_unlock(target)?;
+    order_memory();
+    let outcome = match held {
+        true => window.rma.unlock(target).map_err(unreached),
+        false => Ok(()),
+    };
+    window.epochs.unlocked(target);
+    outcome
+}
+
+/// `MPI_Win_lock_all`: a shared lock of each target, in rank order.
+pub fn lock_all(id: WindowId, check: bool) -> Result<()> {
+    let window = share(id)?;
+    window.epochs.begin_lock_all()?;
+    if check {
+        for target in 0..window.comm.size() {
+            if let Err(fault) = window.rma.lock(target, Kind::Shared) {
+                // The first fault counts.
+                let _ = window.unlock_first(target);
+                window.epochs.unlocked_all();
+                return Err(unreached(fault));
+            }
+        }
+    }
+    order_memory();
+    window.epochs.locked_all(check);
+    Ok(())
+}
+
+/// `MPI_Win_unlock_all`.
+pub fn unlock_all(id: WindowId) -> Result<()> {
+    let window = share(id)?;
+    let held = window.epochs.begin_unlock_all()?;
+    order_memory();
+    let outcome = match held {
+        true => window.unlock_first(window.comm.size()),
+        false => Ok(()),
+    };
+    window.epochs.unlocked_all();
+    outcome
+}
+
+impl Window {
+    /// Lets the locks of the first targets go, all of them whatever becomes of each.
+    fn unlock_first(&self, targets: u32) -> Result<()> {
+        let outcomes = (0..targets).map(|target| self.rma.unlock(target).map_err(unreached));
+        outcomes.fold(Ok(()), Result::and)
+    }
+}
+
+/// `MPI_Win_flush` and `MPI_Win_flush_local`.
+pub fn flush(id: WindowId, rank: i32) -> Result<()> {
+    let window = find(id)?;
+    window
+        .epochs
+        .check_passive(window.check_rank("rank", rank)?)?;
+    order_memory();
+    Ok(())
+}
+
+/// `MPI_Win_flush_all` and `MPI_Win_flush_local_all`.
+pub fn flush_all(id: WindowId) -> Result<()> {
+    find(id)?.epochs.check_any_passive()?;
+    order_memory();
+    Ok(())
+}
+
+/// `MPI_Win_sync`: in the unified model an ordering of memory (MPI-5.0 §12.5.4, §12.7).
+pub fn sync(id: WindowId) -> Result<()> {
+    find(id)?;
+    order_memory();
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! A process's control area of one window: words that all processes of the window read and write.
+//!
+//! It begins with [`Header`]; behind it stand a [`Slot`] for each process of the window, in rank order, and for windows of
+//! user memory the attachments and the bytes of errands.
+
+use weft_shm::{Exposed, Mapping};
+use weft_sync::OwnedLock;
+use weft_sync::atomic::AtomicU32;
+
+use crate::attachments::Attachments;
+use crate::errand::{self, Errand};
+use crate::lock::Words;
+
+/// On cache lines of its own.
+#[repr(C, align(64))]
+pub struct Line<T>(pub T);
+
+#[repr(C)]
+pub struct Header {
+    /// Guards updates that the processor cannot do atomically.
+    pub updates: Line<OwnedLock>,
+    /// How many wait for `updates` or the errand's lock with patience; see `window`.
+    pub patient: AtomicU32,
+    /// The passive-target lock.
+    pub lock: Line<Words>,
+    pub errand: Line<Errand>,
+}
+
+/// One process's words in another's control area.
+#[repr(C)]
+pub struct Slot {
+    /// Of the passive-target lock; see `lock`.
+    pub state: AtomicU32,
+    pub ticket: AtomicU32,
+    /// Not 0 while it waits with patience, and is to be woken at a release. Written by itself.
+    pub waits: AtomicU32,
+    _reserved: u32,
+}
+
+/// What a control area consists of, the same on all processes of a window.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    /// Processes of the window.
+    pub size: u32,
+    /// Whether its memory is the user's, so that it can need errands and attachments.
+    pub user_memory: bool,
+}
+
+impl Shape {
+    fn attachments(self) -> usize {
+        let slots = self.size as usize * size_of::<Slot>();
+        (size_of::<Header>() + slots).next_multiple_of(64)
+    }
+
+    fn errand_bytes(self) -> usize {
+        (self.attachments() + size_of::<Attachments>()).next_multiple_of(64)
+    }
+
+    pub fn bytes(self) -> usize {
+        match self.user_memory {
+            true => self.errand_bytes() + errand::BYTES,
+            false => self.attachments(),
+        }
+    }
+}
+
+enum Backing {
+    Own(Exposed),
+    Peer(Mapping),
+}
+
+/// A control area, this process's or another's.
+pub struct Control {
+    backing: Backing,
+    shape: Shape,
+}
+
+impl Control {
+    /// This process's, of zeros: all locks are free, nothing is attached.
+    pub fn own(area: Exposed, shape: Shape) -> Control {
+        assert!(area.bytes() >= shape.bytes());
+        let backing = Backing::Own(area);
+        Control { backing, shape }
+    }
+
+    pub fn peer(area: Mapping, shape: Shape) -> Control {
+        assert!(area.bytes() >= shape.bytes());
+        let backing = Backing::Peer(area);
+        Control { backing, shape }
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Where peers find it in this process's segment, if it is this process's.
+    pub fn offset(&self) -> Option<u64> {
+        match &self.backing {
+            Backing::Own(area) => Some(area.offset()),
+            Backing::Peer(_) => None,
+        }
+    }
+
+    fn base(&self) -> *mut u8 {
+        match &self.backing {
+            Backing::Own(area) => area.base(),
+            Backing::Peer(area) => area.base(),
+        }
+    }
+
+    pub fn header(&self) -> &Header {
+        // SAFETY: the area is page-aligned and longer than a header, lives as long as `self`, and holds atomics only.
+        unsafe { &*self.base().cast::<Header>() }
+    }
+
+    pub fn slots(&self) -> &[Slot] {
+        let first = self.base().wrapping_add(size_of::<Header>()).cast::<Slot>();
+        // SAFETY: as many slots lie behind the header by `Shape`, aligned as the header's size is; atomics only.
+        unsafe { std::slice::from_raw_parts(first, self.shape.size as usize) }
+    }
+
+    /// # Panics
+    /// If the window has no user memory.
+    pub fn attachments(&self) -> &Attachments {
+        assert!(self.shape.user_memory);
+        let at = self.base().wrapping_add(self.shape.attachments());
+        // SAFETY: it lies there by `Shape`, on a line of its own; atomics only.
+        unsafe { &*at.cast::<Attachments>() }
+    }
+
+    /// Where the bytes of errands are, [`errand::BYTES`] of them.
+    ///
+    /// # Panics
+    /// If the window has no user memory.
+    pub fn errand_bytes(&self) -> *mut u8 {
+        assert!(self.shape.user_memory);
+        self.base().wrapping_add(self.shape.errand_bytes())
+    }
+}

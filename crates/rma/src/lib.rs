@@ -1,0 +1,28 @@
+//! The memory of one-sided communication (MPI-5.0 chapter 12): how the processes of a window reach each other's part of
+//! it, the atomic updates, and the locks. It knows no communicator, no epoch and no handle.
+//!
+//! Every process of a window has a *control* area in its segment, which the others map when they first need it, and
+//! *memory*: a piece of its segment too, which the others map, or the user's own, which they reach through the kernel. Where
+//! the kernel forbids that, the target copies in a turn of progress of its own ([`errand`]).
+//! All calls move their data before they return, so there is nothing to flush but the processor's own buffers.
+//!
+//! Who may touch what: the bytes of a window are the program's, and which accesses may meet is for the program to
+//! arrange (MPI-5.0 §12.7); the library reads and writes them through raw pointers only. The words of a control area
+//! are touched as [`lock`], [`attachments`] and [`errand`] say. Whatever a peer can write is checked before use.
+
+mod atomic;
+mod attachments;
+mod control;
+mod errand;
+pub mod lock;
+mod reach;
+mod runs;
+mod update;
+mod window;
+
+#[cfg(test)]
+mod tests;
+
+pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
+pub use update::Operation;
+pub use window::{Fault, Member, Own, Patience, Place, Target, Window};

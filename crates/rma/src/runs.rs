@@ -1,0 +1,198 @@
+//! Put and get: copies between memory of this process and a target's part of a window.
+
+use weft_transport::Memory;
+
+use crate::reach::Link;
+use crate::window::{Fault, Target, Window};
+
+/// Bytes that go through a bounce buffer at once where neither side is contiguous.
+const BOUNCE: usize = 4096;
+
+impl Window {
+    /// Copies `origin` to the target, as many bytes as both have.
+    ///
+    /// # Safety
+    /// `origin` is valid for reads.
+    #[inline]
+    pub unsafe fn put(&self, target: &Target, origin: &Memory) -> Result<(), Fault> {
+        let link = self.link(target.rank)?;
+        link.check(target)?;
+        match link.pointer(target.offset) {
+            Some(base) => {
+                // SAFETY: the target lies in the window; by this function's contract.
+                unsafe { copy(origin, &described(target, base)) };
+                Ok(())
+            }
+            // SAFETY: by this function's contract.
+            None => unsafe { self.put_by_runs(link, target, origin) },
+        }
+    }
+
+    /// Copies from the target to `origin`, as many bytes as both have.
+    ///
+    /// # Safety
+    /// `origin` is valid for writes.
+    #[inline]
+    pub unsafe fn get(&self, target: &Target, origin: &Memory) -> Result<(), Fault> {
+        let link = self.link(target.rank)?;
+        link.check(target)?;
+        match link.pointer(target.offset) {
+            Some(base) => {
+                // SAFETY: the target lies in the window; by this function's contract.
+                unsafe { copy(&described(target, base), origin) };
+                Ok(())
+            }
+            // SAFETY: by this function's contract.
+            None => unsafe { self.get_by_runs(link, target, origin) },
+        }
+    }
+
+    /// # Safety
+    /// `origin` is valid for reads.
+    unsafe fn put_by_runs(
+        &self,
+        link: &Link,
+        target: &Target,
+        origin: &Memory,
+    ) -> Result<(), Fault> {
+        let bytes = origin.bytes.min(target.bytes());
+        let mut packed = Vec::new();
+        let from = match origin.layout {
+            None => origin.base.cast_const(),
+            Some(_) => {
+                packed.resize(bytes, 0);
+                // SAFETY: by this function's contract.
+                unsafe { origin.read(0, &mut packed) };
+                packed.as_ptr()
+            }
+        };
+        // SAFETY: `from` has as many bytes as are written.
+        unsafe { self.write_runs(link, target, from, bytes) }
+    }
+
+    /// # Safety
+    /// `origin` is valid for writes.
+    unsafe fn get_by_runs(
+        &self,
+        link: &Link,
+        target: &Target,
+        origin: &Memory,
+    ) -> Result<(), Fault> {
+        let bytes = origin.bytes.min(target.bytes());
+        if origin.layout.is_none() {
+            // SAFETY: by this function's contract.
+            return unsafe { self.read_runs(link, target, origin.base, bytes) };
+        }
+        let mut packed = vec![0; bytes];
+        // SAFETY: by this function's contract, and the vector is as long.
+        unsafe {
+            self.read_runs(link, target, packed.as_mut_ptr(), bytes)?;
+            origin.write(0, &packed);
+        }
+        Ok(())
+    }
+
+    /// Writes the first `bytes` packed bytes of a target that was checked.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of `bytes`.
+    pub(crate) unsafe fn write_runs(
+        &self,
+        link: &Link,
+        target: &Target,
+        from: *const u8,
+        bytes: usize,
+    ) -> Result<(), Fault> {
+        let to = (target.rank, link);
+        target.for_each_run(bytes, |offset, packed, run| {
+            // SAFETY: the runs are the packed bytes one after the other; by this function's contract.
+            unsafe { self.store(to, offset, from.wrapping_add(packed), run) }
+        })
+    }
+
+    /// Reads the first `bytes` packed bytes of a target that was checked.
+    ///
+    /// # Safety
+    /// `into` is valid for writes of `bytes`.
+    pub(crate) unsafe fn read_runs(
+        &self,
+        link: &Link,
+        target: &Target,
+        into: *mut u8,
+        bytes: usize,
+    ) -> Result<(), Fault> {
+        let from = (target.rank, link);
+        target.for_each_run(bytes, |offset, packed, run| {
+            // SAFETY: as in `write_runs`.
+            unsafe { self.fetch(from, offset, into.wrapping_add(packed), run) }
+        })
+    }
+}
+
+impl Target<'_> {
+    /// Packed bytes; checked to be a number before.
+    pub(crate) fn bytes(&self) -> usize {
+        self.datatype.size().saturating_mul(self.count)
+    }
+
+    /// Calls `act` with offset in the part, place in the packed data and length of each run up to `bytes`, those that
+    /// touch as one, until it fails.
+    fn for_each_run(
+        &self,
+        bytes: usize,
+        mut act: impl FnMut(i64, usize, usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut outcome = Ok(());
+        let (mut begin, mut packed, mut length) = (0, 0, 0);
+        let mut flush = |begin: isize, packed: usize, length: usize| {
+            let length = length.min(bytes - packed.min(bytes));
+            if length > 0 && outcome.is_ok() {
+                outcome = act(self.offset + begin as i64, packed, length);
+            }
+        };
+        self.datatype.visit_runs(self.count, &mut |at, run| {
+            if at == begin + length as isize {
+                length += run;
+                return;
+            }
+            flush(begin, packed, length);
+            packed += length;
+            (begin, length) = (at, run);
+        });
+        flush(begin, packed, length);
+        outcome
+    }
+}
+
+/// The memory of a target that is reached directly.
+pub(crate) fn described(target: &Target, base: *mut u8) -> Memory {
+    target
+        .datatype
+        .memory(base, target.count)
+        .expect("the length was checked with the span")
+}
+
+/// Copies packed bytes from one place to another, as many as both have. Contiguous ones may overlap.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes.
+#[inline]
+pub(crate) unsafe fn copy(from: &Memory, to: &Memory) {
+    let bytes = from.bytes.min(to.bytes);
+    if bytes == 0 {
+        return;
+    }
+    if from.layout.is_none() && to.layout.is_none() {
+        // SAFETY: by this function's contract.
+        return unsafe { std::ptr::copy(from.base, to.base, bytes) };
+    }
+    let mut bounce = [0; BOUNCE];
+    for at in (0..bytes).step_by(BOUNCE) {
+        let part = &mut bounce[..(bytes - at).min(BOUNCE)];
+        // SAFETY: by this function's contract, and the parts lie within both lengths.
+        unsafe {
+            from.read(at, part);
+            to.write(at, part);
+        }
+    }
+}
