@@ -27,7 +27,7 @@ PINGPONGS = {
     "ud": ["-s", "2048", "-c"],
     "srq": ["-e"],
 }
-CLAUSES = ("ordering", "lengths", "keys", "rights", "rnr", "xrc", "xrc_requests", "large")
+CLAUSES = ("ordering", "lengths", "keys", "rights", "rnr", "xrc", "xrc_requests", "large", "small_messages")
 
 
 def deny(stand):

@@ -78,7 +78,7 @@ def cases(stand):
     yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
         stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
     )
-    for name in ("stream", "dead_peer", "alloc_buf", "xrc", "xrc_requests"):
+    for name in ("stream", "dead_peer", "alloc_buf", "xrc", "xrc_requests", "small_messages"):
         yield f"wire: {name}", lambda n=name: program(stand, n)
     yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)
     for name in ("xrc", "xrc_requests"):

@@ -12,7 +12,9 @@
 //! 4. Events: the consumer stores `armed` and then loads `tail`; a producer stores `tail` and then loads `armed` (all SeqCst),
 //!    so either the consumer sees the completion or the producer sees that an event is wanted. Whoever swaps `armed`
 //!    to 0 sends the event.
-//! 5. The owner changes ring and generation holding `lock`; producers look at both after they have it. `slots` is checked
+//! 5. A short message may travel behind its completion, and be put into the receive request's memory by who polls it, as mlx5
+//!    does ("scatter to CQE"). Who pushes has seen that the request's key allows it; who polls looks again.
+//! 6. The owner changes ring and generation holding `lock`; producers look at both after they have it. `slots` is checked
 //!    against the mapping each time, so nonsense there is an error and not a fault.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -25,12 +27,64 @@ use super::segment::{ObjectId, Segment};
 
 const WORDS: usize = 8;
 
-/// Bytes of a completion in the ring.
-pub const ENTRY_BYTES: u64 = 64;
+/// Bytes of a completion in the ring, and of what it carries.
+pub const ENTRY_BYTES: u64 = 128;
 
-/// A completion in a ring.
-#[repr(C, align(64))]
-pub struct CqEntry([AtomicU64; WORDS]);
+/// A completion in a ring: a line of its own, and one that is only touched if it carries a message.
+#[repr(C, align(128))]
+pub struct CqEntry {
+    completion: [AtomicU64; WORDS],
+    carried: [AtomicU64; WORDS],
+}
+
+/// Both lines of an entry.
+pub(super) type Entry = [[u64; WORDS]; 2];
+
+/// The longest message that a completion carries.
+pub const CARRIED_BYTES: usize = (WORDS - 2) * 8;
+
+/// A message that travels with its completion, and where it is to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub address: u64,
+    pub lkey: u32,
+    pub length: u32,
+    pub bytes: [u8; CARRIED_BYTES],
+}
+
+impl Carried {
+    fn words(&self) -> [u64; WORDS] {
+        let mut words = [0; WORDS];
+        words[0] = self.address;
+        words[1] = u64::from(self.lkey) | u64::from(self.length) << 32;
+        for (word, bytes) in words[2..].iter_mut().zip(self.bytes.chunks_exact(8)) {
+            *word = u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        }
+        words
+    }
+
+    fn from_words(words: &[u64; WORDS]) -> Carried {
+        let mut bytes = [0; CARRIED_BYTES];
+        for (bytes, word) in bytes.chunks_exact_mut(8).zip(&words[2..]) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        Carried {
+            address: words[0],
+            lkey: words[1] as u32,
+            length: ((words[1] >> 32) as u32).min(CARRIED_BYTES as u32),
+            bytes,
+        }
+    }
+}
+
+/// What is pushed.
+#[derive(Clone, Copy)]
+pub struct Parcel<'a> {
+    pub completion: &'a Completion,
+    pub carried: Option<&'a Carried>,
+    /// It answers a solicited event, or has an error.
+    pub solicited: bool,
+}
 
 #[repr(C, align(64))]
 struct Producers {
@@ -100,6 +154,8 @@ pub struct Completion {
     pub send_index: u32,
     /// CLOCK_REALTIME in nanoseconds, where the queue keeps it.
     pub timestamp_ns: u64,
+    /// Whether a message comes with it ([`Cq::carried`]).
+    pub carries: bool,
 }
 
 impl Completion {
@@ -116,7 +172,7 @@ impl Completion {
             pair(self.vendor_err, path),
             pair(u32::from(self.pkey_index), self.send_index),
             self.timestamp_ns,
-            0,
+            u64::from(self.carries),
         ]
     }
 
@@ -138,6 +194,7 @@ impl Completion {
             pkey_index: words[5] as u16,
             send_index: high(words[5]),
             timestamp_ns: words[6],
+            carries: words[7] != 0,
         }
     }
 }
@@ -180,6 +237,18 @@ impl From<Busy> for PushError {
     }
 }
 
+#[inline]
+fn store(line: &[AtomicU64; WORDS], words: &[u64; WORDS]) {
+    for (word, value) in line.iter().zip(words) {
+        word.store(*value, Ordering::Relaxed);
+    }
+}
+
+#[inline]
+fn load(line: &[AtomicU64; WORDS]) -> [u64; WORDS] {
+    std::array::from_fn(|word| line[word].load(Ordering::Relaxed))
+}
+
 /// A completion queue, by name.
 #[derive(Clone, Copy)]
 pub struct Cq<'a> {
@@ -220,7 +289,12 @@ impl<'a> Cq<'a> {
         patience: Duration,
     ) -> Result<Pushed, PushError> {
         let held = self.lock(processes, patience)?;
-        let position = self.write(&held, completion)?;
+        let parcel = Parcel {
+            completion,
+            carried: None,
+            solicited,
+        };
+        let position = self.write(&held, &parcel)?;
         self.publish(position);
         drop(held);
         Ok(self.pushed(solicited))
@@ -232,9 +306,8 @@ impl<'a> Cq<'a> {
     pub(super) fn push_and_settle(
         &self,
         processes: &Processes,
-        completion: &Completion,
+        parcel: &Parcel<'_>,
         settlement: &Settlement<'_>,
-        solicited: bool,
         patience: Duration,
         consent: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
@@ -242,7 +315,7 @@ impl<'a> Cq<'a> {
         if settlement.word.load(Ordering::Relaxed) != settlement.from {
             return Ok(None);
         }
-        let position = self.write(&held, completion)?;
+        let position = self.write(&held, parcel)?;
         if !consent() {
             return Err(PushError::Refused);
         }
@@ -256,7 +329,7 @@ impl<'a> Cq<'a> {
         self.publish(position);
         producers.settle_offset.store(0, Ordering::Release);
         drop(held);
-        Ok(Some(self.pushed(solicited)))
+        Ok(Some(self.pushed(parcel.solicited)))
     }
 
     /// Takes the producers' lock and mends what a dead holder left.
@@ -295,7 +368,7 @@ impl<'a> Cq<'a> {
 
     /// Writes the completion where the next goes and gives its position; it is not there before it is published.
     #[inline]
-    fn write(&self, _held: &Held<'_>, completion: &Completion) -> Result<u32, PushError> {
+    fn write(&self, _held: &Held<'_>, parcel: &Parcel<'_>) -> Result<u32, PushError> {
         let producers = &self.record.producers;
         let tail = producers.tail.load(Ordering::Relaxed);
         let capacity = producers.capacity.load(Ordering::Relaxed);
@@ -308,8 +381,9 @@ impl<'a> Cq<'a> {
             }
         }
         let entry = self.entry(tail).ok_or(PushError::Gone)?;
-        for (word, value) in entry.0.iter().zip(completion.words()) {
-            word.store(value, Ordering::Relaxed);
+        store(&entry.completion, &parcel.completion.words());
+        if let Some(carried) = parcel.carried {
+            store(&entry.carried, &carried.words());
         }
         Ok(tail)
     }
@@ -385,8 +459,24 @@ impl Cq<'_> {
         }
         let head = self.record.consumer.head.load(Ordering::Relaxed);
         let entry = self.entry(head.wrapping_add(ahead))?;
-        let words = std::array::from_fn(|word| entry.0[word].load(Ordering::Relaxed));
-        Some(Completion::from_words(words))
+        Some(Completion::from_words(load(&entry.completion)))
+    }
+
+    /// What the completion that is `ahead` behind the oldest carries, if it does.
+    #[cold]
+    pub fn carried(&self, ahead: u32) -> Option<Carried> {
+        self.whole(ahead)
+            .map(|[_, carried]| Carried::from_words(&carried))
+    }
+
+    /// As [`peek`](Self::peek), with all that is there.
+    pub(super) fn whole(&self, ahead: u32) -> Option<Entry> {
+        if ahead >= self.pending() {
+            return None;
+        }
+        let head = self.record.consumer.head.load(Ordering::Relaxed);
+        let entry = self.entry(head.wrapping_add(ahead))?;
+        Some([load(&entry.completion), load(&entry.carried)])
     }
 
     /// Gives the oldest `count` back, which were peeked at.
@@ -397,7 +487,7 @@ impl Cq<'_> {
         head.store(value, Ordering::Release);
     }
 
-    /// Takes the oldest.
+    /// Takes the oldest, without what it carries.
     #[inline]
     pub fn poll(&self) -> Option<Completion> {
         let completion = self.peek(0)?;
@@ -442,9 +532,10 @@ impl Cq<'_> {
         let mut kept = head.wrapping_add(self.pending());
         // From the youngest to the oldest, what stays moves up; then the head does. Producers are shut out.
         for ahead in (0..self.pending()).rev() {
-            if let Some(completion) = self.peek(ahead).filter(|completion| !doomed(completion)) {
+            let stays = |entry: &Entry| !doomed(&Completion::from_words(entry[0]));
+            if let Some(entry) = self.whole(ahead).filter(stays) {
                 kept = kept.wrapping_sub(1);
-                self.write_at(kept, &completion);
+                self.write_at(kept, &entry);
             }
         }
         self.record.consumer.head.store(kept, Ordering::Release);
@@ -453,18 +544,17 @@ impl Cq<'_> {
     }
 
     /// Writes the completions that wait, oldest first, where the ring is now. Producers are shut out.
-    pub(super) fn rewrite(&self, waiting: &[Completion]) {
+    pub(super) fn rewrite(&self, waiting: &[Entry]) {
         let head = self.record.consumer.head.load(Ordering::Relaxed);
-        for (ahead, completion) in waiting.iter().enumerate() {
-            self.write_at(head.wrapping_add(ahead as u32), completion);
+        for (ahead, entry) in waiting.iter().enumerate() {
+            self.write_at(head.wrapping_add(ahead as u32), entry);
         }
     }
 
-    fn write_at(&self, position: u32, completion: &Completion) {
+    fn write_at(&self, position: u32, whole: &Entry) {
         if let Some(entry) = self.entry(position) {
-            for (word, value) in entry.0.iter().zip(completion.words()) {
-                word.store(value, Ordering::Relaxed);
-            }
+            store(&entry.completion, &whole[0]);
+            store(&entry.carried, &whole[1]);
         }
     }
 }

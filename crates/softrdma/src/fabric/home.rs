@@ -306,7 +306,7 @@ impl Home {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
         let waiting: Vec<_> = (0..cq.pending())
-            .map_while(|ahead| cq.peek(ahead))
+            .map_while(|ahead| cq.whole(ahead))
             .collect();
         let old = cq.ring();
         self.segment

@@ -72,7 +72,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use atomics::{AtomicError, Operation as AtomicOperation};
-pub use completion::{Arm, Completion, Cq, PushError, Pushed};
+pub use completion::{Arm, CARRIED_BYTES, Carried, Completion, Cq, Parcel, PushError, Pushed};
 pub use home::Home;
 pub use lock::{Busy, PATIENT, POSTING};
 pub use mailbox::{Letter, MailError};

@@ -19,7 +19,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::completion::{Completion, Cq, PushError, Pushed, Settlement};
+use super::completion::{Completion, Cq, Parcel, PushError, Pushed, Settlement};
 use super::layout::process;
 use super::lock::{Busy, Held, SharedLock};
 use super::mapping::Shared;
@@ -410,7 +410,12 @@ impl<'a> Turn<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Received, PushError> {
-        self.finish_if(cq, completion, solicited, patience, || true)
+        let parcel = Parcel {
+            completion,
+            carried: None,
+            solicited,
+        };
+        self.finish_if(cq, &parcel, patience, || true)
     }
 
     /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
@@ -418,8 +423,7 @@ impl<'a> Turn<'a> {
     pub fn finish_if(
         &self,
         cq: Cq<'_>,
-        completion: &Completion,
-        solicited: bool,
+        parcel: &Parcel<'_>,
         patience: Duration,
         consent: impl FnOnce() -> bool,
     ) -> Result<Received, PushError> {
@@ -434,14 +438,7 @@ impl<'a> Turn<'a> {
         takers
             .intent
             .store(FINISH | cq.id().word(), Ordering::Release);
-        let pushed = cq.push_and_settle(
-            self.processes,
-            completion,
-            &settlement,
-            solicited,
-            patience,
-            consent,
-        );
+        let pushed = cq.push_and_settle(self.processes, parcel, &settlement, patience, consent);
         takers.intent.store(NOTHING, Ordering::Release);
         Ok(Received {
             // Nobody else moves the head while this turn lasts.

@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::completion::{Completion, Cq, PushError, Pushed, Settlement};
+use super::completion::{Completion, Cq, Parcel, PushError, Pushed, Settlement};
 use super::layout::{FABRIC_QPS, QUEUES, process};
 use super::mapping::Shared;
 use super::numbers::{FABRIC_SLOT, Number};
@@ -121,7 +121,12 @@ impl<'a> Receiving<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Option<Pushed>, PushError> {
-        self.finish_if(processes, cq, completion, solicited, patience, || true)
+        let parcel = Parcel {
+            completion,
+            carried: None,
+            solicited,
+        };
+        self.finish_if(processes, cq, &parcel, patience, || true)
     }
 
     /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
@@ -129,8 +134,7 @@ impl<'a> Receiving<'a> {
         &self,
         processes: &Processes,
         cq: Cq<'_>,
-        completion: &Completion,
-        solicited: bool,
+        parcel: &Parcel<'_>,
         patience: Duration,
         consent: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
@@ -140,14 +144,7 @@ impl<'a> Receiving<'a> {
             from: BUSY,
             to: EMPTY,
         };
-        cq.push_and_settle(
-            processes,
-            completion,
-            &settlement,
-            solicited,
-            patience,
-            consent,
-        )
+        cq.push_and_settle(processes, parcel, &settlement, patience, consent)
     }
 
     /// Forgets what was under way: the queue pair is made anew.

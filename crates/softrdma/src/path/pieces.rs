@@ -110,6 +110,21 @@ impl Pieces {
         unsafe { std::slice::from_raw_parts(self.list.as_ptr().cast(), self.count) }
     }
 
+    /// Copies all bytes to `out`, as far as it goes.
+    ///
+    /// # Safety
+    /// The pieces are readable.
+    pub unsafe fn read(&self, out: &mut [u8]) {
+        let mut rest = out;
+        for piece in self.list() {
+            let (here, behind) = rest.split_at_mut(rest.len().min(piece.length as usize));
+            let from = piece.address as *const u8;
+            // SAFETY: the caller's promise.
+            unsafe { std::ptr::copy(from, here.as_mut_ptr(), here.len()) };
+            rest = behind;
+        }
+    }
+
     /// The `length` bytes from the `offset`th on, as far as there are so many.
     pub fn slice(&self, mut offset: u64, mut length: u64) -> Pieces {
         let mut part = Pieces::new();

@@ -13,11 +13,11 @@ use weft_verbs_abi::*;
 use super::letter::{self, Trouble};
 use super::pieces::{Pieces, is_null};
 use super::process::Process;
-use crate::fabric::receive::{Ring, Sge};
+use crate::fabric::receive::{Request, Ring, Sge};
 use crate::fabric::receiving::Receiving;
 use crate::fabric::{
-    Busy, Completion, Cq, Direction, MemoryError, Number, ObjectId, Peer, PushError, Pushed,
-    QpRecord, visit,
+    Busy, CARRIED_BYTES, Carried, Completion, Cq, Direction, MemoryError, Number, ObjectId, Parcel,
+    Peer, PushError, Pushed, QpRecord, Reach, visit,
 };
 use crate::verbs::State;
 
@@ -183,17 +183,28 @@ impl<'a> Receiver<'a> {
         let Some(request) = turn.request() else {
             return Delivery::NotReady;
         };
-        let moved = self.fill(process, request.sges(), payload, 0);
+        let carried = self.carry(process, &request, payload);
+        let moved = match carried {
+            Some(_) => Ok(()),
+            None => self.fill(process, request.sges(), payload, 0),
+        };
         let (status, answer) = match moved {
             Ok(()) => (IBV_WC_SUCCESS, None),
             Err(Filling::Agent) => return Delivery::ByAgent,
             Err(Filling::Gone) => return Delivery::Silent,
             Err(Filling::Failed(local, remote)) => (local, Some(remote)),
         };
-        let completion = self.completion(process, request.wr_id(), status, message);
-        let solicited = message.solicited || status != IBV_WC_SUCCESS;
+        let completion = Completion {
+            carries: carried.is_some(),
+            ..self.completion(process, request.wr_id(), status, message)
+        };
+        let parcel = Parcel {
+            completion: &completion,
+            carried: carried.as_ref(),
+            solicited: message.solicited || status != IBV_WC_SUCCESS,
+        };
         let consent = || status != IBV_WC_SUCCESS || consent();
-        match turn.finish_if(self.cq, &completion, solicited, patience, consent) {
+        match turn.finish_if(self.cq, &parcel, patience, consent) {
             Ok(received) => {
                 drop(turn);
                 self.tell(process, received.pushed, received.limit_reached);
@@ -269,10 +280,13 @@ impl<'a> Receiver<'a> {
         consent: impl FnOnce() -> bool,
     ) -> Delivery {
         let completion = self.completion(process, receiving.wr_id(), status, message);
-        let solicited = message.solicited || status != IBV_WC_SUCCESS;
+        let parcel = Parcel {
+            completion: &completion,
+            carried: None,
+            solicited: message.solicited || status != IBV_WC_SUCCESS,
+        };
         let processes = process.fabric.processes();
-        let (cq, completion) = (self.cq, &completion);
-        match receiving.finish_if(processes, cq, completion, solicited, patience, consent) {
+        match receiving.finish_if(processes, self.cq, &parcel, patience, consent) {
             Ok(Some(pushed)) => {
                 self.tell(process, pushed, false);
                 Delivery::Done
@@ -377,6 +391,37 @@ impl<'a> Receiver<'a> {
             timestamp_ns: process.stamp(&self.cq),
             ..Completion::default()
         }
+    }
+
+    /// The payload, to travel with its completion: one that the first piece of the request has room for, into memory that could
+    /// only be reached through the kernel or the target's agent. None if it must be copied, or is not to be had.
+    #[inline]
+    fn carry(&self, process: &Process, request: &Request<'_>, payload: &Pieces) -> Option<Carried> {
+        let length = payload.bytes() as usize;
+        let sge = request.sges().next()?;
+        let fits = (1..=CARRIED_BYTES.min(sge.length as usize)).contains(&length);
+        if !fits || self.peer.reach() == Reach::Own {
+            return None;
+        }
+        let me = process.fabric.processes().me();
+        let hint = self.number.bits() as usize;
+        let visit = visit(self.peer.segment(), me, sge.lkey, hint)?;
+        let span = visit
+            .region()
+            .span(sge.address, length as u64, self.pd, IBV_ACCESS_LOCAL_WRITE)
+            .ok()?;
+        if span.place.is_some() || is_null(visit.region()) {
+            return None;
+        }
+        let mut carried = Carried {
+            address: sge.address,
+            lkey: sge.lkey,
+            length: length as u32,
+            bytes: [0; CARRIED_BYTES],
+        };
+        // SAFETY: the payload was checked against its keys, or is the poster's to read.
+        unsafe { payload.read(&mut carried.bytes[..length]) };
+        Some(carried)
     }
 
     fn check_room(&self, sges: impl Iterator<Item = Sge>, bytes: u64) -> Result<(), Filling> {

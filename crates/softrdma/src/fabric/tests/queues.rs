@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::completion::{Arm, Completion, PushError};
+use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Parcel, PushError};
 use super::super::lock::PATIENT;
 use super::super::receive::{Full, MAX_RECEIVE_SGES, Sge};
 use super::{Random, completion, join};
@@ -35,6 +35,7 @@ fn completions_come_out_as_they_went_in() {
                 pkey_index: random.next() as u16,
                 timestamp_ns: random.next(),
                 send_index: random.next() as u32,
+                carries: random.next().is_multiple_of(2),
             };
             match cq.push(processes, &entry, false, PATIENT) {
                 Ok(pushed) => {
@@ -122,6 +123,51 @@ fn a_queue_pair_takes_its_completions_along() {
         .map(|entry| entry.wr_id)
         .collect();
     assert_eq!(left, [1, 4, 6]);
+    home.destroy_cq(processes, id).unwrap();
+}
+
+#[test]
+fn what_a_completion_carries_stays_with_it() {
+    let fabric = join("carrying");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let id = home.create_cq(4, None).unwrap();
+    let cq = home.segment().cq(id);
+    let srq = home.create_srq(8, 1, |_, _| {}).unwrap();
+    let ring = home.segment().shared_ring(srq);
+    let carried = |wr_id: u64| Carried {
+        address: wr_id << 32,
+        lkey: wr_id as u32 + 7,
+        length: 48 - wr_id as u32,
+        bytes: std::array::from_fn::<u8, CARRIED_BYTES, _>(|byte| byte as u8 ^ wr_id as u8),
+    };
+    for wr_id in 0..4 {
+        ring.post(wr_id, &[]).unwrap();
+        let turn = ring.turn(processes, PATIENT).unwrap();
+        let entry = Completion {
+            carries: wr_id != 3,
+            ..completion(wr_id)
+        };
+        let with = entry.carries.then(|| carried(wr_id));
+        let parcel = Parcel {
+            completion: &entry,
+            carried: with.as_ref(),
+            solicited: false,
+        };
+        let received = turn.finish_if(cq, &parcel, PATIENT, || false);
+        assert_eq!(received, Err(PushError::Refused));
+        assert_eq!(turn.request().unwrap().wr_id(), wr_id);
+        let _ = turn.finish_if(cq, &parcel, PATIENT, || true).unwrap();
+    }
+    cq.sweep(processes, |entry| entry.wr_id == 1).unwrap();
+    home.resize_cq(processes, id, 9).unwrap();
+    for (ahead, wr_id) in [(0, 0), (1, 2)] {
+        assert_eq!(cq.carried(ahead), Some(carried(wr_id)));
+    }
+    let left: Vec<_> = std::iter::from_fn(|| cq.poll())
+        .map(|entry| (entry.wr_id, entry.carries))
+        .collect();
+    assert_eq!(left, [(0, true), (2, true), (3, false)]);
+    home.destroy_srq(processes, srq).unwrap();
     home.destroy_cq(processes, id).unwrap();
 }
 

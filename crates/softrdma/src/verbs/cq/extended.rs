@@ -37,10 +37,9 @@ unsafe fn polling(cq: *mut ibv_cq_ex) -> (&'static Cq, &'static mut Cursor) {
 unsafe fn advance(cq: *mut ibv_cq_ex) -> bool {
     // SAFETY: the caller's promise.
     let (this, cursor) = unsafe { polling(cq) };
-    let Some(completion) = this.queue().poll() else {
+    let Some(completion) = this.take() else {
         return false;
     };
-    this.release_send_queue(&completion);
     cursor.completion = completion;
     // SAFETY: the public fields belong to the thread that polls.
     unsafe {

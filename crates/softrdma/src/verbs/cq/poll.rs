@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use weft_verbs_abi::*;
 
 use super::Cq;
-use crate::fabric::Completion;
+use crate::fabric::{Carried, Completion, own_region};
 
 /// Up to `count` completions; how many there were.
 ///
@@ -15,13 +15,11 @@ pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc)
     // SAFETY: the caller's promise.
     let this = unsafe { Cq::from_abi(cq) };
     let held = this.resources.enter();
-    let queue = this.queue();
     let mut polled = 0;
     while polled < count {
-        let Some(completion) = queue.poll() else {
+        let Some(completion) = this.take() else {
             break;
         };
-        this.release_send_queue(&completion);
         // SAFETY: `polled` is below the caller's count.
         unsafe { wc.add(polled as usize).write(work_completion(&completion)) };
         polled += 1;
@@ -34,6 +32,41 @@ pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc)
 }
 
 impl Cq {
+    /// The oldest completion, taken by who is inside the queue. A message that came with it is where it belongs, and places of
+    /// the send queue are free.
+    #[inline]
+    pub(super) fn take(&self) -> Option<Completion> {
+        let queue = self.queue();
+        let completion = queue.peek(0)?;
+        if completion.carries
+            && let Some(carried) = queue.carried(0)
+        {
+            self.unload(&carried);
+        }
+        queue.consume(1);
+        self.release_send_queue(&completion);
+        Some(completion)
+    }
+
+    /// Memory that was given back since the message arrived is not written to.
+    #[cold]
+    fn unload(&self, carried: &Carried) {
+        let segment = self.context.process.home().segment();
+        let length = u64::from(carried.length);
+        let region = own_region(segment, carried.lkey);
+        let span = region.map(|region| {
+            let access = IBV_ACCESS_LOCAL_WRITE;
+            region.span(carried.address, length, region.pd, access)
+        });
+        if let Some(Ok(span)) = span {
+            // SAFETY: registered memory of this process; racing accesses are the application's, as with an adapter.
+            unsafe {
+                let to = span.address as *mut u8;
+                std::ptr::copy(carried.bytes.as_ptr(), to, carried.length as usize);
+            }
+        }
+    }
+
     /// What may have to happen for a completion to come, where the polling thread keeps the core from who would do it. The
     /// queue is not held.
     #[inline]
