@@ -25,6 +25,7 @@ mod single;
 use std::io::Write;
 
 pub use error::{Error, Result};
+pub use ffi::at_exit;
 pub use mapping::Mapping;
 
 /// What started this process.
@@ -162,7 +163,18 @@ impl Bootstrap {
         ffi::exit_now(code)
     }
 
-    /// Tells the launcher that this process leaves the job in good order. Nothing but `job` and `abort` may follow.
+    /// Takes a process that has left back into its job. Launchers may refuse; ours does not.
+    pub fn rejoin(&self) -> Result<()> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.rejoin(),
+            Exchange::Pmix(_) => Err(Error::launcher(
+                "PMIx takes no process back that has left the job",
+            )),
+            Exchange::Single(_) => Ok(()),
+        }
+    }
+
+    /// Tells the launcher that this process leaves the job in good order. Nothing but `job`, `abort` and `rejoin` may follow.
     pub fn finalize(&self) -> Result<()> {
         match &self.exchange {
             Exchange::Pmi1(client) => client.finalize(),

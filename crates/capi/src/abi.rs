@@ -124,18 +124,27 @@ fn errhandler_fromint(errhandler: c_int) -> MPI_Errhandler {
     )
 }
 
-// Of the following kinds all objects are predefined, so a handle is its number.
+#[mpi(Session_toint)]
+fn session_toint(session: MPI_Session) -> c_int {
+    integer::of_handle(session.addr())
+}
+
+#[mpi(Session_fromint)]
+fn session_fromint(session: c_int) -> MPI_Session {
+    handle(integer::of_kind(kind::SESSION, session), MPI_SESSION_NULL)
+}
 
 #[mpi(Op_toint)]
 fn op_toint(op: MPI_Op) -> c_int {
-    op.addr() as c_int
+    integer::of_handle(op.addr())
 }
 
 #[mpi(Op_fromint)]
 fn op_fromint(op: c_int) -> MPI_Op {
-    handle(usize::try_from(op).ok(), MPI_OP_NULL)
+    handle(integer::of_kind(kind::OP, op), MPI_OP_NULL)
 }
 
+/// No file is open, so the one handle is that of none, which is its number.
 #[mpi(File_toint)]
 fn file_toint(file: MPI_File) -> c_int {
     file.addr() as c_int
@@ -144,14 +153,4 @@ fn file_toint(file: MPI_File) -> c_int {
 #[mpi(File_fromint)]
 fn file_fromint(file: c_int) -> MPI_File {
     handle(usize::try_from(file).ok(), MPI_FILE_NULL)
-}
-
-#[mpi(Session_toint)]
-fn session_toint(session: MPI_Session) -> c_int {
-    session.addr() as c_int
-}
-
-#[mpi(Session_fromint)]
-fn session_fromint(session: c_int) -> MPI_Session {
-    handle(usize::try_from(session).ok(), MPI_SESSION_NULL)
 }

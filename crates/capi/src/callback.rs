@@ -8,11 +8,11 @@ use std::marker::PhantomData;
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
 use weft_abi::{
-    MPI_COMM_DUP_FN, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SUCCESS, MPI_Session, MPI_TYPE_DUP_FN,
-    MPI_WIN_DUP_FN, MPI_Win,
+    MPI_COMM_DUP_FN, MPI_COMM_NULL, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL,
+    MPI_SUCCESS, MPI_Session, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN, MPI_WIN_NULL, MPI_Win,
 };
 use weft_mpi::attributes::{Functions, Value, refused};
-use weft_mpi::error::handler::Function;
+use weft_mpi::error::handler::{Function, NO_OBJECT};
 use weft_mpi::{CommId, TypeId, WindowId};
 
 use crate::argument::null_pointer;
@@ -136,7 +136,10 @@ pub trait Failing: Sized {
 
 impl Failing for MPI_Comm {
     fn handle(number: u64) -> MPI_Comm {
-        CommId(number).into_c()
+        match number {
+            NO_OBJECT => MPI_COMM_NULL,
+            _ => CommId(number).into_c(),
+        }
     }
 }
 
@@ -148,16 +151,22 @@ impl Failing for MPI_File {
 }
 
 macro_rules! failing_as_numbered {
-    ($($c:ty),*) => {$(
+    ($($c:ty, $null:expr;)*) => {$(
         impl Failing for $c {
             fn handle(number: u64) -> $c {
-                std::ptr::without_provenance_mut(number as usize)
+                match number {
+                    NO_OBJECT => $null,
+                    _ => std::ptr::without_provenance_mut(number as usize),
+                }
             }
         }
     )*};
 }
 
-failing_as_numbered!(MPI_Win, MPI_Session);
+failing_as_numbered! {
+    MPI_Win, MPI_WIN_NULL;
+    MPI_Session, MPI_SESSION_NULL;
+}
 
 impl<H: Failing + 'static> ErrorFunction<H> {
     /// As the library calls it.

@@ -6,8 +6,8 @@ use weft_abi::{
     MPI_Comm, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
     MPI_T_ERR_PVAR_NO_ATOMIC,
 };
-use weft_mpi::process::{Phase, phase};
-use weft_mpi::{Class, CommId, WindowId, error};
+use weft_mpi::lifetime::{Phase, phase};
+use weft_mpi::{Class, CommId, SessionId, WindowId, error};
 
 pub use weft_mpi::{Error, Result};
 
@@ -28,6 +28,7 @@ pub enum Object {
     None,
     Comm(usize),
     Win(usize),
+    Session(usize),
     File,
 }
 
@@ -65,6 +66,7 @@ pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
             comm.map_or(error::Object::None, error::Object::Comm)
         }
         Object::Win(number) => error::Object::Window(WindowId(number as u64)),
+        Object::Session(number) => error::Object::Session(SessionId(number as u64)),
         Object::File => error::Object::File,
         _ => error::Object::None,
     };

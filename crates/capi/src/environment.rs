@@ -7,8 +7,8 @@ use weft_abi::{
     MPI_THREAD_MULTIPLE, MPI_VERSION,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::CommId;
-use weft_mpi::process::{self, Phase, phase};
+use weft_mpi::lifetime::{self, Phase, world};
+use weft_mpi::{CommId, process};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};
@@ -22,7 +22,7 @@ const LIBRARY_VERSION: &str = concat!(
 
 #[mpi(Init)]
 fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
-    process::initialize()
+    lifetime::initialize()
 }
 
 /// All threads may call, whatever is required (MPI-5.0 §11.2).
@@ -33,25 +33,25 @@ fn init_thread(
     _required: c_int,
     provided: Out<c_int>,
 ) -> Result<()> {
-    process::initialize()?;
+    lifetime::initialize()?;
     provided.set(MPI_THREAD_MULTIPLE);
     Ok(())
 }
 
 #[mpi(Initialized)]
 fn initialized(flag: Out<bool>) -> Result<()> {
-    flag.set(phase() != Phase::Before);
+    flag.set(world() != Phase::Before);
     Ok(())
 }
 
 #[mpi(Finalize)]
 fn finalize() -> Result<()> {
-    process::finalize()
+    lifetime::finalize()
 }
 
 #[mpi(Finalized)]
 fn finalized(flag: Out<bool>) -> Result<()> {
-    flag.set(phase() == Phase::After);
+    flag.set(world() == Phase::After);
     Ok(())
 }
 

@@ -8,7 +8,9 @@ use std::ptr::{NonNull, without_provenance_mut};
 use weft_abi::*;
 use weft_mpi::error::{Handler, handler};
 use weft_mpi::probe::Message;
-use weft_mpi::{Class, CommId, GroupId, InfoId, Op, OpId, Request, TypeId, WindowId, tool};
+use weft_mpi::{
+    Class, CommId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
+};
 
 use crate::argument::non_null;
 use crate::entry::{Error, FromC, Result};
@@ -106,6 +108,8 @@ handles! {
     Op = MPI_Op, null MPI_OP_NULL, from op, to predefined::op_number;
     OpId = MPI_Op, null MPI_OP_NULL, from any_op, to any_op_number;
     Handler = MPI_Errhandler, null MPI_ERRHANDLER_NULL, from handler_of, to handler_number;
+    SessionId = MPI_Session, null MPI_SESSION_NULL, from |number, _| Ok(SessionId(number as u64)),
+        to |session| session.0 as usize;
     InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
     Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
         to |request| request.0 as usize;

@@ -29,6 +29,7 @@ mod info;
 mod one_sided;
 mod partitioned;
 mod point_to_point;
+mod session;
 mod tool;
 mod topology;
 mod unsupported;

@@ -8,14 +8,12 @@ unsupported! {
     // 3. Point-to-point communication
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 7. Groups, contexts, communicators and caching
-    Comm_create_from_group, Comm_idup, Comm_idup_with_info,
-    Group_from_session_pset, Intercomm_create_from_groups,
+    Comm_idup, Comm_idup_with_info,
     // 9. Environment
-    Alloc_mem, Free_mem, Get_hw_resource_info, Session_call_errhandler, Session_get_errhandler, Session_set_errhandler,
+    Alloc_mem, Free_mem, Get_hw_resource_info,
     // 11. Process initialization, creation and management
     Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
-    Open_port, Publish_name, Session_finalize, Session_get_info, Session_get_nth_pset, Session_get_num_psets,
-    Session_get_pset_info, Session_init, Unpublish_name,
+    Open_port, Publish_name, Unpublish_name,
     // 14. I/O
     File_close, File_delete, File_get_amode, File_get_atomicity, File_get_byte_offset, File_get_group,
     File_get_info, File_get_position, File_get_position_shared, File_get_size, File_get_type_extent, File_get_view,

@@ -2,7 +2,7 @@
 
 mod held;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,6 +14,8 @@ use crate::attributes::{Attributes, Holder};
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
+use crate::hints::Hints;
+use crate::lifetime::{self, Phase};
 use crate::process::process;
 use crate::topology::Topology;
 
@@ -67,6 +69,7 @@ pub struct Comm {
     local: Option<Arc<Comm>>,
     topology: Option<Arc<Topology>>,
     handler: HandlerCell,
+    hints: Mutex<Hints>,
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
@@ -86,6 +89,7 @@ impl Comm {
             local: None,
             topology: None,
             handler: HandlerCell::new(Handler::Fatal),
+            hints: Mutex::default(),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
@@ -192,6 +196,10 @@ impl Comm {
         self.handler.store(handler);
     }
 
+    pub fn hints(&self) -> MutexGuard<'_, Hints> {
+        self.hints.lock()
+    }
+
     pub fn name(&self) -> CString {
         self.name.lock().clone()
     }
@@ -254,13 +262,19 @@ pub(crate) fn retire(comm: &Comm) {
     process().contexts.release(comm.number);
 }
 
+/// The predefined communicators are there in the world model only, and not for sessions before or after it.
+#[inline]
+fn in_world() -> bool {
+    lifetime::world() == Phase::Active
+}
+
 /// The communicator that a handle names.
 #[inline]
 pub fn find(id: CommId) -> Result<&'static Comm> {
     let process = process();
     let comm = match id {
-        CommId::WORLD => Some(&*process.world),
-        CommId::SELF => Some(&*process.own),
+        CommId::WORLD => in_world().then_some(&*process.world),
+        CommId::SELF => in_world().then_some(&*process.own),
         CommId(handle) => process.comms.get(handle),
     };
     comm.ok_or_else(not_a_comm)
@@ -270,8 +284,8 @@ pub fn find(id: CommId) -> Result<&'static Comm> {
 pub fn share(id: CommId) -> Result<Arc<Comm>> {
     let process = process();
     let comm = match id {
-        CommId::WORLD => Some(process.world.clone()),
-        CommId::SELF => Some(process.own.clone()),
+        CommId::WORLD => in_world().then(|| process.world.clone()),
+        CommId::SELF => in_world().then(|| process.own.clone()),
         CommId(handle) => process.comms.share(handle),
     };
     comm.ok_or_else(not_a_comm)

@@ -12,8 +12,11 @@ use crate::comm::CommId;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 
-/// Numbers below this fit a context with its traffic bits: 2^22 communicators at once.
-const NUMBERS: u32 = 1 << 22;
+/// Numbers that are agreed on are below this: 2^22 with the one that is not, so that a context with its traffic bits fits.
+const NUMBERS: u32 = (1 << 22) - 1;
+
+/// The number of what all processes of the job have from the start, without a handle.
+pub(crate) const EVERYONE: u32 = NUMBERS;
 
 /// Numbers in use by this process.
 pub(crate) struct Contexts(Mutex<Used>);

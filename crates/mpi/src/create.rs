@@ -5,6 +5,8 @@ use crate::comm::{Comm, CommId, register};
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::group::{Group, GroupId};
+use crate::hints;
+use crate::info::InfoId;
 use crate::intercomm;
 use crate::process::process;
 
@@ -40,7 +42,7 @@ pub(crate) fn child(parent: &Comm, number: u32, group: Group) -> Comm {
 }
 
 /// A communicator as a child of `parent`.
-fn inherit(parent: &Comm, comm: Comm) -> Comm {
+pub(crate) fn inherit(parent: &Comm, comm: Comm) -> Comm {
     comm.set_handler(parent.handler());
     comm
 }
@@ -51,10 +53,12 @@ pub(crate) fn private(parent: &Comm) -> Result<Comm> {
     Ok(child(parent, number, parent.group().clone()))
 }
 
-/// `MPI_Comm_dup`, with the attributes whose copy functions say so (MPI-5.0 §7.7.2).
-pub fn dup(comm: CommId) -> Result<CommId> {
+/// `MPI_Comm_dup_with_info`, with the attributes whose copy functions say so (MPI-5.0 §7.7.2). The hints are those
+/// given, and not the parent's (MPI-5.0 §7.4.2).
+pub fn dup(comm: CommId, info: Option<InfoId>) -> Result<CommId> {
     let id = comm;
     let comm = crate::comm::share(id)?;
+    let hints = hints::of(info)?;
     let mut copy = match comm.sides() {
         None => child(&comm, number_for_all(&comm)?, comm.group().clone()),
         Some(_) => inherit(&comm, intercomm::duplicate(&comm)?),
@@ -63,6 +67,7 @@ pub fn dup(comm: CommId) -> Result<CommId> {
     if let Some(topology) = comm.shared_topology() {
         copy.set_topology(topology);
     }
+    *copy.hints() = hints;
     copy.attributes = attributes.inspect_err(|_| copy.release_numbers())?;
     register(copy)
 }

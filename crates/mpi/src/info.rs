@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
-use crate::process::{Phase, kind, phase, process};
+use crate::lifetime::{Phase, phase};
+use crate::process::{kind, process};
 use crate::table::Table;
 
 /// The longest key and value, without a terminating null: one less than `MPI_MAX_INFO_KEY` and `MPI_MAX_INFO_VAL`.
@@ -22,7 +23,7 @@ impl InfoId {
     pub const ENV: InfoId = InfoId(0x131);
 }
 
-type Pairs = Vec<(CString, CString)>;
+pub(crate) type Pairs = Vec<(CString, CString)>;
 
 /// An info object's pairs, in the order in which their keys were first set.
 #[derive(Debug, Default)]
@@ -86,16 +87,18 @@ pub fn create() -> Result<InfoId> {
 
 /// A new object with these pairs, whose keys and values are of lengths that the standard allows.
 pub fn create_with(pairs: &[(&CStr, &str)]) -> Result<InfoId> {
-    let info = create()?;
-    for (key, text) in pairs {
-        set(info, key, &c_string(text.as_bytes()))?;
-    }
-    Ok(info)
+    let owned = |(key, text): &(&CStr, &str)| ((*key).to_owned(), c_string(text.as_bytes()));
+    register(pairs.iter().map(owned).collect())
+}
+
+/// All pairs of an object.
+pub(crate) fn pairs(id: InfoId) -> Result<Pairs> {
+    read(id, Pairs::clone)
 }
 
 /// `MPI_Info_dup`: the same pairs in the same order.
 pub fn dup(id: InfoId) -> Result<InfoId> {
-    register(read(id, Pairs::clone)?)
+    register(pairs(id)?)
 }
 
 /// `MPI_Info_free`.

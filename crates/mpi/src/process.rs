@@ -1,7 +1,6 @@
-//! This process: its place in the job, its engine, its tables; `MPI_Init` to `MPI_Finalize`.
+//! This process: its place in the job, its engine, its tables.
 
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use weft_bootstrap::Bootstrap;
@@ -14,6 +13,7 @@ use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
+use crate::lifetime::{Phase, world};
 use crate::op::UserOp;
 use crate::partitioned::Tags;
 use crate::request::{Compound, Request};
@@ -31,25 +31,13 @@ pub mod kind {
     /// Requests of the engine; those of several parts are [`COMPOUND`].
     pub const REQUEST: u8 = 7;
     pub const MESSAGE: u8 = 8;
+    pub const SESSION: u8 = 9;
     pub const ERRHANDLER: u8 = 10;
     pub const OP: u8 = 11;
     pub const COMPOUND: u8 = 12;
 }
 
-const NOT_YET: u8 = 0;
-const ACTIVE: u8 = 1;
-const FINALIZED: u8 = 2;
-
-static STATE: AtomicU8 = AtomicU8::new(NOT_YET);
 static PROCESS: OnceLock<Process> = OnceLock::new();
-
-/// Where the process stands between `MPI_Init` and `MPI_Finalize`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
-    Before,
-    Active,
-    After,
-}
 
 /// Everything of a process that has been initialised. It is never taken down: a process ends.
 pub struct Process {
@@ -68,8 +56,11 @@ pub struct Process {
     pub(crate) buffers: Mutex<Buffers>,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
+    /// All processes of the job, with no handle: where those meet that have no communicator yet.
+    pub(crate) everyone: Comm,
     oversubscribed: bool,
     main_thread: std::thread::ThreadId,
+    pid: u32,
     /// What is said when someone asks what this process waits for, and it waits for nothing.
     busy_line: String,
 }
@@ -95,56 +86,13 @@ pub(crate) fn started() -> Option<&'static Process> {
     PROCESS.get()
 }
 
-/// Where this process stands.
-#[inline]
-pub fn phase() -> Phase {
-    match STATE.load(Ordering::Relaxed) {
-        NOT_YET => Phase::Before,
-        ACTIVE => Phase::Active,
-        _ => Phase::After,
-    }
-}
-
-/// `MPI_Init_thread`: whatever level is asked for, all threads may call (MPI-5.0 §11.6.2).
-pub fn initialize() -> Result<()> {
-    if phase() != Phase::Before || PROCESS.get().is_some() {
-        return Err(Error::new(
-            Class::Other,
-            "MPI is initialised already, or was; once per process",
-        ));
-    }
+/// Makes this process one of its job.
+pub(crate) fn start() -> Result<()> {
     let process = Process::start()?;
-    if PROCESS.set(process).is_err() {
-        return Err(Error::new(
-            Class::Other,
-            "MPI_Init is running in another thread",
-        ));
-    }
-    STATE.store(ACTIVE, Ordering::Release);
+    let set = PROCESS.set(process);
+    assert!(set.is_ok(), "a process starts once");
     install_report_signal();
     Ok(())
-}
-
-/// `MPI_Finalize`: what this process sent has left it, and every process has come here. The attributes of
-/// `MPI_COMM_SELF` are deleted first, while everything still works (MPI-5.0 §11.2.4).
-pub fn finalize() -> Result<()> {
-    if phase() != Phase::Active {
-        return Err(Error::new(
-            Class::Other,
-            "MPI is not initialised, or finalised already",
-        ));
-    }
-    let process = process();
-    process.own.attributes.delete_all(crate::CommId::SELF.0)?;
-    crate::buffered::flush_all();
-    process.engine.drain();
-    let left = process
-        .bootstrap
-        .fence()
-        .and_then(|()| process.bootstrap.finalize());
-    STATE.store(FINALIZED, Ordering::Release);
-    process.engine.fabric().leave();
-    left.map_err(|error| Error::new(Class::Other, error.to_string()))
 }
 
 /// Ends the job: `MPI_Abort`, and errors that are fatal.
@@ -164,6 +112,7 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
     match kind {
         kind::INFO => return crate::info::current(index),
         kind::ERRHANDLER => return crate::error::current_handler(index),
+        kind::SESSION => return crate::session::current(index),
         _ => {}
     }
     let process = PROCESS.get()?;
@@ -182,10 +131,10 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
     }
 }
 
-/// The handler of errors that belong to no communicator: that of `MPI_COMM_SELF`, and before `MPI_Init` and after
+/// The handler of errors that belong to no object: that of `MPI_COMM_SELF`, and before `MPI_Init` and after
 /// `MPI_Finalize` the initial one (MPI-5.0 §9.3).
 pub(crate) fn default_handler() -> Handler {
-    match (phase(), PROCESS.get()) {
+    match (world(), PROCESS.get()) {
         (Phase::Active, Some(process)) => process.own.handler(),
         _ => Handler::Fatal,
     }
@@ -194,8 +143,7 @@ pub(crate) fn default_handler() -> Handler {
 impl Process {
     fn start() -> Result<Process> {
         let failed = |error: String| Error::new(Class::Other, error);
-        let bootstrap =
-            Arc::new(weft_bootstrap::connect().map_err(|error| failed(error.to_string()))?);
+        let bootstrap = Arc::new(weft_bootstrap::connect().map_err(of_launcher)?);
         let job = bootstrap.job();
         let elsewhere = (0..job.size).find(|rank| job.local_ranks.binary_search(rank).is_err());
         if let Some(rank) = elsewhere {
@@ -214,7 +162,7 @@ impl Process {
             let publish = bootstrap
                 .publish(&fabric.card())
                 .and_then(|()| bootstrap.fence());
-            publish.map_err(|error| failed(error.to_string()))?;
+            publish.map_err(of_launcher)?;
         }
         let cores = cores();
         let host_cores = job.host_cores.unwrap_or(cores).max(1);
@@ -246,8 +194,10 @@ impl Process {
             buffers: Mutex::default(),
             world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),
             own: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),
+            everyone: Comm::new(crate::context::EVERYONE, rank, Group::first(size), c""),
             oversubscribed,
             main_thread: std::thread::current().id(),
+            pid: std::process::id(),
             busy_line: format!("weft: rank {rank}: not waiting in an MPI call\n"),
             bootstrap,
         })
@@ -262,10 +212,33 @@ impl Process {
         self.bootstrap.job()
     }
 
+    /// Whether this is the process that joined the job, and not a child of it.
+    pub(crate) fn is_this(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    pub(crate) fn rejoin(&self) -> Result<()> {
+        self.bootstrap.rejoin().map_err(of_launcher)
+    }
+
+    /// Leaves the job, `together` with all others or alone.
+    pub(crate) fn leave(&self, together: bool) -> Result<()> {
+        let fenced = match together {
+            true => self.bootstrap.fence(),
+            false => Ok(()),
+        };
+        let left = fenced.and_then(|()| self.bootstrap.finalize());
+        left.map_err(of_launcher)
+    }
+
     /// More processes than cores on this host: the same on all of them.
     pub(crate) fn oversubscribed(&self) -> bool {
         self.oversubscribed
     }
+}
+
+fn of_launcher(error: weft_bootstrap::Error) -> Error {
+    Error::new(Class::Other, error.to_string())
 }
 
 /// `MPI_Is_thread_main`.

@@ -102,11 +102,6 @@ impl Shm {
         })
     }
 
-    /// Leaves the job: no peer connects from here on, and none is connected to.
-    pub fn leave(&self) {
-        self.shared.segment.close();
-    }
-
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

@@ -54,6 +54,15 @@ pub fn send_all(socket: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Has `run` called when this process ends by `exit` or by returning from `main`.
+pub fn at_exit(run: extern "C" fn()) -> io::Result<()> {
+    // SAFETY: registers a function that lives as long as the library, which is not unloaded.
+    match unsafe { libc::atexit(run) } {
+        0 => Ok(()),
+        _ => Err(io::ErrorKind::OutOfMemory.into()),
+    }
+}
+
 unsafe extern "C" {
     static stdout: *mut libc::FILE;
 }

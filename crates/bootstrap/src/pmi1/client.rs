@@ -104,11 +104,15 @@ impl Client {
         })
     }
 
-    fn negotiate(&mut self) -> Result<()> {
+    fn initialize(&self) -> Result<()> {
         let init = Message::new("init")
             .with("pmi_version", 1)
             .with("pmi_subversion", 1);
-        self.ask(&init, "response_to_init")?;
+        self.ask(&init, "response_to_init").map(drop)
+    }
+
+    fn negotiate(&mut self) -> Result<()> {
+        self.initialize()?;
         let maxima = self.ask(&Message::new("get_maxes"), "maxes")?;
         let value_max = maxima
             .field("vallen_max")
@@ -159,6 +163,10 @@ impl Client {
     pub fn fence(&self) -> Result<()> {
         self.ask(&Message::new("barrier_in"), "barrier_out")
             .map(drop)
+    }
+
+    pub fn rejoin(&self) -> Result<()> {
+        self.initialize()
     }
 
     pub fn finalize(&self) -> Result<()> {

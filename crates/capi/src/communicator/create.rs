@@ -1,10 +1,12 @@
 //! Making and freeing communicators (MPI-5.0 §7.4.2, §7.4.3).
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::create::{self, SplitType};
+use weft_mpi::error::Handler;
+use weft_mpi::from_group::{self, Making};
 use weft_mpi::{Class, CommId, GroupId, InfoId, comm, info};
 
 use crate::entry::{Error, Result};
@@ -13,14 +15,13 @@ use crate::output::Out;
 
 #[mpi(Comm_dup)]
 fn comm_dup(comm: CommId, newcomm: Out<CommId>) -> Result<()> {
-    newcomm.set(create::dup(comm)?);
+    newcomm.set(create::dup(comm, None)?);
     Ok(())
 }
 
 #[mpi(Comm_dup_with_info)]
 fn comm_dup_with_info(comm: CommId, info: Option<InfoId>, newcomm: Out<CommId>) -> Result<()> {
-    info.map_or(Ok(()), info::check)?;
-    newcomm.set(create::dup(comm)?);
+    newcomm.set(create::dup(comm, info)?);
     Ok(())
 }
 
@@ -83,6 +84,23 @@ fn comm_create_group(
     newcomm: Out<Option<CommId>>,
 ) -> Result<()> {
     newcomm.set(create::create_group(comm, group, tag)?);
+    Ok(())
+}
+
+#[mpi(Comm_create_from_group)]
+fn comm_create_from_group(
+    group: GroupId,
+    stringtag: &CStr,
+    info: Option<InfoId>,
+    errhandler: Handler,
+    newcomm: Out<Option<CommId>>,
+) -> Result<()> {
+    let making = Making {
+        string_tag: stringtag,
+        info,
+        handler: errhandler,
+    };
+    newcomm.set(from_group::create(group, making)?);
     Ok(())
 }
 

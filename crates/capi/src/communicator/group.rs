@@ -1,10 +1,9 @@
 //! Groups (MPI-5.0 §7.3).
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::GroupId;
-use weft_mpi::group;
+use weft_mpi::{GroupId, SessionId, group, session};
 
 use super::inquire::compared;
 use crate::argument::Length;
@@ -114,6 +113,16 @@ fn group_range_excl(
     let group = group::find(group)?;
     let rest = group.exclude(&group.expand(ranges.slice(n)?)?)?;
     newgroup.set(group::register(rest)?);
+    Ok(())
+}
+
+#[mpi(Group_from_session_pset)]
+fn group_from_session_pset(
+    session: SessionId,
+    pset_name: &CStr,
+    newgroup: Out<Option<GroupId>>,
+) -> Result<()> {
+    newgroup.set(session::group(session, pset_name)?);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int};
 use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use weft_abi_macros::mpi;
 use weft_mpi::group::{self, Comparison};
-use weft_mpi::{CommId, GroupId, InfoId, comm, info};
+use weft_mpi::{CommId, GroupId, InfoId, comm, hints};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};
@@ -61,17 +61,13 @@ fn comm_set_name(comm: CommId, comm_name: &CStr) -> Result<()> {
     Ok(())
 }
 
-/// No hint is in use, so the new object is empty.
 #[mpi(Comm_get_info)]
 fn comm_get_info(comm: CommId, info_used: Out<InfoId>) -> Result<()> {
-    comm::find(comm)?;
-    info_used.set(info::create()?);
+    info_used.set(hints::get(comm)?);
     Ok(())
 }
 
-/// No hint has an effect (MPI-5.0 §7.4.4 leaves them to the library).
 #[mpi(Comm_set_info)]
 fn comm_set_info(comm: CommId, info: InfoId) -> Result<()> {
-    comm::find(comm)?;
-    info::check(info)
+    hints::set(comm, info)
 }

@@ -1,10 +1,12 @@
 //! Inter-communicators (MPI-5.0 §7.6).
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
+use weft_mpi::error::Handler;
+use weft_mpi::from_group::{self, Making, Sides};
 use weft_mpi::intercomm::{self, Creation};
-use weft_mpi::{CommId, GroupId, comm, group};
+use weft_mpi::{CommId, GroupId, InfoId, comm, group};
 
 use crate::entry::Result;
 use crate::handle::Deferred;
@@ -52,5 +54,32 @@ fn intercomm_create(
 #[mpi(Intercomm_merge)]
 fn intercomm_merge(intercomm: CommId, high: bool, newintracomm: Out<CommId>) -> Result<()> {
     newintracomm.set(intercomm::merge(intercomm, high)?);
+    Ok(())
+}
+
+/// The remote group counts at the local leader only.
+#[mpi(Intercomm_create_from_groups)]
+fn intercomm_create_from_groups(
+    local_group: GroupId,
+    local_leader: c_int,
+    remote_group: Deferred<GroupId>,
+    remote_leader: c_int,
+    stringtag: &CStr,
+    info: Option<InfoId>,
+    errhandler: Handler,
+    newintercomm: Out<Option<CommId>>,
+) -> Result<()> {
+    let sides = Sides {
+        local: local_group,
+        local_leader,
+        remote: || remote_group.get("remote_group"),
+        remote_leader,
+    };
+    let making = Making {
+        string_tag: stringtag,
+        info,
+        handler: errhandler,
+    };
+    newintercomm.set(from_group::create_inter(sides, making)?);
     Ok(())
 }

@@ -6,7 +6,7 @@ use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::error::handler::{self, Kind};
 use weft_mpi::error::{Error, Handler};
-use weft_mpi::{Class, CommId};
+use weft_mpi::{Class, CommId, SessionId, session};
 
 use crate::callback::ErrorFunction;
 use crate::entry::Result;
@@ -83,7 +83,7 @@ fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
 fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Result<()> {
     check_file(fh)?;
     let handler = handler::of_files().load();
-    handler.call(0, errorcode, "MPI_File_call_errhandler");
+    handler.call(handler::NO_OBJECT, errorcode, "MPI_File_call_errhandler");
     Ok(())
 }
 
@@ -96,6 +96,24 @@ fn session_create_errhandler(
         Kind::Session,
         session_errhandler_fn.boxed(),
     ));
+    Ok(())
+}
+
+#[mpi(Session_get_errhandler)]
+fn session_get_errhandler(session: SessionId, errhandler: Out<Handler>) -> Result<()> {
+    errhandler.set(session::handler_of(session)?);
+    Ok(())
+}
+
+#[mpi(Session_set_errhandler)]
+fn session_set_errhandler(session: SessionId, errhandler: Handler) -> Result<()> {
+    session::set_handler(session, errhandler)
+}
+
+#[mpi(Session_call_errhandler)]
+fn session_call_errhandler(session: SessionId, errorcode: c_int) -> Result<()> {
+    let handler = session::handler_of(session)?;
+    handler.call(session.0, errorcode, "MPI_Session_call_errhandler");
     Ok(())
 }
 

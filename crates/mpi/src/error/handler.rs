@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 pub use super::user_handler::{Function, Kind, UserHandler, create, find, free, name};
 use super::{Class, Error, Result, codes};
-use crate::process::Phase;
-use crate::{CommId, WindowId};
+use crate::lifetime::Phase;
+use crate::{CommId, SessionId, WindowId, session};
 
 /// An error handler.
 #[derive(Clone, Debug)]
@@ -84,6 +84,7 @@ pub enum Object {
     None,
     Comm(CommId),
     Window(WindowId),
+    Session(SessionId),
     /// No file is open, so it is `MPI_FILE_NULL`, whatever the call named.
     File,
 }
@@ -99,12 +100,22 @@ pub fn raise(error: &Error, name: &str, object: Object) -> i32 {
     })
 }
 
+/// The number of no object: its handle is null.
+pub const NO_OBJECT: u64 = u64::MAX;
+
 /// Whose handler an error goes to: the handler, and the number of the object.
 fn concerned(error: &Error, object: Object) -> (Handler, u64) {
+    if let Some(handler) = &error.handler {
+        return (handler.clone(), NO_OBJECT);
+    }
     // Outside there is no object whose handler could be asked.
-    let inside = crate::process::phase() == Phase::Active;
+    let inside = crate::lifetime::phase() == Phase::Active;
     let comm = match object {
-        Object::File => return (FILES.load(), 0),
+        Object::File => return (FILES.load(), NO_OBJECT),
+        Object::Session(session) => match session::handler_of(session) {
+            Ok(handler) => return (handler, session.0),
+            Err(_) => None,
+        },
         Object::Comm(comm) => Some(comm),
         Object::Window(id) => match crate::window::find(id) {
             Ok(window) if inside => return (window.handler(), id.0),

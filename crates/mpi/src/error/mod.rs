@@ -94,6 +94,8 @@ pub struct Detail {
     code: Option<i32>,
     /// Whose error handler is called where the call itself names no communicator: a request's.
     pub comm: Option<crate::CommId>,
+    /// The handler that the call itself was given for its errors.
+    handler: Option<Handler>,
 }
 
 impl std::ops::Deref for Error {
@@ -114,12 +116,19 @@ impl Error {
             message: message.into(),
             code: None,
             comm: None,
+            handler: None,
         }))
     }
 
     /// The same, with the code that a function of the program's returned.
     pub fn with_code(mut self, code: i32) -> Error {
         self.0.code = Some(code);
+        self
+    }
+
+    /// The same, for the handler that the call was given.
+    pub fn for_handler(mut self, handler: Handler) -> Error {
+        self.0.handler = Some(handler);
         self
     }
 

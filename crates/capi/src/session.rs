@@ -1,0 +1,69 @@
+//! Sessions (MPI-5.0 §11.3).
+
+use std::ffi::{CStr, c_int};
+
+use weft_abi_macros::mpi;
+use weft_mpi::error::Handler;
+use weft_mpi::{InfoId, SessionId, info, session};
+
+use crate::entry::Result;
+use crate::handle::InOut;
+use crate::output::{InOutInt, Out, OutString};
+
+#[mpi(Session_init)]
+fn session_init(info: Option<InfoId>, errhandler: Handler, session: Out<SessionId>) -> Result<()> {
+    session.set(session::init(info, errhandler)?);
+    Ok(())
+}
+
+#[mpi(Session_finalize)]
+fn session_finalize(session: InOut<SessionId>) -> Result<()> {
+    session::finalize(session.get("session")?)?;
+    session.clear();
+    Ok(())
+}
+
+#[mpi(Session_get_info)]
+fn session_get_info(session: SessionId, info_used: Out<InfoId>) -> Result<()> {
+    info_used.set(session::info(session)?);
+    Ok(())
+}
+
+/// No hint says anything about process sets.
+#[mpi(Session_get_num_psets)]
+fn session_get_num_psets(
+    session: SessionId,
+    info: Option<InfoId>,
+    npset_names: Out<c_int>,
+) -> Result<()> {
+    info.map_or(Ok(()), info::check)?;
+    npset_names.set(session::set_count(session)? as c_int);
+    Ok(())
+}
+
+/// The length goes in as that of the buffer and comes out as the one needed, both with the terminating null.
+#[mpi(Session_get_nth_pset)]
+fn session_get_nth_pset(
+    session: SessionId,
+    info: Option<InfoId>,
+    n: c_int,
+    pset_len: InOutInt,
+    pset_name: Option<OutString>,
+) -> Result<()> {
+    info.map_or(Ok(()), info::check)?;
+    let name = session::nth_set(session, n)?;
+    let room = pset_len.get();
+    if let Some(pset_name) = pset_name
+        && room > 0
+    {
+        pset_name.set(name.to_bytes(), room);
+    }
+    pset_len.set(name.count_bytes() as c_int + 1);
+    Ok(())
+}
+
+#[mpi(Session_get_pset_info)]
+fn session_get_pset_info(session: SessionId, pset_name: &CStr, info: Out<InfoId>) -> Result<()> {
+    info.set(session::set_info(session, pset_name)?);
+    Ok(())
+}
