@@ -6,6 +6,7 @@ mod bench;
 mod info;
 mod machine;
 mod place;
+mod plan;
 mod softrdma;
 
 use std::process::ExitCode;
@@ -34,6 +35,8 @@ enum Command {
     Info,
     /// Measure this library, beside others if asked
     Bench(bench::Options),
+    /// Show what scalable endpoints take of an adapter, without one
+    Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it
     #[command(subcommand)]
     Softrdma(softrdma::Command),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Info => info::run(),
         Command::Bench(options) => bench::run(&options),
+        Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),
         Command::BenchPart => weft_verbs_bench::part::main(),
         Command::ProbeWait => info::probe_wait(),

@@ -117,21 +117,29 @@ fn refusals(plan: &Plan, bound: &Bound) -> Vec<Refusal> {
     refusals
 }
 
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.refusals.is_empty() {
+            return write!(formatter, "{} fits", self.category);
+        }
+        let refusals: Vec<String> = self.refusals.iter().map(Refusal::to_string).collect();
+        write!(formatter, "not {}: {}", self.category, refusals.join("; "))
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for verdict in &self.verdicts {
-            let category = verdict.category;
-            if Some(category) == self.category {
-                let percent = category.measured_rate_percent();
-                return write!(
-                    formatter,
-                    "{category}: the fastest that fits (in the paper {percent} % of MPI everywhere's rate)"
-                );
-            }
-            let refusals: Vec<String> = verdict.refusals.iter().map(Refusal::to_string).collect();
-            writeln!(formatter, "not {category}: {}", refusals.join("; "))?;
+        for verdict in self.verdicts.iter().filter(|v| !v.refusals.is_empty()) {
+            writeln!(formatter, "{verdict}")?;
         }
-        formatter.write_str("no category fits")
+        match self.category {
+            None => formatter.write_str("no category fits"),
+            Some(category) => write!(
+                formatter,
+                "{category}: the fastest that fits (in the paper {} % of MPI everywhere's rate)",
+                category.measured_rate_percent()
+            ),
+        }
     }
 }
 
