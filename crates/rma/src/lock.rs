@@ -215,3 +215,89 @@ impl Inside<'_> {
         Some((kind, rank))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use weft_shm::Shm;
+    use weft_transport::{Directory, Peer};
+
+    use super::*;
+    use crate::control::Shape;
+
+    struct Alone;
+
+    impl Directory for Alone {
+        fn card(&self, _: Peer) -> std::result::Result<String, String> {
+            Err("nobody else is there".to_owned())
+        }
+    }
+
+    fn control(size: u32) -> Control {
+        let shape = Shape {
+            size,
+            user_memory: false,
+        };
+        let shm = Shm::new(0, 1, 1, Arc::new(Alone)).unwrap();
+        Control::own(shm.expose(shape.bytes()).unwrap(), shape)
+    }
+
+    const ALL_LIVE: &dyn Fn(u32) -> bool = &|_| true;
+
+    #[test]
+    fn first_come_first_served() {
+        let control = control(6);
+        let locks: Vec<Lock> = (0..6).map(|me| Lock::new(&control, me)).collect();
+        let request = |me: usize, kind| locks[me].request(kind, ALL_LIVE).unwrap();
+        let release = |me: usize| locks[me].release(ALL_LIVE).unwrap();
+        assert!(request(0, Kind::Shared));
+        assert!(request(1, Kind::Shared));
+        assert!(!request(2, Kind::Exclusive));
+        // It would fit, but is behind one that does not.
+        assert!(!request(3, Kind::Shared));
+        assert!(!request(4, Kind::Shared));
+        assert!(!request(5, Kind::Exclusive));
+        assert_eq!(release(0), []);
+        assert_eq!(release(1), [2]);
+        assert!(locks[2].is_granted() && !locks[3].is_granted());
+        assert_eq!(release(2), [3, 4]);
+        assert_eq!(release(3), []);
+        assert_eq!(release(4), [5]);
+        assert_eq!(release(5), []);
+        assert!(request(0, Kind::Exclusive));
+    }
+
+    #[test]
+    fn who_gives_up_lets_those_behind_in() {
+        let control = control(3);
+        let locks: Vec<Lock> = (0..3).map(|me| Lock::new(&control, me)).collect();
+        assert!(locks[0].request(Kind::Shared, ALL_LIVE).unwrap());
+        assert!(!locks[1].request(Kind::Exclusive, ALL_LIVE).unwrap());
+        assert!(!locks[2].request(Kind::Shared, ALL_LIVE).unwrap());
+        assert_eq!(locks[1].release(ALL_LIVE).unwrap(), [2]);
+    }
+
+    #[test]
+    fn the_dead_are_found() {
+        let control = control(3);
+        let [dead, waiting] = [1, 2].map(|me| Lock::new(&control, me));
+        let is_alive = |rank: u32| rank != 1;
+        assert_eq!(waiting.dead_ahead(&is_alive), None);
+        assert!(dead.request(Kind::Exclusive, ALL_LIVE).unwrap());
+        assert!(!waiting.request(Kind::Exclusive, &is_alive).unwrap());
+        assert_eq!(waiting.dead_ahead(ALL_LIVE), None);
+        assert_eq!(waiting.dead_ahead(&is_alive), Some(1));
+    }
+
+    #[test]
+    fn broken_if_somebody_dies_while_changing_it() {
+        let control = control(3);
+        let is_alive = |rank: u32| rank != 1;
+        assert!(control.header().lock.0.gate.try_take(2));
+        for me in [0, 2, 0] {
+            let outcome = Lock::new(&control, me).request(Kind::Shared, &is_alive);
+            assert_eq!(outcome, Err(Broken));
+        }
+    }
+}
