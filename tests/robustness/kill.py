@@ -57,6 +57,15 @@ def kill_launcher(site, watched, rounds, seed):
     watched.check()
 
 
+def kill_lock_holder(site):
+    """The others get an error from the lock of a window that the dead one had."""
+    job = site.start([site.mpiexec, "-n", 3, site.program("lock_holder")])
+    result = job.finish(END_SECONDS)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    for rank in (0, 2):
+        require(f"ok lock_holder {rank}" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+
+
 def interrupt(site):
     """SIGINT and SIGTERM to mpiexec end the job."""
     program = site.program("churn")
@@ -79,4 +88,5 @@ def cases(site):
 
     yield f"kill -9 of a rank, {rounds} times", lambda: watch(kill_rank, rounds)
     yield f"kill -9 of mpiexec, {rounds // 3} times", lambda: watch(kill_launcher, rounds // 3)
+    yield "kill -9 of who has a window's lock", lambda: kill_lock_holder(site)
     yield "SIGINT and SIGTERM to mpiexec", lambda: interrupt(site)

@@ -13,8 +13,8 @@ def mounted(site, script, env=None):
 
 
 def no_ptrace(site):
-    deny, program = site.plain("deny"), site.program("exchange")
-    site.mpirun(RANKS, program, before=[deny]).ok("exchange")
+    for program in ("exchange", "windows"):
+        site.mpirun(RANKS, site.program(program), before=[site.plain("deny")]).ok(program)
 
 
 def full_disk(site):
