@@ -46,7 +46,7 @@ impl Benchmark {
 
 impl Series {
     pub fn larger_is_better(&self) -> bool {
-        matches!(self.unit, "MB/s" | "Mmsg/s" | "%")
+        matches!(self.unit, "MB/s" | "Mmsg/s" | "Mop/s" | "%")
     }
 }
 
@@ -173,6 +173,23 @@ pub const ALL: &[Benchmark] = &[
             series("comms", "Mmsg/s", "a communicator for each thread"),
         ],
         seconds: 1.0,
+        threads: true,
+        any_ranks: false,
+    },
+    Benchmark {
+        name: "one-sided",
+        about: "operations of T threads on one window, 8 bytes each, flushed every 64; the target makes no call",
+        axis: Axis::Points {
+            option: "threads",
+            defaults: &[1, 2, 4],
+        },
+        axis_label: "threads",
+        series: &[
+            series("put", "Mop/s", "MPI_Put"),
+            series("get", "Mop/s", "MPI_Get"),
+            series("fetch-and-op", "Mop/s", "MPI_Fetch_and_op, sum of int64"),
+        ],
+        seconds: 0.5,
         threads: true,
         any_ranks: false,
     },
