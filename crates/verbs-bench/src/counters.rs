@@ -2,7 +2,7 @@
 
 use crate::account::{Counters, Lock, Resources};
 use crate::pins::Placement;
-use crate::report::{Table, digits, percent};
+use crate::report::{Table, digits, millions, percent};
 use crate::rounds::Series;
 
 /// Where threads ran, each way once.
@@ -58,8 +58,9 @@ const LOCKS: [Kind; 3] = [
 
 /// How the device was told of a message, and the locks that were taken on its way.
 pub fn doings(first: &str, rows: &[(String, &Series)]) -> Option<Table> {
-    let title = "on the device, for 1000 messages: doorbells, BlueFlame writes; locks taken, and of these found taken";
-    let mut table = Table::new(title, &[first, "doorbells", "BlueFlame"]);
+    let title = "messages (M) for each second of processor time; for 1000 messages, doorbells and BlueFlame writes, locks taken, and \
+                 of these found taken";
+    let mut table = Table::new(title, &[first, "M/CPU s", "doorbells", "BlueFlame"]);
     for (name, _) in LOCKS {
         table
             .header
@@ -71,6 +72,7 @@ pub fn doings(first: &str, rows: &[(String, &Series)]) -> Option<Table> {
         let thousand = |count: u64| digits(1000.0 * count as f64 / messages);
         let mut row = vec![
             name.clone(),
+            millions(series.per_processor_second()),
             thousand(counters.doorbells),
             thousand(counters.blueflame_writes),
         ];
@@ -93,6 +95,7 @@ mod tests {
         Series(vec![Sample {
             operations: 500,
             seconds: 1.0,
+            processor_seconds: 0.0005,
             resources: counters.map(|_| Resources::default()),
             counters,
         }])
@@ -111,7 +114,9 @@ mod tests {
         };
         let series = series(Some(counters));
         let table = doings("x", &[("a".into(), &series)]).unwrap();
-        let expected = ["a", "100", "0", "0", "-", "0", "-", "2000", "25.0 %"];
+        let expected = [
+            "a", "1.00", "100", "0", "0", "-", "0", "-", "2000", "25.0 %",
+        ];
         assert_eq!(table.rows, [expected]);
     }
 

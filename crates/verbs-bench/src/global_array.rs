@@ -66,6 +66,7 @@ pub enum Ask {
 pub struct Tally {
     pub messages: u64,
     pub seconds: f64,
+    pub processor_seconds: f64,
 }
 
 const ELEMENT: usize = size_of::<f64>();
@@ -168,6 +169,7 @@ fn measure(
         Ok(Sample {
             operations: tally.messages,
             seconds: tally.seconds,
+            processor_seconds: tally.processor_seconds,
             resources: after.map(|a| a.resources),
             counters: after.zip(before).map(|(a, b)| a.counters - b.counters),
         })

@@ -33,6 +33,7 @@ pub struct Job {
 struct Tally {
     operations: u64,
     seconds: f64,
+    processor_seconds: f64,
 }
 
 impl Job {
@@ -94,6 +95,7 @@ pub fn measure(
     Ok(Sample {
         operations: tally.operations,
         seconds: tally.seconds,
+        processor_seconds: tally.processor_seconds,
         resources: after.map(|a| a.resources),
         counters: after.zip(before).map(|(a, b)| a.counters - b.counters),
     })
@@ -132,6 +134,7 @@ pub fn play(talk: &mut Talk, device: &Choice, job: &Job) -> Result<(), String> {
         talk.say(&Tally {
             operations: done.map_err(|e| e.to_string())?.into_iter().sum(),
             seconds: outcome.wall.as_secs_f64(),
+            processor_seconds: outcome.processor.as_secs_f64(),
         })?;
     }
     Ok(())

@@ -11,6 +11,8 @@ use serde::Serialize;
 pub struct Sample {
     pub operations: u64,
     pub seconds: f64,
+    /// Of processor time, all threads and processes that posted together.
+    pub processor_seconds: f64,
     /// None on a device that does not tell.
     pub resources: Option<Resources>,
     /// Of the measured time alone.
@@ -34,6 +36,12 @@ impl Series {
         median(self.0.iter().map(Sample::rate)).unwrap_or(f64::NAN)
     }
 
+    /// Operations for each second of processor time: what rates would be if nobody else wanted the processors.
+    pub fn per_processor_second(&self) -> f64 {
+        let of = |s: &Sample| s.operations as f64 / s.processor_seconds;
+        median(self.0.iter().map(of)).unwrap_or(f64::NAN)
+    }
+
     pub fn resources(&self) -> Option<Resources> {
         self.0.last()?.resources
     }
@@ -45,11 +53,6 @@ impl Series {
             sum += sample.counters?;
         }
         Some(sum)
-    }
-
-    /// Operations of all rounds.
-    pub fn operations(&self) -> u64 {
-        self.0.iter().map(|s| s.operations).sum()
     }
 }
 
@@ -120,6 +123,7 @@ mod tests {
         let sample = |operations| Sample {
             operations,
             seconds: 2.0,
+            processor_seconds: 4.0,
             counters: Some(Counters {
                 doorbells: 1,
                 ..Counters::default()
@@ -128,7 +132,7 @@ mod tests {
         };
         let series = Series(vec![sample(30), sample(10), sample(20)]);
         assert!((series.rate() - 10.0).abs() < 1e-9);
-        assert_eq!(series.operations(), 60);
+        assert!((series.per_processor_second() - 5.0).abs() < 1e-9);
         assert_eq!(series.counters().unwrap().doorbells, 3);
     }
 }

@@ -110,6 +110,7 @@ pub enum Phase {
 pub struct Tally {
     pub messages: u64,
     pub seconds: f64,
+    pub processor_seconds: f64,
     /// Of the strip after the last step.
     pub digest: u64,
 }
@@ -191,6 +192,7 @@ fn measure(
     Ok(Sample {
         operations: tallies.iter().map(|t| t.messages).sum(),
         seconds: slowest(&tallies),
+        processor_seconds: tallies.iter().map(|t| t.processor_seconds).sum(),
         resources: after.as_ref().map(|all| sum_of_resources(&all[..of_node])),
         counters: after.zip(before).map(|(a, b)| sum_of_counters(&a, &b)),
     })

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::resource::{UsageWho, getrusage};
+
 use crate::pins::Placement;
 
 /// Tells all threads of a team to end. A line of its own: they look at it between any two lists of requests.
@@ -62,6 +64,17 @@ impl Gate {
 pub struct Outcome<R> {
     pub results: Vec<R>,
     pub wall: Duration,
+    /// Processor time of the process meanwhile: less than the wall time of its threads where others had the processors.
+    pub processor: Duration,
+}
+
+/// Of this process until now, in the program and in the kernel.
+fn processor_time() -> Duration {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
+        return Duration::ZERO;
+    };
+    let micros = |t: nix::sys::time::TimeVal| (t.tv_sec() * 1_000_000 + t.tv_usec()) as u64;
+    Duration::from_micros(micros(usage.user_time()) + micros(usage.system_time()))
 }
 
 /// Runs `work` on a thread for each of `members`, pinned as `placement` says. After `duration`, if there is one, they are
@@ -75,6 +88,7 @@ pub fn run<M: Send, R: Send>(
     let gate = Barrier::new(members.len() + 1);
     let stop = Stop::default();
     let (gate, stop, work) = (&gate, &stop, &work);
+    let before = processor_time();
     let timed = thread::scope(|scope| {
         let member = |(index, member)| {
             scope.spawn(move || {
@@ -100,10 +114,12 @@ pub fn run<M: Send, R: Send>(
         };
         threads.into_iter().map(join).collect::<Vec<_>>()
     });
+    let processor = processor_time().saturating_sub(before);
     let begin = timed.iter().map(|t| t.1).min();
     let end = timed.iter().map(|t| t.2).max();
     Outcome {
         wall: begin.zip(end).map_or(Duration::ZERO, |(b, e)| e - b),
+        processor,
         results: timed.into_iter().map(|t| t.0).collect(),
     }
 }
@@ -130,6 +146,7 @@ mod tests {
         );
         assert_eq!(outcome.results, [(0, 'a'), (1, 'b'), (2, 'c')]);
         assert!(outcome.wall >= short, "{:?}", outcome.wall);
+        assert!(outcome.processor > Duration::ZERO);
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn run(
     Ok(Tally {
         messages: posted?.into_iter().sum(),
         seconds: outcome.wall.as_secs_f64(),
+        processor_seconds: outcome.processor.as_secs_f64(),
     })
 }
 
