@@ -31,11 +31,14 @@ const WORDS: usize = 8;
 pub const ENTRY_BYTES: u64 = 128;
 
 /// A completion in a ring: a line of its own, and one that is only touched if it carries a message.
-#[repr(C, align(128))]
+#[repr(C, align(64))]
 pub struct CqEntry {
     completion: [AtomicU64; WORDS],
     carried: [AtomicU64; WORDS],
 }
+
+// A ring lies where the heap has room for it.
+const _: () = assert!(align_of::<CqEntry>() as u64 <= super::heap::LINE);
 
 /// Both lines of an entry.
 pub(super) type Entry = [[u64; WORDS]; 2];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// What blocks begin at and are multiples of: a cache line.
-const LINE: u64 = 64;
+pub const LINE: u64 = 64;
 
 /// From here on a block has pages of its own, which can be given back to the system.
 pub const OWN_PAGES: u64 = 64 << 10;
