@@ -64,7 +64,7 @@ impl Errand {
             true => Pieces::new(),
             false => requester.local.slice(requester.done, length),
         };
-        let words = connected(requester, route);
+        let words = Step::of(requester, route).words();
         self.ask(requester, peer, &words, &part, length)
     }
 
@@ -173,36 +173,152 @@ fn parts(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
 
-fn connected(requester: &Requester<'_>, route: &Route) -> Words {
-    let request = requester.request;
-    let (address, rkey, operand, swap) = match request.target {
-        Target::Memory { address, rkey } => (address, rkey, 0, 0),
-        Target::Atomic {
+/// A step of a request over a connection, without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    operation: Operation,
+    flags: ibv_send_flags,
+    immediate: u32,
+    remote_srqn: u32,
+    /// Zeros where the operation names no memory.
+    address: u64,
+    rkey: u32,
+    operand: u64,
+    swap: u64,
+    total: u64,
+    done: u64,
+    /// Whom it is for.
+    number: Number,
+    /// Who asks.
+    kind: QpKind,
+    qpn: u32,
+    sender: u64,
+    lid: u16,
+}
+
+impl Step {
+    fn of(requester: &Requester<'_>, route: &Route) -> Step {
+        let request = requester.request;
+        let (address, rkey, operand, swap) = match request.target {
+            Target::Memory { address, rkey } => (address, rkey, 0, 0),
+            Target::Atomic {
+                address,
+                rkey,
+                operand,
+                swap,
+            } => (address, rkey, operand, swap),
+            _ => (0, 0, 0, 0),
+        };
+        Step {
+            operation: request.operation,
+            flags: request.flags,
+            immediate: request.immediate,
+            remote_srqn: request.remote_srqn,
             address,
             rkey,
             operand,
             swap,
-        } => (address, rkey, operand, swap),
-        _ => (0, 0, 0, 0),
-    };
-    [
-        CONNECTED,
-        pair(request.operation.opcode(), request.flags),
-        pair(request.immediate, request.remote_srqn),
-        pair(rkey, route.number().bits()),
-        address,
-        operand,
-        swap,
-        requester.local.bytes(),
-        requester.done,
-        pair(requester.qpn, u32::from(requester.lid)),
-        match route.kind() {
-            QpKind::Uc => IBV_QPT_UC.into(),
-            QpKind::XrcSend => IBV_QPT_XRC_SEND.into(),
-            _ => IBV_QPT_RC.into(),
-        },
-        requester.sender,
-    ]
+            total: requester.local.bytes(),
+            done: requester.done,
+            number: route.number(),
+            kind: route.kind(),
+            qpn: requester.qpn,
+            sender: requester.sender,
+            lid: requester.lid,
+        }
+    }
+
+    fn words(&self) -> Words {
+        [
+            CONNECTED,
+            pair(self.operation.opcode(), self.flags),
+            pair(self.immediate, self.remote_srqn),
+            pair(self.rkey, self.number.bits()),
+            self.address,
+            self.operand,
+            self.swap,
+            self.total,
+            self.done,
+            pair(self.qpn, u32::from(self.lid)),
+            self.kind as u64,
+            self.sender,
+        ]
+    }
+
+    /// None for nonsense.
+    fn from_words(words: &Words) -> Option<Step> {
+        let [
+            _,
+            what,
+            data,
+            to,
+            address,
+            operand,
+            swap,
+            total,
+            done,
+            from,
+            kind,
+            sender,
+        ] = *words;
+        let (opcode, flags) = parts(what);
+        let (immediate, remote_srqn) = parts(data);
+        let (rkey, number) = parts(to);
+        let (qpn, lid) = parts(from);
+        let step = Step {
+            operation: Operation::from_abi(opcode)?,
+            flags,
+            immediate,
+            remote_srqn,
+            address,
+            rkey,
+            operand,
+            swap,
+            total,
+            done,
+            number: Number::from_bits(number),
+            kind: QpKind::from_abi(kind as u32)?,
+            qpn,
+            sender,
+            lid: lid as u16,
+        };
+        let connected = matches!(step.kind, QpKind::Rc | QpKind::Uc | QpKind::XrcSend);
+        // What fits into one step is one step (`Receiver::deliver`).
+        let sound = done <= total && (done == 0 || total > CHUNK);
+        let whole = !step.operation.is_atomic() || total == 8;
+        (connected && sound && whole).then_some(step)
+    }
+
+    /// Whether process `slot` has what it is for.
+    fn is_for(&self, slot: u8) -> bool {
+        let shared = self.number.slot() == FABRIC_SLOT;
+        self.number.slot() == slot || shared && Number::from_bits(self.remote_srqn).slot() == slot
+    }
+
+    fn request(&self) -> Request {
+        let (address, rkey) = (self.address, self.rkey);
+        let target = match self.operation {
+            Operation::CompareAndSwap | Operation::FetchAndAdd => Target::Atomic {
+                address,
+                rkey,
+                operand: self.operand,
+                swap: self.swap,
+            },
+            Operation::Read | Operation::Write | Operation::WriteWithImmediate => {
+                Target::Memory { address, rkey }
+            }
+            _ => Target::None,
+        };
+        Request {
+            wr_id: 0,
+            operation: self.operation,
+            flags: self.flags,
+            immediate: self.immediate,
+            remote_srqn: self.remote_srqn,
+            target,
+            index: 0,
+        }
+    }
 }
 
 /// A datagram on its way to one queue pair.
@@ -243,77 +359,23 @@ pub fn execute(process: &Process, asked: &Asked<'_>) -> Answer {
 }
 
 fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
-    let [
-        _,
-        what,
-        data,
-        to,
-        address,
-        operand,
-        swap,
-        total,
-        done,
-        from,
-        kind,
-        sender,
-    ] = asked.errand;
-    let (opcode, flags) = parts(what);
-    let (immediate, remote_srqn) = parts(data);
-    let (rkey, number) = parts(to);
-    let (qpn, lid) = parts(from);
-    let number = Number::from_bits(number);
-    let me = process.fabric.me().slot();
-    let is_mine = number.slot() == me
-        || number.slot() == FABRIC_SLOT && Number::from_bits(remote_srqn).slot() == me;
-    // What fits into one step is one step (`Receiver::deliver`).
-    let is_sound = is_mine && done <= total && (done == 0 || total > CHUNK);
-    if !is_sound {
+    let step = Step::from_words(&asked.errand)?;
+    if !step.is_for(process.fabric.me().slot()) {
         return None;
     }
-    let operation = Operation::from_abi(opcode)?;
-    let target = match operation {
-        _ if operation.is_atomic() => Target::Atomic {
-            address,
-            rkey,
-            operand,
-            swap,
-        },
-        Operation::Read | Operation::Write | Operation::WriteWithImmediate => {
-            Target::Memory { address, rkey }
-        }
-        _ => Target::None,
-    };
-    let kind = match kind as u32 {
-        IBV_QPT_RC => QpKind::Rc,
-        IBV_QPT_UC => QpKind::Uc,
-        IBV_QPT_XRC_SEND => QpKind::XrcSend,
-        _ => return None,
-    };
-    let request = Request {
-        wr_id: 0,
-        operation,
-        flags,
-        immediate,
-        remote_srqn,
-        target,
-        index: 0,
-    };
-    let bytes = asked.bytes(CHUNK.min(total - done))?;
+    let bytes = asked.bytes(CHUNK.min(step.total - step.done))?;
     // As if the whole payload were there: a step touches its own bytes only.
     let mut local = Pieces::new();
-    local.push((bytes as u64).checked_sub(done)?, total);
-    if operation.is_atomic() && total != 8 {
-        return None;
-    }
-    let route = Route::find(process, kind, number)?;
+    local.push((bytes as u64).checked_sub(step.done)?, step.total);
+    let route = Route::find(process, step.kind, step.number)?;
     let requester = Requester {
         process,
-        qpn,
-        sender,
-        lid: lid as u16,
-        request: &request,
+        qpn: step.qpn,
+        sender: step.sender,
+        lid: step.lid,
+        request: &step.request(),
         local: &local,
-        done,
+        done: step.done,
         patience: PATIENCE,
     };
     Some(requester.execute(&route))
@@ -387,6 +449,41 @@ fn outcome([kind, value]: Answer) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_survive_their_words_and_nonsense_does_not() {
+        let step = Step {
+            operation: Operation::FetchAndAdd,
+            flags: 5,
+            immediate: 0xdead_beef,
+            remote_srqn: 0x0b_0002,
+            address: 0x1234_5678_9abc,
+            rkey: 77,
+            operand: 3,
+            swap: u64::MAX,
+            total: 8,
+            done: 0,
+            number: Number::new(FABRIC_SLOT, 9),
+            kind: QpKind::XrcSend,
+            qpn: 0x0a_0001,
+            sender: 1 << 63 | 6,
+            lid: 12,
+        };
+        assert_eq!(Step::from_words(&step.words()), Some(step));
+        assert!(step.is_for(0x0b) && !step.is_for(0x0a));
+        let nonsense = [
+            Step { total: 7, ..step },
+            Step { done: 9, ..step },
+            Step { done: 1, ..step },
+            Step {
+                kind: QpKind::Ud,
+                ..step
+            },
+        ];
+        for nonsense in nonsense {
+            assert_eq!(Step::from_words(&nonsense.words()), None);
+        }
+    }
 
     #[test]
     fn outcomes_survive_their_words() {
