@@ -8,10 +8,11 @@ use weft_abi::{
 };
 use weft_abi_macros::mpi;
 use weft_mpi::lifetime::{self, Phase, world};
-use weft_mpi::{CommId, process};
+use weft_mpi::{CommId, InfoId, memory, process};
 
+use crate::argument::Address;
 use crate::entry::Result;
-use crate::output::{Out, OutString};
+use crate::output::{Out, OutAddress, OutString};
 use crate::system;
 
 const LIBRARY_VERSION: &str = concat!(
@@ -71,6 +72,17 @@ fn query_thread(provided: Out<c_int>) -> Result<()> {
 fn is_thread_main(flag: Out<bool>) -> Result<()> {
     flag.set(process::is_main_thread());
     Ok(())
+}
+
+#[mpi(Alloc_mem)]
+fn alloc_mem(size: i64, info: Option<InfoId>, baseptr: OutAddress) -> Result<()> {
+    baseptr.set(memory::allocate(size, info)?.cast());
+    Ok(())
+}
+
+#[mpi(Free_mem)]
+fn free_mem(base: Address) -> Result<()> {
+    memory::free(base.pointer())
 }
 
 /// No process of this library was spawned.

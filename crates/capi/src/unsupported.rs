@@ -7,12 +7,10 @@ use weft_abi_macros::unsupported;
 unsupported! {
     // 3. Point-to-point communication
     Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
-    // 7. Groups, contexts, communicators and caching
-    Comm_idup, Comm_idup_with_info,
     // 9. Environment
-    Alloc_mem, Free_mem, Get_hw_resource_info,
+    Get_hw_resource_info,
     // 11. Process initialization, creation and management
-    Close_port, Comm_accept, Comm_connect, Comm_disconnect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
+    Close_port, Comm_accept, Comm_connect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
     Open_port, Publish_name, Unpublish_name,
     // 14. I/O
     File_close, File_delete, File_get_amode, File_get_atomicity, File_get_byte_offset, File_get_group,

@@ -11,6 +11,7 @@ use weft_engine::LANES;
 use weft_transport::Peer;
 
 use crate::attributes::{Attributes, Holder};
+use crate::context::UNAGREED;
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
@@ -61,7 +62,8 @@ pub(crate) fn number_of(context: u32) -> u32 {
 #[derive(Debug)]
 pub struct Comm {
     /// The same on all its processes, no other of theirs has it.
-    number: u32,
+    /// [`UNAGREED`] until they agree; then it stays.
+    number: AtomicU32,
     rank: u32,
     /// Whom a rank of its messages names: its own group, or the remote one of an inter-communicator.
     peers: Group,
@@ -83,7 +85,7 @@ impl Comm {
     /// The communicator of an agreed number, in which this process has `rank`.
     pub(crate) fn new(number: u32, rank: u32, group: Group, name: &CStr) -> Comm {
         Comm {
-            number,
+            number: AtomicU32::new(number),
             rank,
             peers: group,
             local: None,
@@ -103,6 +105,27 @@ impl Comm {
         let mut comm = Comm::new(number, local.rank, remote, c"");
         comm.local = Some(local);
         comm
+    }
+
+    /// Relaxed: it is written before anyone may send or receive here.
+    #[inline]
+    fn number(&self) -> u32 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Its processes have agreed on its numbers. `id` is its handle.
+    pub(crate) fn agreed(&self, number: u32, local: Option<u32>, id: CommId) {
+        self.number.store(number, Ordering::Relaxed);
+        if let (Some(comm), Some(number)) = (&self.local, local) {
+            comm.number.store(number, Ordering::Relaxed);
+        }
+        self.bind(id);
+    }
+
+    /// Errors of its requests find its handle.
+    fn bind(&self, id: CommId) {
+        let contexts = &process().contexts;
+        self.numbers().for_each(|number| contexts.bind(number, id));
     }
 
     #[inline]
@@ -145,8 +168,9 @@ impl Comm {
 
     /// All that this communicator holds of [`Contexts`](crate::context::Contexts).
     fn numbers(&self) -> impl Iterator<Item = u32> {
-        let local = self.local.as_ref().map(|local| local.number);
-        [Some(self.number), local].into_iter().flatten()
+        let local = self.local.as_ref().map(|local| local.number());
+        let numbers = [Some(self.number()), local].into_iter().flatten();
+        numbers.filter(|&number| number != UNAGREED)
     }
 
     /// Its numbers are free for others.
@@ -157,18 +181,18 @@ impl Comm {
 
     /// A handle of it, if it has one still: for errors of its requests.
     pub(crate) fn id(&self) -> Option<CommId> {
-        process().contexts.comm(self.number)
+        process().contexts.comm(self.number())
     }
 
     #[inline]
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
-        self.number << TRAFFIC_BITS | traffic as u32
+        self.number() << TRAFFIC_BITS | traffic as u32
     }
 
     /// The lane of all its traffic: wildcards make it one.
     #[inline]
     pub(crate) fn lane(&self) -> u32 {
-        self.number % LANES
+        self.number() % LANES
     }
 
     #[inline]
@@ -221,7 +245,7 @@ impl Comm {
 
     /// `MPI_Comm_compare`.
     pub fn compare(&self, other: &Comm) -> Comparison {
-        if self.number == other.number {
+        if self.number() == other.number() {
             return Comparison::Identical;
         }
         let own = self.group().compare(other.group());
@@ -259,7 +283,7 @@ impl Comm {
 
 /// Gives up a communicator that has no handle.
 pub(crate) fn retire(comm: &Comm) {
-    process().contexts.release(comm.number);
+    process().contexts.release(comm.number());
 }
 
 /// The predefined communicators are there in the world model only, and not for sessions before or after it.
@@ -303,21 +327,31 @@ pub(crate) fn register(comm: Comm) -> Result<CommId> {
     let id = process.comms.insert(comm.clone()).map(CommId);
     let id =
         id.ok_or_else(|| argument(Class::NoMem, "newcomm", "too many communicators (2^23)"))?;
-    comm.numbers()
-        .for_each(|number| process.contexts.bind(number, id));
+    comm.bind(id);
     Ok(id)
+}
+
+/// `MPI_Comm_disconnect` (MPI-5.0 §11.10.4): all have come here, so what is pending can complete, and what is in the
+/// buffer has left it.
+pub fn disconnect(id: CommId) -> Result<()> {
+    check_not_predefined(id)?;
+    crate::buffered::flush(crate::buffered::Owner::Comm(id))?;
+    crate::collective::barrier(id)?.run()?;
+    free(id)
+}
+
+fn check_not_predefined(id: CommId) -> Result<()> {
+    if id == CommId::WORLD || id == CommId::SELF {
+        let what = "a predefined communicator cannot be freed";
+        return Err(argument(Class::Comm, "comm", what));
+    }
+    Ok(())
 }
 
 /// `MPI_Comm_free`. Pending operations go on: they know their context and peers (MPI-5.0 §7.4.3). It stays if a
 /// delete function of its attributes fails.
 pub fn free(id: CommId) -> Result<()> {
-    if id == CommId::WORLD || id == CommId::SELF {
-        return Err(argument(
-            Class::Comm,
-            "comm",
-            "a predefined communicator cannot be freed",
-        ));
-    }
+    check_not_predefined(id)?;
     share(id)?.attributes.delete_all(id.0)?;
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;

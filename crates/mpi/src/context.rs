@@ -12,11 +12,13 @@ use crate::comm::CommId;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 
-/// Numbers that are agreed on are below this: 2^22 with the one that is not, so that a context with its traffic bits fits.
-const NUMBERS: u32 = (1 << 22) - 1;
+/// Numbers that are agreed on are below this: 2^22 with those that are not, so that a context with its traffic bits fits.
+const NUMBERS: u32 = (1 << 22) - 2;
 
 /// The number of what all processes of the job have from the start, without a handle.
 pub(crate) const EVERYONE: u32 = NUMBERS;
+/// The number of a communicator whose processes have not agreed on one yet: nothing is sent under it.
+pub(crate) const UNAGREED: u32 = NUMBERS + 1;
 
 /// Numbers in use by this process.
 pub(crate) struct Contexts(Mutex<Used>);
@@ -78,33 +80,66 @@ impl Contexts {
 
     /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes.
     pub fn agree(&self, mut largest: impl FnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
-        let mut floor = 2;
+        let mut agreement = self.begin();
         loop {
-            let proposal = self.reserve(floor);
-            // A process that has none left proposes the end, which all then see.
-            let number = i64::from(proposal.unwrap_or(NUMBERS));
-            let agreed = largest([number, -number]);
-            let [high, low] = match agreed {
-                Ok([high, low]) => [high, -low],
-                Err(error) => {
-                    proposal.into_iter().for_each(|number| self.release(number));
-                    return Err(error);
-                }
-            };
-            if high == low
-                && let Some(number) = proposal
-            {
+            let agreed = largest(agreement.propose())?;
+            if let Some(number) = agreement.settle(agreed)? {
                 return Ok(number);
             }
-            proposal.into_iter().for_each(|number| self.release(number));
-            if high >= i64::from(NUMBERS) {
-                let what = format_args!(
-                    "no number is free: {NUMBERS} communicators at once are the limit"
-                );
-                return Err(argument(Class::Other, "newcomm", what));
-            }
-            floor = high as u32;
         }
+    }
+
+    /// The steps of [`agree`](Self::agree), for who waits in another way.
+    pub fn begin(&self) -> Agreement<'_> {
+        Agreement {
+            contexts: self,
+            floor: 2,
+            proposal: None,
+        }
+    }
+}
+
+/// An agreement under way. What it has reserved is free again if it is given up.
+pub(crate) struct Agreement<'a> {
+    contexts: &'a Contexts,
+    floor: u32,
+    proposal: Option<u32>,
+}
+
+impl Agreement<'_> {
+    /// This process's words of the next round, of which the element-wise maximum is to be found.
+    pub fn propose(&mut self) -> [i64; 2] {
+        self.proposal = self.contexts.reserve(self.floor);
+        // A process that has none left proposes the end, which all then see.
+        let number = i64::from(self.proposal.unwrap_or(NUMBERS));
+        [number, -number]
+    }
+
+    /// The number, if a round with that maximum has found it.
+    pub fn settle(&mut self, [high, low]: [i64; 2]) -> Result<Option<u32>> {
+        if high == -low && self.proposal.is_some() {
+            return Ok(self.proposal.take());
+        }
+        self.give_up();
+        if high >= i64::from(NUMBERS) {
+            let what =
+                format_args!("no number is free: {NUMBERS} communicators at once are the limit");
+            return Err(argument(Class::Other, "newcomm", what));
+        }
+        self.floor = high as u32;
+        Ok(None)
+    }
+
+    fn give_up(&mut self) {
+        if let Some(number) = self.proposal.take() {
+            self.contexts.release(number);
+        }
+    }
+}
+
+impl Drop for Agreement<'_> {
+    fn drop(&mut self) {
+        self.give_up();
     }
 }
 

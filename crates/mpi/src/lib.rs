@@ -18,6 +18,7 @@ pub mod hints;
 pub mod info;
 pub mod intercomm;
 pub mod lifetime;
+pub mod memory;
 pub mod op;
 pub mod operation;
 pub mod partitioned;

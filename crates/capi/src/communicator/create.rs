@@ -4,10 +4,11 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
+use weft_mpi::collective::idup;
 use weft_mpi::create::{self, SplitType};
 use weft_mpi::error::Handler;
 use weft_mpi::from_group::{self, Making};
-use weft_mpi::{Class, CommId, GroupId, InfoId, comm, info};
+use weft_mpi::{Class, CommId, GroupId, InfoId, Request, comm, info};
 
 use crate::entry::{Error, Result};
 use crate::handle::InOut;
@@ -22,6 +23,24 @@ fn comm_dup(comm: CommId, newcomm: Out<CommId>) -> Result<()> {
 #[mpi(Comm_dup_with_info)]
 fn comm_dup_with_info(comm: CommId, info: Option<InfoId>, newcomm: Out<CommId>) -> Result<()> {
     newcomm.set(create::dup(comm, info)?);
+    Ok(())
+}
+
+#[mpi(Comm_idup)]
+fn comm_idup(comm: CommId, newcomm: Out<CommId>, request: Out<Request>) -> Result<()> {
+    comm_idup_with_info(comm, None, newcomm, request)
+}
+
+#[mpi(Comm_idup_with_info)]
+fn comm_idup_with_info(
+    comm: CommId,
+    info: Option<InfoId>,
+    newcomm: Out<CommId>,
+    request: Out<Request>,
+) -> Result<()> {
+    let (copy, under_way) = idup(comm, info)?;
+    newcomm.set(copy);
+    request.set(under_way);
     Ok(())
 }
 
@@ -107,6 +126,14 @@ fn comm_create_from_group(
 #[mpi(Comm_free)]
 fn comm_free(comm: InOut<CommId>) -> Result<()> {
     comm::free(comm.get("comm")?)?;
+    comm.clear();
+    Ok(())
+}
+
+/// There are no dynamic processes, so nothing is connected that is not of one job (MPI-5.0 §11.10.4).
+#[mpi(Comm_disconnect)]
+fn comm_disconnect(comm: InOut<CommId>) -> Result<()> {
+    comm::disconnect(comm.get("comm")?)?;
     comm.clear();
     Ok(())
 }

@@ -7,6 +7,7 @@
 mod all;
 mod blocks;
 mod call;
+mod duplicate;
 mod neighbor;
 mod peers;
 mod reduce;
@@ -16,6 +17,7 @@ mod rooted;
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use blocks::{Types, Vectors};
 pub use call::Call;
+pub use duplicate::idup;
 pub use neighbor::{
     neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
     neighbor_alltoallw,

@@ -147,6 +147,15 @@ where
 
 /// The element-wise maximum of two numbers over some processes.
 pub(crate) fn largest(peers: &Peers<'_>, tag: u32, pair: [i64; 2]) -> Result<[i64; 2]> {
+    let channel = Channel::new(peers, tag);
+    run_blocking(largest_over(&channel, pair), || peers.wait())
+}
+
+/// The same, in an operation.
+pub(super) async fn largest_over(
+    channel: &Channel<'_, Peers<'_>>,
+    pair: [i64; 2],
+) -> Result<[i64; 2]> {
     let predefined = Predefined::Int64;
     let datatype = Datatype::from(predefined);
     let op = Operator::predefined(Op::Max, TypeId::predefined(predefined))?;
@@ -154,9 +163,7 @@ pub(crate) fn largest(peers: &Peers<'_>, tag: u32, pair: [i64; 2]) -> Result<[i6
     let output = result.as_mut_ptr().cast();
     // SAFETY: `result` holds two elements of the type and outlives the operation.
     let reduction = unsafe { Reduction::new(&op, &datatype, 2, None, output)? };
-    drive(peers, tag, async |channel| {
-        weft_collective::allreduce(channel, reduction).await
-    })?;
+    weft_collective::allreduce(channel, reduction).await?;
     Ok(result)
 }
 

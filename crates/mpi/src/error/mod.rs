@@ -48,6 +48,7 @@ classes! {
     Intern = 17,
     Pending = 18,
     InStatus = 19,
+    Base = 24,
     Assert = 22,
     Disp = 26,
     File = 30,

@@ -1,0 +1,124 @@
+//! `MPI_Comm_idup` (MPI-5.0 §7.4.2): what is copied is copied in the call, and the processes agree on numbers after it.
+
+use std::sync::Arc;
+
+use weft_collective::Channel;
+use weft_collective::inter::{self, Sides};
+use weft_datatype::{Datatype, Op, Predefined};
+
+use super::call::{Call, Plan, comm as shared};
+use super::peers::{Peers, largest_over};
+use crate::comm::{Comm, CommId, register};
+use crate::completion::linger;
+use crate::context::UNAGREED;
+use crate::create::inherit;
+use crate::error::Result;
+use crate::hints;
+use crate::info::InfoId;
+use crate::op::Operator;
+use crate::process::process;
+use crate::request::Request;
+use crate::types::TypeId;
+
+/// A communicator whose processes agree on its numbers. Without a handle it is given up when they have.
+pub struct Duplicate {
+    copy: Arc<Comm>,
+    id: Option<CommId>,
+}
+
+/// `MPI_Comm_idup_with_info`: the new communicator, which may be used once the request is complete.
+pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
+    let comm = shared(id)?;
+    let hints = hints::of(info)?;
+    let attributes = comm.attributes.copied(id.0);
+    let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");
+    let mut copy = match comm.sides() {
+        None => own,
+        Some((_, remote)) => Comm::inter(UNAGREED, Arc::new(own), remote.clone()),
+    };
+    if let Some(topology) = comm.shared_topology() {
+        copy.set_topology(topology);
+    }
+    *copy.hints() = hints;
+    let mut copy = inherit(&comm, copy);
+    let registered = attributes.and_then(|attributes| {
+        copy.attributes = attributes;
+        register(copy)
+    });
+    let (copy, id, failed) = match registered {
+        Ok(id) => (shared(id)?, Some(id), None),
+        // The others wait for this process all the same.
+        Err(error) => {
+            let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");
+            (Arc::new(own), None, Some(error))
+        }
+    };
+    let request = Call::new(comm, Duplicate { copy, id }).begin()?;
+    match (id, failed) {
+        (Some(id), None) => Ok((id, request)),
+        (_, error) => {
+            linger(request, ());
+            Err(error.expect("there is no handle because of an error"))
+        }
+    }
+}
+
+impl Duplicate {
+    fn agreed(&self, number: u32, local: Option<u32>) {
+        let contexts = &process().contexts;
+        match self.id {
+            Some(id) => self.copy.agreed(number, local, id),
+            None => [Some(number), local]
+                .into_iter()
+                .flatten()
+                .for_each(|number| contexts.release(number)),
+        }
+    }
+}
+
+impl Plan for Duplicate {
+    type Kept = Duplicate;
+
+    fn kept(self) -> Duplicate {
+        self
+    }
+
+    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
+        let number = number_over(async |pair| largest_over(channel, pair).await).await?;
+        self.agreed(number, None);
+        Ok(())
+    }
+
+    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
+        let number = number_over(async |pair| largest_of_both(sides, pair).await).await?;
+        let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
+        let local = local.inspect_err(|_| process().contexts.release(number))?;
+        self.agreed(number, Some(local));
+        Ok(())
+    }
+}
+
+async fn number_over(mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
+    let mut agreement = process().contexts.begin();
+    loop {
+        let agreed = largest(agreement.propose()).await?;
+        if let Some(number) = agreement.settle(agreed)? {
+            return Ok(number);
+        }
+    }
+}
+
+/// The element-wise maximum over both groups.
+async fn largest_of_both(sides: &Sides<'_, Peers<'_>>, pair: [i64; 2]) -> Result<[i64; 2]> {
+    let predefined = Predefined::Int64;
+    let datatype = Datatype::from(predefined);
+    let op = Operator::predefined(Op::Max, TypeId::predefined(predefined))?;
+    let mut theirs = [0; 2];
+    let (input, output) = (pair.as_ptr().cast(), theirs.as_mut_ptr().cast());
+    // SAFETY: both hold two elements of the type and outlive the operation.
+    let reduction =
+        unsafe { weft_collective::Reduction::new(&op, &datatype, 2, Some(input), output)? };
+    inter::allreduce(sides, reduction).await?;
+    let own = largest_over(&sides.local, pair).await?;
+    Ok([own[0].max(theirs[0]), own[1].max(theirs[1])])
+}
