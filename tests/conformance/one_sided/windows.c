@@ -85,6 +85,35 @@ static void keys(void)
     CHECK_EQUAL(deleted, 2, "§7.7.3: when the window is freed");
 }
 
+static MPI_Win handled;
+static int handled_class, handlings;
+
+static void handle(MPI_Win *win, int *code, ...)
+{
+    handled = *win;
+    handled_class = class_of(*code);
+    handlings++;
+}
+
+static void handlers(void)
+{
+    struct window w = open_window(ALLOCATED, 8);
+    MPI_Errhandler handler, found;
+    MPI_Win_get_errhandler(w.win, &found);
+    CHECK(found == MPI_ERRORS_ARE_FATAL, "§9.3: until another is set");
+    MPI_Win_create_errhandler(handle, &handler);
+    MPI_Win_set_errhandler(w.win, handler);
+    MPI_Win_get_errhandler(w.win, &found);
+    CHECK(found == handler, "§9.3.2");
+    MPI_Errhandler_free(&found);
+    MPI_Errhandler_free(&handler);
+    int value = 0, code = MPI_Put(&value, 1, MPI_INT, size_of_world, 0, 1, MPI_INT, w.win);
+    CHECK(class_of(code) == MPI_ERR_RANK && handled_class == MPI_ERR_RANK && handled == w.win, "§9.3.2");
+    MPI_Win_call_errhandler(w.win, MPI_ERR_OTHER);
+    CHECK(handlings == 2 && handled_class == MPI_ERR_OTHER, "§9.3.2");
+    close_window(&w);
+}
+
 static int has_hint(MPI_Info info, const char *key, const char *wanted)
 {
     char value[64];
@@ -245,6 +274,7 @@ int main(int argc, char **argv)
     attributes();
     names();
     keys();
+    handlers();
     hints();
     shared(SHARED);
     shared(APART);
