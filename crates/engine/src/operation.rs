@@ -65,6 +65,8 @@ pub(crate) struct Operation {
     future: Mutex<Option<Running>>,
     awaited: Awaited,
     request: RequestId,
+    /// Where it stands in the list, under whose mutex this is.
+    place: AtomicUsize,
 }
 
 /// The operations under way.
@@ -88,13 +90,18 @@ impl Active {
 
     fn add(&self, operation: Arc<Operation>) {
         let mut list = self.list.lock();
+        operation.place.store(list.len(), Ordering::Relaxed);
         list.push(operation);
         self.count.store(list.len(), Ordering::SeqCst);
     }
 
     fn remove(&self, operation: &Arc<Operation>) {
         let mut list = self.list.lock();
-        list.retain(|other| !Arc::ptr_eq(other, operation));
+        let place = operation.place.load(Ordering::Relaxed);
+        list.swap_remove(place);
+        if let Some(moved) = list.get(place) {
+            moved.place.store(place, Ordering::Relaxed);
+        }
         self.count.store(list.len(), Ordering::SeqCst);
     }
 }
@@ -126,6 +133,7 @@ impl<F: Fabric> Engine<F> {
             future: Mutex::new(Some(future)),
             awaited,
             request,
+            place: AtomicUsize::new(0),
         }));
         self.ring_if_asleep();
         Ok(request)
