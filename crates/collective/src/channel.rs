@@ -153,6 +153,8 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
 }
 
 /// Drives an operation to its end. `wait` returns when what it waits for may have come.
+/// In line, so that the future, which may be large, is not moved before it is polled.
+#[inline(always)]
 pub fn run_blocking<F: Future>(future: F, mut wait: impl FnMut()) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

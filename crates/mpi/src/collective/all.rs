@@ -26,6 +26,7 @@ pub struct Allgather<'a> {
 }
 
 /// `MPI_Allgather`.
+#[inline]
 pub fn allgather(
     send: Option<Buffer>,
     receive: Buffer,
@@ -40,6 +41,7 @@ pub fn allgather(
 }
 
 /// `MPI_Allgatherv`.
+#[inline]
 pub fn allgatherv<'a>(
     send: Option<Buffer>,
     receive: Vectors<'a>,
@@ -82,6 +84,7 @@ pub struct Alltoall<'a> {
 }
 
 /// `MPI_Alltoall`.
+#[inline]
 pub fn alltoall(
     send: Option<Buffer>,
     receive: Buffer,
@@ -97,6 +100,7 @@ pub fn alltoall(
 }
 
 /// `MPI_Alltoallv`.
+#[inline]
 pub fn alltoallv<'a>(
     send: Option<Vectors<'a>>,
     receive: Vectors<'a>,
@@ -111,6 +115,7 @@ pub fn alltoallv<'a>(
 }
 
 /// `MPI_Alltoallw`.
+#[inline]
 pub fn alltoallw<'a>(
     send: Option<Types<'a>>,
     receive: Types<'a>,

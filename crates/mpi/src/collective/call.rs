@@ -53,7 +53,8 @@ impl<P: Plan> Call<P> {
         Call { comm, plan }
     }
 
-    /// The blocking form.
+    /// The blocking form. In line, so that the plan is made where it is used.
+    #[inline(always)]
     pub fn run(self) -> Result<()> {
         let Call { comm, plan } = self;
         let tags = Tags::next(&comm, Comm::next_operation);

@@ -64,7 +64,9 @@ impl Reduce {
                 check_aliased(true, count > 0)?;
             }
         }
-        datatype.memory(self.output, count)?;
+        if !significant.input && !significant.output {
+            datatype.memory(self.output, count)?;
+        }
         Ok(Operands {
             op,
             datatype,
@@ -76,7 +78,7 @@ impl Reduce {
 }
 
 impl Operands {
-    fn reduction(&self) -> Result<Reduction<'_>> {
+    fn reduction(&self) -> Reduction<'_> {
         let Operands {
             op,
             datatype,
@@ -86,7 +88,8 @@ impl Operands {
         } = self;
         // SAFETY: the buffers are the caller's until the operation is over and were checked where they count; the
         // operation was made for the type.
-        Ok(unsafe { Reduction::new(op, datatype, *count, *input, *output)? })
+        let reduction = unsafe { Reduction::new(op, datatype, *count, *input, *output) };
+        reduction.expect("its size was checked when the call was made")
     }
 
     fn keep(self) -> Operands {
@@ -103,6 +106,7 @@ pub struct ReduceToRoot {
 }
 
 /// `MPI_Reduce`.
+#[inline]
 pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
@@ -127,20 +131,21 @@ impl Plan for ReduceToRoot {
         }
     }
 
-    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let reduction = self.operands.reduction()?;
-        weft_collective::reduce(channel, reduction, self.root.within()).await
+    fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        let reduction = self.operands.reduction();
+        weft_collective::reduce(channel, reduction, self.root.within())
     }
 
-    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        let reduction = self.operands.reduction()?;
-        inter::reduce(sides, reduction, self.root.between()).await
+    fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        let reduction = self.operands.reduction();
+        inter::reduce(sides, reduction, self.root.between())
     }
 }
 
 pub struct Allreduce(Operands);
 
 /// `MPI_Allreduce`.
+#[inline]
 pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
     let comm = shared(comm)?;
     let operands = arguments.check(&comm, BOTH)?;
@@ -154,12 +159,12 @@ impl Plan for Allreduce {
         Allreduce(self.0.keep())
     }
 
-    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        weft_collective::allreduce(channel, self.0.reduction()?).await
+    fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        weft_collective::allreduce(channel, self.0.reduction())
     }
 
-    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        inter::allreduce(sides, self.0.reduction()?).await
+    fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        inter::allreduce(sides, self.0.reduction())
     }
 }
 
@@ -225,14 +230,14 @@ impl Plan for ReduceScatter {
         }
     }
 
-    async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let reduction = self.operands.reduction()?;
-        weft_collective::reduce_scatter(channel, reduction, &self.shares).await
+    fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        let reduction = self.operands.reduction();
+        weft_collective::reduce_scatter(channel, reduction, &self.shares)
     }
 
-    async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        let reduction = self.operands.reduction()?;
-        inter::reduce_scatter(sides, reduction, &self.shares).await
+    fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
+        let reduction = self.operands.reduction();
+        inter::reduce_scatter(sides, reduction, &self.shares)
     }
 }
 
@@ -242,6 +247,7 @@ pub struct Scan {
 }
 
 /// `MPI_Scan`.
+#[inline]
 pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
     let comm = shared(comm)?;
     intercomm::check_intra(&comm, "comm")?;
@@ -257,6 +263,7 @@ pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
 }
 
 /// `MPI_Exscan`.
+#[inline]
 pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
     let comm = shared(comm)?;
     intercomm::check_intra(&comm, "comm")?;
@@ -288,7 +295,7 @@ impl Plan for Scan {
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let reduction = self.operands.reduction()?;
+        let reduction = self.operands.reduction();
         match self.inclusive {
             true => weft_collective::scan(channel, reduction).await,
             false => weft_collective::exscan(channel, reduction).await,

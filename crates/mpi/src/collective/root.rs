@@ -19,6 +19,7 @@ pub(super) enum Root {
 }
 
 impl Root {
+    #[inline]
     pub fn new(comm: &Comm, root: i32) -> Result<Root> {
         let is_inter = comm.sides().is_some();
         if is_inter && root == ROOT {
@@ -39,6 +40,7 @@ impl Root {
     }
 
     /// Whether the root's arguments count here.
+    #[inline]
     pub fn is_me(self) -> bool {
         matches!(
             self,
@@ -47,6 +49,7 @@ impl Root {
     }
 
     /// Whether the arguments count here that all but the root have; in an intra-communicator the root has them too.
+    #[inline]
     pub fn has_leaf(self) -> bool {
         matches!(
             self,
@@ -60,6 +63,7 @@ impl Root {
     }
 
     /// The root of an operation on an intra-communicator.
+    #[inline]
     pub fn within(self) -> usize {
         match self {
             Root::Rank { root, .. } => root,

@@ -17,6 +17,7 @@ use crate::point_to_point::Buffer;
 pub struct Barrier;
 
 /// `MPI_Barrier`.
+#[inline]
 pub fn barrier(comm: CommId) -> Result<Call<Barrier>> {
     Ok(Call::new(shared(comm)?, Barrier))
 }
@@ -43,6 +44,7 @@ pub struct Bcast {
 }
 
 /// `MPI_Bcast`.
+#[inline]
 pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
@@ -116,6 +118,7 @@ impl<'a> Rooted<'a> {
 pub struct Gather<'a>(Rooted<'a>);
 
 /// `MPI_Gather`: `receive` matters at the root.
+#[inline]
 pub fn gather(
     send: Option<Buffer>,
     receive: Buffer,
@@ -134,6 +137,7 @@ pub fn gather(
 }
 
 /// `MPI_Gatherv`: `receive` matters at the root.
+#[inline]
 pub fn gatherv<'a>(
     send: Option<Buffer>,
     receive: Option<Vectors<'a>>,
@@ -175,6 +179,7 @@ impl Plan for Gather<'_> {
 pub struct Scatter<'a>(Rooted<'a>);
 
 /// `MPI_Scatter`: `send` matters at the root.
+#[inline]
 pub fn scatter(
     send: Buffer,
     receive: Option<Buffer>,
@@ -193,6 +198,7 @@ pub fn scatter(
 }
 
 /// `MPI_Scatterv`: `send` matters at the root.
+#[inline]
 pub fn scatterv<'a>(
     send: Option<Vectors<'a>>,
     receive: Option<Buffer>,
