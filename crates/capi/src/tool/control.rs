@@ -35,8 +35,8 @@ fn t_cvar_get_info(
     scope: Option<Out<c_int>>,
 ) -> Result<()> {
     let variable = control::at(cvar_index)?;
-    store(variable.name, name, name_len);
-    store(variable.description, desc, desc_len);
+    store(&variable.name, name, name_len);
+    store(&variable.description, desc, desc_len);
     give(verbosity, variable.verbosity as c_int);
     give(datatype, TypeId::predefined(Predefined::UnsignedLongLong));
     give(enumtype, Enumerated::NONE);

@@ -1,6 +1,10 @@
 //! Control variables (MPI-5.0 §15.3.6): all settings that the library has.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use weft_collective::{CHOICES, Choice};
 
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 
@@ -10,8 +14,8 @@ use crate::process::started;
 
 /// A control variable: a 64-bit unsigned number.
 pub struct Variable {
-    pub name: &'static str,
-    pub description: &'static str,
+    pub name: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     pub verbosity: Verbosity,
     value: Value,
 }
@@ -20,6 +24,8 @@ enum Value {
     Constant(u64),
     /// A part of how long waiting threads stay awake; it may be set, for this process alone.
     Pace(&'static Setting, fn(&mut Pace) -> &mut u32),
+    /// 0, or one more than the number of an algorithm; it may be set between operations, alike in all processes.
+    Algorithm(&'static Choice),
 }
 
 /// Who may set a variable when (MPI-5.0 §15.3.6), with the ABI's numbers.
@@ -28,6 +34,7 @@ enum Value {
 pub enum Scope {
     Constant = 1,
     Local = 3,
+    AllEqual = 7,
 }
 
 /// What a tool has set, if it has; for the engine to come as well.
@@ -52,62 +59,100 @@ pub(crate) fn pace(given: Pace) -> Pace {
 }
 
 /// All of them, by index.
-pub static ALL: [Variable; 8] = [
+pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
+    let algorithms = CHOICES.iter().map(Variable::of_choice);
+    SETTINGS.into_iter().chain(algorithms).collect()
+});
+
+const SETTINGS: [Variable; 8] = [
     Variable {
-        name: "weft_lanes",
-        description: "Lanes that a process can have: units of independent progress, each made when it is first used",
+        name: Cow::Borrowed("weft_lanes"),
+        description: Cow::Borrowed(
+            "Lanes that a process can have: units of independent progress, each made when it is first used",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(LANES as u64),
     },
     Variable {
-        name: "weft_eager_bytes",
-        description: "Longest message that is sent with its payload in the first packet",
+        name: Cow::Borrowed("weft_eager_bytes"),
+        description: Cow::Borrowed(
+            "Longest message that is sent with its payload in the first packet",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(weft_engine::longest_eager(weft_shm::EAGER_BYTES) as u64),
     },
     Variable {
-        name: "weft_single_copy_bytes",
-        description: "Shortest message that is copied by process_vm_readv and writev, where the kernel permits it",
+        name: Cow::Borrowed("weft_single_copy_bytes"),
+        description: Cow::Borrowed(
+            "Shortest message that is copied by process_vm_readv and writev, where the kernel permits it",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
     },
     Variable {
-        name: "weft_ring_bytes",
-        description: "Length of a ring through which messages between those two lengths go",
+        name: Cow::Borrowed("weft_ring_bytes"),
+        description: Cow::Borrowed(
+            "Length of a ring through which messages between those two lengths go",
+        ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),
     },
     Variable {
-        name: "weft_unexpected_bytes_limit",
-        description: "Payload of unexpected messages of one peer on one lane from which on it keeps its payloads",
+        name: Cow::Borrowed("weft_unexpected_bytes_limit"),
+        description: Cow::Borrowed(
+            "Payload of unexpected messages of one peer on one lane from which on it keeps its payloads",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(UNEXPECTED_BYTES),
     },
     Variable {
-        name: "weft_unexpected_messages_limit",
-        description: "Unexpected messages of one peer on one lane from which on it keeps their payloads",
+        name: Cow::Borrowed("weft_unexpected_messages_limit"),
+        description: Cow::Borrowed(
+            "Unexpected messages of one peer on one lane from which on it keeps their payloads",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(UNEXPECTED_MESSAGES),
     },
     Variable {
-        name: "weft_spin_turns",
-        description: "Turns of progress that a waiting thread with a core to itself makes before it yields the core",
+        name: Cow::Borrowed("weft_spin_turns"),
+        description: Cow::Borrowed(
+            "Turns of progress that a waiting thread with a core to itself makes before it yields the core",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Pace(&SPINS, |pace| &mut pace.spins),
     },
     Variable {
-        name: "weft_yield_turns",
-        description: "Turns of progress that it makes after those, yielding the core after each, before it sleeps",
+        name: Cow::Borrowed("weft_yield_turns"),
+        description: Cow::Borrowed(
+            "Turns of progress that it makes after those, yielding the core after each, before it sleeps",
+        ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Pace(&YIELDS, |pace| &mut pace.yields),
     },
 ];
 
 impl Variable {
+    fn of_choice(choice: &'static Choice) -> Variable {
+        let operation = choice.operation;
+        let mut description = format!(
+            "Algorithm of {operation}: 0 by size and number of ranks; the others are for measuring"
+        );
+        for (number, name) in (1..).zip(choice.algorithms()) {
+            description.push_str(&format!(", {number} {name}"));
+        }
+        Variable {
+            name: format!("weft_{operation}_algorithm").into(),
+            description: description.into(),
+            verbosity: Verbosity::TunerDetail,
+            value: Value::Algorithm(choice),
+        }
+    }
+
     pub fn scope(&self) -> Scope {
         match self.value {
             Value::Constant(_) => Scope::Constant,
             Value::Pace(..) => Scope::Local,
+            Value::Algorithm(_) => Scope::AllEqual,
         }
     }
 
@@ -121,21 +166,31 @@ impl Variable {
                 };
                 (*part(&mut now)).into()
             }
+            Value::Algorithm(choice) => choice.forced().map_or(0, |number| number as u64 + 1),
         }
     }
 
     fn write(&self, value: u64) -> Result<()> {
-        let Value::Pace(setting, _) = &self.value else {
-            return Err(error(Code::ControlSetNever));
-        };
-        // The largest number stands for none.
-        let value = u32::try_from(value).ok().filter(|&value| value != UNSET);
-        let value = value.ok_or_else(|| error(Code::Invalid))?;
-        setting.0.store(value, Ordering::Relaxed);
-        if let Some(process) = started() {
-            process.engine.set_pace(pace(process.engine.pace()));
+        match &self.value {
+            Value::Constant(_) => Err(error(Code::ControlSetNever)),
+            Value::Pace(setting, _) => {
+                // The largest number stands for none.
+                let value = u32::try_from(value).ok().filter(|&value| value != UNSET);
+                let value = value.ok_or_else(|| error(Code::Invalid))?;
+                setting.0.store(value, Ordering::Relaxed);
+                if let Some(process) = started() {
+                    process.engine.set_pace(pace(process.engine.pace()));
+                }
+                Ok(())
+            }
+            Value::Algorithm(choice) => {
+                if value > choice.algorithms().len() as u64 {
+                    return Err(error(Code::Invalid));
+                }
+                choice.force((value as usize).checked_sub(1));
+                Ok(())
+            }
         }
-        Ok(())
     }
 }
 
@@ -148,7 +203,7 @@ pub fn at(index: i32) -> Result<&'static Variable> {
 /// `MPI_T_cvar_get_index`.
 pub fn index(name: &[u8]) -> Result<i32> {
     super::enter()?;
-    named(ALL.iter().map(|variable| variable.name), name).map(|index| index as i32)
+    named(ALL.iter().map(|variable| &*variable.name), name).map(|index| index as i32)
 }
 
 /// Names a handle of a control variable.
