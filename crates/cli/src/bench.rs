@@ -11,6 +11,7 @@ mod report;
 mod rounds;
 mod stats;
 mod table;
+mod tune;
 mod turn;
 
 use std::fs;
@@ -26,7 +27,7 @@ use crate::machine::{self, Machine};
 use crate::place::Place;
 pub use endpoints::PART;
 
-use catalog::{ALL, Axis, Benchmark, FLOOR};
+use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE};
 use library::{Library, Peer, Pin};
 use plot::Chart;
 use record::Results;
@@ -71,6 +72,9 @@ pub struct Options {
     /// Seconds after which a library is stopped at a point
     #[arg(long, value_name = "S", default_value_t = 20.0)]
     limit: f64,
+    /// With `collectives`: measure each by every algorithm, beside what the library chooses by itself
+    #[arg(long)]
+    tune: bool,
     #[command(flatten)]
     endpoints: endpoints::VerbsOptions,
 }
@@ -85,6 +89,9 @@ pub fn run(options: &Options) -> ExitCode {
         list();
         return ExitCode::SUCCESS;
     }
+    if options.tune {
+        return report(tune(options).map(|()| true));
+    }
     let verbs = options
         .names
         .iter()
@@ -97,6 +104,10 @@ pub fn run(options: &Options) -> ExitCode {
             "benchmarks of MPI and those on verbs run one after the other, not in one call".into(),
         ),
     };
+    report(done)
+}
+
+fn report(done: Result<bool, String>) -> ExitCode {
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -132,6 +143,29 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Benchmark>, String> {
     names.iter().map(find).collect()
 }
 
+fn explained(benchmark: &Benchmark, failure: Failure) -> String {
+    match failure {
+        Failure::Io(error) => format!("{}: {error}", benchmark.name),
+        Failure::Message(message) => message,
+        Failure::Interrupted => "interrupted; what had started has been stopped".into(),
+    }
+}
+
+fn tune(options: &Options) -> Result<(), String> {
+    if options.names != ["collectives"] || options.json || options.plot.is_some() {
+        return Err("--tune goes with `collectives` alone, and prints tables".into());
+    }
+    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let library = Library::weft(&place)?;
+    let plan = plan(options, &TUNE, &[], &place)?;
+    println!("{}\n", Machine::read(place.tree.as_deref()).line());
+    let mut progress = Progress::new(false);
+    let tables = tune::run(&plan, &library, &mut |text| progress.show(text));
+    progress.clear();
+    println!("{}", tables.map_err(|failure| explained(&TUNE, failure))?);
+    Ok(())
+}
+
 /// True when our own library did not fail.
 fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool, String> {
     let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
@@ -146,11 +180,7 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
         let plan = plan(options, benchmark, &libraries, &place)?;
         let results = rounds::run(&plan, &mut |text| progress.show(text));
         progress.clear();
-        let results = results.map_err(|failure| match failure {
-            Failure::Io(error) => format!("{}: {error}", benchmark.name),
-            Failure::Message(message) => message,
-            Failure::Interrupted => "interrupted; what had started has been stopped".into(),
-        })?;
+        let results = results.map_err(|failure| explained(benchmark, failure))?;
         ours_well &= results
             .subjects
             .get(OURS)

@@ -66,6 +66,7 @@ const SIZES: &[u64] = &[
     1 << 20,
     4 << 20,
 ];
+const COLLECTIVE_SIZES: &[u64] = &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20];
 const REQUESTS: Axis = Axis::Points {
     option: "n",
     defaults: &[
@@ -230,7 +231,7 @@ pub const ALL: &[Benchmark] = &[
         about: "each data-moving collective by bytes a rank; --ranks N for other than two ranks",
         axis: Axis::Points {
             option: "sizes",
-            defaults: &[8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20],
+            defaults: COLLECTIVE_SIZES,
         },
         axis_label: "bytes",
         series: &[
@@ -252,6 +253,21 @@ pub const ALL: &[Benchmark] = &[
         any_ranks: true,
     },
 ];
+
+/// What `--tune` runs: its lines are of operations and algorithms, which the program knows.
+pub const TUNE: Benchmark = Benchmark {
+    name: "collective-tune",
+    about: "each collective by every algorithm it has",
+    axis: Axis::Points {
+        option: "sizes",
+        defaults: COLLECTIVE_SIZES,
+    },
+    axis_label: "bytes",
+    series: &[],
+    seconds: 0.05,
+    threads: false,
+    any_ranks: true,
+};
 
 /// The machine's own limits: no MPI program, so no library's column.
 pub const FLOOR: Benchmark = Benchmark {

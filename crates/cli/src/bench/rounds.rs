@@ -89,7 +89,7 @@ pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
     Ok(results)
 }
 
-fn compile(plan: &Plan, library: &Library) -> Result<PathBuf, Failure> {
+pub fn compile(plan: &Plan, library: &Library) -> Result<PathBuf, Failure> {
     let program = plan
         .build
         .join("bench")
