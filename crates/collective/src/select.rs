@@ -163,6 +163,7 @@ tables! {
         Any ANY, ANY => Chain;
     }
     reduce {
+        Any 2, ANY => Linear;
         Few ANY, 16 * KIB => Linear;
         Any ANY, 16 * KIB => Binomial;
         Any ANY, ANY => ReduceScatterGather;
@@ -173,6 +174,7 @@ tables! {
         Any ANY, ANY => Rabenseifner;
     }
     reduce_scatter {
+        Any 2, ANY => Pairwise;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 512 * KIB => RecursiveHalving;
         Any ANY, ANY => Pairwise;
@@ -196,6 +198,7 @@ tables! {
         Any ANY, ANY => Ring;
     }
     alltoall {
+        Any 2, ANY => Pairwise;
         Few 64, ANY => Linear;
         Any 4, ANY => Linear;
         Any ANY, 256 => Bruck;
