@@ -84,12 +84,9 @@ impl<E: Endpoint> State<E> {
             context,
             tag,
         };
-        let sent = self
-            .endpoint
+        self.endpoint
             .send(peer, Header(packet.words()), payload, true)
-            .is_ok();
-        self.core.tally.eager += u64::from(sent);
-        sent
+            .is_ok()
     }
 }
 
@@ -102,6 +99,7 @@ impl<F: Fabric> Engine<F> {
         match entered {
             Some(mut state) => {
                 if state.send_now(&message) {
+                    state.core.tally.eager += 1;
                     self.leave(lane, state);
                     return Ok(RequestId::DONE);
                 }

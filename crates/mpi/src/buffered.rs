@@ -11,6 +11,7 @@ use weft_transport::Memory;
 use crate::comm::{Comm, CommId, Traffic};
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
+use crate::operation;
 use crate::point_to_point::{Mode, start_send};
 use crate::process::process;
 use crate::request::{Compound, Request};
@@ -166,7 +167,7 @@ pub fn attach(owner: Owner, space: Space) -> Result<()> {
 pub fn detach(owner: Owner) -> Result<Option<Space>> {
     let key = owner.key()?;
     loop {
-        flush_key(key);
+        flush_key(key)?;
         let mut buffers = buffers();
         match buffers.0.get(&key) {
             None => return Ok(None),
@@ -179,17 +180,28 @@ pub fn detach(owner: Owner) -> Result<Option<Space>> {
 
 /// `MPI_Buffer_flush`, `MPI_Comm_flush_buffer`: waits for the messages that are in it now.
 pub fn flush(owner: Owner) -> Result<()> {
-    flush_key(owner.key()?);
-    Ok(())
+    flush_key(owner.key()?)
 }
 
-fn flush_key(key: Option<u32>) {
-    for request in pending(key) {
-        process().engine.wait_any(&[request]);
-    }
+fn flush_key(key: Option<u32>) -> Result<()> {
+    process().engine.wait(begin_flush(key)?);
     if let Some(buffer) = buffers().0.get_mut(&key) {
         buffer.reap();
     }
+    Ok(())
+}
+
+/// An operation that waits for the messages that are in a buffer now. Each caller has one of its own: a request has
+/// one sleeper at most, and several threads may flush one buffer.
+fn begin_flush(key: Option<u32>) -> Result<RequestId> {
+    let pending = pending(key);
+    let begun = process().engine.begin(0, 0, |awaited| async move {
+        for request in pending {
+            operation::over(&awaited, request).await;
+        }
+        weft_engine::Status::EMPTY
+    });
+    Ok(begun?)
 }
 
 fn pending(key: Option<u32>) -> Vec<RequestId> {
@@ -198,20 +210,21 @@ fn pending(key: Option<u32>) -> Vec<RequestId> {
 
 /// `MPI_Buffer_iflush`, `MPI_Comm_iflush_buffer`: a request for the messages that are in it now.
 pub fn iflush(owner: Owner) -> Result<Request> {
-    Compound::Flush(pending(owner.key()?)).register()
+    Compound::Flush(begin_flush(owner.key()?)?).register()
 }
 
 /// Waits for all buffered messages.
-pub(crate) fn flush_all() {
+pub(crate) fn flush_all() -> Result<()> {
     let keys: Vec<Option<u32>> = buffers().0.keys().copied().collect();
-    keys.into_iter().for_each(flush_key);
+    keys.into_iter().try_for_each(flush_key)
 }
 
 /// A communicator is freed, and its buffer detached with it.
-pub(crate) fn forget(comm: &Comm) {
+pub(crate) fn forget(comm: &Comm) -> Result<()> {
     let key = Some(key_of(comm));
-    flush_key(key);
+    flush_key(key)?;
     buffers().0.remove(&key);
+    Ok(())
 }
 
 /// Starts a send from a copy in the communicator's buffer or else in the process's (MPI-5.0 §3.6).

@@ -355,7 +355,7 @@ pub fn free(id: CommId) -> Result<()> {
     share(id)?.attributes.delete_all(id.0)?;
     let process = process();
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
-    crate::buffered::forget(&comm);
+    crate::buffered::forget(&comm)?;
     comm.release_unless_held();
     Ok(())
 }

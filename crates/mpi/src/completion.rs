@@ -46,7 +46,7 @@ fn state(request: Request) -> Result<State> {
                 Stage::Pending => State::Pending,
                 Stage::Complete => State::Complete,
             },
-            Compound::Flush(ids) if ids.iter().all(|&id| engine.is_complete(id)) => State::Complete,
+            Compound::Flush(id) if engine.is_complete(*id) => State::Complete,
             Compound::Flush(_) => State::Pending,
         },
     })
@@ -73,7 +73,7 @@ fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
             }
             Compound::Generalized(generalized) => out.push(generalized.awaited()?),
             Compound::Partitioned(partitioned) => out.extend(partitioned.part()),
-            Compound::Flush(ids) => out.extend(ids.iter().find(|&&id| !engine.is_complete(id))),
+            Compound::Flush(id) => out.push(*id),
         },
     }
     Ok(())
@@ -122,7 +122,8 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             Ok(status)
         }
         Compound::Partitioned(partitioned) => Ok(partitioned.finish()),
-        Compound::Flush(_) => {
+        Compound::Flush(id) => {
+            process().engine.finish(*id);
             process().compounds.remove(request.0);
             *request = Request::NULL;
             Ok(Status::EMPTY)
@@ -465,7 +466,11 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
             partitioned.forget();
             Ok(())
         }
-        Compound::Generalized(_) | Compound::Flush(_) => Ok(()),
+        Compound::Flush(id) => {
+            process().engine.detach(*id);
+            Ok(())
+        }
+        Compound::Generalized(_) => Ok(()),
     }
 }
 

@@ -144,7 +144,7 @@ pub fn finalize() -> Result<()> {
     }
     let process = process();
     process.own.attributes.delete_all(CommId::SELF.0)?;
-    complete(process);
+    complete(process)?;
     let mut models = MODELS.lock();
     let left = match models.sessions_known {
         true => Ok(()),
@@ -156,9 +156,10 @@ pub fn finalize() -> Result<()> {
 }
 
 /// What this process sent leaves it.
-fn complete(process: &Process) {
-    crate::buffered::flush_all();
+pub(crate) fn complete(process: &Process) -> Result<()> {
+    crate::buffered::flush_all()?;
     process.engine.drain();
+    Ok(())
 }
 
 /// A session begins.
@@ -175,9 +176,8 @@ pub(crate) fn open_session() -> Result<()> {
     Ok(())
 }
 
-/// A session ends.
+/// A session ends, of which everything is complete.
 pub(crate) fn close_session() {
-    complete(process());
     let mut models = MODELS.lock();
     models.sessions -= 1;
     models.publish();

@@ -25,7 +25,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use weft_engine::Failure;
+use weft_engine::{Failure, RequestId};
 
 pub use weft_engine::Awaited;
 
@@ -58,6 +58,18 @@ pub async fn message(awaited: &Awaited, request: Request) -> Result<Status> {
     let status = poll_fn(|_| process().engine.poll_request(awaited, id)).await;
     let status = Status::of(status);
     status.check().map(|()| status)
+}
+
+/// Waits for a request that is not the operation's: until it is complete, or finished by whoever it belongs to.
+pub(crate) async fn over(awaited: &Awaited, id: RequestId) {
+    poll_fn(|_| match process().engine.is_complete(id) {
+        true => Poll::Ready(()),
+        false => {
+            awaited.request(id);
+            Poll::Pending
+        }
+    })
+    .await
 }
 
 /// Waits until `met` gives something: asked now, and again after each [`tell`].

@@ -80,7 +80,8 @@ pub(crate) fn check_receive_tag(tag: i32) -> Result<()> {
 /// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
 #[inline]
 pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
-    if tag != ANY_TAG {
+    // In this order: most tags are not negative.
+    if tag < 0 && tag != ANY_TAG {
         check_receive_tag(tag)?;
     }
     match source {

@@ -203,8 +203,8 @@ pub(crate) enum Compound {
     Pair(Pair),
     Partitioned(Partitioned),
     Generalized(Generalized),
-    /// Complete once all of these are, which others finish (`MPI_Buffer_iflush`).
-    Flush(Vec<RequestId>),
+    /// `MPI_Buffer_iflush`: an operation that, unlike others, may be freed under way.
+    Flush(RequestId),
 }
 
 /// An operation that can be started again and again (MPI-5.0 §3.9).

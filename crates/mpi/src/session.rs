@@ -80,6 +80,8 @@ fn open(info: Option<InfoId>, handler: &Handler) -> Result<SessionId> {
 
 /// `MPI_Session_finalize`. What was made from the session is the program's to free before.
 pub fn finalize(id: SessionId) -> Result<()> {
+    check(id)?;
+    lifetime::complete(process())?;
     SESSIONS.remove(id.0).ok_or_else(not_a_session)?;
     lifetime::close_session();
     Ok(())

@@ -5,10 +5,8 @@
 //! ends under `posting` too, so that a thread that asks late posts nothing for a round that is over. `complete` is
 //! for the one thread that completes the request; others only read it, and a stale value costs them some looks.
 
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
 
 use parking_lot::Mutex;
 use weft_engine::RequestId;
@@ -137,14 +135,7 @@ impl Receiving {
         let context = self.comm.context(Traffic::PartitionedSetup);
         let setup = self.setup.1.as_engine().unwrap_or(RequestId::DONE);
         operation::begin(self.comm.lane(), context, |awaited| async move {
-            poll_fn(|_| match process().engine.is_complete(setup) {
-                true => Poll::Ready(()),
-                false => {
-                    awaited.request(setup);
-                    Poll::Pending
-                }
-            })
-            .await;
+            operation::over(&awaited, setup).await;
             this.post().map(|_| Status::EMPTY)
         })
     }
