@@ -1,4 +1,4 @@
-/* Wrong arguments of calls on sessions: MPI-5.0 §11.3, §7.4.2, §7.6.2. */
+/* Wrong arguments of calls on sessions: MPI-5.0 §11.3, §3.6, §7.4.2, §7.6.2. */
 #include "expect.h"
 
 static void nothing(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code; }
@@ -42,6 +42,30 @@ static void of_sessions(void)
     MPI_Errhandler_free(&of_comm);
 }
 
+static void of_buffers(void)
+{
+    MPI_Session session, stale;
+    MPI_Request request;
+    char space[64], *got;
+    int size;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    stale = session;
+    EXPECT(MPI_ERR_SESSION, MPI_Session_attach_buffer(MPI_SESSION_NULL, space, sizeof space));
+    EXPECT(MPI_ERR_BUFFER, MPI_Session_attach_buffer(session, NULL, sizeof space));
+    EXPECT(MPI_ERR_ARG, MPI_Session_attach_buffer(session, space, -1));
+    MPI_Session_attach_buffer(session, space, sizeof space);
+    EXPECT(MPI_ERR_BUFFER, MPI_Session_attach_buffer(session, space, sizeof space));
+    EXPECT(MPI_ERR_ARG, MPI_Session_detach_buffer(session, NULL, &size));
+    EXPECT(MPI_ERR_ARG, MPI_Session_detach_buffer(session, &got, NULL));
+    EXPECT(MPI_ERR_SESSION, MPI_Session_flush_buffer(MPI_SESSION_NULL));
+    EXPECT(MPI_ERR_SESSION, MPI_Session_iflush_buffer(MPI_SESSION_NULL, &request));
+    EXPECT(MPI_ERR_ARG, MPI_Session_iflush_buffer(session, NULL));
+    MPI_Session_finalize(&session);
+    EXPECT(MPI_ERR_SESSION, MPI_Session_attach_buffer(stale, space, sizeof space));
+    EXPECT(MPI_ERR_SESSION, MPI_Session_detach_buffer(stale, &got, &size));
+    EXPECT(MPI_ERR_SESSION, MPI_Session_flush_buffer(stale));
+}
+
 static void of_groups(void)
 {
     MPI_Group self, world, none = MPI_GROUP_NULL;
@@ -80,6 +104,7 @@ int main(int argc, char **argv)
 {
     expect_start(&argc, &argv, "session_arguments");
     of_sessions();
+    of_buffers();
     of_groups();
     return expect_finish();
 }

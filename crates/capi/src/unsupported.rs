@@ -5,8 +5,6 @@
 use weft_abi_macros::unsupported;
 
 unsupported! {
-    // 3. Point-to-point communication
-    Session_attach_buffer, Session_detach_buffer, Session_flush_buffer, Session_iflush_buffer,
     // 9. Environment
     Get_hw_resource_info,
     // 11. Process initialization, creation and management

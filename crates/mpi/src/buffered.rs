@@ -1,5 +1,6 @@
-//! Buffered sends (MPI-5.0 §3.6): the message is copied into memory that the program attached to the communicator or
-//! to the process, or that the library allocates.
+//! Buffered sends (MPI-5.0 §3.6): the message is copied into memory that the program attached to the communicator, to
+//! the session it is derived from or to the process, or that the library allocates. The first of them that there is serves
+//! a send alone.
 //!
 //! The lock on the buffers is never held while waiting: other threads' buffered sends are local all the time.
 
@@ -15,11 +16,13 @@ use crate::operation;
 use crate::point_to_point::{Mode, start_send};
 use crate::process::process;
 use crate::request::{Compound, Request};
+use crate::session::{self, SessionId};
 
 /// Whose buffer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Process,
+    Session(SessionId),
     Comm(CommId),
 }
 
@@ -38,9 +41,18 @@ pub enum Space {
 // sends that hold parts of it.
 unsafe impl Send for Space {}
 
-/// The buffers that are attached: a communicator's by its context, the process's by none.
+/// What a buffer is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    Process,
+    Session(SessionId),
+    /// The context of point-to-point messages.
+    Comm(u32),
+}
+
+/// The buffers that are attached.
 #[derive(Default)]
-pub(crate) struct Buffers(HashMap<Option<u32>, Buffer>);
+pub(crate) struct Buffers(HashMap<Key, Buffer>);
 
 struct Buffer {
     space: Space,
@@ -129,23 +141,30 @@ struct Room {
 }
 
 impl Owner {
-    fn key(self) -> Result<Option<u32>> {
+    fn key(self) -> Result<Key> {
         Ok(match self {
-            Owner::Process => None,
-            Owner::Comm(comm) => Some(key_of(crate::comm::find(comm)?)),
+            Owner::Process => Key::Process,
+            Owner::Session(session) => {
+                session::check(session)?;
+                Key::Session(session)
+            }
+            Owner::Comm(comm) => Key::of(crate::comm::find(comm)?),
         })
     }
 }
 
-fn key_of(comm: &Comm) -> u32 {
-    comm.context(Traffic::PointToPoint)
+impl Key {
+    /// That of a communicator's own buffer.
+    pub fn of(comm: &Comm) -> Key {
+        Key::Comm(comm.context(Traffic::PointToPoint))
+    }
 }
 
 fn buffers() -> parking_lot::MutexGuard<'static, Buffers> {
     process().buffers.lock()
 }
 
-/// `MPI_Buffer_attach`, `MPI_Comm_attach_buffer`.
+/// `MPI_Buffer_attach`, `MPI_Session_attach_buffer`, `MPI_Comm_attach_buffer`.
 pub fn attach(owner: Owner, space: Space) -> Result<()> {
     let key = owner.key()?;
     if let Space::Attached { base, bytes } = space
@@ -163,7 +182,8 @@ pub fn attach(owner: Owner, space: Space) -> Result<()> {
     Ok(())
 }
 
-/// `MPI_Buffer_detach`, `MPI_Comm_detach_buffer`: waits for the messages in it. None if there was none.
+/// `MPI_Buffer_detach`, `MPI_Session_detach_buffer`, `MPI_Comm_detach_buffer`: waits for the messages in it. None if
+/// there was none.
 pub fn detach(owner: Owner) -> Result<Option<Space>> {
     let key = owner.key()?;
     loop {
@@ -178,12 +198,12 @@ pub fn detach(owner: Owner) -> Result<Option<Space>> {
     }
 }
 
-/// `MPI_Buffer_flush`, `MPI_Comm_flush_buffer`: waits for the messages that are in it now.
+/// `MPI_Buffer_flush`, `MPI_Session_flush_buffer`, `MPI_Comm_flush_buffer`: waits for the messages that are in it now.
 pub fn flush(owner: Owner) -> Result<()> {
     flush_key(owner.key()?)
 }
 
-fn flush_key(key: Option<u32>) -> Result<()> {
+fn flush_key(key: Key) -> Result<()> {
     process().engine.wait(begin_flush(key)?);
     if let Some(buffer) = buffers().0.get_mut(&key) {
         buffer.reap();
@@ -193,7 +213,7 @@ fn flush_key(key: Option<u32>) -> Result<()> {
 
 /// An operation that waits for the messages that are in a buffer now. Each caller has one of its own: a request has
 /// one sleeper at most, and several threads may flush one buffer.
-fn begin_flush(key: Option<u32>) -> Result<RequestId> {
+fn begin_flush(key: Key) -> Result<RequestId> {
     let pending = pending(key);
     let begun = process().engine.begin(0, 0, |awaited| async move {
         for request in pending {
@@ -204,30 +224,28 @@ fn begin_flush(key: Option<u32>) -> Result<RequestId> {
     Ok(begun?)
 }
 
-fn pending(key: Option<u32>) -> Vec<RequestId> {
+fn pending(key: Key) -> Vec<RequestId> {
     buffers().0.get(&key).map_or(Vec::new(), Buffer::pending)
 }
 
-/// `MPI_Buffer_iflush`, `MPI_Comm_iflush_buffer`: a request for the messages that are in it now.
+/// `MPI_Buffer_iflush`, `MPI_Session_iflush_buffer`, `MPI_Comm_iflush_buffer`: a request for the messages that are in
+/// it now.
 pub fn iflush(owner: Owner) -> Result<Request> {
     Compound::Flush(begin_flush(owner.key()?)?).register()
 }
 
 /// Waits for all buffered messages.
 pub(crate) fn flush_all() -> Result<()> {
-    let keys: Vec<Option<u32>> = buffers().0.keys().copied().collect();
+    let keys: Vec<Key> = buffers().0.keys().copied().collect();
     keys.into_iter().try_for_each(flush_key)
 }
 
-/// A communicator is freed, and its buffer detached with it.
-pub(crate) fn forget(comm: &Comm) -> Result<()> {
-    let key = Some(key_of(comm));
-    flush_key(key)?;
+/// Who owned the buffer is gone, after a flush.
+pub(crate) fn forget(key: Key) {
     buffers().0.remove(&key);
-    Ok(())
 }
 
-/// Starts a send from a copy in the communicator's buffer or else in the process's (MPI-5.0 §3.6).
+/// Starts a send from a copy.
 pub(crate) fn send(
     comm: &Comm,
     traffic: Traffic,
@@ -236,8 +254,13 @@ pub(crate) fn send(
     tag: u32,
 ) -> Result<Request> {
     let mut buffers = buffers();
-    let key = Some(key_of(comm)).filter(|_| buffers.0.contains_key(&Some(key_of(comm))));
-    let Some(buffer) = buffers.0.get_mut(&key) else {
+    let session = comm.group().session().map(Key::Session);
+    let keys = [Some(Key::of(comm)), session, Some(Key::Process)];
+    let key = keys
+        .into_iter()
+        .flatten()
+        .find(|key| buffers.0.contains_key(key));
+    let Some(buffer) = key.and_then(|key| buffers.0.get_mut(&key)) else {
         let what = "no buffer is attached for buffered sends";
         return Err(argument(Class::Buffer, "buf", what));
     };

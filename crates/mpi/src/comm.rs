@@ -11,6 +11,7 @@ use weft_engine::LANES;
 use weft_transport::Peer;
 
 use crate::attributes::{Attributes, Holder};
+use crate::buffered::Key;
 use crate::context::UNAGREED;
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
@@ -354,8 +355,9 @@ pub fn free(id: CommId) -> Result<()> {
     check_not_predefined(id)?;
     share(id)?.attributes.delete_all(id.0)?;
     let process = process();
+    crate::buffered::flush(crate::buffered::Owner::Comm(id))?;
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
-    crate::buffered::forget(&comm)?;
+    crate::buffered::forget(Key::of(&comm));
     comm.release_unless_held();
     Ok(())
 }

@@ -100,12 +100,7 @@ pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId
         .map(|([_, key], rank)| (*key, rank))
         .collect();
     members.sort();
-    let group = Group::listed(
-        members
-            .into_iter()
-            .map(|(_, rank)| comm.peer(rank))
-            .collect(),
-    );
+    let group = comm.group().part(members.into_iter().map(|(_, rank)| rank));
     derived(&comm, number, group).map(Some)
 }
 

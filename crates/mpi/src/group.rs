@@ -8,6 +8,7 @@ use weft_transport::Peer;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::process::process;
+use crate::session::SessionId;
 use crate::{PROC_NULL, UNDEFINED};
 
 /// Names a group. [`GroupId::EMPTY`] is predefined.
@@ -19,9 +20,10 @@ impl GroupId {
 }
 
 /// An ordered set of processes, immutable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Group {
     members: Members,
+    session: Option<SessionId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,7 @@ impl Group {
     pub fn first(size: u32) -> Group {
         Group {
             members: Members::First(size),
+            session: None,
         }
     }
 
@@ -63,8 +66,30 @@ impl Group {
             true => Group::first(peers.len() as u32),
             false => Group {
                 members: Members::Listed(peers.into()),
+                session: None,
             },
         }
+    }
+
+    /// This group, as derived from a session. What is made from it by the methods here, and communicators and groups of
+    /// those, is so too.
+    pub(crate) fn derived_from(self, session: Option<SessionId>) -> Group {
+        Group { session, ..self }
+    }
+
+    /// The session that it is derived from; none is the world model.
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    /// A group derived from the same session, if any.
+    fn like(&self, peers: impl Iterator<Item = Peer>) -> Group {
+        Group::listed(peers.collect()).derived_from(self.session)
+    }
+
+    /// The members at these ranks, all different and below `size`, in this order.
+    pub(crate) fn part(&self, ranks: impl Iterator<Item = u32>) -> Group {
+        self.like(ranks.map(|rank| self.peer(rank)))
     }
 
     #[inline]
@@ -106,7 +131,7 @@ impl Group {
     }
 
     pub fn compare(&self, other: &Group) -> Comparison {
-        if self == other {
+        if self.members == other.members {
             return Comparison::Identical;
         }
         let index = self.index();
@@ -122,38 +147,33 @@ impl Group {
     /// Those of `self`, then those of `other` that are not in it (MPI-5.0 §7.3.2).
     pub fn union(&self, other: &Group) -> Group {
         let index = self.index();
-        Group::listed(
-            self.peers()
-                .chain(other.peers().filter(|p| !index.contains_key(p)))
-                .collect(),
-        )
+        let added = other.peers().filter(|p| !index.contains_key(p));
+        self.like(self.peers().chain(added))
     }
 
     /// Those of `self` that are in `other`, in `self`'s order.
     pub fn intersection(&self, other: &Group) -> Group {
         let index = other.index();
-        Group::listed(self.peers().filter(|p| index.contains_key(p)).collect())
+        self.like(self.peers().filter(|p| index.contains_key(p)))
     }
 
     /// Those of `self` that are not in `other`.
     pub fn difference(&self, other: &Group) -> Group {
         let index = other.index();
-        Group::listed(self.peers().filter(|p| !index.contains_key(p)).collect())
+        self.like(self.peers().filter(|p| !index.contains_key(p)))
     }
 
     /// The members at `ranks`, in that order.
     pub fn include(&self, ranks: &[i32]) -> Result<Group> {
         self.check_distinct(ranks)?;
-        Ok(Group::listed(
-            ranks.iter().map(|&rank| self.peer(rank as u32)).collect(),
-        ))
+        Ok(self.part(ranks.iter().map(|&rank| rank as u32)))
     }
 
     /// The members but those at `ranks`.
     pub fn exclude(&self, ranks: &[i32]) -> Result<Group> {
         let out = self.check_distinct(ranks)?;
         let kept = (0..self.size()).filter(|&rank| !out[rank as usize]);
-        Ok(Group::listed(kept.map(|rank| self.peer(rank)).collect()))
+        Ok(self.part(kept))
     }
 
     fn check_distinct(&self, ranks: &[i32]) -> Result<Vec<bool>> {
@@ -290,6 +310,25 @@ mod tests {
             Group::listed(vec![0, 1]).compare(&Group::first(2)),
             Comparison::Identical
         );
+    }
+
+    #[test]
+    fn what_is_made_of_a_sessions_group_is_the_sessions() {
+        let session = Some(SessionId(7));
+        let group = Group::listed(vec![4, 1, 3]).derived_from(session);
+        let other = Group::first(4);
+        let made = [
+            group.union(&other),
+            group.intersection(&other),
+            group.difference(&other),
+            group.include(&[2, 1]).unwrap(),
+            group.exclude(&[0]).unwrap(),
+            group.clone(),
+        ];
+        assert!(made.iter().all(|made| made.session() == session));
+        assert_eq!(other.union(&other).session(), None);
+        let alike = Group::listed(vec![4, 1, 3]);
+        assert_eq!(group.compare(&alike), Comparison::Identical);
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub(crate) fn check_intra(comm: &Comm, name: &str) -> Result<()> {
 pub(crate) fn connect(bridge: &Bridge<'_>) -> Result<Comm> {
     let group = bridge.local.group();
     let remote = swap_peers(bridge, group.peers())?;
-    let remote = Group::listed(remote);
+    let remote = Group::listed(remote).derived_from(group.session());
     if group.intersection(&remote).size() > 0 {
         let what = "the two groups have a process in common";
         return Err(Error::new(Class::Comm, what));
@@ -129,6 +129,7 @@ pub(crate) fn duplicate(comm: &Comm) -> Result<Comm> {
 pub(crate) fn subset(comm: &Comm, group: &Group) -> Result<Option<Comm>> {
     let bridge = Bridge::of(comm);
     let remote = Group::listed(swap_peers(&bridge, group.peers())?);
+    let remote = remote.derived_from(comm.group().session());
     let is_member = group.rank_of(process().rank()).is_some() && remote.size() > 0;
     join(&bridge, is_member.then(|| (group.clone(), remote)))
 }
@@ -141,8 +142,7 @@ fn of_color(group: &Group, pairs: &[[i64; 2]], color: i64) -> Group {
         .map(|(rank, [_, key])| (*key, rank))
         .collect();
     members.sort();
-    let peers = members.into_iter().map(|(_, rank)| group.peer(rank));
-    Group::listed(peers.collect())
+    group.part(members.into_iter().map(|(_, rank)| rank))
 }
 
 /// As `MPI_Comm_split`: those of one colour on both sides. No colour is -1.

@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::sync::{Arc, LazyLock};
 
+use crate::buffered::{self, Key};
 use crate::error::handler::{HandlerCell, Kind, argument};
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::{self, Group, GroupId};
@@ -14,7 +15,7 @@ use crate::process::{kind, process};
 use crate::table::Table;
 
 /// Names a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionId(pub u64);
 
 #[derive(Debug)]
@@ -78,11 +79,13 @@ fn open(info: Option<InfoId>, handler: &Handler) -> Result<SessionId> {
     })
 }
 
-/// `MPI_Session_finalize`. What was made from the session is the program's to free before.
+/// `MPI_Session_finalize`, which detaches the session's buffer (MPI-5.0 §3.6). What was made from the session is the
+/// program's to free before.
 pub fn finalize(id: SessionId) -> Result<()> {
     check(id)?;
     lifetime::complete(process())?;
     SESSIONS.remove(id.0).ok_or_else(not_a_session)?;
+    buffered::forget(Key::Session(id));
     lifetime::close_session();
     Ok(())
 }
@@ -173,7 +176,8 @@ pub fn set_info(id: SessionId, name: &CStr) -> Result<InfoId> {
 pub fn group(id: SessionId, name: &CStr) -> Result<Option<GroupId>> {
     check(id)?;
     let set = ProcessSet::named(name);
-    set.map(|set| group::register(set.group())).transpose()
+    let group = set.map(|set| set.group().derived_from(Some(id)));
+    group.map(group::register).transpose()
 }
 
 #[cfg(test)]

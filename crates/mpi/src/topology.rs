@@ -106,7 +106,7 @@ fn make(comm: &Comm, part: Option<(Group, Topology)>) -> Result<Option<CommId>> 
 
 /// As [`make`], of the first `nodes` processes.
 fn make_of_first(comm: &Comm, nodes: u32, topology: Topology) -> Result<Option<CommId>> {
-    let first = || Group::listed((0..nodes).map(|rank| comm.peer(rank)).collect());
+    let first = || comm.group().part(0..nodes);
     let part = (comm.rank() < nodes).then(|| (first(), topology));
     make(comm, part)
 }
@@ -136,7 +136,7 @@ pub fn cart_map(comm: CommId, dims: &[i32], periods: &[bool]) -> Result<i32> {
 pub fn cart_sub(comm: CommId, remain: &[bool]) -> Result<CommId> {
     let comm = crate::comm::share(comm)?;
     let (part, ranks) = cart(&comm)?.part(comm.rank(), remain);
-    let group = Group::listed(ranks.into_iter().map(|rank| comm.peer(rank)).collect());
+    let group = comm.group().part(ranks.into_iter());
     let made = make(&comm, Some((group, Topology::Cart(part))))?;
     Ok(made.expect("every process is in a part"))
 }

@@ -6,7 +6,7 @@ use std::ptr::null;
 use weft_abi::MPI_BUFFER_AUTOMATIC;
 use weft_abi_macros::mpi;
 use weft_mpi::buffered::{self, Owner, Space};
-use weft_mpi::{CommId, Request};
+use weft_mpi::{CommId, Request, SessionId};
 
 use crate::argument::{Address, Length};
 use crate::entry::Result;
@@ -20,6 +20,11 @@ fn buffer_attach(buffer: Address, size: Length) -> Result<()> {
 #[mpi(Comm_attach_buffer)]
 fn comm_attach_buffer(comm: CommId, buffer: Address, size: Length) -> Result<()> {
     buffered::attach(Owner::Comm(comm), space(buffer, size))
+}
+
+#[mpi(Session_attach_buffer)]
+fn session_attach_buffer(session: SessionId, buffer: Address, size: Length) -> Result<()> {
+    buffered::attach(Owner::Session(session), space(buffer, size))
 }
 
 /// The size goes for nothing where the library allocates.
@@ -43,6 +48,19 @@ fn comm_detach_buffer(comm: CommId, buffer_addr: OutAddress, size: OutCount) -> 
     detached(buffered::detach(Owner::Comm(comm))?, buffer_addr, size)
 }
 
+#[mpi(Session_detach_buffer)]
+fn session_detach_buffer(
+    session: SessionId,
+    buffer_addr: OutAddress,
+    size: OutCount,
+) -> Result<()> {
+    detached(
+        buffered::detach(Owner::Session(session))?,
+        buffer_addr,
+        size,
+    )
+}
+
 fn detached(space: Option<Space>, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
     let (address, bytes): (*const c_void, usize) = match space {
         Some(Space::Attached { base, bytes }) => (base.cast_const().cast(), bytes),
@@ -63,6 +81,11 @@ fn comm_flush_buffer(comm: CommId) -> Result<()> {
     buffered::flush(Owner::Comm(comm))
 }
 
+#[mpi(Session_flush_buffer)]
+fn session_flush_buffer(session: SessionId) -> Result<()> {
+    buffered::flush(Owner::Session(session))
+}
+
 #[mpi(Buffer_iflush)]
 fn buffer_iflush(request: Out<Request>) -> Result<()> {
     request.set(buffered::iflush(Owner::Process)?);
@@ -72,5 +95,11 @@ fn buffer_iflush(request: Out<Request>) -> Result<()> {
 #[mpi(Comm_iflush_buffer)]
 fn comm_iflush_buffer(comm: CommId, request: Out<Request>) -> Result<()> {
     request.set(buffered::iflush(Owner::Comm(comm))?);
+    Ok(())
+}
+
+#[mpi(Session_iflush_buffer)]
+fn session_iflush_buffer(session: SessionId, request: Out<Request>) -> Result<()> {
+    request.set(buffered::iflush(Owner::Session(session))?);
     Ok(())
 }
