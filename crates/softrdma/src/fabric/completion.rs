@@ -15,7 +15,8 @@
 //! 5. A short message may travel behind its completion, and be put into the receive request's memory by who polls it, as mlx5
 //!    does ("scatter to CQE"). Who pushes has seen that the request's key allows it; who polls looks again.
 //! 6. The owner changes ring and generation holding `lock`; producers look at both after they have it. `slots` is checked
-//!    against the mapping each time, so nonsense there is an error and not a fault.
+//!    against the mapping each time, so nonsense there is an error and not a fault. A completion that finds no place, whatever
+//!    the reason, is an overrun, of which the owner hears: none is lost in silence.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -224,11 +225,12 @@ pub struct Pushed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushError {
     Busy,
-    /// The queue is full. `first` is set for the first that finds it so: it tells the owner.
+    /// The queue is full, or there is no ring where its record says: the completion is lost. `first` is set for the first that
+    /// finds it so: it tells the owner.
     Overrun {
         first: bool,
     },
-    /// The queue was destroyed, or its record is nonsense.
+    /// The queue was destroyed.
     Gone,
     /// Who pushes had a condition, which was not met.
     Refused,
@@ -379,16 +381,21 @@ impl<'a> Cq<'a> {
             let head = self.record.consumer.head.load(Ordering::Acquire);
             producers.seen_head.store(head, Ordering::Relaxed);
             if tail.wrapping_sub(head) >= capacity {
-                let first = producers.overrun.swap(1, Ordering::Relaxed) == 0;
-                return Err(PushError::Overrun { first });
+                return Err(self.lost());
             }
         }
-        let entry = self.entry(tail).ok_or(PushError::Gone)?;
+        let entry = self.entry(tail).ok_or_else(|| self.lost())?;
         store(&entry.completion, &parcel.completion.words());
         if let Some(carried) = parcel.carried {
             store(&entry.carried, &carried.words());
         }
         Ok(tail)
+    }
+
+    #[cold]
+    fn lost(&self) -> PushError {
+        let first = self.record.producers.overrun.swap(1, Ordering::Relaxed) == 0;
+        PushError::Overrun { first }
     }
 
     #[inline]

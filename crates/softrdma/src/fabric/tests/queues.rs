@@ -63,6 +63,51 @@ fn completions_come_out_as_they_went_in() {
 }
 
 #[test]
+fn a_ring_is_filled_wherever_the_heap_has_room_for_it() {
+    const LINE: u64 = 64;
+    let fabric = join("odd-lines");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    let mut rings_by_half = [0; 2];
+    for _ in 0..4 {
+        // It takes one line, so that the next ring begins in the other half of a pair of lines.
+        home.create_srq(1, 1, |_, _| {}).unwrap();
+        let id = home.create_cq(2, None).unwrap();
+        let cq = home.segment().cq(id);
+        rings_by_half[(cq.ring().0 / LINE % 2) as usize] += 1;
+        for wr_id in 0..4 {
+            let pushed = cq.push(processes, &completion(wr_id), false, PATIENT);
+            assert_eq!(pushed.map(|pushed| pushed.notify), Ok(None));
+            assert_eq!(cq.poll(), Some(completion(wr_id)));
+        }
+    }
+    assert_eq!(rings_by_half, [2, 2]);
+}
+
+#[test]
+fn a_completion_that_finds_no_ring_is_told_as_lost() {
+    let fabric = join("no-ring");
+    let (home, processes) = (fabric.home(), fabric.processes());
+    // Between two words, and beyond the segment.
+    for nowhere in [|ring: u64| ring + 1, |_| u64::MAX - 63] {
+        let id = home.create_cq(4, None).unwrap();
+        let cq = home.segment().cq(id);
+        let (ring, slots) = cq.ring();
+        let record = home.segment().cq_record(id.index);
+        record.lay(nowhere(ring), slots, 4);
+        for first in [true, false] {
+            assert_eq!(
+                cq.push(processes, &completion(1), false, PATIENT),
+                Err(PushError::Overrun { first })
+            );
+        }
+        assert!(cq.overrun());
+        assert_eq!(cq.poll(), None);
+        record.lay(ring, slots, 4);
+        home.destroy_cq(processes, id).unwrap();
+    }
+}
+
+#[test]
 fn resizing_keeps_what_waits() {
     let fabric = join("resizing");
     let (home, processes) = (fabric.home(), fabric.processes());
