@@ -1,15 +1,13 @@
-//! What goes over endpoints, and whom its completions reach, in every category and division.
-
-mod device;
+//! What goes over endpoints, and whom its completions reach, in every category and division, on the link layer of the program that
+//! has this module.
 
 use std::thread;
 
-use weft_endpoint::{Category, Endpoint, Endpoints, Error, Layout, Level};
-use weft_verbs::{Device, Operation, Remote, SendList};
+use weft_endpoint::{Category, Endpoint, Endpoints, Error, Layout, Level, Port, QueuePairAddress};
+use weft_verbs::abi::IBV_WC_RETRY_EXC_ERR;
+use weft_verbs::{Operation, Remote, SendList};
 
-fn software() -> Device {
-    device::with(&[])
-}
+use crate::{IS_ETHERNET, software};
 
 const THREADS: usize = 4;
 const ROUNDS: usize = 200;
@@ -255,6 +253,72 @@ fn two_sets_of_endpoints_are_wired_by_their_cards() {
         other.connect(&card),
         Err(Error::Card { ours: 3, theirs: 2 })
     );
+}
+
+#[test]
+fn a_card_has_the_addresses_of_the_link_layer() {
+    let endpoints = Endpoints::create(&software(), &small(Category::Static.layout(1))).unwrap();
+    let port = endpoints.card().unwrap().port;
+    assert_eq!(
+        (port.lid == 0, port.gid.is_some()),
+        (IS_ETHERNET, IS_ETHERNET)
+    );
+}
+
+/// Where a queue pair is said to be that is elsewhere.
+type Mistake = fn(Port, QueuePairAddress) -> (Port, QueuePairAddress);
+
+/// Posts to itself over a connection with that mistake.
+fn post_mistaken(mistake: Mistake) -> Result<(), Error> {
+    let layout = small(Category::Dynamic.layout(1));
+    let mut endpoints = Endpoints::create(&software(), &layout).unwrap();
+    let card = endpoints.card().unwrap();
+    let (port, address) = mistake(card.port, card.queue_pairs[0]);
+    endpoints.connect_place(0, port, address).unwrap();
+    let endpoint = &mut endpoints.threads()[0];
+    let mut list = SendList::with_room(LIST);
+    for _ in 0..LIST {
+        let to = Operation::Write(endpoint.slot(0).remote().at(32));
+        list.push(to, endpoint.slot(0).part(0, 8))
+            .id(endpoint.tag(0, 1))
+            .signalled(true);
+    }
+    assert!(endpoint.post(0, &mut list).unwrap());
+    endpoint.drain()
+}
+
+#[test]
+fn requests_over_a_mistaken_connection_fail() {
+    let mistakes: [Mistake; 3] = [
+        |port, address| {
+            let number = address.number + 0x1000;
+            (port, QueuePairAddress { number, ..address })
+        },
+        |port, address| {
+            let psn = address.psn ^ 1;
+            (port, QueuePairAddress { psn, ..address })
+        },
+        // Of the prefix for documentation.
+        |port, address| {
+            let gid = port.gid.map(|(_, index)| {
+                (
+                    [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+                    index,
+                )
+            });
+            (Port { lid: 0xbffe, gid }, address)
+        },
+    ];
+    thread::scope(|scope| {
+        let all: Vec<_> = mistakes
+            .into_iter()
+            .map(|mistake| scope.spawn(move || post_mistaken(mistake)))
+            .collect();
+        for outcome in all {
+            let status = IBV_WC_RETRY_EXC_ERR;
+            assert_eq!(outcome.join().unwrap(), Err(Error::Failed { status }));
+        }
+    });
 }
 
 #[test]
