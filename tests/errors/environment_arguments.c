@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     EXPECT(MPI_SUCCESS, MPI_Buffer_attach(buffer, sizeof buffer));
     EXPECT(ANY_ERROR, MPI_Buffer_attach(buffer, sizeof buffer));
     EXPECT(MPI_ERR_ARG, MPI_Buffer_detach(NULL, &size));
+    EXPECT(MPI_ERR_ARG, MPI_Get_hw_resource_info(NULL));
     EXPECT(MPI_SUCCESS, MPI_Buffer_detach(&detached, &size));
     CHECK(detached == buffer && size == sizeof buffer, "MPI-5.0 §3.6: the wrong calls changed nothing");
     return expect_finish();

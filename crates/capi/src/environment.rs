@@ -8,7 +8,7 @@ use weft_abi::{
 };
 use weft_abi_macros::mpi;
 use weft_mpi::lifetime::{self, Phase, world};
-use weft_mpi::{CommId, InfoId, memory, process};
+use weft_mpi::{CommId, InfoId, hardware, memory, process};
 
 use crate::argument::Address;
 use crate::entry::Result;
@@ -108,6 +108,12 @@ fn get_library_version(version: OutString, resultlen: Out<c_int>) -> Result<()> 
 #[mpi(Get_processor_name)]
 fn get_processor_name(name: OutString, resultlen: Out<c_int>) -> Result<()> {
     resultlen.set(name.set(system::host_name().as_bytes(), MPI_MAX_PROCESSOR_NAME));
+    Ok(())
+}
+
+#[mpi(Get_hw_resource_info)]
+fn get_hw_resource_info(hw_info: Out<InfoId>) -> Result<()> {
+    hw_info.set(hardware::resources()?);
     Ok(())
 }
 

@@ -5,8 +5,6 @@
 use weft_abi_macros::unsupported;
 
 unsupported! {
-    // 9. Environment
-    Get_hw_resource_info,
     // 11. Process initialization, creation and management
     Close_port, Comm_accept, Comm_connect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
     Open_port, Publish_name, Unpublish_name,

@@ -10,17 +10,6 @@ use crate::info::InfoId;
 use crate::intercomm;
 use crate::process::process;
 
-/// How `MPI_Comm_split_type` is to split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitType {
-    /// `MPI_COMM_TYPE_SHARED`: processes that can share memory.
-    Shared,
-    /// By a hardware resource, of which this library knows none that divides a host.
-    Hardware,
-    /// `MPI_UNDEFINED`.
-    Undefined,
-}
-
 /// Agrees on a number among all processes of `comm`.
 pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     let peers = Peers::all(comm);
@@ -102,12 +91,6 @@ pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId
     members.sort();
     let group = comm.group().part(members.into_iter().map(|(_, rank)| rank));
     derived(&comm, number, group).map(Some)
-}
-
-/// `MPI_Comm_split_type`.
-pub fn split_type(comm: CommId, by: SplitType, key: i32) -> Result<Option<CommId>> {
-    // All processes of a job of this version are on one host.
-    split(comm, (by == SplitType::Shared).then_some(0), key)
 }
 
 /// The ranks in `comm` of a group's processes.

@@ -158,6 +158,20 @@ pub(crate) fn split(comm: &Comm, color: i64, key: i64) -> Result<Option<Comm>> {
     join(&bridge, has_both.then_some((group, remote)))
 }
 
+/// What each process of `comm` gives, of both groups of an inter-communicator, the own one first.
+pub(crate) fn gather_words_of_both<const N: usize>(
+    comm: &Comm,
+    words: [i64; N],
+) -> Result<Vec<[i64; N]>> {
+    let Some((local, remote)) = comm.sides() else {
+        return gather_words(comm, words);
+    };
+    let mut all = gather_words(local, words)?;
+    let theirs = Bridge::of(comm).swap(all.concat(), N * remote.size() as usize)?;
+    all.extend_from_slice(theirs.as_chunks().0);
+    Ok(all)
+}
+
 /// `MPI_Intercomm_merge`.
 pub fn merge(intercomm: CommId, high: bool) -> Result<CommId> {
     let comm = crate::comm::share(intercomm)?;

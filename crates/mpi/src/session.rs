@@ -129,10 +129,14 @@ const PROCESS_SETS: [(&CStr, ProcessSet); 3] = [
 
 impl ProcessSet {
     fn named(name: &CStr) -> Option<ProcessSet> {
+        Some(PROCESS_SETS[ProcessSet::place(name)?].1)
+    }
+
+    /// Where the set of a name stands in the list.
+    fn place(name: &CStr) -> Option<usize> {
         let name = name.to_bytes();
         let mut sets = PROCESS_SETS.iter();
-        let found = sets.find(|(known, _)| known.to_bytes().eq_ignore_ascii_case(name))?;
-        Some(found.1)
+        sets.position(|(known, _)| known.to_bytes().eq_ignore_ascii_case(name))
     }
 
     fn group(self) -> Group {
@@ -143,6 +147,12 @@ impl ProcessSet {
             ProcessSet::Host => Group::listed(job.local_ranks.clone()),
         }
     }
+}
+
+/// The number of a set by its name, and its processes, of which this is one.
+pub(crate) fn process_set(name: &CStr) -> Option<(usize, Group)> {
+    let place = ProcessSet::place(name)?;
+    Some((place, PROCESS_SETS[place].1.group()))
 }
 
 /// `MPI_Session_get_num_psets`.

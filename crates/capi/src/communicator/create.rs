@@ -5,10 +5,11 @@ use std::ffi::{CStr, c_int};
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::collective::idup;
-use weft_mpi::create::{self, SplitType};
+use weft_mpi::create;
 use weft_mpi::error::Handler;
 use weft_mpi::from_group::{self, Making};
-use weft_mpi::{Class, CommId, GroupId, InfoId, Request, comm, info};
+use weft_mpi::split_type::{self, SplitType};
+use weft_mpi::{Class, CommId, GroupId, InfoId, Request, comm};
 
 use crate::entry::{Error, Result};
 use crate::handle::InOut;
@@ -59,28 +60,17 @@ fn comm_split_type(
     info: Option<InfoId>,
     newcomm: Out<Option<CommId>>,
 ) -> Result<()> {
-    let by = split_by(split_type, info)?;
-    newcomm.set(create::split_type(comm, by, key)?);
+    let by = split_by(split_type)?;
+    newcomm.set(split_type::split_type(comm, by, key, info)?);
     Ok(())
 }
 
-/// A guided split is by the resource that the info object names, of which `mpi_shared_memory` stands for the shared
-/// split (MPI-5.0 §7.4.2).
-fn split_by(split_type: c_int, info: Option<InfoId>) -> Result<SplitType> {
-    let resource = match info {
-        Some(info) => info::value(info, c"mpi_hw_resource_type")?,
-        None => None,
-    };
+fn split_by(split_type: c_int) -> Result<SplitType> {
     match split_type {
         MPI_COMM_TYPE_SHARED => Ok(SplitType::Shared),
-        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED
-            if resource.as_deref() == Some(c"mpi_shared_memory") =>
-        {
-            Ok(SplitType::Shared)
-        }
-        MPI_COMM_TYPE_HW_GUIDED | MPI_COMM_TYPE_RESOURCE_GUIDED | MPI_COMM_TYPE_HW_UNGUIDED => {
-            Ok(SplitType::Hardware)
-        }
+        MPI_COMM_TYPE_HW_GUIDED => Ok(SplitType::HardwareGuided),
+        MPI_COMM_TYPE_HW_UNGUIDED => Ok(SplitType::HardwareUnguided),
+        MPI_COMM_TYPE_RESOURCE_GUIDED => Ok(SplitType::ResourceGuided),
         MPI_UNDEFINED => Ok(SplitType::Undefined),
         other => {
             let text = format!("split_type: {other} is no type of split");
