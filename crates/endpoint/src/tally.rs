@@ -6,18 +6,17 @@
 //! the line's count.
 //!
 //! - Where a completion queue has one thread, the count is a plain number of that thread's endpoint.
-//! - Where it has several, any of them may find it. Each line then has a [`Tally`]: all add, its own thread reads. Adding releases
-//!   and reading acquires, so that the thread sees what the request brought although another one took its completion.
-//! - A shared queue pair also has a [`Room`]: the requests that still fit. A thread takes them off before it posts, and puts them back
-//!   if they were not there; who takes the completion puts them back. It is never more than the truth, so the queue never overflows
-//!   (the paper's §V-F: "atomic fetch and decrement the QP-depth value").
+//! - Where it has several, any of them may find it. Each line then has a [`Tally`]: all add, its own thread reads, and sees what the
+//!   request brought although another one took its completion ([`Count`]).
+//! - A shared queue pair also has a [`Room`]: the requests that still fit. A thread takes them off before it posts, and who takes the
+//!   completion puts them back. It is never more than the truth, so the queue never overflows (the paper's §V-F: "atomic fetch and
+//!   decrement the QP-depth value").
+//!
+//! Both are `weft_sync`'s, where their models are.
 
-use std::sync::Arc;
-use std::sync::atomic::{
-    AtomicIsize, AtomicU32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::{Arc, OnceLock};
 
+use weft_sync::{Count, Room};
 use weft_verbs::Completion;
 
 use crate::{Error, Layout};
@@ -59,62 +58,52 @@ pub(crate) fn read(completion: &Completion, lines: usize) -> Result<(usize, u32,
     Ok((line as usize, answers, completion.status()))
 }
 
-/// The count of one line, where others may find its completions. On cache lines of its own.
+/// The counts of one line, where others may find its completions.
 #[derive(Default)]
-#[repr(align(128))]
 pub(crate) struct Tally {
-    completed: AtomicU64,
-    /// The status of the first request that failed, which whoever finds it writes.
-    failed: AtomicU32,
+    completed: Count,
+    /// The status of the first request that failed, by whoever found it.
+    failed: OnceLock<u32>,
     room: Option<Arc<Room>>,
 }
-
-/// Requests that still fit on a shared queue pair.
-#[repr(align(128))]
-pub(crate) struct Room(AtomicIsize);
 
 impl Tally {
     #[inline]
     pub fn take(&self, answers: u32, status: u32) {
         if status != 0 {
-            self.failed.store(status, Release);
+            // Those that follow it were flushed.
+            let _ = self.failed.set(status);
             return;
         }
-        if let Some(Room(free)) = self.room.as_deref() {
-            free.fetch_add(answers as isize, Relaxed);
+        if let Some(room) = &self.room {
+            room.put_back(u64::from(answers));
         }
-        self.completed.fetch_add(u64::from(answers), Release);
+        self.completed.add(u64::from(answers));
     }
 
     #[inline]
     pub fn completed(&self) -> u64 {
-        self.completed.load(Acquire)
+        self.completed.read()
     }
 
     #[inline]
     pub fn check(&self) -> Result<(), Error> {
-        match self.failed.load(Relaxed) {
-            0 => Ok(()),
-            status => Err(Error::Failed { status }),
+        match self.failed.get() {
+            None => Ok(()),
+            Some(&status) => Err(Error::Failed { status }),
         }
     }
 
     /// Takes room for so many requests on a shared queue pair, if it is there; `None` for a queue pair that is not shared.
     #[inline]
     pub fn reserve(&self, requests: usize) -> Option<bool> {
-        let Room(free) = self.room.as_deref()?;
-        let requests = requests as isize;
-        let fits = free.fetch_sub(requests, Relaxed) >= requests;
-        if !fits {
-            free.fetch_add(requests, Relaxed);
-        }
-        Some(fits)
+        Some(self.room.as_ref()?.take(requests as u64))
     }
 
     /// Puts back room for requests that were not posted.
     pub fn give_back(&self, requests: usize) {
-        if let Some(Room(free)) = self.room.as_deref() {
-            free.fetch_add(requests as isize, Relaxed);
+        if let Some(room) = &self.room {
+            room.put_back(requests as u64);
         }
     }
 }
@@ -129,8 +118,8 @@ pub(crate) fn tallies(layout: &Layout) -> Option<Arc<[Tally]>> {
     for thread in 0..layout.threads {
         if thread % layout.queue_pair == 0 {
             let threads = layout.queue_pair.min(layout.threads - thread);
-            let free = (layout.depth * threads) as isize;
-            let room = |_| Arc::new(Room(AtomicIsize::new(free)));
+            let free = (layout.depth * threads) as u64;
+            let room = |_| Arc::new(Room::new(free));
             rooms = (0..layout.queue_pairs_each).map(room).collect();
         }
         let is_shared = layout.queue_pair > 1;
@@ -184,7 +173,9 @@ mod tests {
             ..Category::Static.layout(2)
         };
         let tallies = tallies(&layout).unwrap();
-        tallies[1].take(1, 12);
+        for status in [12, 5] {
+            tallies[1].take(1, status);
+        }
         assert_eq!(tallies[0].check(), Ok(()));
         assert_eq!(tallies[1].check(), Err(Error::Failed { status: 12 }));
         assert_eq!(tallies[1].completed(), 0);
