@@ -181,7 +181,7 @@ def main():
     print("\nLeft out (tests/mpi4py/skipped.txt):")
     for _, pattern, reason in options_to_skip():
         print(f"        {pattern}: {reason}")
-    print("        dynamic processes: chapter 11 of MPI-5.0 is implemented without them")
+    print("        spawning: dynamic processes (chapter 11) are not implemented")
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
     return 1 if failures else 0

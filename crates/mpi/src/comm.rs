@@ -24,8 +24,10 @@ use crate::topology::Topology;
 pub(crate) use held::Held;
 use held::Holders;
 
-/// Tags of collective operations are below this, those of persistent ones from here on to twice as much.
-const PERSISTENT_TAGS: u32 = 1 << 30;
+/// Tags of blocking collective operations are below this.
+const NONBLOCKING_TAGS: u32 = 1 << 29;
+/// Those of nonblocking ones are below this, those of persistent ones from here on to twice as much.
+const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
 const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::TAG_UB as u32);
 
 /// Names a communicator. Two are predefined.
@@ -76,6 +78,8 @@ pub struct Comm {
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
+    /// Nonblocking ones, for theirs.
+    nonblocking: AtomicU32,
     /// Persistent collective operations prepared, for theirs.
     persistent: AtomicU32,
     holders: Holders,
@@ -95,6 +99,7 @@ impl Comm {
             hints: Mutex::default(),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
+            nonblocking: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
             holders: Holders::default(),
             attributes: Attributes::new(Holder::Comm),
@@ -233,9 +238,16 @@ impl Comm {
         name.clone_into(&mut self.name.lock());
     }
 
-    /// A tag for the next collective operation, the same on all processes as they call them in one order.
+    /// A tag for the next blocking collective operation, the same on all processes as they call them in one order.
     pub(crate) fn next_operation(&self) -> u32 {
-        self.operations.fetch_add(1, Ordering::Relaxed) % PERSISTENT_TAGS
+        self.operations.fetch_add(1, Ordering::Relaxed) % NONBLOCKING_TAGS
+    }
+
+    /// A tag for the next nonblocking one. Of a row of their own: blocking operations never match them (MPI-5.0 §6.12),
+    /// and there are programs, correct with libraries that have two rows, that do not call both kinds in one order.
+    pub(crate) fn next_nonblocking(&self) -> u32 {
+        let number = self.nonblocking.fetch_add(1, Ordering::Relaxed);
+        NONBLOCKING_TAGS + number % NONBLOCKING_TAGS
     }
 
     /// A tag for a persistent collective operation, which no other has while 2^30 are prepared.

@@ -101,13 +101,17 @@ impl Generalized {
         self.functions.query()
     }
 
-    /// Ends a complete request: its status, with the code of the last function called (MPI-5.0 §13.2).
+    /// Ends a complete request: its status, with the code of the last function that failed. MPI-5.0 §13.2 has the free
+    /// function's code returned; where that succeeds, the query function's would be lost.
     pub fn finish(&self, request: Request) -> Status {
         let queried = self.functions.query();
         process().engine.finish(self.id);
         let freed = self.end(request);
-        let status = queried.unwrap_or(Status::EMPTY);
-        match freed {
+        let (status, queried) = match queried {
+            Ok(status) => (status, Ok(())),
+            Err(error) => (Status::EMPTY, Err(error)),
+        };
+        match freed.and(queried) {
             Ok(()) => status,
             Err(error) => Status {
                 class: error.class,

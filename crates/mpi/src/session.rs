@@ -171,23 +171,24 @@ pub fn nth_set(id: SessionId, n: i32) -> Result<&'static CStr> {
     })
 }
 
+fn set_named(name: &CStr) -> Result<ProcessSet> {
+    ProcessSet::named(name).ok_or_else(|| {
+        let what = format_args!("{name:?} is no process set");
+        argument(Class::Arg, "pset_name", what)
+    })
+}
+
 /// `MPI_Session_get_pset_info`.
 pub fn set_info(id: SessionId, name: &CStr) -> Result<InfoId> {
     check(id)?;
-    let set = ProcessSet::named(name).ok_or_else(|| {
-        let what = format_args!("{name:?} is no process set");
-        argument(Class::Arg, "pset_name", what)
-    })?;
-    let size = set.group().size().to_string();
+    let size = set_named(name)?.group().size().to_string();
     info::create_with(&[(c"mpi_size", &size)])
 }
 
-/// `MPI_Group_from_session_pset`: no group if there is no such set (MPI-5.0 §7.3.2).
-pub fn group(id: SessionId, name: &CStr) -> Result<Option<GroupId>> {
+/// `MPI_Group_from_session_pset`.
+pub fn group(id: SessionId, name: &CStr) -> Result<GroupId> {
     check(id)?;
-    let set = ProcessSet::named(name);
-    let group = set.map(|set| set.group().derived_from(Some(id)));
-    group.map(group::register).transpose()
+    group::register(set_named(name)?.group().derived_from(Some(id)))
 }
 
 #[cfg(test)]

@@ -68,8 +68,10 @@ static void sets(MPI_Session session)
     }
     CHECK(world == 1 && self == 1, "MPI-5.0 §11.3.2");
     MPI_Group none;
-    MPI_Group_from_session_pset(session, "mpi://NOWHERE", &none);
+    MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://NOWHERE", &none), MPI_ERR_ARG, "a set that there is not");
     CHECK(none == MPI_GROUP_NULL, "MPI-5.0 §7.3.2");
+    MPI_Session_set_errhandler(session, MPI_ERRORS_ARE_FATAL);
 }
 
 /* A group of every second process, and what is left of the world; both at once. */

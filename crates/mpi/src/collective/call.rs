@@ -76,7 +76,7 @@ impl<P: Plan> Call<P> {
 
     /// The nonblocking form (MPI-5.0 §6.12).
     pub fn begin(self) -> Result<Request> {
-        let tags = Tags::next(&self.comm, Comm::next_operation);
+        let tags = Tags::next(&self.comm, Comm::next_nonblocking);
         let prepared = Prepared(Arc::new(Inner {
             comm: Held::new(self.comm),
             plan: self.plan.kept(),
