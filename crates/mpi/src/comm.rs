@@ -70,6 +70,8 @@ pub struct Comm {
     rank: u32,
     /// Whom a rank of its messages names: its own group, or the remote one of an inter-communicator.
     peers: Group,
+    /// Of the group that this process is in.
+    size: u32,
     /// An inter-communicator's own group: an intra-communicator that has no handle, for what the group does by itself.
     local: Option<Arc<Comm>>,
     topology: Option<Arc<Topology>>,
@@ -92,6 +94,7 @@ impl Comm {
         Comm {
             number: AtomicU32::new(number),
             rank,
+            size: group.size(),
             peers: group,
             local: None,
             topology: None,
@@ -109,6 +112,7 @@ impl Comm {
     /// The inter-communicator of an agreed number between `local` and the processes of `remote`.
     pub(crate) fn inter(number: u32, local: Arc<Comm>, remote: Group) -> Comm {
         let mut comm = Comm::new(number, local.rank, remote, c"");
+        comm.size = local.size;
         comm.local = Some(local);
         comm
     }
@@ -141,7 +145,7 @@ impl Comm {
 
     #[inline]
     pub fn size(&self) -> u32 {
-        self.group().size()
+        self.size
     }
 
     /// How many ranks its messages may name: its size, or that of an inter-communicator's remote group.

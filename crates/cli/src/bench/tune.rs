@@ -146,6 +146,7 @@ mod tests {
             ("bcast/table", 8, 1.0),
             ("bcast/linear", 8, 2.0),
             ("bcast/linear", 8, 4.0),
+            ("bcast/linear", 8, 3.0),
             ("bcast/linear", 64, 5.0),
             ("bcast/linear", 99, 5.0),
             ("reduce/table", 8, 6.0),

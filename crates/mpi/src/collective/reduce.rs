@@ -2,7 +2,7 @@
 
 use weft_collective::inter::{self, Sides};
 use weft_collective::{Channel, Reduction, Shares};
-use weft_datatype::Datatype;
+use weft_datatype::{Datatype, Op, Predefined};
 
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
@@ -23,6 +23,17 @@ pub struct Reduce {
     pub count: i64,
     pub datatype: TypeId,
     pub op: OpId,
+}
+
+impl Reduce {
+    /// Of a process that neither gives nor gets anything.
+    const NOTHING: Reduce = Reduce {
+        input: Some(std::ptr::null()),
+        output: std::ptr::null_mut(),
+        count: 0,
+        datatype: TypeId::predefined(Predefined::Int32),
+        op: OpId::Predefined(Op::Sum),
+    };
 }
 
 /// A reduction's arguments, checked.
@@ -63,9 +74,6 @@ impl Reduce {
             if input == self.output {
                 check_aliased(true, count > 0)?;
             }
-        }
-        if !significant.input && !significant.output {
-            datatype.memory(self.output, count)?;
         }
         Ok(Operands {
             op,
@@ -116,6 +124,11 @@ pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceT
     let significant = Significant {
         input: root.has_leaf(),
         output: root.is_me(),
+    };
+    // Beside the root no argument counts (MPI-5.0 §6.9.1).
+    let arguments = match significant.input || significant.output {
+        true => arguments,
+        false => Reduce::NOTHING,
     };
     let operands = arguments.check(&comm, significant)?;
     Ok(Call::new(comm, ReduceToRoot { operands, root }))
