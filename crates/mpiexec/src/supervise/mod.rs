@@ -41,6 +41,9 @@ const REPORT_TIME: Duration = Duration::from_secs(2);
 /// For ranks to clean up between SIGTERM and SIGKILL.
 const GRACE_TIME: Duration = Duration::from_secs(2);
 /// For a rank's wrapper to end by itself after the MPI program within it has.
+/// The longest that a rank's exit code waits for the end of another that is ending, and how long between two looks.
+const CAUSE_TIME: Duration = Duration::from_millis(200);
+const CAUSE_LOOK_TIME: Duration = Duration::from_micros(200);
 const WRAPPER_TIME: Duration = Duration::from_secs(1);
 /// For what ranks have left running, between SIGTERM and SIGKILL.
 const LEFTOVER_TIME: Duration = Duration::from_millis(500);
@@ -293,8 +296,15 @@ impl Supervisor<'_> {
 
     fn reap(&mut self) {
         let mut all = Vec::new();
-        while let Reaped::Child(pid, ended) = sys::reap() {
-            all.push((pid, ended));
+        let until = Instant::now() + CAUSE_TIME;
+        loop {
+            while let Reaped::Child(pid, ended) = sys::reap() {
+                all.push((pid, ended));
+            }
+            if !self.may_have_a_cause(&all) || Instant::now() > until {
+                break;
+            }
+            std::thread::sleep(CAUSE_LOOK_TIME);
         }
         // The kernel answers in no order of time; who was killed did not fail because of another.
         all.sort_by_key(|(_, ended)| !matches!(ended, Ended::Signal(_)));
@@ -308,6 +318,21 @@ impl Supervisor<'_> {
                 self.rank_ended(rank as u32, ended);
             }
         }
+    }
+
+    /// Whether the only failures among these ends are exit codes while another rank is just ending: that one may have been
+    /// killed before, which they noticed, and is told first.
+    fn may_have_a_cause(&self, all: &[(libc::pid_t, Ended)]) -> bool {
+        let failed = |(_, ended): &(_, Ended)| matches!(ended, Ended::Code(code) if *code != 0);
+        let signalled = |(_, ended): &(_, Ended)| matches!(ended, Ended::Signal(_));
+        let reaped = |pid| all.iter().any(|(other, _)| *other == pid);
+        self.ending.phase() == Phase::Running
+            && all.iter().any(failed)
+            && !all.iter().any(signalled)
+            && self
+                .ranks
+                .iter()
+                .any(|rank| rank.is_running() && !reaped(rank.pid) && rank.is_ending())
     }
 
     fn rank_ended(&mut self, number: u32, ended: Ended) {
