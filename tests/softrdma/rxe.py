@@ -11,6 +11,8 @@ from stand import Failure, kill_all, require
 
 # What rxe does not have.
 LACKS = {"alloc_buf", "domains", "last_wqe", "xrc", "xrc_requests"}
+# Not asked there: packets behind the expected number end a request on an adapter, and never on rxe.
+DIFFERS = {"psn"}
 
 # (name, command) of an exchange; `{port}` and `{host}` are filled in. The guest is little and slow: short runs. perftest takes
 # the peer's number of outstanding reads for its own, unless it is told one (-o) that both have.
@@ -170,7 +172,7 @@ def cases(stand):
     if stand.quick:
         return
     judge = Session(lambda: oracle(stand))
-    for name in semantics.names():
+    for name in sorted(set(semantics.names()) - DIFFERS):
         yield f"rxe: {name} on the kernel's device", lambda n=name: judged(judge, n)
     for words, session in (
         ("asks us", Session(lambda: ours_serve(stand))),
