@@ -2,6 +2,7 @@
 
 use super::job::{self, End};
 use super::library::{Layout, Library};
+use super::record::Line;
 use super::rounds::{self, Failure, Plan, Progress};
 use super::stats::{binary, median, three_digits};
 use super::table::align;
@@ -44,14 +45,17 @@ pub fn run(plan: &Plan, library: &Library, progress: Progress) -> Result<String,
         command.args(["--sizes", &rounds::list(&plan.points)]);
         command.args(["--seconds", &plan.seconds.to_string()]);
         let outcome = job::run(command, patience(plan.limit_seconds), |line| {
-            if let Some((series, x, value)) = point(line) {
+            if let Some(Line::Point {
+                series, x, median, ..
+            }) = Line::parse(line)
+            {
                 progress(&format!(
                     "round {}/{} {series}, {} bytes",
                     round + 1,
                     plan.rounds,
                     binary(x)
                 ));
-                add(&mut operations, &plan.points, &series, x, value);
+                add(&mut operations, &plan.points, &series, x, median);
             }
         })?;
         match outcome.end {
@@ -70,13 +74,6 @@ pub fn run(plan: &Plan, library: &Library, progress: Progress) -> Result<String,
     }
     let tables: Vec<String> = operations.iter().map(|one| render(one, plan)).collect();
     Ok(tables.join("\n"))
-}
-
-/// (operation/algorithm, bytes, median) of a line.
-fn point(line: &str) -> Option<(String, u64, f64)> {
-    let object: serde_json::Value = serde_json::from_str(line).ok()?;
-    let series = object["series"].as_str()?.to_string();
-    Some((series, object["x"].as_u64()?, object["median"].as_f64()?))
 }
 
 fn add(operations: &mut Vec<Operation>, points: &[u64], series: &str, x: u64, value: f64) {
