@@ -1,96 +1,53 @@
-//! Accumulates (MPI-5.0 §12.3.4, §12.3.5). They are over when they return, so a request is complete.
+//! Accumulates (MPI-5.0 §12.3.4, §12.3.5).
 
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
 use weft_mpi::window::{self, Epoch};
-use weft_mpi::{OpId, Request, TypeId, WindowId};
+use weft_mpi::{OpId, TypeId, WindowId};
 
 use super::target;
 use crate::argument::Address;
 use crate::entry::Result;
-use crate::output::Out;
 
-#[mpi(Accumulate)]
-fn accumulate(
-    origin_addr: Address,
-    origin_count: i64,
-    origin_datatype: TypeId,
-    target_rank: c_int,
-    target_disp: i64,
-    target_count: i64,
-    target_datatype: TypeId,
-    op: OpId,
-    win: WindowId,
-) -> Result<()> {
-    let origin = origin_addr.buffer(origin_count, origin_datatype);
-    let target = target(target_rank, target_disp, target_count, target_datatype);
-    window::accumulate(win, origin, target, op, Epoch::Any)
-}
+accesses! {
+    #[mpi(Accumulate, Raccumulate)]
+    fn accumulate(
+        origin_addr: Address,
+        origin_count: i64,
+        origin_datatype: TypeId,
+        target_rank: c_int,
+        target_disp: i64,
+        target_count: i64,
+        target_datatype: TypeId,
+        op: OpId,
+        win: WindowId,
+    ) in epoch {
+        let origin = origin_addr.buffer(origin_count, origin_datatype);
+        let target = target(target_rank, target_disp, target_count, target_datatype);
+        window::accumulate(win, origin, target, op, epoch)
+    }
 
-#[mpi(Raccumulate)]
-fn raccumulate(
-    origin_addr: Address,
-    origin_count: i64,
-    origin_datatype: TypeId,
-    target_rank: c_int,
-    target_disp: i64,
-    target_count: i64,
-    target_datatype: TypeId,
-    op: OpId,
-    win: WindowId,
-    request: Out<Request>,
-) -> Result<()> {
-    let origin = origin_addr.buffer(origin_count, origin_datatype);
-    let target = target(target_rank, target_disp, target_count, target_datatype);
-    window::accumulate(win, origin, target, op, Epoch::Passive)?;
-    request.set(Request::COMPLETE);
-    Ok(())
-}
-
-#[mpi(Get_accumulate)]
-fn get_accumulate(
-    origin_addr: Address,
-    origin_count: i64,
-    origin_datatype: TypeId,
-    result_addr: Address,
-    result_count: i64,
-    result_datatype: TypeId,
-    target_rank: c_int,
-    target_disp: i64,
-    target_count: i64,
-    target_datatype: TypeId,
-    op: OpId,
-    win: WindowId,
-) -> Result<()> {
-    let origin = origin_addr.buffer(origin_count, origin_datatype);
-    let result = result_addr.buffer(result_count, result_datatype);
-    let target = target(target_rank, target_disp, target_count, target_datatype);
-    window::get_accumulate(win, origin, result, target, op, Epoch::Any)
-}
-
-#[mpi(Rget_accumulate)]
-fn rget_accumulate(
-    origin_addr: Address,
-    origin_count: i64,
-    origin_datatype: TypeId,
-    result_addr: Address,
-    result_count: i64,
-    result_datatype: TypeId,
-    target_rank: c_int,
-    target_disp: i64,
-    target_count: i64,
-    target_datatype: TypeId,
-    op: OpId,
-    win: WindowId,
-    request: Out<Request>,
-) -> Result<()> {
-    let origin = origin_addr.buffer(origin_count, origin_datatype);
-    let result = result_addr.buffer(result_count, result_datatype);
-    let target = target(target_rank, target_disp, target_count, target_datatype);
-    window::get_accumulate(win, origin, result, target, op, Epoch::Passive)?;
-    request.set(Request::COMPLETE);
-    Ok(())
+    #[mpi(Get_accumulate, Rget_accumulate)]
+    fn get_accumulate(
+        origin_addr: Address,
+        origin_count: i64,
+        origin_datatype: TypeId,
+        result_addr: Address,
+        result_count: i64,
+        result_datatype: TypeId,
+        target_rank: c_int,
+        target_disp: i64,
+        target_count: i64,
+        target_datatype: TypeId,
+        op: OpId,
+        win: WindowId,
+    ) in epoch {
+        let origin = origin_addr.buffer(origin_count, origin_datatype);
+        let result = result_addr.buffer(result_count, result_datatype);
+        let target = target(target_rank, target_disp, target_count, target_datatype);
+        window::get_accumulate(win, origin, result, target, op, epoch)
+    }
 }
 
 #[mpi(Fetch_and_op)]

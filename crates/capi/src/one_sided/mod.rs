@@ -1,5 +1,34 @@
 //! One-sided communication (MPI-5.0 chapter 12), and what chapter 7 says of windows.
 
+/// An access's two forms: the plain one, allowed in every epoch, and the one with a request (§12.3.5), allowed in a
+/// passive one only. The access is done when it returns, so that its request is complete at once.
+macro_rules! accesses {
+    ($(
+        #[mpi($plain:ident, $requested:ident)]
+        fn $module:ident($($parameter:ident: $type:ty,)*) in $epoch:ident $access:block
+    )*) => {$(
+        mod $module {
+            use super::*;
+            use crate::output::Out;
+            use weft_mpi::Request;
+
+            #[mpi($plain)]
+            fn plain($($parameter: $type,)*) -> Result<()> {
+                let $epoch = Epoch::Any;
+                $access
+            }
+
+            #[mpi($requested)]
+            fn requested($($parameter: $type,)* request: Out<Request>) -> Result<()> {
+                let $epoch = Epoch::Passive;
+                $access?;
+                request.set(Request::COMPLETE);
+                Ok(())
+            }
+        }
+    )*};
+}
+
 mod accumulate;
 mod attribute;
 mod create;
