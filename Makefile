@@ -5,7 +5,7 @@ prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check bench build install uninstall test lint conformance robustness costs loom tsan asan valgrind \
+.PHONY: help demo check bench build install uninstall test lint conformance robustness slurm costs loom tsan asan valgrind \
 	softrdma-interop mpi4py header-check symbols coverage peers clean staged
 
 help: ## this list
@@ -50,6 +50,10 @@ conformance: staged ## the C programs by chapter of the standard, at 1, 2, 4 and
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full
+
+slurm: staged ## under Slurm's srun, in a cluster of one node that the test starts and stops
+	@scripts/setup.sh slurm
+	python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness --filter Slurm
 
 costs: staged ## instructions, locks, allocations and system calls per message, against the recorded ones
 	python3 tests/costs/run.py --prefix $(prefix) --build build/check/costs

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh demo|check|bench|sanitize|valgrind|softrdma|mpi4py: installs what that target needs and this machine lacks.
+# setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py: installs what that target needs and this machine lacks.
 # As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
 set -eu
 
@@ -55,13 +55,23 @@ softrdma)
     need busybox busybox-static
     [ -f /etc/libibverbs.d/rxe.driver ] || missing="$missing ibverbs-providers"
     ;;
+slurm)
+    need_venv
+    PATH=$PATH:/usr/sbin:/sbin
+    need slurmctld slurmctld
+    need slurmd slurmd
+    need srun slurm-client
+    need munged munge
+    # Slurm's plugin opens the name that Debian puts into the development package.
+    [ -e "/usr/lib/$(uname -m)-linux-gnu/libpmix.so" ] || missing="$missing libpmix-dev"
+    ;;
 mpi4py)
     need_venv
     # The header that extension modules are compiled with.
     python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
         missing="$missing python3-dev"
     ;;
-*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|mpi4py" >&2; exit 2 ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py" >&2; exit 2 ;;
 esac
 [ -n "$missing" ] || exit 0
 

@@ -16,6 +16,7 @@ import sys
 import interoperation
 import kill
 import load
+import slurm
 import surroundings
 from jobs import Site, run_case, sum_up
 
@@ -45,7 +46,7 @@ def main():
         full=options.full,
     )
     verdicts = []
-    for module in (interoperation, surroundings, load, kill):
+    for module in (interoperation, slurm, surroundings, load, kill):
         for name, case in module.cases(site):
             if re.search(options.filter, name):
                 verdicts.append(run_case(name, case))
