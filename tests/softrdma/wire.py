@@ -28,6 +28,14 @@ def pingpong(stand, kind, options, faults=""):
             require("iters in" in output and "invalid data" not in output, output)
 
 
+def endings(stand, seeds):
+    """The example's sides end as soon as they have everything, and with them who would acknowledge a second time."""
+    options = ["-d", "softrdma0", "-g", "1", "-s", "20000", "-n", "3", "-c"]
+    with Cable() as cable:
+        for seed in range(seeds):
+            tools(stand, cable, ["ibv_rc_pingpong", *options], BAD_WIRE.replace("seed=7", f"seed={seed}"))
+
+
 def xsrq(stand, options):
     with Cable() as cable:
         tools(stand, cable, ["ibv_xsrq_pingpong", "-d", "softrdma0", "-g", "1", *options])
@@ -87,6 +95,7 @@ def cases(stand):
     yield "wire: ib_send_bw XRC at 5 % loss", lambda: perftest(stand, "ib_send_bw", ["-c", "XRC", "-n", "100"], BAD_WIRE)
     yield "wire: ib_atomic_bw XRC at 5 % loss", lambda: perftest(stand, "ib_atomic_bw", ["-c", "XRC", "-n", "200"], BAD_WIRE)
     yield "wire: rc pingpong at 5 % loss", lambda: pingpong(stand, "rc", ["-s", "20000", "-n", "200", "-c"], BAD_WIRE)
+    yield "wire: rc pingpong at 5 % loss, 30 endings", lambda: endings(stand, 30)
     yield "wire: ib_write_bw at 5 % loss", lambda: perftest(stand, "ib_write_bw", ["-n", "100"], BAD_WIRE)
     yield "wire: ib_read_bw at 5 % loss", lambda: perftest(stand, "ib_read_bw", ["-n", "100"], BAD_WIRE)
     yield "wire: ib_atomic_bw at 5 % loss", lambda: perftest(stand, "ib_atomic_bw", ["-n", "200"], BAD_WIRE)

@@ -135,6 +135,13 @@ impl Connection {
         batch.len() > before
     }
 
+    /// The queue pair is about to go: puts what its responder still has to say into the batch.
+    pub fn part(&mut self, batch: &mut Batch, host: &mut impl Host) {
+        if let Some(responder) = &mut self.responder {
+            responder.part(batch, host);
+        }
+    }
+
     /// When [`expire`](Self::expire) is to be called, unless something else happens first.
     pub fn deadline(&self) -> Option<u64> {
         self.requester.as_ref()?.deadline()

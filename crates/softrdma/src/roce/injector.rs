@@ -108,6 +108,11 @@ impl Injector {
         self.kept.peek().map(|Reverse(kept)| kept.due)
     }
 
+    /// When the last of them does.
+    pub fn last_deadline(&self) -> Option<u64> {
+        self.kept.iter().map(|Reverse(kept)| kept.due).max()
+    }
+
     /// Puts what leaves by now into `out`.
     pub fn release(&mut self, now: u64, out: &mut Batch) {
         while let Some(top) = self.kept.peek_mut()

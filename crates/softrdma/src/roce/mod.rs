@@ -20,7 +20,8 @@
 //! a datagram arrives   port.receive(&mut inbox); for each of inbox: the queue pair of view.destination_qpn():
 //!                      connection.receive(now, source, &view, &mut host); when the inbox is empty: pump
 //! deadline() passed    connection.expire(now, &mut host); pump
-//! to ERR, RESET        connection.flush(&mut host); what the peer must still hear (a NAK) goes out by pump
+//! to ERR               connection.flush(&mut host); what the peer must still hear (a NAK) goes out by pump
+//! to RESET, destroyed  connection.part(&mut batch, &mut host); port.send(now, &mut batch); port.settle()
 //! pump                 while connection.transmit(now, &mut batch, &mut host) { port.send(now, &mut batch) }
 //! ```
 //! `transmit` says whether it put anything into the batch. Acknowledgements are coalesced between two calls of

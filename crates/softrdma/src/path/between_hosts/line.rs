@@ -55,6 +55,16 @@ impl State {
         Some(result)
     }
 
+    /// Says the last that the peer must hear of this end.
+    fn part(&mut self, qp: &'static Qp) {
+        let Some(port) = qp.context.process.port.opened() else {
+            return;
+        };
+        let mut batch = std::mem::take(&mut self.batch);
+        self.call(qp, |connection, hands| connection.part(&mut batch, hands));
+        port.send(clock::monotonic_ns(), &mut batch);
+    }
+
     /// Sends all that may go out.
     fn pump(&mut self, qp: &'static Qp, now: u64) {
         let Some(port) = qp.context.process.port.opened() else {
@@ -269,14 +279,26 @@ impl Qp {
         state.pump(self, clock::monotonic_ns());
     }
 
-    /// The state RESET: nothing more is heard of what the protocol had.
+    /// An XRC target that this process closes: it may be the last that has it.
+    pub fn part_target(&'static self) {
+        if let Some(port) = self.context.process.port.opened() {
+            targets::part(self, port);
+            super::see_off(port);
+        }
+    }
+
+    /// The state RESET, or the end: nothing more is heard of what the protocol had.
     pub fn hang_up(&'static self) {
         if self.kind == QpKind::XrcRecv {
             return targets::close(self);
         }
         let mut state = self.line.state();
+        state.part(self);
         *state = State::default();
         drop(state);
+        if let Some(port) = self.context.process.port.opened() {
+            super::see_off(port);
+        }
         if let Some(agent) = self.context.process.agent_if_started() {
             agent.desk().ports.forget(self);
         }

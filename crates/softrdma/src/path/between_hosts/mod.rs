@@ -13,11 +13,13 @@ mod targets;
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use weft_verbs_abi::*;
 
 use self::targets::Targets;
 use super::agent::Agent;
+use super::clock;
 use super::process::Process;
 use crate::fabric::{FABRIC_SLOT, Number};
 use crate::roce::packet::View;
@@ -68,6 +70,23 @@ pub struct Ports {
     inbox: Option<Inbox>,
     lines: Vec<&'static Qp>,
     targets: Targets,
+}
+
+/// The process may be about to end, and with it its agent: waits until packets that were kept back have left.
+fn see_off(port: &Port) {
+    /// Nobody is kept longer by a wire that is slow on request.
+    const LONGEST: Duration = Duration::from_millis(100);
+    let begin = clock::monotonic_ns();
+    let last = port.last_deadline();
+    while let Some(last) = last
+        && clock::monotonic_ns() <= last
+        && clock::monotonic_ns() - begin < LONGEST.as_nanos() as u64
+    {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    if last.is_some() || port.wants_writable() {
+        port.flush(clock::monotonic_ns());
+    }
 }
 
 /// How soon to try again when the socket took no more.

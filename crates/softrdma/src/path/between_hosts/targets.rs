@@ -12,6 +12,7 @@ use weft_verbs_abi::*;
 use super::exposed::{self, Exposed};
 use crate::fabric::target::{Found, Target, WORDS};
 use crate::fabric::{FABRIC_SLOT, Number, PATIENT, Peer, QpRecord, Reach};
+use crate::path::clock;
 use crate::path::letter::{self, Trouble};
 use crate::path::process::Process;
 use crate::path::receiver::Receiver;
@@ -190,6 +191,15 @@ pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
     let kept = fresh.keep().ok_or(Errno::EINVAL)?;
     target.open(generation, path.remote, path.mtu, &kept);
     Ok(())
+}
+
+/// Says the last that the peer must hear of a target, which stays as it is.
+pub fn part(qp: &Qp, port: &Port) {
+    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+        let mut batch = Batch::new();
+        taken.connection.part(&mut batch, &mut taken.hands);
+        port.send(clock::monotonic_ns(), &mut batch);
+    }
 }
 
 /// The states ERR and RESET, by who has the queue pair open.

@@ -153,6 +153,14 @@ impl Port {
         self.pending().injector.deadline()
     }
 
+    /// When the last packet that is kept back now will have left.
+    pub fn last_deadline(&self) -> Option<u64> {
+        if !self.detour.load(Ordering::Relaxed) {
+            return None;
+        }
+        self.pending().injector.last_deadline()
+    }
+
     /// Should somebody wait for the socket to become writable, and then flush?
     pub fn wants_writable(&self) -> bool {
         self.detour.load(Ordering::Relaxed) && !self.pending().backlog.is_empty()

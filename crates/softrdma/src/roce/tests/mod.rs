@@ -6,6 +6,7 @@ mod hostile;
 mod injection;
 mod oracle;
 pub(super) mod pair;
+mod parting;
 mod replay;
 pub(super) mod side;
 mod unreliable;

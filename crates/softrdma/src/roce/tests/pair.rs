@@ -137,6 +137,41 @@ impl Pair {
         self.injectors[1].set_link_down(down);
     }
 
+    /// Packet by packet, until the sides are as wanted: what has come last is not answered yet.
+    pub fn run_until(&mut self, reached: impl Fn(&[Side; 2]) -> bool) {
+        while !reached(&self.sides) {
+            self.now = self.next_time().map_or(self.now, |next| next.max(self.now));
+            self.pass_time();
+            for at in 0..2 {
+                while !reached(&self.sides)
+                    && let Some(bytes) = self.arriving[at].pop_front()
+                {
+                    self.receive(at, bytes);
+                }
+                if reached(&self.sides) {
+                    return;
+                }
+                self.transmit(at);
+            }
+        }
+    }
+
+    /// A side's queue pair is destroyed, having said its last or not. Packets to it stay unheard.
+    pub fn leave(&mut self, at: usize, parts: bool) {
+        let mut batch = Batch::new();
+        if parts {
+            self.connections[at].part(&mut batch, &mut self.sides[at]);
+        }
+        self.send(at, &mut batch);
+        let path = Path {
+            local: ADDRESSES[at],
+            remote: ADDRESSES[at],
+            remote_qpn: 0,
+            mtu: 256,
+        };
+        self.connections[at] = Connection::new(Service::Reliable, path, None);
+    }
+
     /// Until nothing more happens of itself, or this much time has passed.
     pub fn run(&mut self, limit_ns: u64) {
         let end = self.now + limit_ns;
@@ -146,13 +181,43 @@ impl Pair {
                 return;
             };
             self.now = self.now.max(next);
-            for at in 0..2 {
-                self.connections[at].expire(self.now, &mut self.sides[at]);
-                let mut out = Batch::new();
-                self.injectors[at].release(self.now, &mut out);
-                self.deliver(at, &out);
-            }
+            self.pass_time();
         }
+    }
+
+    fn pass_time(&mut self) {
+        for at in 0..2 {
+            self.connections[at].expire(self.now, &mut self.sides[at]);
+            let mut out = Batch::new();
+            self.injectors[at].release(self.now, &mut out);
+            self.deliver(at, &out);
+        }
+    }
+
+    fn receive(&mut self, at: usize, bytes: Vec<u8>) {
+        let bytes = self.tampered(bytes);
+        let Ok(view) = View::parse(&bytes) else {
+            return assert!(self.tamper.is_some(), "a valid packet");
+        };
+        let source = ADDRESSES[1 - at];
+        self.connections[at].receive(self.now, source, &view, &mut self.sides[at]);
+    }
+
+    fn transmit(&mut self, at: usize) -> bool {
+        let mut moved = false;
+        let mut batch = Batch::new();
+        while self.connections[at].transmit(self.now, &mut batch, &mut self.sides[at]) {
+            self.send(at, &mut batch);
+            moved = true;
+        }
+        moved
+    }
+
+    fn send(&mut self, at: usize, batch: &mut Batch) {
+        let mut out = Batch::new();
+        self.sent[at] += batch.len();
+        self.injectors[at].pass(self.now, batch, &mut out);
+        self.deliver(at, &out);
     }
 
     /// Only the packets that can move without time passing.
@@ -161,17 +226,7 @@ impl Pair {
         for at in 0..2 {
             self.largest_burst = self.largest_burst.max(self.arriving[at].len());
             for bytes in std::mem::take(&mut self.arriving[at]) {
-                let bytes = self.tampered(bytes);
-                let Ok(view) = View::parse(&bytes) else {
-                    assert!(self.tamper.is_some(), "a valid packet");
-                    continue;
-                };
-                self.connections[at].receive(
-                    self.now,
-                    ADDRESSES[1 - at],
-                    &view,
-                    &mut self.sides[at],
-                );
+                self.receive(at, bytes);
                 moved = true;
             }
             if at == 1
@@ -180,14 +235,7 @@ impl Pair {
             {
                 self.hand_over();
             }
-            let mut batch = Batch::new();
-            while self.connections[at].transmit(self.now, &mut batch, &mut self.sides[at]) {
-                let mut out = Batch::new();
-                self.sent[at] += batch.len();
-                self.injectors[at].pass(self.now, &mut batch, &mut out);
-                self.deliver(at, &out);
-                moved = true;
-            }
+            moved |= self.transmit(at);
         }
         self.hand_over();
         moved

@@ -377,6 +377,7 @@ fn destroy(qp: &'static Qp) -> Result {
     let process = qp.context.process;
     let processes = process.fabric.processes();
     if qp.kind == QpKind::XrcRecv {
+        qp.part_target();
         process
             .fabric
             .domains()
@@ -387,6 +388,7 @@ fn destroy(qp: &'static Qp) -> Result {
         qp.record().state.store(IBV_QPS_RESET, Ordering::Release);
         qp.drain();
         qp.clear();
+        qp.hang_up();
         // A poll that has a completion of this queue pair in hand is inside the queue.
         match qp.send_cq {
             Some(cq) => cq.sweep(qp.number.bits(), || process.leave_queue_pair(qp)),
