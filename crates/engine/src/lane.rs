@@ -17,6 +17,7 @@ use crate::Engine;
 use crate::counts::Tally;
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
+use crate::put_off::PutOff;
 use crate::slot::{NIL, OF_LANE, Slot};
 use crate::slots::Slots;
 use crate::throttle::Throttle;
@@ -39,6 +40,8 @@ pub(crate) struct Core {
     pub me: Peer,
     pub slots: Arc<Slots>,
     pub matching: Matching<Posted, Unexpected>,
+    /// Empty whenever anybody but a receive is inside.
+    pub put_off: PutOff,
     pub outbound: Outbound,
     pub throttle: Throttle,
     /// What an arrival asks of the endpoint, which is busy delivering it.
@@ -89,6 +92,7 @@ impl<E: Endpoint> Lane<E> {
             me,
             slots,
             matching: Matching::new(),
+            put_off: PutOff::default(),
             outbound: Outbound::new(peers),
             throttle: Throttle::new(peers),
             actions: Vec::new(),
@@ -106,9 +110,19 @@ impl<E: Endpoint> Lane<E> {
         }
     }
 
-    /// Enters if nobody is inside, with earlier submissions already served.
+    /// Enters if nobody is inside, with earlier submissions already served and no receive put off.
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
+        let mut state = self.enter_to_receive()?;
+        if !state.core.put_off.is_empty() {
+            state.post_put_off();
+        }
+        Some(state)
+    }
+
+    /// As [`Lane::enter`], for nothing but posting a receive: others may stay put off.
+    #[inline(always)]
+    pub fn enter_to_receive(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.section.try_enter()?;
         state.core.tally.entries += 1;
         if !self.submissions.is_empty() {
@@ -135,6 +149,9 @@ impl<E: Endpoint> Lane<E> {
 
     #[cold]
     pub fn serve(&self, state: &mut State<E>) {
+        if !state.core.put_off.is_empty() {
+            state.post_put_off();
+        }
         let slots = state.core.slots.clone();
         let mut batch = self.submissions.take(&*slots);
         while let Some(slot) = batch.pop(&*slots) {

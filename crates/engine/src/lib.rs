@@ -18,6 +18,7 @@ mod outbound;
 mod own;
 mod post;
 mod probe;
+mod put_off;
 mod receive;
 mod report;
 mod send;

@@ -139,7 +139,7 @@ impl<F: Fabric> Engine<F> {
             cells.source = message.source;
             cells.tag = message.tag;
         };
-        let Some(mut state) = lane.enter() else {
+        let Some(mut state) = lane.enter_to_receive() else {
             return self.start(lane, None, fill);
         };
         let Some(index) = self.take_free(lane, &mut state.core) else {
@@ -148,7 +148,11 @@ impl<F: Fabric> Engine<F> {
         };
         let slot = self.slots.begin(index, OF_LANE, fill);
         let id = RequestId::new(index, slot.generation.load(Ordering::Relaxed));
-        state.core.post_at(slot, index);
+        if state.core.matching.posts_together() {
+            state.core.put_off(index);
+        } else {
+            state.core.post_at(slot, index);
+        }
         state.act();
         self.leave(lane, state);
         Ok(id)

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use weft_matching::{Envelope, Pattern, Post};
+use weft_matching::{Envelope, Post};
 use weft_transport::{Endpoint, Memory};
 use weft_wire::Kind;
 
@@ -83,11 +83,7 @@ impl Core {
     pub fn post_at(&mut self, place: &Slot, slot: u32) {
         // SAFETY: the slot was handed to this lane (slot protocol, rules 1 and 2).
         let cells = unsafe { &mut *place.cells.get() };
-        let pattern = Pattern {
-            context: cells.context,
-            source: cells.source,
-            tag: cells.tag,
-        };
+        let pattern = cells.pattern();
         let posted = Posted {
             place: NonNull::from(place),
             slot,

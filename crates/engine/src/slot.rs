@@ -21,7 +21,7 @@ use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use weft_matching::PostedId;
+use weft_matching::{Pattern, PostedId};
 use weft_sync::Parker;
 use weft_transport::{Layout, Memory, Offer, Peer};
 
@@ -179,6 +179,16 @@ impl Cells {
             base: self.base,
             bytes: self.bytes,
             layout: self.layout.clone(),
+        }
+    }
+
+    /// What a receive asks for.
+    #[inline]
+    pub fn pattern(&self) -> Pattern {
+        Pattern {
+            context: self.context,
+            source: self.source,
+            tag: self.tag,
         }
     }
 

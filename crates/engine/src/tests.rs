@@ -5,6 +5,7 @@ mod external;
 mod operations;
 mod oracle;
 mod protocol;
+mod put_off;
 mod waiting;
 
 use std::sync::Arc;

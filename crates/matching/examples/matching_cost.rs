@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::time::Instant;
 
-use weft_matching::{Envelope, Matching, Pattern, Post};
+use weft_matching::{Envelope, Matching, POSTED_TOGETHER, Pattern, Post};
 
 /// The size of what the engine keeps with a receive, and with a message.
 type Receive = [u64; 4];
@@ -107,7 +107,34 @@ fn arrive_then_post(subject: &mut Subject, size: u32, receive: fn(u32, u32) -> P
     }
 }
 
-const CASES: [Case; 11] = [
+fn arrive_then_post_in_batches(subject: &mut Subject, size: u32, receive: fn(u32, u32) -> Pattern) {
+    for n in 0..size {
+        let envelope = envelope(1, n as i32);
+        if subject.arrive(envelope).is_none() {
+            black_box(subject.enqueue(envelope, [u64::from(n); 7]));
+        }
+    }
+    let mut batch = Vec::with_capacity(POSTED_TOGETHER);
+    for first in (0..size).step_by(POSTED_TOGETHER) {
+        batch.clear();
+        for n in first..size.min(first + POSTED_TOGETHER as u32) {
+            let receive = receive(n, size);
+            subject.prepare_post(&receive);
+            batch.push(receive);
+        }
+        if subject.posts_together() {
+            subject.prefetch_posts(&batch);
+        }
+        for &receive in &batch {
+            match subject.post(receive, [7; 4]) {
+                Post::Matched { unexpected, .. } => black_box(unexpected),
+                Post::Queued(_) => panic!("a message waits"),
+            };
+        }
+    }
+}
+
+const CASES: [Case; 12] = [
     Case {
         name: "exact, in order",
         round: |s, size| post_then_arrive(s, size, |n| pattern(1, n), |n| envelope(1, n as i32)),
@@ -171,6 +198,12 @@ const CASES: [Case; 11] = [
     Case {
         name: "unexpected, shuffled",
         round: |s, size| arrive_then_post(s, size, |n, size| pattern(1, shuffled(n, size))),
+    },
+    Case {
+        name: "unexpected, shuffled, batches",
+        round: |s, size| {
+            arrive_then_post_in_batches(s, size, |n, size| pattern(1, shuffled(n, size)))
+        },
     },
     Case {
         name: "unexpected, both wildcards",

@@ -35,7 +35,7 @@ mod table;
 mod unexpected;
 
 pub use envelope::{Envelope, Pattern};
-pub use matching::{Matching, Post, Prepared};
+pub use matching::{Matching, POSTED_TOGETHER, Post, Prepared};
 pub use posted::PostedId;
 pub use steps::Steps;
 pub use unexpected::UnexpectedId;

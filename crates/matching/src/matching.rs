@@ -17,6 +17,9 @@ const PARTS: u8 = 10;
 const UPKEEP_OPERATIONS: u64 = 16;
 const _: () = assert!(SAMPLE_OPERATIONS as u64 == PARTS as u64 * UPKEEP_OPERATIONS);
 
+/// Receives that are worth posting together: enough to overlap all misses that a core can have under way.
+pub const POSTED_TOGETHER: usize = 32;
+
 /// What became of a posted receive.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Post<P, U> {
@@ -256,6 +259,33 @@ impl<P, U> Matching<P, U> {
     #[inline]
     pub fn prefetches(&self) -> bool {
         self.posted.cells.len() >= FETCHED_FROM
+    }
+
+    /// Whether receives should be posted some together: [`Matching::prepare_post`] for each when it comes, then
+    /// [`Matching::prefetch_posts`] for all, then [`Matching::post`] for each. A few unexpected messages stand in the
+    /// cache, and looking one of them up is no wait.
+    #[inline(always)]
+    pub fn posts_together(&self) -> bool {
+        self.unexpected.cells.len() >= FETCHED_FROM
+    }
+
+    /// First stage for a receive that will be posted soon: has the bucket fetched that it will look in.
+    #[inline]
+    pub fn prepare_post(&self, pattern: &Pattern) {
+        self.unexpected.fetch_bucket(Key::of_pattern(pattern));
+    }
+
+    /// Second stage, for receives that will be posted now: has fetched what taking their messages will touch, so that
+    /// their cache misses overlap.
+    pub fn prefetch_posts(&self, patterns: &[Pattern]) {
+        for some in patterns.chunks(POSTED_TOGETHER) {
+            let mut keys = [Key::of_pattern(&some[0]); POSTED_TOGETHER];
+            for (key, pattern) in keys.iter_mut().zip(some) {
+                *key = Key::of_pattern(pattern);
+            }
+            self.unexpected
+                .fetch_messages::<POSTED_TOGETHER>(&keys[..some.len()]);
+        }
     }
 
     /// Posted receives that wait.

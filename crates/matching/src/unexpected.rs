@@ -90,6 +90,85 @@ impl<U> Unexpected<U> {
         }
     }
 
+    /// First stage of looking for a message: has the bucket fetched that a receive of `key` will look in.
+    #[inline]
+    pub fn fetch_bucket(&self, key: Key) {
+        let kind = key.kind();
+        self.tables[kind as usize].fetch(kind, key);
+    }
+
+    /// Second stage, for receives whose buckets have been fetched: has fetched what taking their messages will touch,
+    /// step by step, so that the cache misses of a step overlap. What it finds is a hint.
+    #[inline(never)]
+    pub fn fetch_messages<const MOST: usize>(&self, keys: &[Key]) {
+        let mut found = [NIL; MOST];
+        for (cell, &key) in found.iter_mut().zip(keys) {
+            let kind = key.kind();
+            *cell = self.tables[kind as usize].first_look(kind, key);
+            self.fetch_whole(*cell);
+        }
+        // A chain has mostly one leader, and seldom more than two.
+        for (cell, &key) in found.iter_mut().zip(keys) {
+            let kind = key.kind();
+            if let Some(leader) = self.cells.get(*cell)
+                && leader.key().project(kind) != key
+            {
+                *cell = leader.links(kind).chain;
+                self.fetch_whole(*cell);
+            }
+        }
+        for cell in found {
+            self.fetch_neighbours(cell);
+        }
+        for cell in found {
+            self.fetch_heads_of(cell);
+        }
+    }
+
+    /// Has fetched the cell's buckets, where it leads, and the cells beside it in its groups.
+    #[inline]
+    fn fetch_neighbours(&self, cell: u32) {
+        let Some(message) = self.cells.get(cell) else {
+            return;
+        };
+        for kind in Kind::ALL {
+            let links = message.links(kind);
+            if links.is_leader() {
+                self.tables[kind as usize].fetch(kind, message.key().project(kind));
+            }
+            for beside in [links.next, links.prev] {
+                if beside != cell {
+                    self.cells.fetch(beside);
+                }
+            }
+        }
+    }
+
+    /// Has fetched what the buckets of a cell name where it leads.
+    #[inline]
+    fn fetch_heads_of(&self, cell: u32) {
+        let Some(message) = self.cells.get(cell) else {
+            return;
+        };
+        for kind in Kind::ALL {
+            if message.links(kind).is_leader() {
+                let head = self.tables[kind as usize].first_look(kind, message.key().project(kind));
+                if head != cell {
+                    self.cells.fetch(head);
+                }
+            }
+        }
+    }
+
+    /// Has the cell fetched with its content.
+    #[inline]
+    fn fetch_whole(&self, cell: u32) {
+        self.cells.fetch(cell);
+        if let Some(message) = self.cells.get(cell) {
+            weft_sync::fetch(&message.content);
+        }
+    }
+
     #[inline(always)]
     fn any_linked(&self) -> bool {
         self.cells.len() != self.pending.len()

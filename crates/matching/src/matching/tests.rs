@@ -35,6 +35,7 @@ enum Operation {
     Cancel(prop::sample::Index),
     Remove(prop::sample::Index),
     Prefetch(Envelope),
+    PrefetchPosts(Vec<Pattern>),
     Upkeep(u8),
     /// As many receives one after the other, then as many messages.
     Burst(Pattern, u32, Envelope, u32),
@@ -72,6 +73,7 @@ fn operations(sources: i32, tags: i32, stride: i32) -> impl Strategy<Value = Vec
         40 => any::<prop::sample::Index>().prop_map(Operation::Cancel),
         40 => any::<prop::sample::Index>().prop_map(Operation::Remove),
         20 => envelope().prop_map(Operation::Prefetch),
+        20 => prop::collection::vec(pattern(), 0..40).prop_map(Operation::PrefetchPosts),
         20 => any::<u8>().prop_map(Operation::Upkeep),
         4 => (pattern(), 0u32..160, envelope(), 0u32..160)
             .prop_map(|(pattern, posts, envelope, messages)| Operation::Burst(pattern, posts, envelope, messages)),
@@ -224,6 +226,12 @@ impl Pair {
             }
             Operation::Cancel(_) | Operation::Remove(_) => {}
             Operation::Prefetch(envelope) => self.matching.prefetch_arrival(&envelope),
+            Operation::PrefetchPosts(patterns) => {
+                patterns
+                    .iter()
+                    .for_each(|one| self.matching.prepare_post(one));
+                self.matching.prefetch_posts(&patterns);
+            }
             Operation::Upkeep(turns) => (0..turns).for_each(|_| self.matching.upkeep()),
             Operation::Burst(pattern, posts, envelope, messages) => {
                 (0..posts).for_each(|_| self.post(pattern));
