@@ -184,6 +184,41 @@ static void progress_elsewhere(void)
     free(buffer);
 }
 
+/* Inactive requests are as null ones to MPI_Waitany and MPI_Waitsome (MPI-5.0 §3.7.5), which make the progress that the others
+ * need: here messages so long that both sides have to move them. */
+static void beside_inactive(void)
+{
+    enum { LENGTH = 1 << 20 };
+    MPI_Request requests[4];
+    char *out = need(LENGTH), *in = need(LENGTH);
+    char part_out = 1, part_in = 0;
+    int indices[4], count, index;
+    MPI_Precv_init(&part_in, 1, 1, MPI_BYTE, left_neighbour(), 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Psend_init(&part_out, 1, 1, MPI_BYTE, right_neighbour(), 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    for (int round = 0; round < 4; round++) {
+        fill_pattern(out, LENGTH, (unsigned)(rank_of_world * 4 + round));
+        MPI_Irecv(in, LENGTH, MPI_BYTE, left_neighbour(), 2, MPI_COMM_WORLD, &requests[2]);
+        MPI_Isend(out, LENGTH, MPI_BYTE, right_neighbour(), 2, MPI_COMM_WORLD, &requests[3]);
+        for (int left = 2; left > 0; left -= count) {
+            count = 1;
+            if (round % 2 == 0) {
+                MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE);
+                CHECK(index == 2 || index == 3, "MPI-5.0 §3.7.5: of the active ones");
+            } else {
+                MPI_Waitsome(4, requests, &count, indices, MPI_STATUSES_IGNORE);
+            }
+        }
+        CHECK(has_pattern(in, LENGTH, (unsigned)(left_neighbour() * 4 + round)), "MPI-5.0 §3.7.5");
+        MPI_Startall(2, requests); /* inactive again in the next round, after having been active */
+        MPI_Pready(0, requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    free(out);
+    free(in);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv, "completion");
@@ -192,5 +227,6 @@ int main(int argc, char **argv)
     proc_null();
     forms_of_the_count();
     progress_elsewhere();
+    beside_inactive();
     return check_finish();
 }

@@ -234,7 +234,11 @@ impl Receiving {
         })
     }
 
+    /// None too while it is inactive: who waits for several requests would be told at once, and make no progress.
     pub fn part(&self) -> Option<RequestId> {
+        if !self.active.load(Ordering::Acquire) {
+            return None;
+        }
         if !self.posted.load(Ordering::Acquire) {
             return Some(self.binding());
         }
