@@ -44,11 +44,12 @@ impl Core {
     #[cold]
     #[inline(never)]
     fn complete_specially(&mut self, slot: &Slot, index: u32) {
+        if self.cells(index).has(flag::AWAITED) {
+            self.tell_waiters(index);
+        }
         if self.cells(index).has(flag::DETACHED) {
             return self.recycle_detached(index);
         }
-        let waiter = self.cells(index).waiter.take();
-        self.wakes.extend(waiter);
         slot.state.store(COMPLETE, Ordering::Release);
     }
 

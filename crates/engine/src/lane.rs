@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
-use weft_sync::{Guard, Parker, Section, Submissions};
+use weft_sync::{Guard, Section, Submissions};
 use weft_transport::{Endpoint, Fabric, Offer, Peer};
 
 use crate::Engine;
@@ -21,6 +21,7 @@ use crate::put_off::PutOff;
 use crate::slot::{NIL, OF_LANE, Slot};
 use crate::slots::Slots;
 use crate::throttle::Throttle;
+use crate::waiter::Waiter;
 
 pub(crate) struct Lane<E> {
     pub section: Section<State<E>>,
@@ -46,10 +47,10 @@ pub(crate) struct Core {
     pub throttle: Throttle,
     /// What an arrival asks of the endpoint, which is busy delivering it.
     pub actions: Vec<Action>,
-    /// Threads to wake when the section is let go.
-    pub wakes: Vec<Arc<Parker>>,
+    /// To be told when the section is let go.
+    pub wakes: Vec<Arc<Waiter>>,
     /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
-    pub probers: Vec<Arc<Parker>>,
+    pub probers: Vec<Arc<Waiter>>,
     /// Sends and operations that nobody will finish: a process must not leave before they are over.
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.

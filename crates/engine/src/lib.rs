@@ -30,6 +30,7 @@ mod strategy;
 mod tests;
 mod throttle;
 mod wait;
+mod waiter;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +39,7 @@ use weft_transport::{Fabric, Peer};
 
 use crate::lane::Lane;
 use crate::once::Once;
-use crate::operation::Active;
+use crate::operation::Operations;
 use crate::slots::Slots;
 use crate::wait::{PaceCell, Watch};
 
@@ -67,7 +68,7 @@ pub struct Engine<F: Fabric> {
     slots: Arc<Slots>,
     lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
     watch: Watch,
-    operations: Active,
+    operations: Operations,
     pace: PaceCell,
     /// Threads of this process that can wait at once, each on a core.
     threads: u32,
@@ -84,7 +85,7 @@ impl<F: Fabric> Engine<F> {
             slots: Arc::new(Slots::new()),
             lanes: [const { Once::new() }; LANES as usize],
             watch: Watch::default(),
-            operations: Active::default(),
+            operations: Operations::default(),
             pace: PaceCell::new(pace),
             threads,
             report_asked: AtomicBool::new(false),

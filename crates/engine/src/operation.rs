@@ -1,113 +1,82 @@
 //! Operations: futures that go on while any thread makes progress, and for which a request stands.
 //!
 //! A future is made of messages, waiting for each as it needs it. It is polled by whoever makes progress on the engine
-//! (a call that tests or waits, for whatever) once what it waits for has come; there is no executor and no waker.
-//! 1. What a future waits for stands in its [`Awaited`], which it writes before it returns `Pending`: a request, or
-//!    to be told ([`Engine::tell`]). Until then it is not polled.
-//! 2. A future is polled under the mutex that holds it, by one thread at a time; a thread that finds it held passes on.
-//!    No other lock is held while it is polled, so it may begin further operations.
-//! 3. Nobody sleeps on news for an operation: before the watcher sleeps, it leaves its parker in each request that an
-//!    operation waits for, and does not sleep if one of them has come. Who begins, polls or tells an operation while
-//!    the watcher sleeps rings for it, and so it looks again. List and [`Awaited`] are changed before `asleep` is
-//!    read, and the watcher sets `asleep` before it reads them (Dekker's protocol).
+//! (a call that tests or waits, for whatever) once what it waits for has come; there is no executor.
+//! 1. Before a future returns `Pending` it leaves its [`Awaited`] in the request that it waits for
+//!    ([`Engine::await_request`]). Who completes the request then calls the operation: it is listed as ready, and polled by
+//!    who takes it from the list, one thread at a time (`weft_sync::Turn`). A turn of progress so costs what is ready, not
+//!    what is under way.
+//! 2. No lane's section is held while it is polled, so it may begin further operations.
+//! 3. Nobody sleeps on news for an operation: the watcher does not while one is ready, and who calls, begins or polls one
+//!    while the watcher sleeps rings for it (`weft_sync::Ready`, rule 5). It also looks then at lanes that were made meanwhile.
 //! 4. The request that stands for it is one that is completed from outside (`external.rs`), so waiting for an operation
 //!    is waiting for a request.
 
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use weft_sync::Parker;
+use weft_sync::{Ready, Turn};
 use weft_transport::Fabric;
 
 use crate::slot::{COMPLETE, Role};
 use crate::slots::RequestId;
 use crate::status::Status;
+use crate::waiter::Waiter;
 use crate::{Engine, Exhausted};
 
-/// What an operation's future waits for (rule 1): shared by it and those who poll it.
-#[derive(Clone, Default)]
-pub struct Awaited(Arc<AtomicU64>);
+/// Operations that a thread polls before it looks again at what it waits for.
+const AT_ONCE: usize = 16;
 
-impl Awaited {
-    /// Poll it again.
-    const NOTHING: u64 = 0;
-    /// To be told. No request's number is as large.
-    const TOLD: u64 = u64::MAX;
-
-    /// The future waits for this request, which it found pending.
-    pub fn request(&self, id: RequestId) {
-        self.0.store(id.bits(), Ordering::SeqCst);
-    }
-
-    /// Ready once `met`: asked now, and again after each [`Engine::tell`], which comes after what makes it true.
-    pub fn told<T>(&self, met: impl FnOnce() -> Option<T>) -> Poll<T> {
-        // First this: who tells between the two stores its word over ours.
-        self.0.store(Awaited::TOLD, Ordering::SeqCst);
-        met().map_or(Poll::Pending, Poll::Ready)
-    }
-
-    /// What it waits for, if that is a request.
-    fn id(&self) -> Option<RequestId> {
-        match self.0.load(Ordering::SeqCst) {
-            Awaited::NOTHING | Awaited::TOLD => None,
-            bits => Some(RequestId::from_bits(bits)),
-        }
-    }
-}
+/// What an operation's future leaves in the request that it waits for (rule 1).
+#[derive(Clone)]
+pub struct Awaited(Arc<Waiter>);
 
 type Running = Pin<Box<dyn Future<Output = Status> + Send>>;
 
 pub(crate) struct Operation {
-    /// None once it is over (rule 2).
+    /// None before its first poll is over, and once all is. Locked by the one whose turn it is.
     future: Mutex<Option<Running>>,
-    awaited: Awaited,
+    turn: Turn,
     request: RequestId,
-    /// Where it stands in the list, under whose mutex this is.
-    place: AtomicUsize,
+    ready: Arc<Ready<Arc<Operation>>>,
 }
 
-/// The operations under way.
+impl Operation {
+    /// What it waits for has come.
+    pub fn call(self: &Arc<Operation>) {
+        if self.turn.call() {
+            self.ready.push(self.clone());
+        }
+    }
+
+    /// Pending until it is called.
+    fn rest(self: &Arc<Operation>) {
+        if !self.turn.rest() {
+            self.ready.push(self.clone());
+        }
+    }
+}
+
+/// The operations of an engine.
 #[derive(Default)]
-pub(crate) struct Active {
-    list: Mutex<Vec<Arc<Operation>>>,
-    /// The list's length, for those who pass by. Written under the mutex.
+pub(crate) struct Operations {
+    /// Those that are to be polled.
+    pub ready: Arc<Ready<Arc<Operation>>>,
+    /// How many are under way, for reports.
     count: AtomicUsize,
 }
 
-impl Active {
-    /// Whether there is any. One load.
-    #[inline(always)]
-    pub fn any(&self) -> bool {
-        self.count.load(Ordering::Relaxed) != 0
-    }
-
+impl Operations {
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
-    }
-
-    fn add(&self, operation: Arc<Operation>) {
-        let mut list = self.list.lock();
-        operation.place.store(list.len(), Ordering::Relaxed);
-        list.push(operation);
-        self.count.store(list.len(), Ordering::SeqCst);
-    }
-
-    fn remove(&self, operation: &Arc<Operation>) {
-        let mut list = self.list.lock();
-        let place = operation.place.load(Ordering::Relaxed);
-        list.swap_remove(place);
-        if let Some(moved) = list.get(place) {
-            moved.place.store(place, Ordering::Relaxed);
-        }
-        self.count.store(list.len(), Ordering::SeqCst);
     }
 }
 
 impl<F: Fabric> Engine<F> {
-    /// Begins an operation: `make` is given what the future writes before it is pending. The request is
+    /// Begins an operation: `make` is given what the future leaves in requests. The request is
     /// [`RequestId::DONE`] if it is over already and its outcome is empty. `context` is told with a failure.
     pub fn begin<T>(
         &self,
@@ -119,9 +88,16 @@ impl<F: Fabric> Engine<F> {
         T: Future<Output = Status> + Send + 'static,
     {
         let request = self.open(Role::Operation, lane, context)?;
-        let awaited = Awaited::default();
-        let mut future: Running = Box::pin(make(awaited.clone()));
+        let operation = Arc::new(Operation {
+            future: Mutex::new(None),
+            turn: Turn::running(),
+            request,
+            ready: self.operations.ready.clone(),
+        });
+        let awaited = Awaited(Arc::new(Waiter::Operation(operation.clone())));
+        let mut future: Running = Box::pin(make(awaited));
         if let Poll::Ready(status) = poll(&mut future) {
+            drop(future);
             self.close(Role::Operation, request, status);
             if status == Status::EMPTY {
                 self.finish(request);
@@ -129,30 +105,25 @@ impl<F: Fabric> Engine<F> {
             }
             return Ok(request);
         }
-        self.operations.add(Arc::new(Operation {
-            future: Mutex::new(Some(future)),
-            awaited,
-            request,
-            place: AtomicUsize::new(0),
-        }));
+        *operation.future.lock() = Some(future);
+        self.operations.count.fetch_add(1, Ordering::Relaxed);
+        operation.rest();
         self.ring_if_asleep();
         Ok(request)
     }
 
-    /// Has the operation polled that waits to be told; nothing if it does not.
-    pub fn tell(&self, awaited: &Awaited) {
-        awaited.0.store(Awaited::NOTHING, Ordering::SeqCst);
-        self.ring_if_asleep();
+    /// Has the operation polled when the request completes. False if it is complete, or finished.
+    pub fn await_request(&self, awaited: &Awaited, id: RequestId) -> bool {
+        self.leave_waiter(id, &awaited.0)
     }
 
     /// The status of a request that an operation waits for, which uses it up; while it is pending, the operation's
     /// future is to return that.
     pub fn poll_request(&self, awaited: &Awaited, id: RequestId) -> Poll<Status> {
-        if id == RequestId::DONE || self.is_complete(id) {
-            return Poll::Ready(self.finish(id));
+        match self.await_request(awaited, id) {
+            true => Poll::Pending,
+            false => Poll::Ready(self.finish(id)),
         }
-        awaited.request(id);
-        Poll::Pending
     }
 
     /// Whether a request stands for an operation that is under way.
@@ -167,75 +138,42 @@ impl<F: Fabric> Engine<F> {
         found
     }
 
-    /// Polls the operations for which something has come. Whether there were any.
+    /// Polls some of the operations for which something has come. Whether there were any.
     #[cold]
     pub(crate) fn turn_operations(&self) -> bool {
-        // Who holds the list looks through it, as we would.
-        let Some(list) = self.operations.list.try_lock() else {
-            return false;
-        };
-        let ready: Vec<_> = list
+        let ready = self.operations.ready.take(AT_ONCE);
+        ready
             .iter()
-            .filter(|operation| self.is_ready(operation))
-            .cloned()
-            .collect();
-        drop(list);
-        let mut moved = false;
-        for operation in ready {
-            moved |= self.turn_operation(&operation);
-        }
-        moved
+            .for_each(|operation| self.turn_operation(operation));
+        !ready.is_empty()
     }
 
-    fn is_ready(&self, operation: &Operation) -> bool {
-        match operation.awaited.0.load(Ordering::SeqCst) {
-            Awaited::NOTHING => true,
-            Awaited::TOLD => false,
-            bits => self.is_complete(RequestId::from_bits(bits)),
-        }
-    }
-
-    /// Polls one operation. False if another thread is at it.
-    fn turn_operation(&self, operation: &Arc<Operation>) -> bool {
-        let Some(mut held) = operation.future.try_lock() else {
-            return false;
+    /// Polls one that was taken from the list.
+    fn turn_operation(&self, operation: &Arc<Operation>) {
+        operation.turn.take();
+        let mut held = operation.future.lock();
+        let Some(status) = held.as_mut().map(poll) else {
+            return;
         };
-        let Some(future) = held.as_mut() else {
-            return false;
-        };
-        let Poll::Ready(status) = poll(future) else {
+        let Poll::Ready(status) = status else {
             drop(held);
+            operation.rest();
             self.ring_if_asleep();
-            return true;
+            return;
         };
         let over = held.take();
         drop(held);
         // What it held is let go before anyone learns that it is over.
         drop(over);
-        self.operations.remove(operation);
+        self.operations.count.fetch_sub(1, Ordering::Relaxed);
         self.close(Role::Operation, operation.request, status);
-        true
     }
 
-    /// Rule 3: the watcher is to look at the operations again.
-    fn ring_if_asleep(&self) {
-        if self.watch.is_asleep() {
+    /// Rule 3: the watcher is to look again.
+    pub(crate) fn ring_if_asleep(&self) {
+        if self.operations.ready.is_asleep() {
             self.fabric.wake();
         }
-    }
-
-    /// Leaves the watcher's parker where news for operations come (rule 3). True if some have come.
-    #[cold]
-    pub(crate) fn watch_operations(&self, parker: &Arc<Parker>) -> bool {
-        let list: Vec<_> = self.operations.list.lock().clone();
-        let mut news = false;
-        for operation in &list {
-            if let Some(id) = operation.awaited.id() {
-                self.leave_parker(id, parker);
-            }
-            news |= self.is_ready(operation);
-        }
-        news
     }
 }
 

@@ -42,8 +42,9 @@ impl<F: Fabric> Engine<F> {
                 self.leave(lane, state);
             }
         }
-        if self.operations.any() {
-            let (me, count) = (self.me, self.operations.count());
+        let count = self.operations.count();
+        if count > 0 {
+            let me = self.me;
             let _ = writeln!(
                 out,
                 "weft: rank {me}: {count} operations of several messages under way"

@@ -22,12 +22,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use weft_matching::{Pattern, PostedId};
-use weft_sync::Parker;
 use weft_transport::{Layout, Memory, Offer, Peer};
 
 use crate::matched::Extracted;
 
 use crate::status::Failure;
+use crate::waiter::Waiter;
 
 /// No slot, in a link.
 pub(crate) const NIL: u32 = u32::MAX;
@@ -109,7 +109,7 @@ pub(crate) struct Cells {
     pub posted: Option<PostedId>,
     pub layout: Option<Arc<dyn Layout>>,
     pub extra: Option<Box<Extra>>,
-    pub waiter: Option<Arc<Parker>>,
+    pub waiter: Option<Arc<Waiter>>,
 }
 
 /// What few requests need.
@@ -121,6 +121,8 @@ pub(crate) struct Extra {
     pub remote: u64,
     /// What a matched probe took out.
     pub extracted: Option<Extracted>,
+    /// Who waits besides the first (`waiter.rs`).
+    pub waiters: Vec<Arc<Waiter>>,
 }
 
 /// One request, two cache lines.

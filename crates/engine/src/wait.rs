@@ -11,19 +11,19 @@
 //! 3. Who waits for something that no request tells of ([`Engine::block_on_outside`]) leaves its parker with the watcher,
 //!    which wakes all of those each time before it sleeps: after each ring of the doorbell, that is, and at least as
 //!    often as it wakes for nothing.
-//! 4. A thread that completes requests wakes their sleepers after it has let go of the section; as the watcher
-//!    may be among them, it rings this process's own doorbell while one sleeps there.
+//! 4. A thread that completes requests tells who waits for them after it has let go of the section; as the watcher
+//!    may be among them, and is the one to poll operations while all sleep, it rings this process's own doorbell
+//!    while one sleeps there.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
 
 use crate::lane::State;
-use crate::slot::{COMPLETE, flag};
 use crate::slots::RequestId;
+use crate::waiter::Waiter;
 use crate::{Engine, LANES};
 
 /// How long to stay awake while nothing comes, in turns of progress.
@@ -85,14 +85,12 @@ const ALL_LANES_EVERY: u32 = 32;
 #[derive(Default)]
 pub(crate) struct Watch {
     sleepers: Mutex<Sleepers>,
-    /// Whether the watcher is, or is about to be, on the fabric's doorbell. Written by the watcher.
-    asleep: AtomicBool,
     /// How often a thread slept.
     pub sleeps: AtomicU64,
     /// Threads that have waited for some turns.
     waiting: AtomicU32,
     /// Who is to look again after each ring (rule 3).
-    outside: Mutex<Vec<Arc<Parker>>>,
+    outside: Mutex<Vec<Arc<Waiter>>>,
 }
 
 impl Watch {
@@ -101,7 +99,7 @@ impl Watch {
     }
 
     /// True if the caller is the watcher from here on; else it is to park.
-    fn join(&self, parker: &Arc<Parker>) -> bool {
+    fn join(&self, parker: &Arc<Waiter>) -> bool {
         let mut sleepers = self.sleepers();
         if sleepers.watched {
             sleepers.parked.push(parker.clone());
@@ -113,7 +111,7 @@ impl Watch {
 
     /// After parking. Whoever finds no watcher may have been woken to become it: unless its wait is over it does,
     /// and else wakes the next. True if the caller is the watcher from here on.
-    fn rejoin(&self, parker: &Arc<Parker>, met: bool) -> bool {
+    fn rejoin(&self, parker: &Arc<Waiter>, met: bool) -> bool {
         let mut sleepers = self.sleepers();
         sleepers.parked.retain(|other| !Arc::ptr_eq(other, parker));
         if sleepers.watched {
@@ -134,14 +132,9 @@ impl Watch {
         sleepers.wake_next();
     }
 
-    /// Whether the watcher is, or is about to be, on the doorbell.
-    pub fn is_asleep(&self) -> bool {
-        self.asleep.load(Ordering::SeqCst)
-    }
-
     fn wake_outside(&self) {
         let parkers = std::mem::take(&mut *self.outside.lock());
-        parkers.iter().for_each(|parker| parker.unpark());
+        parkers.iter().for_each(|parker| parker.tell());
     }
 
     pub fn waiters(&self) -> u32 {
@@ -152,13 +145,13 @@ impl Watch {
 #[derive(Default)]
 struct Sleepers {
     watched: bool,
-    parked: Vec<Arc<Parker>>,
+    parked: Vec<Arc<Waiter>>,
 }
 
 impl Sleepers {
     fn wake_next(&mut self) {
         if let Some(parker) = self.parked.pop() {
-            parker.unpark();
+            parker.tell();
         }
     }
 }
@@ -184,14 +177,14 @@ impl Drop for Member {
 
 thread_local! {
     static MEMBER: Member = Member::new();
-    static PARKER: Arc<Parker> = Arc::new(Parker::new());
+    static PARKER: Arc<Waiter> = Arc::new(Waiter::thread());
 }
 
 /// What a thread waits for.
 trait Condition {
     fn met(&mut self) -> bool;
     /// Leaves the parker where it will be found (rule 1).
-    fn leave_parker(&mut self, parker: &Arc<Parker>);
+    fn leave_parker(&mut self, parker: &Arc<Waiter>);
 }
 
 struct AnyOf<'a, F: Fabric> {
@@ -205,9 +198,9 @@ impl<F: Fabric> Condition for AnyOf<'_, F> {
         self.ids.iter().any(|&id| self.engine.is_complete(id))
     }
 
-    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+    fn leave_parker(&mut self, parker: &Arc<Waiter>) {
         for &id in self.ids {
-            self.engine.leave_parker(id, parker);
+            self.engine.leave_waiter(id, parker);
         }
     }
 }
@@ -223,7 +216,7 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
         (self.met)()
     }
 
-    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+    fn leave_parker(&mut self, parker: &Arc<Waiter>) {
         let lane = self.engine.lane(self.lane);
         let mut state = lane.enter_soon();
         state.core.probers.push(parker.clone());
@@ -245,7 +238,7 @@ impl<M: FnMut() -> bool> Condition for Outside<'_, M> {
         self.is_met
     }
 
-    fn leave_parker(&mut self, parker: &Arc<Parker>) {
+    fn leave_parker(&mut self, parker: &Arc<Waiter>) {
         let mut outside = self.watch.outside.lock();
         if !outside.iter().any(|other| Arc::ptr_eq(other, parker)) {
             outside.push(parker.clone());
@@ -302,24 +295,10 @@ impl<F: Fabric> Engine<F> {
                 moved |= self.progress_lane(lane);
             }
         }
-        if self.operations.any() {
+        if self.operations.ready.any() {
             moved |= self.turn_operations();
         }
         moved
-    }
-
-    /// Leaves a parker in a request, unless it is complete (rule 1).
-    pub(crate) fn leave_parker(&self, id: RequestId, parker: &Arc<Parker>) {
-        let Some((lane, index)) = self.pending(id) else {
-            return;
-        };
-        let mut state = lane.enter_soon();
-        if self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
-            let cells = state.core.cells(index);
-            cells.waiter = Some(parker.clone());
-            cells.flags |= flag::AWAITED;
-        }
-        self.leave(lane, state);
     }
 
     /// One turn of progress on one lane, unless another thread is at it.
@@ -345,7 +324,7 @@ impl<F: Fabric> Engine<F> {
             if self.progress_lane(lane) {
                 turns = turns.min(COUNTED_AFTER);
             }
-            if self.operations.any() {
+            if self.operations.ready.any() {
                 self.turn_operations();
             }
             if condition.met() {
@@ -395,7 +374,7 @@ impl<F: Fabric> Engine<F> {
         self.report_if_asked();
         self.watch.sleeps.fetch_add(1, Ordering::Relaxed);
         if !self.watch.join(&parker) {
-            parker.park(None);
+            parker.park();
             let met = condition.met();
             if !self.watch.rejoin(&parker, met) {
                 return met;
@@ -411,12 +390,12 @@ impl<F: Fabric> Engine<F> {
         loop {
             let ticket = self.fabric.prepare();
             self.watch.wake_outside();
-            self.watch.asleep.store(true, Ordering::SeqCst);
-            let busy = self.arm() | PARKER.with(|parker| self.watch_operations(parker));
+            let nothing_ready = self.operations.ready.lie_down();
+            let busy = self.arm() || !nothing_ready;
             if !busy && !condition.met() {
                 self.fabric.sleep(ticket, None);
             }
-            self.watch.asleep.store(false, Ordering::SeqCst);
+            self.operations.ready.get_up();
             self.disarm();
             self.report_if_asked();
             for _ in 0..Pace::SHARED.yields {
@@ -453,12 +432,8 @@ impl<F: Fabric> Engine<F> {
 
     /// Rule 4.
     #[cold]
-    pub(crate) fn wake(&self, parkers: Vec<Arc<Parker>>) {
-        for parker in parkers {
-            parker.unpark();
-        }
-        if self.watch.asleep.load(Ordering::SeqCst) {
-            self.fabric.wake();
-        }
+    pub(crate) fn wake(&self, waiters: Vec<Arc<Waiter>>) {
+        waiters.iter().for_each(|waiter| waiter.tell());
+        self.ring_if_asleep();
     }
 }

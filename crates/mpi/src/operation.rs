@@ -2,22 +2,19 @@
 //!
 //! # How to make one
 //! Write the operation as a future that owns all it works on (an `Arc<Comm>`, copies of arrays, a `Datatype`), and that
-//! waits only by [`message`] and [`told`]. [`begin`] polls it once, in the call that starts the operation, so that
-//! its first messages leave at once; from then on any thread that tests or waits for anything polls it whenever what
-//! it waits for has come (see `weft_engine`'s `operation`). The request that [`begin`] returns is one of the engine's:
-//! `completion` needs to know nothing of it.
+//! waits only by [`over`] and by the messages of a channel that is made with its [`Awaited`] (`collective/peers.rs`).
+//! [`begin`] polls it once, in the call that starts the operation, so that its first messages leave at once; from then on
+//! any thread that tests or waits for anything polls it when what it waits for has come (see `weft_engine`'s
+//! `operation`). The request that [`begin`] returns is one of the engine's: `completion` needs to know nothing of it.
 //! ```ignore
 //! let request = operation::begin(comm.lane(), comm.context(Traffic::Internal), |awaited| async move {
-//!     let hello = start_send(&comm, Traffic::Internal, memory, dest, tag, Mode::Standard)?;
-//!     operation::message(&awaited, hello).await?;
-//!     operation::told(&awaited, || flag.load(Ordering::Acquire).then_some(())).await;
-//!     Ok(Status::EMPTY)
+//!     operation::over(&awaited, setup).await;
+//!     start_receive(&comm, Traffic::Internal, memory, source, tag).map(|_| Status::EMPTY)
 //! })?;
 //! ```
 //! - The result is the request's: `Ok` its status (with source, tag and length if it is not [`Status::EMPTY`]), `Err`
 //!   the error that completing the request reports, to the handler of the communicator whose context was given.
 //! - A future must come to its end, with an error too: wait for every message that was started before returning.
-//! - What makes a [`told`] condition true is followed by [`tell`], from whatever thread.
 //! - A future that is not `Send` only because its own parts refer to each other goes through [`Whole`].
 //! - While it is under way the request can be neither freed nor cancelled (MPI-5.0 §6.12, §7.4.2, §12.3.5).
 
@@ -32,7 +29,7 @@ pub use weft_engine::Awaited;
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
 use crate::process::process;
-use crate::request::{Form, Request, Status};
+use crate::request::{Request, Status};
 
 /// Begins an operation. Its errors go to the communicator of `context`.
 pub fn begin<F>(lane: u32, context: u32, make: impl FnOnce(Awaited) -> F) -> Result<Request>
@@ -47,39 +44,13 @@ where
     Ok(Request::engine(id))
 }
 
-/// Waits for a message that the operation started.
-pub async fn message(awaited: &Awaited, request: Request) -> Result<Status> {
-    let id = match request.form()? {
-        Form::Null | Form::Done => return Ok(Status::EMPTY),
-        Form::FromNull => return Ok(Status::FROM_NULL),
-        Form::Engine(id) => id,
-        Form::Compound(_) => return Err(argument(Class::Intern, "request", "of several parts")),
-    };
-    let status = poll_fn(|_| process().engine.poll_request(awaited, id)).await;
-    let status = Status::of(status);
-    status.check().map(|()| status)
-}
-
 /// Waits for a request that is not the operation's: until it is complete, or finished by whoever it belongs to.
 pub(crate) async fn over(awaited: &Awaited, id: RequestId) {
-    poll_fn(|_| match process().engine.is_complete(id) {
-        true => Poll::Ready(()),
-        false => {
-            awaited.request(id);
-            Poll::Pending
-        }
+    poll_fn(|_| match process().engine.await_request(awaited, id) {
+        false => Poll::Ready(()),
+        true => Poll::Pending,
     })
     .await
-}
-
-/// Waits until `met` gives something: asked now, and again after each [`tell`].
-pub async fn told<T>(awaited: &Awaited, mut met: impl FnMut() -> Option<T>) -> T {
-    poll_fn(|_| awaited.told(&mut met)).await
-}
-
-/// Has an operation look again that waits to be told.
-pub fn tell(awaited: &Awaited) {
-    process().engine.tell(awaited);
 }
 
 /// What the engine keeps of a result.

@@ -1,5 +1,6 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a lock over shared memory, a spin lock, counts, a recycler of slot ids, and sleeping.
+//! cells over shared memory, a lock over shared memory, a spin lock, counts, a recycler of slot ids, a list of work that is
+//! ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
@@ -13,6 +14,7 @@ mod magazines;
 mod owned_lock;
 mod parker;
 mod primitive;
+mod ready;
 mod section;
 mod spin_lock;
 mod submissions;
@@ -22,6 +24,7 @@ pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
+pub use ready::{Ready, Turn};
 pub use section::{Guard, Section, single_threaded};
 pub use spin_lock::SpinLock;
 pub use submissions::{Batch, Links, NONE, Submissions};

@@ -1,8 +1,9 @@
-//! Operations of several messages: their order, their outcome, being told, being freed.
+//! Operations of several messages: their order, their outcome, when they are polled, being freed.
 
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::Poll;
 
 use weft_transport::loopback::{Loopback, Network};
 
@@ -84,7 +85,7 @@ fn messages_follow_each_other_whatever_is_waited_for() {
         assert_eq!((status.bytes, status.source, status.tag), (10, 1, 9));
         assert!(status.receive);
         assert_eq!(settle(pair, 1, second).bytes, 9);
-        assert!(!pair[0].exists(first) && !pair[0].operations.any());
+        assert!(!pair[0].exists(first) && pair[0].operations.count() == 0);
     }
 }
 
@@ -104,37 +105,78 @@ fn one_that_is_over_at_once_needs_no_request() {
     assert_eq!((status.context, status.receive), (CONTEXT, false));
 }
 
+/// Begins an operation that waits for `awaited_id`, which others may wait for too, and counts its polls.
+fn watching(
+    engine: &'static Engine<Loopback>,
+    awaited_id: RequestId,
+    polls: &Arc<AtomicU32>,
+) -> RequestId {
+    let polls = polls.clone();
+    let make = |awaited: Awaited| async move {
+        poll_fn(|_| {
+            polls.fetch_add(1, Ordering::Relaxed);
+            match engine.await_request(&awaited, awaited_id) {
+                true => Poll::Pending,
+                false => Poll::Ready(()),
+            }
+        })
+        .await;
+        Status::EMPTY
+    };
+    engine.begin(0, CONTEXT, make).unwrap()
+}
+
 #[test]
-fn it_is_polled_when_told_and_not_before() {
-    let pair = pair(0);
-    let engine = &pair[0];
+fn it_is_polled_when_its_request_completes_and_not_before() {
+    const OPERATIONS: usize = 200;
+    let engine = &pair(0)[0];
     let polls = Arc::new(AtomicU32::new(0));
-    let flag = Arc::new(AtomicBool::new(false));
-    let (count, met) = (polls.clone(), flag.clone());
-    let mut shared = None;
-    let id = engine.begin(0, CONTEXT, |awaited| {
-        shared = Some(awaited.clone());
-        async move {
-            let look = || {
-                count.fetch_add(1, Ordering::Relaxed);
-                met.load(Ordering::Relaxed).then_some(())
-            };
-            poll_fn(|_| awaited.told(look)).await;
-            Status::EMPTY
-        }
-    });
-    let (id, awaited) = (id.unwrap(), shared.unwrap());
+    let requests: Vec<_> = (0..OPERATIONS)
+        .map(|_| engine.external(1).unwrap())
+        .collect();
+    let begun = requests
+        .iter()
+        .map(|&request| watching(engine, request, &polls));
+    let operations: Vec<_> = begun.collect();
+    let polled = || polls.load(Ordering::Relaxed) as usize;
     for _ in 0..10 {
         engine.progress();
     }
-    assert_eq!(polls.load(Ordering::Relaxed), 1, "by begin alone");
-    engine.tell(&awaited);
-    engine.progress();
-    engine.progress();
-    assert_eq!(polls.load(Ordering::Relaxed), 2, "in vain, once");
-    flag.store(true, Ordering::Relaxed);
-    engine.tell(&awaited);
-    assert_eq!(engine.wait(id), Status::EMPTY);
+    assert_eq!(polled(), OPERATIONS, "by begin alone");
+    for (done, (&request, &operation)) in requests.iter().zip(&operations).enumerate().rev() {
+        engine.complete_external(request);
+        engine.progress();
+        assert_eq!(engine.wait(operation), Status::EMPTY);
+        assert_eq!(polled(), 2 * OPERATIONS - done, "no other");
+        engine.finish(request);
+    }
+}
+
+#[test]
+fn several_wait_for_one_request_beside_a_thread() {
+    for detached in [false, true] {
+        let engine = &pair(0)[0];
+        let polls = Arc::new(AtomicU32::new(0));
+        let request = engine.external(0).unwrap();
+        let operations = [(); 3].map(|()| watching(engine, request, &polls));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(move || {
+                if !detached {
+                    engine.wait(request);
+                }
+                operations.map(|operation| engine.wait(operation))
+            });
+            // Longer than a thread stays awake.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            if detached {
+                engine.detach(request);
+            }
+            assert!(!waiter.is_finished() && engine.complete_external(request));
+            assert_eq!(waiter.join().unwrap(), [Status::EMPTY; 3]);
+        });
+        assert_eq!(polls.load(Ordering::Relaxed), 6);
+        assert!(!engine.exists(request));
+    }
 }
 
 #[test]

@@ -73,6 +73,19 @@ impl<'a> Peers<'a> {
         self.members.map_or(rank as u32, |members| members[rank])
     }
 
+    /// Whether a request is pending. Who waits then learns of it.
+    fn is_pending(&self, id: RequestId) -> bool {
+        let engine = &process().engine;
+        match &self.waiting {
+            Waiting::Operation(awaited) => engine.await_request(awaited, id),
+            Waiting::Call(pending) => {
+                let is_pending = !engine.is_complete(id);
+                pending.set(is_pending.then_some(id).or(pending.get()));
+                is_pending
+            }
+        }
+    }
+
     /// Waits for what was found pending last, if anything was.
     pub(super) fn wait(&self) {
         if let Waiting::Call(pending) = &self.waiting
@@ -122,13 +135,8 @@ impl PointToPoint for Peers<'_> {
 
     fn poll(&self, mut request: Request) -> Option<Result<usize>> {
         if let Some(id) = request.as_engine()
-            && !process().engine.is_complete(id)
-            && request != Request::done()
+            && self.is_pending(id)
         {
-            match &self.waiting {
-                Waiting::Call(pending) => pending.set(Some(id)),
-                Waiting::Operation(awaited) => awaited.request(id),
-            }
             return None;
         }
         let finished = completion::wait(&mut request);

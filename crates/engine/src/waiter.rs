@@ -1,0 +1,99 @@
+//! Who is told when a request completes: threads that sleep, and operations.
+//!
+//! A waiter is left in a request under the section of the request's lane, so either who completes the request finds it, or
+//! who leaves it finds the request complete. It is told once, after the section is let go. One thread at a time waits for
+//! a request (MPI-5.0 §3.7.3); operations, any number (several flushes of one buffer, MPI-5.0 §3.6).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use weft_sync::Parker;
+use weft_transport::Fabric;
+
+use crate::Engine;
+use crate::lane::Core;
+use crate::operation::Operation;
+use crate::slot::{COMPLETE, flag};
+use crate::slots::RequestId;
+
+pub(crate) enum Waiter {
+    Thread(Parker),
+    Operation(Arc<Operation>),
+}
+
+impl Waiter {
+    pub fn thread() -> Waiter {
+        Waiter::Thread(Parker::new())
+    }
+
+    /// Sleeps until told; the calling thread's own waiter.
+    pub fn park(&self) {
+        if let Waiter::Thread(parker) = self {
+            parker.park(None);
+        }
+    }
+
+    pub fn tell(&self) {
+        match self {
+            Waiter::Thread(parker) => parker.unpark(),
+            Waiter::Operation(operation) => operation.call(),
+        }
+    }
+
+    /// Whether it takes another's place: a thread that has left one behind does not wait for the request any more.
+    fn replaces(&self, other: &Waiter) -> bool {
+        let threads = matches!((self, other), (Waiter::Thread(_), Waiter::Thread(_)));
+        threads || std::ptr::eq(self, other)
+    }
+}
+
+impl<F: Fabric> Engine<F> {
+    /// Leaves a waiter in a request. False if it is complete, or finished.
+    pub(crate) fn leave_waiter(&self, id: RequestId, waiter: &Arc<Waiter>) -> bool {
+        let Some((lane, index)) = self.pending(id) else {
+            return false;
+        };
+        let mut state = lane.enter_soon();
+        // Asked again: from here on it stays so, as completing it takes the section.
+        let slot = self.slots.find(id);
+        let pending = slot.is_some_and(|slot| slot.state.load(Ordering::Acquire) != COMPLETE);
+        if pending {
+            state.core.leave_waiter(index, waiter);
+        }
+        self.leave(lane, state);
+        pending
+    }
+}
+
+impl Core {
+    fn leave_waiter(&mut self, slot: u32, waiter: &Arc<Waiter>) {
+        let cells = self.cells(slot);
+        if !cells.has(flag::AWAITED) {
+            cells.flags |= flag::AWAITED;
+            // One of an earlier request may stand there.
+            cells.waiter = None;
+        }
+        let first = &mut cells.waiter;
+        if first.as_ref().is_none_or(|first| waiter.replaces(first)) {
+            *first = Some(waiter.clone());
+            return;
+        }
+        let further = &mut cells.extra().waiters;
+        match further.iter_mut().find(|other| waiter.replaces(other)) {
+            Some(other) => *other = waiter.clone(),
+            None => further.push(waiter.clone()),
+        }
+    }
+
+    /// All that wait for a request are to be told once the section is let go.
+    pub(crate) fn tell_waiters(&mut self, slot: u32) {
+        let cells = self.cells(slot);
+        let first = cells.waiter.take();
+        let further = cells
+            .extra
+            .as_mut()
+            .map(|extra| std::mem::take(&mut extra.waiters));
+        self.wakes.extend(first);
+        self.wakes.extend(further.into_iter().flatten());
+    }
+}

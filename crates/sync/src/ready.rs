@@ -1,0 +1,285 @@
+//! Work that is taken up again when there is news for it: a list of what is to be looked at, and for each piece of work
+//! whose turn it is.
+//!
+//! # Whose turn it is
+//! Two marks in a word, RUNNING and CALLED.
+//! ```text
+//! 0 ──call──▶ CALLED ──take──▶ RUNNING ──rest──▶ 0
+//!                ▲                │call
+//!                └────rest── RUNNING|CALLED
+//! ```
+//! 1. Whoever has news writes them and then calls (release). Who finds no mark puts the work in the list; who finds one
+//!    does not, so it stands there at most once.
+//! 2. Whoever takes it out of the list runs it (acquire): it sees the news of every call before. Nobody else runs it until
+//!    it rests, so what only the runner touches needs no lock.
+//! 3. A runner that was called meanwhile finds that as it comes to rest, and puts the work in the list again.
+//! 4. Work that is over never rests: later calls find RUNNING.
+//!
+//! # Who sleeps
+//! 5. One thread may sleep until something is listed. It says so ([`Ready::lie_down`]) and then looks at the list; who
+//!    lists something looks after that whether it is to be rung for ([`Ready::is_asleep`]). Both go through the list's section, one
+//!    after the other: either the sleeper sees what was listed, or who listed it sees the sleeper.
+
+use crate::Section;
+use crate::primitive::{AtomicU32, Ordering};
+use std::collections::VecDeque;
+
+const RUNNING: u32 = 1;
+const CALLED: u32 = 2;
+
+/// Whose turn a piece of work is (rules 1 to 4).
+pub struct Turn(AtomicU32);
+
+impl Turn {
+    /// Of work that its maker runs.
+    pub fn running() -> Turn {
+        Turn(AtomicU32::new(RUNNING))
+    }
+
+    /// There is news. True if the caller is to list the work.
+    pub fn call(&self) -> bool {
+        self.0.fetch_or(CALLED, Ordering::AcqRel) == 0
+    }
+
+    /// The work was taken out of the list: the caller runs it.
+    pub fn take(&self) {
+        let before = self.0.swap(RUNNING, Ordering::AcqRel);
+        debug_assert_eq!(before, CALLED);
+    }
+
+    /// The runner stops. False if there has been news: it is to list the work again.
+    pub fn rest(&self) -> bool {
+        let rested = self
+            .0
+            .compare_exchange(RUNNING, 0, Ordering::AcqRel, Ordering::Acquire);
+        if rested.is_err() {
+            self.0.swap(CALLED, Ordering::AcqRel);
+        }
+        rested.is_ok()
+    }
+}
+
+/// What is to be looked at, oldest first.
+pub struct Ready<T> {
+    list: Section<VecDeque<T>>,
+    /// The list's length, for those who pass by. Written inside.
+    length: AtomicU32,
+    /// Whether someone sleeps, or is about to, until something is listed. Written by that thread.
+    asleep: AtomicU32,
+}
+
+impl<T> Ready<T> {
+    pub fn new() -> Ready<T> {
+        Ready {
+            list: Section::new(VecDeque::new()),
+            length: AtomicU32::new(0),
+            asleep: AtomicU32::new(0),
+        }
+    }
+
+    /// Lists something. Look at [`is_asleep`](Self::is_asleep) after it.
+    pub fn push(&self, item: T) {
+        let mut list = self.list.enter();
+        list.push_back(item);
+        self.length.store(list.len() as u32, Ordering::Relaxed);
+    }
+
+    /// Whether anything is listed, to the knowledge of one who passes by. One load.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.length.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the oldest, `most` of them.
+    pub fn take(&self, most: usize) -> VecDeque<T> {
+        let mut list = self.list.enter();
+        let taken = most.min(list.len());
+        let rest = list.split_off(taken);
+        self.length.store(rest.len() as u32, Ordering::Relaxed);
+        std::mem::replace(&mut *list, rest)
+    }
+
+    /// The one who may sleep is about to. False if something is listed: it must not.
+    pub fn lie_down(&self) -> bool {
+        self.asleep.store(1, Ordering::SeqCst);
+        self.list.enter().is_empty()
+    }
+
+    pub fn get_up(&self) {
+        self.asleep.store(0, Ordering::SeqCst);
+    }
+
+    /// Whether it sleeps or is about to.
+    pub fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst) != 0
+    }
+}
+
+impl<T> Default for Ready<T> {
+    fn default() -> Ready<T> {
+        Ready::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listed_once_until_it_is_taken() {
+        let turn = Turn::running();
+        assert!(!turn.call());
+        assert!(!turn.rest(), "called while it ran");
+        turn.take();
+        assert!(turn.rest());
+        assert!(turn.call());
+        assert!(!turn.call(), "listed already");
+        turn.take();
+        assert!(!turn.call());
+        assert!(!turn.call());
+    }
+
+    #[test]
+    fn oldest_first_and_not_too_many() {
+        let ready = Ready::new();
+        assert!(!ready.any());
+        for item in 0..5 {
+            ready.push(item);
+        }
+        assert!(!ready.lie_down() && ready.is_asleep());
+        ready.get_up();
+        assert_eq!(ready.take(3), [0, 1, 2]);
+        ready.push(5);
+        assert!(ready.any());
+        assert_eq!(ready.take(9), [3, 4, 5]);
+        assert!(!ready.any() && ready.lie_down());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::Parker;
+    use crate::primitive::Plain;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// One piece of work that looks at two pieces of news; what it saw is only its runner's.
+    struct Shared {
+        ready: Ready<()>,
+        turn: Turn,
+        news: [AtomicU32; 2],
+        seen: Plain,
+        bed: Parker,
+    }
+
+    impl Shared {
+        fn new(turn: Turn) -> Arc<Shared> {
+            Arc::new(Shared {
+                ready: Ready::new(),
+                turn,
+                news: [AtomicU32::new(0), AtomicU32::new(0)],
+                seen: Plain::new(0),
+                bed: Parker::new(),
+            })
+        }
+
+        fn list(&self) {
+            self.ready.push(());
+            if self.ready.is_asleep() {
+                self.bed.unpark();
+            }
+        }
+
+        fn bring(&self, which: usize) {
+            self.news[which].store(1, Ordering::Relaxed);
+            if self.turn.call() {
+                self.list();
+            }
+        }
+
+        /// What the runner does before it rests.
+        fn look(&self) {
+            let seen: u32 = self
+                .news
+                .iter()
+                .map(|one| one.load(Ordering::Relaxed))
+                .sum();
+            self.seen.write(u64::from(seen));
+        }
+
+        /// Runs all that is listed.
+        fn turn(&self) {
+            while !self.ready.take(1).is_empty() {
+                self.turn.take();
+                self.look();
+                if !self.turn.rest() {
+                    self.list();
+                }
+            }
+        }
+    }
+
+    /// Two bring news and run what is listed, as all do that make progress: in the end both were seen, by one at a time.
+    #[test]
+    fn all_news_are_seen_by_one_runner_at_a_time() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let shared = Shared::new(Turn(AtomicU32::new(0)));
+            let other = {
+                let shared = shared.clone();
+                thread::spawn(move || {
+                    shared.bring(1);
+                    shared.turn();
+                })
+            };
+            shared.bring(0);
+            shared.turn();
+            other.join().unwrap();
+            assert!(!shared.ready.any(), "nobody leaves what it listed");
+            assert_eq!(shared.seen.read(), 2);
+        });
+    }
+
+    /// The maker's first run meets news: it comes to rest only if it has seen them.
+    #[test]
+    fn news_during_the_first_run_are_seen() {
+        loom::model(|| {
+            let shared = Shared::new(Turn::running());
+            let others = [0, 1].map(|which| {
+                let shared = shared.clone();
+                thread::spawn(move || shared.bring(which))
+            });
+            shared.look();
+            if !shared.turn.rest() {
+                shared.list();
+            }
+            shared.turn();
+            others.into_iter().for_each(|other| other.join().unwrap());
+            shared.turn();
+            assert_eq!(shared.seen.read(), 2);
+        });
+    }
+
+    /// A sleeper that nobody rings for would be found as a deadlock.
+    #[test]
+    fn the_sleeper_is_rung_for() {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
+            let shared = Shared::new(Turn(AtomicU32::new(0)));
+            let other = {
+                let shared = shared.clone();
+                thread::spawn(move || shared.bring(1))
+            };
+            if shared.ready.lie_down() {
+                shared.bed.park(None);
+            }
+            shared.ready.get_up();
+            shared.turn();
+            assert_eq!(shared.seen.read(), 1);
+            other.join().unwrap();
+        });
+    }
+}
