@@ -245,7 +245,9 @@ mod models {
     /// The maker's first run meets news: it comes to rest only if it has seen them.
     #[test]
     fn news_during_the_first_run_are_seen() {
-        loom::model(|| {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(|| {
             let shared = Shared::new(Turn::running());
             let others = [0, 1].map(|which| {
                 let shared = shared.clone();
