@@ -1,11 +1,13 @@
 # Everything a user or a developer runs. `make` alone lists the targets.
 PREFIX ?= /usr/local
 CARGO ?= cargo
+DURATION ?= 600
+SEED ?=
 prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check bench build install uninstall test lint conformance robustness slurm costs loom tsan asan valgrind \
+.PHONY: help demo check bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
 	softrdma-interop mpi4py header-check symbols coverage peers clean staged
 
 help: ## this list
@@ -50,6 +52,10 @@ conformance: staged ## the C programs by chapter of the standard, at 1, 2, 4 and
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full
+
+stress: staged ## all kinds of requests mixed in threads, for 10 minutes (make stress DURATION=60 SEED=7)
+	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness \
+		--filter stress --stress-seconds $(DURATION)
 
 slurm: staged ## under Slurm's srun, in a cluster of one node that the test starts and stops
 	@scripts/setup.sh slurm

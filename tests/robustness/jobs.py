@@ -129,9 +129,10 @@ class Running:
 class Site:
     """The library under test, and where things are built."""
 
-    def __init__(self, mpicc, mpiexec, library, peers, build, full):
+    def __init__(self, mpicc, mpiexec, library, peers, build, full, stress_seconds):
         self.mpicc, self.mpiexec, self.library = mpicc, mpiexec, library
-        self.peers, self.build, self.full = peers, build, full
+        self.peers, self.build = peers, build
+        self.full, self.stress_seconds = full, stress_seconds
         self.build.mkdir(parents=True, exist_ok=True)
         self.compiled = {}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The library in bad company: killed ranks, floods, oversubscription, containers, other launchers.
 
-    tests/robustness/run.py --prefix DIR [--peers DIR] [--build DIR] [--filter RE] [--full]
+    tests/robustness/run.py --prefix DIR [--peers DIR] [--build DIR] [--filter RE] [--full] [--stress-seconds S]
 
 One line a case, what was wrong with those that failed, and at the end `N passed, N failed, N skipped`.
 --full makes the long cases long (10 million messages, 60 kills).
@@ -17,6 +17,7 @@ import interoperation
 import kill
 import load
 import slurm
+import stress
 import surroundings
 from jobs import Site, run_case, sum_up
 
@@ -29,6 +30,7 @@ def arguments():
     parser.add_argument("--build", default="build/robustness", type=pathlib.Path, help="where programs are compiled")
     parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
     parser.add_argument("--full", action="store_true", help="the long form of the long cases")
+    parser.add_argument("--stress-seconds", default=10, type=int, help="how long the stress case runs; SEED chooses its draws")
     return parser.parse_args()
 
 
@@ -44,9 +46,10 @@ def main():
         peers=options.peers.resolve(),
         build=options.build.resolve(),
         full=options.full,
+        stress_seconds=options.stress_seconds,
     )
     verdicts = []
-    for module in (interoperation, slurm, surroundings, load, kill):
+    for module in (interoperation, slurm, surroundings, load, stress, kill):
         for name, case in module.cases(site):
             if re.search(options.filter, name):
                 verdicts.append(run_case(name, case))
