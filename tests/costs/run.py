@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Counted costs of an eager message, against the budgets and against what is recorded.
+"""Counted costs of an eager message and of a one-sided access, against the budgets and against what is recorded.
 
     tests/costs/run.py --prefix DIR [--build DIR] [--record]
 
-Counts, under callgrind, what windows of 16 messages of 8 bytes cost: instructions, locked instructions, system calls,
-allocations. Counts repeat from run to run, so the gate is narrow: 3 % over tests/costs/recorded.json, which --record
+Counts, under callgrind, what windows of 16 messages or accesses of 8 bytes cost: instructions, locked instructions, system
+calls, allocations. Counts repeat from run to run, so the gate is narrow: 3 % over tests/costs/recorded.json, which --record
 writes. Ends with `N passed, N failed`.
 """
 
@@ -31,6 +31,9 @@ ISEND_LOCKED, COMPLETED_WAIT_LOCKED = 3, 0
 
 SENDER, RECEIVER = 0, 1
 PHASES = {"isend": SENDER, "isend_wait": SENDER, "irecv": RECEIVER, "irecv_wait": RECEIVER, "local": RECEIVER}
+ACCESSES = dict.fromkeys(("put", "get", "accumulate", "fetch_and_op", "compare_and_swap", "flush"), SENDER)
+# The program of each order and its phases.
+PROGRAMS = {"prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES)}
 
 
 class Costs:
@@ -44,29 +47,30 @@ class Costs:
 SAID = re.compile(r"^rank=(\d) phase=(\w+) allocations=(\d+) locks=(\d+) system_calls=(\d+) trapped=(\d) file=(.*)$", re.M)
 
 
-def launch(options, program, order, threads, before=()):
+def launch(options, order, threads, before=()):
     """What the program said, by rank and phase."""
+    program, phases = PROGRAMS[order]
     shared = options.build / "barrier"
     shared.write_bytes(bytes(4096))
-    arguments = [program, order, shared, ROUNDS, "threads" if threads else "alone", *([] if before else ["trap"])]
+    arguments = [options.build / program, shared, ROUNDS, "threads" if threads else "alone", *([] if before else ["trap"]), order]
     command = [options.prefix / "bin/mpiexec", "-n", 2, *before, *arguments]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
     said = SAID.findall(done.stdout)
-    if done.returncode != 0 or len(said) != 2 * len(PHASES):
+    if done.returncode != 0 or len(said) != 2 * len(phases):
         sys.exit(f"costs: {order}: exit code {done.returncode}\n{done.stdout}{done.stderr[-3000:]}")
     return {(int(rank), phase): rest for rank, phase, *rest in said}
 
 
-def measure(options, program, order, phases, threads, native):
+def measure(options, order, phases, threads, native):
     """The costs of some phases, of different ranks, in one run under callgrind."""
     for old in options.build.glob("callgrind.*"):
         old.unlink()
     valgrind = ["valgrind", "--tool=callgrind", "--dump-instr=yes", f"--callgrind-out-file={options.build}/callgrind.%q{{PMI_RANK}}"]
     valgrind += [f"--toggle-collect=counted_{phase}" for phase in phases]
-    said = launch(options, program, order, threads, valgrind)
+    said = launch(options, order, threads, valgrind)
     costs, messages = {}, ROUNDS * WINDOW
     for phase in phases:
-        rank = PHASES[phase]
+        rank = PROGRAMS[order][1][phase]
         library = said[rank, phase][4]
         allocations, locks, system_calls, trapped = map(int, native[rank, phase][:4])
         if not trapped:
@@ -113,6 +117,9 @@ def budgets(gate, costs):
     for phase in ("isend", "isend_wait", "irecv", "irecv_wait", "local"):
         for kind in ("system_calls", "allocations"):
             gate.at_most(f"{phase}, {kind.replace('_', ' ')}", getattr(single[phase], kind), 0, "budget")
+    for phase in ACCESSES:
+        for kind in ("system_calls", "allocations"):
+            gate.at_most(f"{phase}, {kind.replace('_', ' ')}", getattr(costs["passive", phase, False], kind), 0, "budget")
 
 
 def main():
@@ -125,17 +132,20 @@ def main():
     options.prefix, options.build = options.prefix.resolve(), options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
 
-    program = options.build / "messages"
     mpicc = options.mpicc or options.prefix / "bin/mpicc"
-    subprocess.run([str(word) for word in (mpicc, *CFLAGS, HERE / "messages.c", "-o", program, "-ldl")], check=True)
+    for program in sorted({program for program, _ in PROGRAMS.values()}):
+        source, target = HERE / f"{program}.c", options.build / program
+        subprocess.run([str(word) for word in (mpicc, *CFLAGS, source, "-o", target, "-ldl")], check=True)
 
     together = [("isend", "irecv"), ("isend_wait", "irecv_wait"), ("local",)]
     wanted = [("prepost", phases, threads) for threads in (False, True) for phases in together]
     wanted += [("unexpected", (phase,), False) for phase in ("irecv", "irecv_wait")]
-    native = {key: launch(options, program, *key) for key in {(order, threads) for order, _, threads in wanted}}
+    # One run each: the phases are of one rank.
+    wanted += [("passive", (phase,), False) for phase in ACCESSES]
+    native = {key: launch(options, *key) for key in {(order, threads) for order, _, threads in wanted}}
     costs = {}
     for order, phases, threads in wanted:
-        costs |= measure(options, program, order, phases, threads, native[order, threads])
+        costs |= measure(options, order, phases, threads, native[order, threads])
     found = {" ".join((order, phase, "threads" if threads else "alone")): round(cost.instructions, 2)
              for (order, phase, threads), cost in costs.items()}  # fmt: skip
     if options.record:
