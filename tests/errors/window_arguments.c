@@ -61,8 +61,22 @@ static void targets(void)
     EXPECT(MPI_ERR_TYPE, MPI_Fetch_and_op(&value, &value, raw, 0, 0, MPI_SUM, win));
     EXPECT(MPI_ERR_TYPE, MPI_Compare_and_swap(&value, &value, &value, MPI_FLOAT, 0, 0, win));
     EXPECT(MPI_ERR_BUFFER, MPI_Compare_and_swap(&value, NULL, &value, MPI_INT, 0, 0, win));
+    EXPECT(MPI_ERR_BUFFER, MPI_Fetch_and_op(NULL, &value, MPI_INT, 0, 0, MPI_SUM, win));
+    EXPECT(MPI_ERR_BUFFER, MPI_Fetch_and_op(&value, NULL, MPI_INT, 0, 0, MPI_NO_OP, win));
     MPI_Win_fence(0, win);
     MPI_Type_free(&raw);
+}
+
+/* From here on the library knows the way to every part. */
+static void good_accesses(void)
+{
+    int part = 0;
+    MPI_Win_fence(0, win);
+    for (int rank = 0; rank < size_of_world; rank++) {
+        EXPECT(MPI_SUCCESS, MPI_Get(&part, 1, MPI_INT, rank, ELEMENTS - 1, 1, MPI_INT, win));
+        EXPECT(MPI_SUCCESS, MPI_Fetch_and_op(NULL, &part, MPI_INT, rank, ELEMENTS - 1, MPI_NO_OP, win));
+    }
+    MPI_Win_fence(0, win);
 }
 
 static void epochs(void)
@@ -166,6 +180,8 @@ int main(int argc, char **argv)
     expect_start(&argc, &argv, "window_arguments");
     win = allocated();
     creation();
+    targets();
+    good_accesses();
     targets();
     epochs();
     flavors();

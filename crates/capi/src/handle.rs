@@ -20,7 +20,7 @@ use crate::predefined;
 pub const PREDEFINED_END: usize = 4096;
 
 /// A number of no object, whatever the kind.
-const NOTHING: u64 = u64::MAX;
+pub const NOTHING: u64 = u64::MAX;
 
 /// An identifier whose C form has a null handle.
 pub trait Handle: Output<C: Copy> {
@@ -202,7 +202,7 @@ pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
     if number >= PREDEFINED_END {
         return Ok(TypeId(number as u64));
     }
-    Ok(predefined::datatype(number).map_or(TypeId(NOTHING), TypeId::predefined))
+    Ok(predefined::datatype(number))
 }
 
 pub fn datatype_number(datatype: TypeId) -> usize {
@@ -212,11 +212,13 @@ pub fn datatype_number(datatype: TypeId) -> usize {
     }
 }
 
+#[inline]
 fn op(number: usize, name: &'static str) -> Result<Op> {
     predefined::op(number).ok_or_else(|| not_a_handle(Class::Op, number, name))
 }
 
 /// As [`op`], or one of the program's.
+#[inline]
 fn any_op(number: usize, name: &'static str) -> Result<OpId> {
     match number {
         0..PREDEFINED_END => op(number, name).map(OpId::Predefined),

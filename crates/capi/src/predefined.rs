@@ -1,7 +1,9 @@
 //! The ABI's numbers of predefined handles, and the library's names of what they stand for.
 
 use weft_abi::*;
-use weft_mpi::{Op, Predefined};
+use weft_mpi::{Op, Predefined, TypeId};
+
+use crate::handle::NOTHING;
 
 /// The number that a predefined handle is.
 const fn number<T>(handle: *mut T) -> usize {
@@ -104,12 +106,14 @@ datatypes! {
     MPI_COMPLEX32 = Complex32,
 }
 
-static BY_NUMBER: [Option<Predefined>; DATATYPES] = {
-    let mut found = [None; DATATYPES];
+/// Places in [`Predefined::ALL`], -1 for numbers of none.
+static BY_NUMBER: [i8; DATATYPES] = {
+    let mut found = [-1; DATATYPES];
     let mut index = 0;
     while index < PAIRS.len() {
         let (number, predefined) = PAIRS[index];
-        found[number - DATATYPES_START] = Some(predefined);
+        assert!((predefined as u8) <= i8::MAX as u8);
+        found[number - DATATYPES_START] = predefined as i8;
         index += 1;
     }
     found
@@ -128,14 +132,23 @@ static BY_PLACE: [u16; Predefined::ALL.len()] = {
     numbers
 };
 
+/// The datatype of a number below 4096; one that is none becomes [`NOTHING`].
 #[inline]
-pub fn datatype(number: usize) -> Option<Predefined> {
-    *BY_NUMBER.get(number.wrapping_sub(DATATYPES_START))?
+pub fn datatype(number: usize) -> TypeId {
+    match BY_NUMBER.get(number.wrapping_sub(DATATYPES_START)) {
+        // -1 is all ones in any width.
+        Some(&place) => TypeId(i64::from(place) as u64),
+        None => TypeId(NOTHING),
+    }
 }
 
 pub fn datatype_number(predefined: Predefined) -> usize {
     BY_PLACE[predefined as usize].into()
 }
+
+/// From the first operation's number to the last one's.
+const OPS_START: usize = number(MPI_OP_NULL);
+const OPS_END: usize = number(MPI_NO_OP) + 1;
 
 const OPS: [(usize, Op); 14] = [
     (number(MPI_SUM), Op::Sum),
@@ -154,9 +167,20 @@ const OPS: [(usize, Op); 14] = [
     (number(MPI_NO_OP), Op::NoOp),
 ];
 
+static OP_BY_NUMBER: [Option<Op>; OPS_END - OPS_START] = {
+    let mut found = [None; OPS_END - OPS_START];
+    let mut index = 0;
+    while index < OPS.len() {
+        let (number, op) = OPS[index];
+        found[number - OPS_START] = Some(op);
+        index += 1;
+    }
+    found
+};
+
+#[inline]
 pub fn op(number: usize) -> Option<Op> {
-    let pair = OPS.iter().find(|pair| pair.0 == number)?;
-    Some(pair.1)
+    *OP_BY_NUMBER.get(number.wrapping_sub(OPS_START))?
 }
 
 pub fn op_number(op: Op) -> usize {
@@ -167,6 +191,7 @@ pub fn op_number(op: Op) -> usize {
 #[cfg(test)]
 mod tests {
     use weft_abi::table;
+    use weft_mpi::types::as_predefined;
 
     use super::*;
 
@@ -178,7 +203,7 @@ mod tests {
         let mut seen = 0;
         for constant in constants {
             if let Ok(number) = usize::try_from(constant.number())
-                && let Some(predefined) = datatype(number)
+                && let Some(predefined) = as_predefined(datatype(number))
                 && format!("MPI_{}", constant.name) == predefined.name()
             {
                 assert_eq!(datatype_number(predefined), number);
@@ -187,7 +212,7 @@ mod tests {
         }
         assert_eq!(seen, Predefined::ALL.len());
         for number in [0, 0x1ff, 0x200, 0x2ff, 0x300, usize::MAX] {
-            assert_eq!(datatype(number), None, "{number:#x}");
+            assert_eq!(datatype(number), TypeId(NOTHING), "{number:#x}");
         }
     }
 

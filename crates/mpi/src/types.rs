@@ -115,7 +115,13 @@ fn plain_size(id: TypeId) -> Option<usize> {
 pub fn plain_bytes(buffer: *mut u8, count: i64, id: TypeId) -> Option<usize> {
     let size = plain_size(id)?;
     let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
-    (bytes == 0 || buffer.addr() >= LOWEST_ADDRESS).then_some(bytes)
+    (bytes == 0 || is_address(buffer)).then_some(bytes)
+}
+
+/// Whether data can be there.
+#[inline]
+pub fn is_address(buffer: *const u8) -> bool {
+    buffer.addr() >= LOWEST_ADDRESS
 }
 
 /// The memory of a buffer argument: all checks of (buffer, count, datatype).

@@ -7,11 +7,51 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Seq
 
 use weft_datatype::{Group, Kernel, Op, Predefined};
 
+/// How an element is updated.
+#[derive(Clone, Copy)]
+pub enum How {
+    Fetch,
+    Replace,
+    Add,
+    And,
+    Or,
+    Exclusive,
+    /// By comparing and swapping what the kernel makes of it.
+    Combine(Kernel),
+}
+
+impl How {
+    /// The updates of integers that the processor has an instruction for.
+    #[inline]
+    pub fn of_integer(op: Op) -> Option<How> {
+        match op {
+            Op::NoOp => Some(How::Fetch),
+            Op::Replace => Some(How::Replace),
+            Op::Sum => Some(How::Add),
+            Op::Band => Some(How::And),
+            Op::Bor => Some(How::Or),
+            Op::Bxor => Some(How::Exclusive),
+            _ => None,
+        }
+    }
+
+    /// The update of an operation on a native type that takes it, whose kernel is `kernel`.
+    pub fn new(op: Op, predefined: Predefined, kernel: Kernel) -> How {
+        match op {
+            Op::NoOp | Op::Replace => How::of_integer(op),
+            _ if is_integer(predefined) => How::of_integer(op),
+            _ => None,
+        }
+        .unwrap_or(How::Combine(kernel))
+    }
+}
+
 /// Updates the element at `place` with `operand`; what it was before goes to `result`, unless that is null.
 ///
 /// # Safety
-/// `place` is aligned and valid for atomic access, `operand` for reads, `result` for writes of one element.
-pub type Update = unsafe fn(kernel: Kernel, place: *mut u8, operand: *const u8, result: *mut u8);
+/// `place` is aligned and valid for atomic access, `operand` for reads, unless it is only fetched, `result` for writes of one
+/// element, and a kernel is for the element's type.
+pub type Update = unsafe fn(how: How, place: *mut u8, operand: *const u8, result: *mut u8);
 
 /// Writes `origin` to `place` if it holds `compare`; what it held goes to `result`.
 ///
@@ -36,19 +76,10 @@ fn is_integer(predefined: Predefined) -> bool {
 
 macro_rules! widths {
     ($($bytes:literal $module:ident $word:ty, $atomic:ty;)*) => {
-        /// The update of an operation on a native type that takes it.
-        pub fn update(op: Op, predefined: Predefined) -> Update {
-            let integer = is_integer(predefined);
+        /// The update of a native type.
+        pub fn update(predefined: Predefined) -> Update {
             match predefined.size() {
-                $($bytes => match op {
-                    Op::NoOp => $module::fetch,
-                    Op::Replace => $module::replace,
-                    Op::Sum if integer => $module::add,
-                    Op::Band if integer => $module::and,
-                    Op::Bor if integer => $module::or,
-                    Op::Bxor if integer => $module::exclusive,
-                    _ => $module::combine,
-                },)*
+                $($bytes => $module::update,)*
                 _ => unreachable!("the type is native"),
             }
         }
@@ -61,99 +92,63 @@ macro_rules! widths {
             }
         }
 
-        $(mod $module {
+        $(pub mod $module {
             use super::*;
 
             /// # Safety
             /// As [`Update`].
-            unsafe fn apply(place: *mut u8, operand: *const u8, result: *mut u8, how: impl Fn(&$atomic, $word) -> $word) {
-                // SAFETY: by this function's contract; user buffers need not be aligned.
-                unsafe {
-                    let operand = operand.cast::<$word>().read_unaligned();
-                    let old = how(<$atomic>::from_ptr(place.cast()), operand);
-                    if !result.is_null() {
-                        result.cast::<$word>().write_unaligned(old);
+            #[inline]
+            pub unsafe fn update(how: How, place: *mut u8, operand: *const u8, result: *mut u8) {
+                // SAFETY: by this function's contract.
+                let word = unsafe { <$atomic>::from_ptr(place.cast()) };
+                let operand = match how {
+                    How::Fetch => 0,
+                    // SAFETY: by this function's contract; user buffers need not be aligned.
+                    _ => unsafe { operand.cast::<$word>().read_unaligned() },
+                };
+                let old = match how {
+                    How::Fetch => word.load(SeqCst),
+                    How::Replace => word.swap(operand, SeqCst),
+                    How::Add => word.fetch_add(operand, SeqCst),
+                    How::And => word.fetch_and(operand, SeqCst),
+                    How::Or => word.fetch_or(operand, SeqCst),
+                    How::Exclusive => word.fetch_xor(operand, SeqCst),
+                    // SAFETY: by this function's contract.
+                    How::Combine(kernel) => unsafe { combine(kernel, word, operand) },
+                };
+                if !result.is_null() {
+                    // SAFETY: by this function's contract.
+                    unsafe { result.cast::<$word>().write_unaligned(old) };
+                }
+            }
+
+            /// # Safety
+            /// The kernel is for a type of the word's size.
+            unsafe fn combine(kernel: Kernel, word: &$atomic, operand: $word) -> $word {
+                let mut old = word.load(SeqCst);
+                loop {
+                    let mut new = old;
+                    // SAFETY: both are one element of the kernel's type.
+                    unsafe { kernel((&raw const operand).cast(), (&raw mut new).cast(), 1) };
+                    match word.compare_exchange_weak(old, new, SeqCst, SeqCst) {
+                        Ok(old) => return old,
+                        Err(now) => old = now,
                     }
                 }
             }
 
             /// # Safety
-            /// As [`Update`]; the operand is not looked at.
-            pub unsafe fn fetch(_: Kernel, place: *mut u8, _: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract, a word of this function's as operand.
-                unsafe { apply(place, (&raw const ZERO).cast(), result, |word, _| word.load(SeqCst)) }
-            }
-
-            static ZERO: $word = 0;
-
-            /// # Safety
-            /// As [`Update`].
-            pub unsafe fn replace(_: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, |word, operand| word.swap(operand, SeqCst)) }
-            }
-
-            /// # Safety
-            /// As [`Update`].
-            pub unsafe fn add(_: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, |word, operand| word.fetch_add(operand, SeqCst)) }
-            }
-
-            /// # Safety
-            /// As [`Update`].
-            pub unsafe fn and(_: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, |word, operand| word.fetch_and(operand, SeqCst)) }
-            }
-
-            /// # Safety
-            /// As [`Update`].
-            pub unsafe fn or(_: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, |word, operand| word.fetch_or(operand, SeqCst)) }
-            }
-
-            /// # Safety
-            /// As [`Update`].
-            pub unsafe fn exclusive(_: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, |word, operand| word.fetch_xor(operand, SeqCst)) }
-            }
-
-            /// Any operation, by comparing and swapping.
-            ///
-            /// # Safety
-            /// As [`Update`]; the kernel is for the type.
-            pub unsafe fn combine(kernel: Kernel, place: *mut u8, operand: *const u8, result: *mut u8) {
-                let how = |word: &$atomic, operand: $word| {
-                    let mut old = word.load(SeqCst);
-                    loop {
-                        let mut new = old;
-                        // SAFETY: both are one element of the kernel's type.
-                        unsafe { kernel((&raw const operand).cast(), (&raw mut new).cast(), 1) };
-                        match word.compare_exchange_weak(old, new, SeqCst, SeqCst) {
-                            Ok(old) => return old,
-                            Err(now) => old = now,
-                        }
-                    }
-                };
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, operand, result, how) }
-            }
-
-            /// # Safety
             /// As [`Compare`].
+            #[inline]
             pub unsafe fn compare(place: *mut u8, compare: *const u8, origin: *const u8, result: *mut u8) {
-                // SAFETY: by this function's contract.
-                let expected = unsafe { compare.cast::<$word>().read_unaligned() };
-                let how = |word: &$atomic, new: $word| {
-                    match word.compare_exchange(expected, new, SeqCst, SeqCst) {
-                        Ok(old) | Err(old) => old,
-                    }
-                };
-                // SAFETY: by this function's contract.
-                unsafe { apply(place, origin, result, how) }
+                // SAFETY: by this function's contract; user buffers need not be aligned.
+                unsafe {
+                    let expected = compare.cast::<$word>().read_unaligned();
+                    let new = origin.cast::<$word>().read_unaligned();
+                    let word = <$atomic>::from_ptr(place.cast());
+                    let (Ok(old) | Err(old)) = word.compare_exchange(expected, new, SeqCst, SeqCst);
+                    result.cast::<$word>().write_unaligned(old);
+                }
             }
         })*
     };

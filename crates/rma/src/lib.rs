@@ -15,6 +15,7 @@ mod attachments;
 mod control;
 mod errand;
 pub mod lock;
+mod near;
 mod reach;
 mod runs;
 mod update;
@@ -23,6 +24,8 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use atomic::How;
 pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
+pub use near::{Near, Word};
 pub use update::Operation;
 pub use window::{Fault, Member, Own, Patience, Place, Target, Window};

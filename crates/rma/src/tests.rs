@@ -10,7 +10,7 @@ use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Memory, Peer};
 
 use crate::lock::Kind;
-use crate::{Fault, Member, Operation, Own, Place, Target, Window};
+use crate::{Fault, How, Member, Operation, Own, Place, Target, Window};
 
 #[derive(Default)]
 struct Cards(Mutex<HashMap<Peer, String>>);
@@ -68,6 +68,7 @@ fn window(size: u32, words: usize, user_memory: bool, deny_copies: bool) -> Vec<
                 false => Place::Piece(own.memory()),
             },
             bytes: words as u64 * 8,
+            unit: 8,
         })
         .collect();
     let peers: Vec<Peer> = (0..size).collect();
@@ -242,6 +243,34 @@ fn no_update_is_lost() {
             assert_eq!(sides[0].read(1, 9, 1).unwrap(), [4 * STEPS]);
         });
     }
+}
+
+/// The short way and the general one update the same element, at once.
+#[test]
+fn no_update_is_lost_between_two_ways() {
+    const STEPS: u64 = 2000;
+    let sides = window(2, 16, false, false);
+    assert!(sides[0].window.near(1, 9, 8).is_none(), "not found yet");
+    sides[0].read(1, 0, 1).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| (0..STEPS).map(|_| sides[1].add(1, 9, 1)).max());
+        let word = sides[0].window.near(1, 9, 8).unwrap().word(8).unwrap();
+        let (one, mut old) = (1u64, 0u64);
+        for _ in 0..STEPS / 2 {
+            // SAFETY: both are words.
+            unsafe { word.update(How::Add, (&raw const one).cast(), (&raw mut old).cast()) };
+            loop {
+                let (expected, new) = (old, old + 1);
+                let values = [&raw const expected, &raw const new].map(<*const u64>::cast);
+                // SAFETY: all are words.
+                unsafe { word.compare_and_swap(values, (&raw mut old).cast()) };
+                if old == expected {
+                    break;
+                }
+            }
+        }
+    });
+    assert_eq!(sides[1].read(1, 9, 1).unwrap(), [2 * STEPS]);
 }
 
 /// User memory is what the others have written, without a call of its owner.

@@ -8,7 +8,7 @@
 use weft_datatype::{Datatype, Kernel, Op, Predefined, kernel};
 use weft_transport::Memory;
 
-use crate::atomic;
+use crate::atomic::{self, How};
 use crate::reach::Link;
 use crate::runs::described;
 use crate::window::{Fault, Target, Window};
@@ -65,7 +65,8 @@ impl Window {
         operation: Operation,
         (operand, result): (*const u8, *mut u8),
     ) -> Result<(), Fault> {
-        let update = atomic::update(operation.op, operation.basic);
+        let update = atomic::update(operation.basic);
+        let how = How::new(operation.op, operation.basic, operation.kernel);
         let size = operation.basic.size();
         let mut fault = None;
         let mut packed = 0;
@@ -82,7 +83,7 @@ impl Window {
                 // SAFETY: a run consists of whole elements, all within the target; by this function's contract.
                 unsafe {
                     match place.addr().is_multiple_of(size) {
-                        true => update(operation.kernel, place, operand, result),
+                        true => update(how, place, operand, result),
                         false => {
                             let element = Target {
                                 offset,

@@ -14,6 +14,7 @@ use crate::attachments;
 use crate::control::{Control, Shape};
 use crate::errand::Server;
 use crate::lock::{self, Broken, Kind, Lock};
+use crate::near::{Entry, Near};
 use crate::reach::Link;
 
 /// Between two looks whether those who are waited for live.
@@ -47,6 +48,8 @@ pub struct Member {
     pub control: u64,
     pub place: Place,
     pub bytes: u64,
+    /// Displacements in it are so many bytes each; positive.
+    pub unit: i64,
 }
 
 /// Whose memory a part is.
@@ -112,6 +115,7 @@ impl Own {
         let mut window = Window {
             shm: self.shm,
             me,
+            near: members.iter().map(Entry::new).collect(),
             links: (0..members.len()).map(|_| OnceLock::new()).collect(),
             peers: peers.into(),
             members: members.into(),
@@ -143,6 +147,7 @@ pub struct Window {
     me: u32,
     peers: Arc<[Peer]>,
     members: Box<[Member]>,
+    near: Box<[Entry]>,
     links: Box<[OnceLock<Link>]>,
     control: Arc<Control>,
     /// What this process exposes, and the first process's piece that all share.
@@ -195,6 +200,15 @@ impl Window {
             .filter(|_| self.member(rank).place != Place::Dynamic))
     }
 
+    /// Where `bytes` bytes at a displacement in a process's part are, if loads and stores reach them and the way there has been
+    /// found. Else it takes [`put`](Self::put) and the like, which find it or what is wrong.
+    #[inline(always)]
+    pub fn near(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Near> {
+        self.near
+            .get(rank as u32 as usize)?
+            .find(displacement, bytes)
+    }
+
     /// The way to a process's part, found if it was not yet.
     #[inline]
     pub(crate) fn link(&self, rank: u32) -> Result<&Link, Fault> {
@@ -243,7 +257,11 @@ impl Window {
             Place::Dynamic => Link::user(process, control, own, 0, None),
         };
         // Another thread may have been faster; then its link is used.
-        Ok(self.links[rank as usize].get_or_init(|| link))
+        let link = self.links[rank as usize].get_or_init(|| link);
+        if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
+            self.near[rank as usize].set(base);
+        }
+        Ok(link)
     }
 
     fn is_alive(&self, rank: u32) -> bool {

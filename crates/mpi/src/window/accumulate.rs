@@ -103,6 +103,7 @@ impl Window {
 }
 
 /// `MPI_Accumulate` and `MPI_Raccumulate`.
+#[inline(always)]
 pub fn accumulate(
     id: WindowId,
     origin: Buffer,
@@ -111,6 +112,20 @@ pub fn accumulate(
     epoch: Epoch,
 ) -> Result<()> {
     let window = find(id)?;
+    if window.accumulate_near(&origin, &target, op, epoch) {
+        return Ok(());
+    }
+    general_accumulate(window, &origin, target, op, epoch)
+}
+
+#[inline(never)]
+fn general_accumulate(
+    window: &Window,
+    origin: &Buffer,
+    target: TargetBuffer,
+    op: OpId,
+    epoch: Epoch,
+) -> Result<()> {
     let op = predefined(op)?;
     if op == Op::NoOp {
         return Err(argument(
@@ -209,14 +224,29 @@ impl Window {
 }
 
 /// `MPI_Fetch_and_op`.
+#[inline(always)]
 pub fn fetch_and_op(
     id: WindowId,
+    buffers: (*const u8, *mut u8),
+    datatype: TypeId,
+    at: (i32, i64),
+    op: OpId,
+) -> Result<()> {
+    let window = find(id)?;
+    if window.fetch_and_op_near(buffers, datatype, at, op) {
+        return Ok(());
+    }
+    general_fetch_and_op(window, buffers, datatype, at, op)
+}
+
+#[inline(never)]
+fn general_fetch_and_op(
+    window: &Window,
     (origin, result): (*const u8, *mut u8),
     datatype: TypeId,
     (rank, displacement): (i32, i64),
     op: OpId,
 ) -> Result<()> {
-    let window = find(id)?;
     let op = predefined(op)?;
     let Some(element) = window.element(rank, displacement, datatype)? else {
         return Ok(());
@@ -252,13 +282,27 @@ fn is_comparable(predefined: Predefined) -> bool {
 }
 
 /// `MPI_Compare_and_swap`.
+#[inline(always)]
 pub fn compare_and_swap(
     id: WindowId,
-    [origin, compare, result]: [*mut u8; 3],
+    buffers: [*mut u8; 3],
+    datatype: TypeId,
+    at: (i32, i64),
+) -> Result<()> {
+    let window = find(id)?;
+    if window.compare_and_swap_near(buffers, datatype, at) {
+        return Ok(());
+    }
+    general_compare_and_swap(window, &buffers, datatype, at)
+}
+
+#[inline(never)]
+fn general_compare_and_swap(
+    window: &Window,
+    &[origin, compare, result]: &[*mut u8; 3],
     datatype: TypeId,
     (rank, displacement): (i32, i64),
 ) -> Result<()> {
-    let window = find(id)?;
     let Some(element) = window.element(rank, displacement, datatype)? else {
         return Ok(());
     };

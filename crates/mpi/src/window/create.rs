@@ -61,7 +61,7 @@ impl Request {
 struct Wishes {
     hints: Hints,
     sizes: Vec<i64>,
-    units: Box<[i64]>,
+    units: Vec<i64>,
     /// The shared memory is one piece.
     whole: bool,
 }
@@ -111,8 +111,7 @@ fn make(request: Request, parent: CommId) -> Result<WindowId> {
     match make_on(&comm, request) {
         Ok((rma, wishes, base)) => {
             let figures = Figures::new(base, request.size, request.unit, request.flavor);
-            let Wishes { hints, units, .. } = wishes;
-            let window = Window::new(rma, comm, request.flavor, units, figures, hints);
+            let window = Window::new(rma, comm, request.flavor, figures, wishes.hints);
             let id = process().windows.insert(Arc::new(window)).map(WindowId);
             id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))
         }
@@ -219,6 +218,7 @@ fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]]) -> Vec<Member> 
             _ => Place::Piece(memory as u64),
         },
         bytes: wishes.sizes[rank as usize] as u64,
+        unit: wishes.units[rank as usize],
     };
     (0..).zip(told).map(member).collect()
 }
@@ -321,8 +321,8 @@ pub fn shared_query(id: WindowId, rank: i32) -> Result<SharedPart> {
         PROC_NULL => first().unwrap_or(0),
         rank => window.check_rank("rank", rank)?,
     };
-    let unit = window.units[rank as usize];
-    let bytes = window.rma.member(rank).bytes as i64;
+    let &Member { bytes, unit, .. } = window.rma.member(rank);
+    let bytes = bytes as i64;
     let address = window
         .rma
         .address(rank)

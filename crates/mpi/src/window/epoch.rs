@@ -73,31 +73,44 @@ impl Epochs {
     }
 
     /// Whether a target may be accessed now.
-    #[inline]
-    pub fn check_access(&self, target: u32) -> Result<()> {
+    #[inline(always)]
+    pub fn is_accessible(&self, target: u32) -> bool {
         match self.all.load(Ordering::Relaxed) {
-            all::LOCKED | all::LOCKED_UNCHECKED | all::FENCE_USED => Ok(()),
+            all::LOCKED | all::LOCKED_UNCHECKED | all::FENCE_USED => true,
             all::FENCE => {
                 self.all.store(all::FENCE_USED, Ordering::Relaxed);
-                Ok(())
+                true
             }
-            _ => match self.target(target).load(Ordering::Relaxed) {
-                one::LOCKED | one::LOCKED_UNCHECKED | one::STARTED => Ok(()),
-                _ => Err(out_of_order("no access epoch is open for the target")),
-            },
+            _ => matches!(
+                self.target(target).load(Ordering::Relaxed),
+                one::LOCKED | one::LOCKED_UNCHECKED | one::STARTED
+            ),
+        }
+    }
+
+    pub fn check_access(&self, target: u32) -> Result<()> {
+        match self.is_accessible(target) {
+            true => Ok(()),
+            false => Err(out_of_order("no access epoch is open for the target")),
         }
     }
 
     /// Whether a target is locked, so that requests and flushes are allowed (MPI-5.0 §12.3.5, §12.5.4).
+    #[inline(always)]
+    pub fn is_locked(&self, target: u32) -> bool {
+        let all = self.all.load(Ordering::Relaxed);
+        matches!(all, all::LOCKED | all::LOCKED_UNCHECKED)
+            || matches!(
+                self.target(target).load(Ordering::Relaxed),
+                one::LOCKED | one::LOCKED_UNCHECKED
+            )
+    }
+
     #[inline]
     pub fn check_passive(&self, target: u32) -> Result<()> {
-        let all = self.all.load(Ordering::Relaxed);
-        if matches!(all, all::LOCKED | all::LOCKED_UNCHECKED) {
-            return Ok(());
-        }
-        match self.target(target).load(Ordering::Relaxed) {
-            one::LOCKED | one::LOCKED_UNCHECKED => Ok(()),
-            _ => Err(out_of_order("the target is not locked")),
+        match self.is_locked(target) {
+            true => Ok(()),
+            false => Err(out_of_order("the target is not locked")),
         }
     }
 

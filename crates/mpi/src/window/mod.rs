@@ -11,6 +11,7 @@ mod attribute;
 mod create;
 mod epoch;
 mod hints;
+mod near;
 mod passive;
 mod transfer;
 
@@ -68,8 +69,6 @@ pub struct Window {
     /// Of the window's own, for its synchronisation.
     comm: Comm,
     flavor: Flavor,
-    /// Displacement units, by rank.
-    units: Box<[i64]>,
     figures: attribute::Figures,
     hints: Mutex<Hints>,
     epochs: Epochs,
@@ -83,7 +82,6 @@ impl Window {
         rma: weft_rma::Window,
         comm: Comm,
         flavor: Flavor,
-        units: Box<[i64]>,
         figures: attribute::Figures,
         hints: Hints,
     ) -> Window {
@@ -92,7 +90,6 @@ impl Window {
             rma,
             comm,
             flavor,
-            units,
             figures,
             hints: Mutex::new(hints),
             // MPI-5.0 §9.3.2
@@ -130,7 +127,7 @@ impl Window {
 }
 
 /// The window that a handle names.
-#[inline]
+#[inline(always)]
 pub fn find(id: WindowId) -> Result<&'static Window> {
     process().windows.get(id.0).ok_or_else(not_a_window)
 }

@@ -86,7 +86,7 @@ impl Window {
             return Err(negative("target_disp", displacement, Class::Disp));
         }
         displacement
-            .checked_mul(self.units[rank as usize])
+            .checked_mul(self.rma.member(rank).unit)
             .ok_or_else(|| unreached(weft_rma::Fault::Range))
     }
 }
@@ -112,27 +112,49 @@ fn too_long(origin: usize, target: usize) -> Error {
 }
 
 /// `MPI_Put` and `MPI_Rput`.
-#[inline]
+#[inline(always)]
 pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    let Some(checked) = window.checked(target, epoch)? else {
+    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+        // SAFETY: the caller's buffer is valid for reads of what it says during the call.
+        unsafe { near.put(origin.address, bytes) };
         return Ok(());
-    };
-    let memory = origin.memory()?;
-    check_fits(&memory, &checked)?;
-    // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call.
-    unsafe { window.rma.put(&checked.target(), &memory) }.map_err(unreached)
+    }
+    window.put(&origin, target, epoch)
 }
 
 /// `MPI_Get` and `MPI_Rget`.
-#[inline]
+#[inline(always)]
 pub fn get(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    let Some(checked) = window.checked(target, epoch)? else {
+    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+        // SAFETY: the caller's buffer is valid for writes of what it says during the call.
+        unsafe { near.get(origin.address, bytes) };
         return Ok(());
-    };
-    let memory = origin.memory()?;
-    check_fits(&memory, &checked)?;
-    // SAFETY: the caller's buffer, checked by `memory`, is valid for writes during the call.
-    unsafe { window.rma.get(&checked.target(), &memory) }.map_err(unreached)
+    }
+    window.get(&origin, target, epoch)
+}
+
+impl Window {
+    #[inline(never)]
+    fn put(&self, origin: &Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
+        let Some(checked) = self.checked(target, epoch)? else {
+            return Ok(());
+        };
+        let memory = origin.memory()?;
+        check_fits(&memory, &checked)?;
+        // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call.
+        unsafe { self.rma.put(&checked.target(), &memory) }.map_err(unreached)
+    }
+
+    #[inline(never)]
+    fn get(&self, origin: &Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
+        let Some(checked) = self.checked(target, epoch)? else {
+            return Ok(());
+        };
+        let memory = origin.memory()?;
+        check_fits(&memory, &checked)?;
+        // SAFETY: the caller's buffer, checked by `memory`, is valid for writes during the call.
+        unsafe { self.rma.get(&checked.target(), &memory) }.map_err(unreached)
+    }
 }
