@@ -174,6 +174,29 @@ impl Iterator for Pieces<'_> {
     }
 }
 
+/// How much of what [`copy`] would move one call of the kernel's does move, in order: nothing where the kernel is not who moves it.
+/// No piece of `remote` lies in its owner's segment, and neither list has more than [`MAX_PIECES`].
+///
+/// # Safety
+/// As of [`copy`].
+pub unsafe fn copy_at_once(
+    direction: Direction,
+    reach: Reach,
+    local: &[Local],
+    remote: &[Span],
+) -> u64 {
+    let Reach::Copies { pid } = reach else {
+        return 0;
+    };
+    let total = local.iter().map(|piece| piece.length).sum();
+    let (mut here, mut there) = (Vectors::new(), Vectors::new());
+    let pieces = local.iter().map(|piece| (piece.address, piece.length));
+    here.take(pieces, 0, total);
+    let pieces = remote.iter().map(|span| (span.address, span.length));
+    there.take(pieces, 0, total);
+    call(direction, pid, &here, &there).unwrap_or(0)
+}
+
 /// By one call of the kernel's, and more for what it left.
 fn by_kernel(
     direction: Direction,

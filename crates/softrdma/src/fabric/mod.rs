@@ -81,7 +81,7 @@ pub use numbers::{FABRIC_SLOT, Number, Owner};
 pub use peers::{Peer, PeerError};
 pub use processes::Processes;
 pub use queue_pair::QpRecord;
-pub use regions::{KeyError, Region, Span, own_region, visit};
+pub use regions::{KeyError, Region, Span, Visit, own_region, visit};
 pub use segment::{ObjectId, Segment};
 
 use door::{Answer, Door};

@@ -97,6 +97,20 @@ impl Peer {
         unsafe { memory::copy(direction, self.segment(), self.reach, local, remote) }
     }
 
+    /// As [`memory::copy_at_once`].
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn copy_at_once(
+        &self,
+        direction: Direction,
+        local: &[Local],
+        remote: &[Span],
+    ) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { memory::copy_at_once(direction, self.reach, local, remote) }
+    }
+
     /// As [`atomics::execute`].
     #[inline]
     pub fn atomic(

@@ -41,6 +41,21 @@ pub enum Outcome {
     Left,
 }
 
+/// The peer's record and its state, if it hears this sender.
+#[inline]
+pub fn hearing<'a>(
+    process: &'a Process,
+    route: &'a Route,
+    sender: u64,
+) -> Option<(&'a QpRecord, ibv_qp_state)> {
+    let record = route.record(process)?;
+    let state = record.state.load(Ordering::Acquire);
+    let hears = State::from_abi(state).is_some_and(State::receives)
+        && route.answers(record)
+        && record.hears(sender);
+    hears.then_some((record, state))
+}
+
 /// What the requester brings.
 pub struct Requester<'a> {
     pub process: &'a Process,
@@ -60,16 +75,9 @@ impl Requester<'_> {
     /// Executes over a connection.
     #[inline]
     pub fn execute(&self, route: &Route) -> Outcome {
-        let Some(record) = route.record(self.process) else {
+        let Some((record, state)) = hearing(self.process, route, self.sender) else {
             return Outcome::Silent;
         };
-        let state = record.state.load(Ordering::Acquire);
-        let connected = State::from_abi(state).is_some_and(State::receives)
-            && route.answers(record)
-            && record.hears(self.sender);
-        if !connected {
-            return Outcome::Silent;
-        }
         if state == IBV_QPS_RTR {
             self.establish(route, record);
         }

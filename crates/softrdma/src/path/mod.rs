@@ -1,7 +1,8 @@
 //! The data path: what happens between a work request and its completions.
 //!
 //! ```text
-//!   post_send ─▶ request ─▶ post ─┬─▶ send_queue::step ─┬─▶ execute ──▶ receiver     same host, by the poster
+//!   post_send ─▶ request ─▶ post ─┬─▶ joint                                        same host, several of a list at once
+//!                                 ├─▶ send_queue::step ─┬─▶ execute ──▶ receiver     same host, by the poster
 //!                                 │                     ├─▶ datagram ─▶ receiver
 //!                                 │                     ├─▶ window                   own adapter
 //!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
@@ -16,6 +17,8 @@ pub mod clock;
 mod datagram;
 mod errand;
 mod execute;
+mod few;
+mod joint;
 pub mod letter;
 mod null;
 pub mod pieces;

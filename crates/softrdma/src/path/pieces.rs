@@ -1,9 +1,8 @@
 //! The memory of this process that a work request names, as pieces for copying.
 
-use std::mem::MaybeUninit;
-
 use weft_verbs_abi::{IBV_ACCESS_LOCAL_WRITE, ibv_sge};
 
+use super::few::Few;
 use super::null;
 use crate::fabric::{Local, Region, Segment, own_region};
 
@@ -25,8 +24,7 @@ pub struct ProtectionError;
 
 /// Pieces of memory, in order. At most [`MAX_PIECES`]. Large: made where it is used, not moved.
 pub struct Pieces {
-    list: [MaybeUninit<Local>; MAX_PIECES],
-    count: usize,
+    list: Few<Local, MAX_PIECES>,
     bytes: u64,
 }
 
@@ -39,19 +37,17 @@ impl Default for Pieces {
 impl Pieces {
     pub fn new() -> Pieces {
         Pieces {
-            list: [const { MaybeUninit::uninit() }; MAX_PIECES],
-            count: 0,
+            list: Few::new(),
             bytes: 0,
         }
     }
 
     #[inline]
     pub fn push(&mut self, address: u64, length: u64) {
-        if length == 0 || self.count == MAX_PIECES {
+        if length == 0 || self.list.is_full() {
             return;
         }
-        self.list[self.count] = MaybeUninit::new(Local { address, length });
-        self.count += 1;
+        self.list.push(Local { address, length });
         self.bytes += length;
     }
 
@@ -106,8 +102,20 @@ impl Pieces {
 
     #[inline]
     pub fn list(&self) -> &[Local] {
-        // SAFETY: the first `count` are initialised.
-        unsafe { std::slice::from_raw_parts(self.list.as_ptr().cast(), self.count) }
+        &self.list
+    }
+
+    /// Whether so many more would find room.
+    #[inline]
+    pub fn has_room(&self, pieces: usize) -> bool {
+        self.list.len() + pieces <= MAX_PIECES
+    }
+
+    /// Takes away again what was added since there were `pieces` pieces of `bytes` bytes.
+    #[inline]
+    pub fn truncate(&mut self, pieces: usize, bytes: u64) {
+        self.list.truncate(pieces);
+        self.bytes = bytes;
     }
 
     /// Copies all bytes to `out`, as far as it goes.

@@ -10,6 +10,7 @@ use weft_verbs_abi::*;
 
 use super::backlog::Waiting;
 use super::execute::Outcome;
+use super::joint::Joint;
 use super::receiver::CHUNK;
 use super::request::Request;
 use super::send_queue;
@@ -53,36 +54,88 @@ pub unsafe extern "C" fn post_send(
         return libc::EINVAL;
     }
     let sending = qp.sender().enter_send();
-    let mut posted = 0;
-    let mut last = WorkRequest::default();
-    let mut next = wr;
-    let mut result = Ok(());
-    while !next.is_null() {
-        // SAFETY: the caller's promise: an element of the list.
-        let wr = unsafe { &*next };
-        // SAFETY: as above.
-        match unsafe { post_one(qp, wr) } {
-            Ok(work) => last = work,
-            Err(errno) => {
-                // SAFETY: the caller's promise.
-                unsafe { *bad_wr = next };
-                result = Err(errno);
-                break;
+    // SAFETY: the caller's promise.
+    let posted = unsafe {
+        match wr.as_ref() {
+            Some(only) if only.next.is_null() => {
+                let mut posted = Posted::default();
+                let put = |request: &mut Request, payload| submit(qp, request, payload);
+                posted.take(wr, post_one(qp, only, put));
+                posted
             }
+            _ => post_list(qp, wr),
         }
-        posted += 1;
-        next = wr.next;
-    }
-    sending.ring(posted, &last);
+    };
+    sending.ring(posted.count, &posted.last);
     drop(sending);
-    // Not by `errno`, which the fast path has no business to touch.
-    result.map_or_else(|errno: Errno| errno.0, |()| 0)
+    match posted.refused {
+        None => 0,
+        Some((at, errno)) => {
+            // SAFETY: the caller's promise.
+            unsafe { *bad_wr = at };
+            // Not by `errno`, which the fast path has no business to touch.
+            errno.0
+        }
+    }
 }
 
+/// What one call has posted.
+#[derive(Default)]
+struct Posted {
+    count: u32,
+    last: WorkRequest,
+    /// The first that could not be, and why.
+    refused: Option<(*mut ibv_send_wr, Errno)>,
+}
+
+impl Posted {
+    /// False if it ends here.
+    #[inline]
+    fn take(&mut self, wr: *mut ibv_send_wr, result: Result<WorkRequest>) -> bool {
+        match result {
+            Ok(work) => {
+                self.last = work;
+                self.count += 1;
+            }
+            Err(errno) => self.refused = Some((wr, errno)),
+        }
+        self.refused.is_none()
+    }
+}
+
+/// Not in the frame of a single request, which has no use for the room.
+///
+/// # Safety
+/// As of [`post_send`].
+#[inline(never)]
+unsafe fn post_list(qp: &'static Qp, list: *mut ibv_send_wr) -> Posted {
+    let mut posted = Posted::default();
+    let mut joint = Joint::new(qp);
+    let mut next = list;
+    // SAFETY: the caller's promise: elements of the list.
+    while let Some(wr) = unsafe { next.as_ref() } {
+        let put = |request: &mut Request, payload| joint.submit(request, payload);
+        // SAFETY: as above.
+        let result = unsafe { post_one(qp, wr, put) };
+        if !posted.take(next, result) {
+            break;
+        }
+        next = wr.next;
+    }
+    joint.settle();
+    posted
+}
+
+/// Checks a request and puts it into the send queue.
+///
 /// # Safety
 /// As of [`post_send`].
 #[inline]
-unsafe fn post_one(qp: &'static Qp, wr: &ibv_send_wr) -> Result<WorkRequest> {
+unsafe fn post_one<'a>(
+    qp: &'static Qp,
+    wr: &'a ibv_send_wr,
+    put: impl FnOnce(&mut Request, Payload<'a>),
+) -> Result<WorkRequest> {
     // SAFETY: the caller's promise.
     let request = unsafe { Request::from_abi(wr, qp.kind) };
     let mut request = request.ok_or(Errno::EINVAL)?;
@@ -92,7 +145,7 @@ unsafe fn post_one(qp: &'static Qp, wr: &ibv_send_wr) -> Result<WorkRequest> {
     let payload = Payload::Elements(unsafe { readable(wr.sg_list, count) });
     check(qp, &request, &payload, 1)?;
     let work = work_request(qp.kind, &request, &payload);
-    submit(qp, &mut request, payload);
+    put(&mut request, payload);
     Ok(work)
 }
 
@@ -126,10 +179,29 @@ pub fn work_request(kind: QpKind, request: &Request, payload: &Payload<'_>) -> W
     }
 }
 
+/// Puts checked requests that belong together into the send queue.
+#[inline(never)]
+pub fn submit_all<'a>(
+    qp: &'static Qp,
+    requests: impl Iterator<Item = (&'a mut Request, Payload<'a>)>,
+) {
+    let mut joint = Joint::new(qp);
+    for (request, payload) in requests {
+        joint.submit(request, payload);
+    }
+    joint.settle();
+}
+
 /// Puts a checked request into the send queue.
 #[inline]
 pub fn submit(qp: &'static Qp, request: &mut Request, payload: Payload<'_>) {
     request.index = qp.take_send_place();
+    begin(qp, request, payload);
+}
+
+/// Executes a request that has its place, or puts it off.
+#[inline]
+pub fn begin(qp: &'static Qp, request: &Request, payload: Payload<'_>) {
     if !qp.backlog.is_empty() {
         return put_off(qp, request, payload, Attempt::None);
     }
@@ -157,6 +229,15 @@ pub fn submit(qp: &'static Qp, request: &mut Request, payload: Payload<'_>) {
 fn finish(qp: &'static Qp, request: &Request, payload: Payload<'_>, status: u32, bytes: u64) {
     if send_queue::end(qp, request, status, bytes).is_err() {
         put_off(qp, request, payload, Attempt::Ended { status, bytes });
+    }
+}
+
+/// Ends a request whose bytes are moved, behind those before it.
+pub fn end_moved(qp: &'static Qp, request: &Request, payload: Payload<'_>, bytes: u64) {
+    let status = IBV_WC_SUCCESS;
+    match qp.backlog.is_empty() {
+        true => finish(qp, request, payload, status, bytes),
+        false => put_off(qp, request, payload, Attempt::Ended { status, bytes }),
     }
 }
 

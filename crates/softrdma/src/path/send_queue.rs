@@ -105,9 +105,9 @@ fn look(qp: &Qp, requester: &Requester<'_>, errand: &mut Errand) -> Outcome {
     errand.look(requester, timeout.unwrap_or_default())
 }
 
-/// The memory of this process that the request names.
+/// Adds the memory of this process that the request names.
 #[inline]
-fn gather(
+pub fn gather(
     qp: &Qp,
     request: &Request,
     payload: Payload<'_>,

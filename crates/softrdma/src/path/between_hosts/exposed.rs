@@ -6,9 +6,8 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::status;
-use crate::fabric::regions::Visit;
 use crate::fabric::{
-    AtomicOperation, Direction, Local, MemoryError, Number, PATIENT, Peer, QpRecord,
+    AtomicOperation, Direction, Local, MemoryError, Number, PATIENT, Peer, QpRecord, Visit,
 };
 use crate::path::pieces::Pieces;
 use crate::path::process::Process;

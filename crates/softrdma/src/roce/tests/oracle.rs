@@ -81,86 +81,91 @@ impl Script {
 
     /// The next request, done to the model.
     fn next(&mut self, token: u64, model: &mut Model) -> Work {
-        let length = self.length();
-        let immediate = match self.dice.below(3) {
-            0 => Some(self.dice.below(1 << 32) as u32),
-            _ => None,
-        };
         let solicited = self.dice.below(2) == 0;
         let fence = self.dice.below(4) == 0;
-        let kind = self.dice.below(8);
-        let is_atomic = kind >= 6;
-        let list = self.buffer(if is_atomic { 8 } else { length });
-        let (operation, payload) = match kind {
-            0..=2 => {
-                let immediate = match (self.dice.below(4), immediate) {
-                    (_, Some(data)) => Immediate::Data(data),
-                    (0, None) => Immediate::Invalidated(1 + self.dice.below(1000) as u32),
-                    _ => Immediate::None,
-                };
-                let data = gather(&model.local, &list);
-                let (address, _) = model.take(length);
-                model.remote[address as usize..][..data.len()].copy_from_slice(&data);
-                model.note(ReceiveKind::Send, length, immediate, solicited);
-                (Operation::Send { immediate }, self.source(list, data))
-            }
-            3 | 4 => {
-                let address = WRITTEN + self.dice.below(MEMORY - WRITTEN - LONGEST);
-                let data = gather(&model.local, &list);
-                model.remote[address as usize..][..data.len()].copy_from_slice(&data);
-                if let Some(data) = immediate {
-                    model.take(0);
-                    let immediate = Immediate::Data(data);
-                    model.note(
-                        ReceiveKind::WriteWithImmediate,
-                        length,
-                        immediate,
-                        solicited,
-                    );
-                }
-                let operation = Operation::Write {
-                    address,
-                    rkey: KEY,
-                    immediate,
-                };
-                (operation, self.source(list, data))
-            }
-            5 => {
-                let address = READ_ONLY + self.dice.below(WRITTEN - READ_ONLY - LONGEST);
-                let data = model.remote[address as usize..][..length as usize].to_vec();
-                scatter(&mut model.local, &list, &data);
-                (
-                    Operation::Read { address, rkey: KEY },
-                    Payload::Gather(list),
-                )
-            }
-            _ => {
-                // Few places, and values that often compare equal.
-                let address = WRITTEN + 8 * self.dice.below(4);
-                let atomic = match kind {
-                    6 => Atomic::FetchAdd {
-                        add: self.dice.below(3),
-                    },
-                    _ => Atomic::CompareSwap {
-                        compare: self.dice.below(3),
-                        swap: self.dice.below(3),
-                    },
-                };
-                let original = model.atomic(address, atomic);
-                scatter(&mut model.local, &list, &original.to_ne_bytes());
-                let operation = Operation::Atomic {
-                    address,
-                    rkey: KEY,
-                    atomic,
-                };
-                (operation, Payload::Gather(list))
-            }
+        let (operation, payload) = match self.dice.below(8) {
+            0..=2 => self.send(solicited, model),
+            3 | 4 => self.write(solicited, model),
+            5 => self.read(model),
+            _ => self.atomic(model),
         };
         Work {
             solicited,
             fence,
             ..work(token, operation, payload)
         }
+    }
+
+    fn immediate(&mut self) -> Option<u32> {
+        (self.dice.below(3) == 0).then(|| self.dice.below(1 << 32) as u32)
+    }
+
+    fn send(&mut self, solicited: bool, model: &mut Model) -> (Operation, Payload) {
+        let length = self.length();
+        let immediate = match (self.dice.below(4), self.immediate()) {
+            (_, Some(data)) => Immediate::Data(data),
+            (0, None) => Immediate::Invalidated(1 + self.dice.below(1000) as u32),
+            _ => Immediate::None,
+        };
+        let list = self.buffer(length);
+        let data = gather(&model.local, &list);
+        let (address, _) = model.take(length);
+        model.remote[address as usize..][..data.len()].copy_from_slice(&data);
+        model.note(ReceiveKind::Send, length, immediate, solicited);
+        (Operation::Send { immediate }, self.source(list, data))
+    }
+
+    fn write(&mut self, solicited: bool, model: &mut Model) -> (Operation, Payload) {
+        let length = self.length();
+        let immediate = self.immediate();
+        let list = self.buffer(length);
+        let address = WRITTEN + self.dice.below(MEMORY - WRITTEN - LONGEST);
+        let data = gather(&model.local, &list);
+        model.remote[address as usize..][..data.len()].copy_from_slice(&data);
+        if let Some(data) = immediate {
+            model.take(0);
+            let kind = ReceiveKind::WriteWithImmediate;
+            model.note(kind, length, Immediate::Data(data), solicited);
+        }
+        let operation = Operation::Write {
+            address,
+            rkey: KEY,
+            immediate,
+        };
+        (operation, self.source(list, data))
+    }
+
+    fn read(&mut self, model: &mut Model) -> (Operation, Payload) {
+        let length = self.length();
+        let list = self.buffer(length);
+        let address = READ_ONLY + self.dice.below(WRITTEN - READ_ONLY - LONGEST);
+        let data = model.remote[address as usize..][..length as usize].to_vec();
+        scatter(&mut model.local, &list, &data);
+        let operation = Operation::Read { address, rkey: KEY };
+        (operation, Payload::Gather(list))
+    }
+
+    /// On few places, with values that often compare equal.
+    fn atomic(&mut self, model: &mut Model) -> (Operation, Payload) {
+        let list = self.buffer(8);
+        let address = WRITTEN + 8 * self.dice.below(4);
+        let atomic = match self.dice.below(2) {
+            0 => Atomic::FetchAdd {
+                add: self.dice.below(3),
+            },
+            _ => Atomic::CompareSwap {
+                compare: self.dice.below(3),
+                swap: self.dice.below(3),
+            },
+        };
+        let original = model.atomic(address, atomic);
+        scatter(&mut model.local, &list, &original.to_ne_bytes());
+        let operation = Operation::Atomic {
+            address,
+            rkey: KEY,
+            atomic,
+        };
+        (operation, Payload::Gather(list))
     }
 
     fn source(&mut self, list: Vec<Sge>, data: Vec<u8>) -> Payload {
@@ -306,6 +311,10 @@ fn check(asking: &Side, asked: &Side, model: &Model, seed: u64) {
 
 /// The same seeds under each kind of wire.
 fn on_wire(injection: Injection) {
+    on_wire_with(injection, Settings::default().requester.retry_count);
+}
+
+fn on_wire_with(injection: Injection, retry_count: u8) {
     for seed in 0..60 {
         let mut dice = Dice(seed);
         let reads = 1 + dice.below(8) as u8;
@@ -319,6 +328,7 @@ fn on_wire(injection: Injection) {
             ],
             requester: RequesterConfig {
                 max_rd_atomic: reads,
+                retry_count,
                 ..base.requester
             },
             responder: ResponderConfig {
@@ -381,4 +391,44 @@ fn everything_at_once() {
         delay_us: 700,
         ..Injection::default()
     });
+}
+
+/// More than an adapter's seven retries stand for here: it is order and completeness that are asked for.
+#[test]
+fn three_in_ten_of_everything() {
+    let worst = Injection {
+        loss: 0.3,
+        duplicate: 0.3,
+        reorder: 0.3,
+        delay_us: 300,
+        ..Injection::default()
+    };
+    on_wire_with(worst, 100);
+}
+
+/// Whatever mixture: each seed has a wire of its own.
+#[test]
+fn any_wire() {
+    for seed in 0..40 {
+        let mut dice = Dice(1000 + seed);
+        let mut share = || dice.below(31) as f64 / 100.0;
+        let injection = Injection {
+            loss: share(),
+            duplicate: share(),
+            reorder: share(),
+            delay_us: Dice(seed).below(2000) as u32,
+            seed,
+            ..Injection::default()
+        };
+        let settings = Settings {
+            mtu: 256,
+            requester: RequesterConfig {
+                retry_count: 100,
+                ..Settings::default().requester
+            },
+            injection,
+            ..Settings::default()
+        };
+        run(settings, seed);
+    }
 }

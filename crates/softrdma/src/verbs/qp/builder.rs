@@ -174,11 +174,16 @@ unsafe extern "C" fn wr_complete(qp: *mut ibv_qp_ex) -> c_int {
             return call::code(Err(errno));
         }
     }
-    let mut last = WorkRequest::default();
-    for item in items.iter_mut() {
-        let payload = payload_of(item.payload);
-        last = post::work_request(this.kind, &item.request, &payload);
-        post::submit(this, &mut item.request, payload);
+    let last = items.last().map_or_else(WorkRequest::default, |last| {
+        post::work_request(this.kind, &last.request, &payload_of(last.payload))
+    });
+    match items.as_mut_slice() {
+        [only] => post::submit(this, &mut only.request, payload_of(only.payload)),
+        several => {
+            let requests = several.iter_mut();
+            let requests = requests.map(|item| (&mut item.request, payload_of(item.payload)));
+            post::submit_all(this, requests);
+        }
     }
     sending.ring(places, &last);
     0

@@ -1,0 +1,196 @@
+//! Neighbours of one list that go together: WRITEs to, or READs from, one region of a process that the kernel copies to or
+//! from, in one system call.
+//!
+//! # Rules
+//! 1. Only who posts joins, only while nothing is put off, and all that has joined is moved before anything else of the queue
+//!    pair is executed and before the call that posted it returns: requests take effect and complete in the order of the list,
+//!    and their payload is where the poster has it.
+//! 2. What [`execute`](super::execute) would ask is asked when a request joins. One that would be refused, or that needs
+//!    anything else, does not join: it is executed behind those that did, the ordinary way.
+//! 3. The kernel moves bytes in order and says how many it moved. Requests that it did not come to the end of are executed
+//!    again, one by one: each then fails, or does not, by itself.
+
+use std::sync::atomic::Ordering;
+
+use weft_verbs_abi::*;
+
+use super::execute::hearing;
+use super::few::Few;
+use super::pieces::Pieces;
+use super::post::{self, Payload};
+use super::receiver::CHUNK;
+use super::request::{Operation, Request, Target};
+use super::send_queue;
+use crate::fabric::{Direction, Peer, Reach, Span, Visit};
+use crate::verbs::Qp;
+
+/// Requests that go together.
+const MOST: usize = 32;
+
+/// What all that have joined have in common.
+struct Way {
+    operation: Operation,
+    rkey: u32,
+    peer: &'static Peer,
+    /// The region stays until the bytes are moved.
+    visit: Visit<'static>,
+    /// Whose regions count.
+    pd: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Joined<'a> {
+    request: Request,
+    payload: Payload<'a>,
+    bytes: u64,
+}
+
+/// Requests that have joined and are not moved yet. Large: made where it is used, not moved.
+pub struct Joint<'a> {
+    qp: &'static Qp,
+    way: Option<Way>,
+    /// There is no way: the rest of the list is not asked.
+    is_barren: bool,
+    joined: Few<Joined<'a>, MOST>,
+    local: Pieces,
+    remote: Few<Span, MOST>,
+}
+
+/// Direction of an operation, and the right that it needs.
+fn kind(operation: Operation) -> Option<(Direction, u32)> {
+    match operation {
+        Operation::Write => Some((Direction::Write, IBV_ACCESS_REMOTE_WRITE)),
+        Operation::Read => Some((Direction::Read, IBV_ACCESS_REMOTE_READ)),
+        _ => None,
+    }
+}
+
+impl<'a> Joint<'a> {
+    #[inline]
+    pub fn new(qp: &'static Qp) -> Joint<'a> {
+        Joint {
+            qp,
+            way: None,
+            is_barren: false,
+            joined: Few::new(),
+            local: Pieces::new(),
+            remote: Few::new(),
+        }
+    }
+
+    /// Puts a checked request into the send queue. It is executed by [`settle`](Self::settle) at the latest.
+    pub fn submit(&mut self, request: &mut Request, payload: Payload<'a>) {
+        request.index = self.qp.take_send_place();
+        if self.join(request, payload).is_some() {
+            return;
+        }
+        self.settle();
+        // It may have been one too many, or of another kind.
+        if self.join(request, payload).is_none() {
+            post::begin(self.qp, request, payload);
+        }
+    }
+
+    /// None if it cannot.
+    fn join(&mut self, request: &Request, payload: Payload<'a>) -> Option<()> {
+        if self.is_barren {
+            return None;
+        }
+        let (_, access) = kind(request.operation)?;
+        let Target::Memory { address, rkey } = request.target else {
+            return None;
+        };
+        if self.way.is_none() {
+            self.way = self.open(request.operation, rkey, access);
+            self.is_barren = self.way.is_none();
+        }
+        let way = self.way.as_ref()?;
+        let count = match payload {
+            Payload::Elements(elements) => elements.len(),
+            Payload::Inline(_) => 1,
+        };
+        let bytes = payload.bytes();
+        let fits = !self.joined.is_full()
+            && self.local.has_room(count)
+            && self.local.bytes() + bytes <= CHUNK;
+        if !fits || bytes == 0 || way.operation != request.operation || way.rkey != rkey {
+            return None;
+        }
+        let region = way.visit.region();
+        let span = region.span(address, bytes, way.pd, access).ok()?;
+        let before = (self.local.list().len(), self.local.bytes());
+        if send_queue::gather(self.qp, request, payload, &mut self.local).is_err() {
+            self.local.truncate(before.0, before.1);
+            return None;
+        }
+        self.remote.push(span);
+        self.joined.push(Joined {
+            request: *request,
+            payload,
+            bytes,
+        });
+        Some(())
+    }
+
+    /// The way to a region that requests can go to together.
+    fn open(&self, operation: Operation, rkey: u32, access: u32) -> Option<Way> {
+        let qp = self.qp;
+        let process = qp.context.process;
+        let ready = qp.backlog.is_empty()
+            && qp.record().state.load(Ordering::Acquire) == IBV_QPS_RTS
+            && !qp.is_remote()
+            && process.link_is_up();
+        if !ready {
+            return None;
+        }
+        // SAFETY: nothing is put off, so who posts is who executes.
+        let route = unsafe { qp.route() }?;
+        let peer = route.peer()?;
+        let (record, state) = hearing(process, route, qp.sender_word())?;
+        let allowed = record.access.load(Ordering::Relaxed) & access != 0;
+        let copies = matches!(peer.reach(), Reach::Copies { .. });
+        if state == IBV_QPS_RTR || !allowed || !copies {
+            return None;
+        }
+        let visit = peer.visit(rkey, qp.number.bits() as usize)?;
+        let region = visit.region();
+        let other = |number| number != route.number().bits();
+        if region.place.is_some() || region.qpn.is_some_and(other) {
+            return None;
+        }
+        Some(Way {
+            operation,
+            rkey,
+            peer,
+            visit,
+            pd: record.pd.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Moves what has joined, and ends it.
+    pub fn settle(&mut self) {
+        let Some(way) = self.way.take() else {
+            return;
+        };
+        let mut moved = kind(way.operation).map_or(0, |(direction, _)| {
+            // SAFETY: local memory was checked against its keys, or is the poster's to read.
+            unsafe {
+                way.peer
+                    .copy_at_once(direction, self.local.list(), &self.remote)
+            }
+        });
+        drop(way);
+        for joined in self.joined.iter() {
+            if joined.bytes <= moved {
+                moved -= joined.bytes;
+                post::end_moved(self.qp, &joined.request, joined.payload, joined.bytes);
+            } else {
+                moved = 0;
+                post::begin(self.qp, &joined.request, joined.payload);
+            }
+        }
+        self.joined.truncate(0);
+        self.remote.truncate(0);
+        self.local.truncate(0, 0);
+    }
+}
