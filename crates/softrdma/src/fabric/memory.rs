@@ -6,8 +6,8 @@
 //! given to another process before all others have had their turn, and a peer's death is noticed long before.
 
 use std::io;
-use std::mem::MaybeUninit;
 
+use super::few::Few;
 use super::regions::Span;
 use super::segment::Segment;
 
@@ -149,13 +149,7 @@ impl Iterator for Pieces<'_> {
                     address: here.address.wrapping_add(self.local_used),
                     length,
                 },
-                Span {
-                    address: there.address.wrapping_add(self.remote_used),
-                    length,
-                    place: there
-                        .place
-                        .map(|place| place.wrapping_add(self.remote_used)),
-                },
+                there.part(self.remote_used, length),
             );
             self.local_used += length;
             self.remote_used += length;
@@ -189,78 +183,93 @@ pub unsafe fn copy_at_once(
         return 0;
     };
     let total = local.iter().map(|piece| piece.length).sum();
-    let (mut here, mut there) = (Vectors::new(), Vectors::new());
-    let pieces = local.iter().map(|piece| (piece.address, piece.length));
-    here.take(pieces, 0, total);
-    let pieces = remote.iter().map(|span| (span.address, span.length));
-    there.take(pieces, 0, total);
+    let here = part(of_local(local), 0, total);
+    let there = part(of_remote(remote), 0, total);
     call(direction, pid, &here, &there).unwrap_or(0)
 }
 
 /// By one call of the kernel's, and more for what it left.
+#[inline]
 fn by_kernel(
     direction: Direction,
     pid: u32,
     local: &[Local],
     remote: &[Span],
 ) -> Result<(), MemoryError> {
-    let total: u64 = local.iter().map(|piece| piece.length).sum();
-    let (mut here, mut there) = (Vectors::new(), Vectors::new());
     let mut done = 0;
+    // Most have one piece of each.
+    if let ([here], [there]) = (local, remote) {
+        let vector = |address| [vector(address, here.length)];
+        done = call(
+            direction,
+            pid,
+            &vector(here.address),
+            &vector(there.address),
+        )?;
+        if done == here.length {
+            return Ok(());
+        }
+    }
+    by_kernel_from(direction, pid, local, remote, done)
+}
+
+/// As [`by_kernel`], where the first `done` bytes are moved.
+fn by_kernel_from(
+    direction: Direction,
+    pid: u32,
+    local: &[Local],
+    remote: &[Span],
+    mut done: u64,
+) -> Result<(), MemoryError> {
+    let total: u64 = local.iter().map(|piece| piece.length).sum();
     while done < total {
-        let pieces = local.iter().map(|piece| (piece.address, piece.length));
-        here.take(pieces, done, total);
-        let pieces = remote.iter().map(|span| (span.address, span.length));
-        there.take(pieces, done, total);
+        let here = part(of_local(local), done, total);
+        let there = part(of_remote(remote), done, total);
         done += call(direction, pid, &here, &there)?;
     }
     Ok(())
 }
 
 /// A list for the kernel, which need not be the whole one.
-struct Vectors {
-    list: [MaybeUninit<libc::iovec>; MAX_PIECES],
-    used: usize,
-}
+type Vectors = Few<libc::iovec, MAX_PIECES>;
 
-impl Vectors {
-    fn new() -> Vectors {
-        Vectors {
-            list: [const { MaybeUninit::uninit() }; MAX_PIECES],
-            used: 0,
-        }
-    }
-
-    /// Becomes the pieces from byte `begin` to byte `end`.
-    #[inline]
-    fn take(&mut self, pieces: impl Iterator<Item = (u64, u64)>, begin: u64, end: u64) {
-        self.used = 0;
-        let mut at = 0;
-        for (address, length) in pieces {
-            let from = begin.max(at) - at;
-            let to = end.min(at + length).saturating_sub(at);
-            at += length;
-            if from < to && self.used < MAX_PIECES {
-                self.list[self.used] = MaybeUninit::new(libc::iovec {
-                    iov_base: address.wrapping_add(from) as *mut libc::c_void,
-                    iov_len: (to - from) as usize,
-                });
-                self.used += 1;
-            }
-        }
-    }
-
-    /// Initialised up to `used`.
-    fn as_ptr(&self) -> *const libc::iovec {
-        self.list.as_ptr().cast()
+fn vector(address: u64, length: u64) -> libc::iovec {
+    libc::iovec {
+        iov_base: address as *mut libc::c_void,
+        iov_len: length as usize,
     }
 }
 
+fn of_local(local: &[Local]) -> impl Iterator<Item = (u64, u64)> {
+    local.iter().map(|piece| (piece.address, piece.length))
+}
+
+fn of_remote(remote: &[Span]) -> impl Iterator<Item = (u64, u64)> {
+    remote.iter().map(|span| (span.address, span.length))
+}
+
+/// The pieces from byte `begin` to byte `end`.
+#[inline]
+fn part(pieces: impl Iterator<Item = (u64, u64)>, begin: u64, end: u64) -> Vectors {
+    let mut vectors = Vectors::new();
+    let mut at = 0;
+    for (address, length) in pieces {
+        let from = begin.max(at) - at;
+        let to = end.min(at + length).saturating_sub(at);
+        at += length;
+        if from < to {
+            vectors.push(vector(address.wrapping_add(from), to - from));
+        }
+    }
+    vectors
+}
+
+#[inline]
 fn call(
     direction: Direction,
     pid: u32,
-    here: &Vectors,
-    there: &Vectors,
+    here: &[libc::iovec],
+    there: &[libc::iovec],
 ) -> Result<u64, MemoryError> {
     let transfer = match direction {
         Direction::Write => libc::process_vm_writev,
@@ -271,9 +280,9 @@ fn call(
         transfer(
             pid as libc::pid_t,
             here.as_ptr(),
-            here.used as libc::c_ulong,
+            here.len() as libc::c_ulong,
             there.as_ptr(),
-            there.used as libc::c_ulong,
+            there.len() as libc::c_ulong,
             0,
         )
     };
@@ -284,6 +293,7 @@ fn call(
     }
 }
 
+#[cold]
 fn error(error: &io::Error) -> MemoryError {
     match error.raw_os_error() {
         Some(libc::ESRCH) => MemoryError::Gone,

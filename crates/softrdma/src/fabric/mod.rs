@@ -14,7 +14,7 @@
 //! | `segment`, `home`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
 //! | `regions` | keys of memory, and the marks of who uses it |
 //! | `queue_pair`, `receive`, `receiving`, `completion` | queues that peers execute against |
-//! | `memory`, `atomics` | moving bytes, changing words |
+//! | `memory`, `few`, `atomics` | moving bytes, the short lists for that, changing words |
 //! | `relay` | asking a peer's agent for what the kernel does not let this process do |
 //! | `mailbox`, `notify` | messages to agents, events |
 //! | `pages`, `xrc`, `target` | UAR pages, XRC domains and their queue pairs, these queue pairs between hosts |
@@ -34,6 +34,7 @@
 pub mod atomics;
 pub mod completion;
 mod door;
+mod few;
 mod founding;
 mod heap;
 pub mod home;
@@ -73,6 +74,7 @@ use std::time::{Duration, Instant};
 
 pub use atomics::{AtomicError, Operation as AtomicOperation};
 pub use completion::{Arm, CARRIED_BYTES, Carried, Completion, Cq, Parcel, PushError, Pushed};
+pub use few::Few;
 pub use home::Home;
 pub use lock::{Busy, PATIENT, POSTING};
 pub use mailbox::{Letter, MailError};

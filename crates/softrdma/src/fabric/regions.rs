@@ -88,6 +88,18 @@ pub struct Span {
     pub place: Option<u64>,
 }
 
+impl Span {
+    /// The `length` bytes from the `offset`th on, which are inside.
+    #[inline]
+    pub fn part(&self, offset: u64, length: u64) -> Span {
+        Span {
+            address: self.address.wrapping_add(offset),
+            length,
+            place: self.place.map(|place| place.wrapping_add(offset)),
+        }
+    }
+}
+
 /// Why a key cannot be used so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {

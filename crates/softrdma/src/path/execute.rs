@@ -177,19 +177,13 @@ impl Requester<'_> {
         };
         // The whole range is judged at the first packet (§9.7.4.1.5).
         let region = visit.region();
-        let usable = region.span(address, total, place.pd, access);
-        if usable.is_err()
-            || region
-                .qpn
-                .is_some_and(|qpn| qpn != place.route.number().bits())
-        {
-            return self.refuse_access(place);
-        }
-        let length = CHUNK.min(total - self.done);
-        let at = address.wrapping_add(self.done);
-        let Ok(span) = region.span(at, length, place.pd, access) else {
-            return self.refuse_access(place);
+        let other = |qpn| qpn != place.route.number().bits();
+        let whole = match region.span(address, total, place.pd, access) {
+            Ok(whole) if !region.qpn.is_some_and(other) => whole,
+            _ => return self.refuse_access(place),
         };
+        let length = CHUNK.min(total - self.done);
+        let span = whole.part(self.done, length);
         let part;
         let local = if length == total {
             self.local

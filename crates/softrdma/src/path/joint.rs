@@ -15,13 +15,12 @@ use std::sync::atomic::Ordering;
 use weft_verbs_abi::*;
 
 use super::execute::hearing;
-use super::few::Few;
 use super::pieces::Pieces;
 use super::post::{self, Payload};
 use super::receiver::CHUNK;
 use super::request::{Operation, Request, Target};
 use super::send_queue;
-use crate::fabric::{Direction, Peer, Reach, Span, Visit};
+use crate::fabric::{Direction, Few, Peer, Reach, Span, Visit};
 use crate::verbs::Qp;
 
 /// Requests that go together.

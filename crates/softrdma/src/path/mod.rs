@@ -17,7 +17,6 @@ pub mod clock;
 mod datagram;
 mod errand;
 mod execute;
-mod few;
 mod joint;
 pub mod letter;
 mod null;

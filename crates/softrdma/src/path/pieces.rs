@@ -2,9 +2,8 @@
 
 use weft_verbs_abi::{IBV_ACCESS_LOCAL_WRITE, ibv_sge};
 
-use super::few::Few;
 use super::null;
-use crate::fabric::{Local, Region, Segment, own_region};
+use crate::fabric::{Few, Local, Region, Segment, own_region};
 
 /// One more than any queue takes, for the header of a datagram.
 pub const MAX_PIECES: usize = 33;

@@ -9,6 +9,12 @@ pub struct Few<T: Copy, const N: usize> {
     count: usize,
 }
 
+impl<T: Copy, const N: usize> Default for Few<T, N> {
+    fn default() -> Self {
+        Few::new()
+    }
+}
+
 impl<T: Copy, const N: usize> Few<T, N> {
     #[inline]
     pub const fn new() -> Few<T, N> {
