@@ -1,6 +1,6 @@
 /* threads: message rate of T threads on each of two ranks, thread t of rank 0 sending to thread t of rank 1: windows
- * of 64 messages of 8 bytes, each window acknowledged. `tags`: one communicator, thread t uses tag t. `comms`: thread
- * t has its own communicator. */
+ * of 64 messages of 8 bytes, each window acknowledged. `tags`: one communicator, thread t uses tag t. `hints`: the same,
+ * and the communicator is made with the promise that no wildcards are used. `comms`: thread t has its own communicator. */
 #include "ranks.h"
 #include <pthread.h>
 
@@ -77,17 +77,17 @@ static void work_together(void *state, long repetitions)
     pthread_barrier_wait(&team->end);
 }
 
-static void point(const char *series, int threads, const MPI_Comm *comms, double seconds)
+/* A communicator of its own for each thread, or one for all. */
+static void point(const char *series, int threads, const MPI_Comm *comms, bool own_comms, double seconds)
 {
     static struct sampler s;
     static struct team team;
-    bool own_comms = comms != 0;
     team.count = threads;
     pthread_barrier_init(&team.begin, 0, (unsigned)threads);
     pthread_barrier_init(&team.end, 0, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
         struct worker *w = &team.workers[i];
-        *w = (struct worker){.team = &team, .comm = own_comms ? comms[i] : MPI_COMM_WORLD, .tag = i};
+        *w = (struct worker){.team = &team, .comm = comms[own_comms ? i : 0], .tag = i};
         if (i && pthread_create(&w->thread, 0, worker_main, w))
             fail("threads: cannot start thread %d", i);
     }
@@ -102,6 +102,19 @@ static void point(const char *series, int threads, const MPI_Comm *comms, double
         print_rate("threads", series, threads, "Mmsg/s", &s, 1e-6 * WINDOW * threads);
 }
 
+/* MPI-5.0 §7.4.4. */
+static MPI_Comm without_wildcards(void)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
 int main(int argc, char **argv)
 {
     struct options o = read_options(argc, argv, "threads", "1,2,4,8", 1);
@@ -111,10 +124,14 @@ int main(int argc, char **argv)
         int threads = (int)o.points[i];
         if (threads < 1 || threads > THREADS_MAX)
             fail("threads: from 1 to %d threads", THREADS_MAX);
-        point("tags", threads, 0, o.seconds);
+        comms[0] = MPI_COMM_WORLD;
+        point("tags", threads, comms, false, o.seconds);
+        comms[0] = without_wildcards();
+        point("hints", threads, comms, false, o.seconds);
+        MPI_Comm_free(&comms[0]);
         for (int j = 0; j < threads; j++)
             MPI_Comm_dup(MPI_COMM_WORLD, &comms[j]);
-        point("comms", threads, comms, o.seconds);
+        point("comms", threads, comms, true, o.seconds);
         for (int j = 0; j < threads; j++)
             MPI_Comm_free(&comms[j]);
     }

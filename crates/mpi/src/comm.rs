@@ -16,9 +16,10 @@ use crate::context::UNAGREED;
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
-use crate::hints::Hints;
+use crate::hints::{Hints, Wildcards};
 use crate::lifetime::{self, Phase};
 use crate::process::process;
+use crate::spread::{self, Spread};
 use crate::topology::Topology;
 
 pub(crate) use held::Held;
@@ -64,8 +65,8 @@ pub(crate) fn number_of(context: u32) -> u32 {
 /// A communicator.
 #[derive(Debug)]
 pub struct Comm {
-    /// The same on all its processes, no other of theirs has it.
-    /// [`UNAGREED`] until they agree; then it stays.
+    /// Its number, the same on all its processes, which no other of theirs has: [`UNAGREED`] until they agree; then it
+    /// stays. With it, by what its messages spread ([`spread`]).
     number: AtomicU32,
     rank: u32,
     /// Whom a rank of its messages names: its own group, or the remote one of an inter-communicator.
@@ -77,6 +78,7 @@ pub struct Comm {
     topology: Option<Arc<Topology>>,
     handler: HandlerCell,
     hints: Mutex<Hints>,
+    wildcards: Wildcards,
     name: Mutex<CString>,
     /// Collective operations begun, for their tags.
     operations: AtomicU32,
@@ -100,6 +102,7 @@ impl Comm {
             topology: None,
             handler: HandlerCell::new(Handler::Fatal),
             hints: Mutex::default(),
+            wildcards: Wildcards::default(),
             name: Mutex::new(name.to_owned()),
             operations: AtomicU32::new(0),
             nonblocking: AtomicU32::new(0),
@@ -119,13 +122,28 @@ impl Comm {
 
     /// Relaxed: it is written before anyone may send or receive here.
     #[inline]
-    fn number(&self) -> u32 {
+    fn word(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 
+    #[inline]
+    fn number(&self) -> u32 {
+        spread::number(self.word())
+    }
+
+    /// As its processes have agreed, before anything is sent.
+    pub(crate) fn set_spread(&self, spread: Spread) {
+        let word = spread.mark(self.number());
+        self.number.store(word, Ordering::Relaxed);
+    }
+
+    pub(crate) fn spread(&self) -> Spread {
+        Spread::of_word(self.word())
+    }
+
     /// Its processes have agreed on its numbers. `id` is its handle.
-    pub(crate) fn agreed(&self, number: u32, local: Option<u32>, id: CommId) {
-        self.number.store(number, Ordering::Relaxed);
+    pub(crate) fn agreed(&self, number: u32, local: Option<u32>, spread: Spread, id: CommId) {
+        self.number.store(spread.mark(number), Ordering::Relaxed);
         if let (Some(comm), Some(number)) = (&self.local, local) {
             comm.number.store(number, Ordering::Relaxed);
         }
@@ -196,13 +214,24 @@ impl Comm {
 
     #[inline]
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
-        self.number() << TRAFFIC_BITS | traffic as u32
+        // The marks beside the number fall off.
+        self.word() << TRAFFIC_BITS | traffic as u32
     }
 
-    /// The lane of all its traffic: wildcards make it one.
+    /// The lane of its traffic.
     #[inline]
     pub(crate) fn lane(&self) -> u32 {
-        self.number() % LANES
+        self.word() % LANES
+    }
+
+    /// The lane of a message between two ranks, the sender's and the receiver's. What stands for a wildcard may be any.
+    #[inline(always)]
+    pub(crate) fn lane_of(&self, traffic: Traffic, ranks: [u32; 2], tag: u32) -> u32 {
+        let word = self.word();
+        match traffic == Traffic::PointToPoint && spread::is_any(word) {
+            true => spread::lane(word, ranks, tag),
+            false => word % LANES,
+        }
     }
 
     #[inline]
@@ -232,6 +261,10 @@ impl Comm {
 
     pub fn hints(&self) -> MutexGuard<'_, Hints> {
         self.hints.lock()
+    }
+
+    pub(crate) fn wildcards(&self) -> &Wildcards {
+        &self.wildcards
     }
 
     pub fn name(&self) -> CString {

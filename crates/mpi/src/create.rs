@@ -9,6 +9,7 @@ use crate::hints;
 use crate::info::InfoId;
 use crate::intercomm;
 use crate::process::process;
+use crate::spread::Spread;
 
 /// Agrees on a number among all processes of `comm`.
 pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
@@ -16,6 +17,16 @@ pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     process()
         .contexts
         .agree(|pair| largest(&peers, comm.next_operation(), pair))
+}
+
+/// A communicator of the same processes, whose messages spread by what all of them promise.
+fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
+    let peers = Peers::all(comm);
+    let largest = |words| largest(&peers, comm.next_operation(), words);
+    let (number, spread) = promised.agree(&process().contexts, largest)?;
+    let copy = child(comm, number, comm.group().clone());
+    copy.set_spread(spread);
+    Ok(copy)
 }
 
 /// A communicator like `parent` with another group: its error handler is inherited (MPI-5.0 §9.3.1).
@@ -49,14 +60,14 @@ pub fn dup(comm: CommId, info: Option<InfoId>) -> Result<CommId> {
     let comm = crate::comm::share(id)?;
     let hints = hints::of(info)?;
     let mut copy = match comm.sides() {
-        None => child(&comm, number_for_all(&comm)?, comm.group().clone()),
-        Some(_) => inherit(&comm, intercomm::duplicate(&comm)?),
+        None => duplicate(&comm, hints.promised())?,
+        Some(_) => inherit(&comm, intercomm::duplicate(&comm, hints.promised())?),
     };
     let attributes = comm.attributes.copied(id.0);
     if let Some(topology) = comm.shared_topology() {
         copy.set_topology(topology);
     }
-    *copy.hints() = hints;
+    copy.set_hints(hints);
     copy.attributes = attributes.inspect_err(|_| copy.release_numbers())?;
     register(copy)
 }

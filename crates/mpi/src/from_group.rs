@@ -14,6 +14,7 @@ use crate::hints;
 use crate::info::InfoId;
 use crate::intercomm::{Bridge, Link, connect};
 use crate::process::process;
+use crate::spread::Spread;
 
 /// `MPI_MAX_STRINGTAG_LEN`, with the terminating null.
 const STRING_TAG_BYTES: usize = 256;
@@ -35,15 +36,18 @@ pub struct Sides<F> {
 }
 
 impl Making<'_> {
-    fn run(self, make: impl FnOnce(&Self) -> Result<Option<Comm>>) -> Result<Option<CommId>> {
+    fn run(
+        self,
+        make: impl FnOnce(&Self, Spread) -> Result<Option<Comm>>,
+    ) -> Result<Option<CommId>> {
         let handler = self.handler.clone().of(Kind::Comm)?;
         let made = || {
             let hints = hints::of(self.info)?;
-            let Some(comm) = make(&self)? else {
+            let Some(comm) = make(&self, hints.promised())? else {
                 return Ok(None);
             };
             comm.set_handler(handler.clone());
-            *comm.hints() = hints;
+            comm.set_hints(hints);
             register(comm).map(Some)
         };
         made().map_err(|error: Error| error.for_handler(handler.clone()))
@@ -85,7 +89,7 @@ impl Meeting {
     }
 
     /// An intra-communicator of a group that this process is in.
-    fn make(self, group: &Group) -> Result<Comm> {
+    fn make(self, group: &Group, promised: Spread) -> Result<Comm> {
         let process = process();
         let rank = group
             .rank_of(process.rank())
@@ -98,19 +102,22 @@ impl Meeting {
             return Err(argument(Class::Arg, "stringtag", what));
         }
         let contexts = &process.contexts;
-        let number = contexts.agree(|pair| largest(&peers, self.tag, pair))?;
-        Ok(Comm::new(number, rank, group.clone(), c""))
+        let (number, spread) =
+            promised.agree(contexts, |words| largest(&peers, self.tag, words))?;
+        let comm = Comm::new(number, rank, group.clone(), c"");
+        comm.set_spread(spread);
+        Ok(comm)
     }
 }
 
 /// `MPI_Comm_create_from_group`: none for the empty group.
 pub fn create(group: GroupId, making: Making<'_>) -> Result<Option<CommId>> {
-    making.run(|making| {
+    making.run(|making, promised| {
         let group = group::find(group)?;
         let meeting = making.meeting()?;
         match group.size() {
             0 => Ok(None),
-            _ => meeting.make(&group).map(Some),
+            _ => meeting.make(&group, promised).map(Some),
         }
     })
 }
@@ -120,20 +127,25 @@ pub fn create_inter<F>(sides: Sides<F>, making: Making<'_>) -> Result<Option<Com
 where
     F: FnOnce() -> Result<GroupId>,
 {
-    making.run(|making| {
+    making.run(|making, promised| {
         let group = group::find(sides.local)?;
         let meeting = making.meeting()?;
         if group.size() == 0 {
             return Ok(None);
         }
-        let local = meeting.make(&group)?;
-        let made = bridged(sides, &local, meeting);
+        let local = meeting.make(&group, Spread::default())?;
+        let made = bridged(sides, &local, meeting, promised);
         local.release_numbers();
         made
     })
 }
 
-fn bridged<F>(sides: Sides<F>, local: &Comm, meeting: Meeting) -> Result<Option<Comm>>
+fn bridged<F>(
+    sides: Sides<F>,
+    local: &Comm,
+    meeting: Meeting,
+    promised: Spread,
+) -> Result<Option<Comm>>
 where
     F: FnOnce() -> Result<GroupId>,
 {
@@ -171,7 +183,7 @@ where
         leader,
         link,
     };
-    connect(&bridge).map(Some)
+    connect(&bridge, promised).map(Some)
 }
 
 /// The process that leads the remote group; none if that is empty.

@@ -1,10 +1,20 @@
-//! Hints of communicators (MPI-5.0 §7.4.4). They are kept and told; none changes what the library does.
+//! Hints of communicators (MPI-5.0 §7.4.4).
+//!
+//! - `mpi_assert_no_any_tag`, `mpi_assert_no_any_source`: a wildcard is an error from then on. Of a communicator that is
+//!   made with them, on all processes, messages spread over lanes (`spread.rs`), and they stay as they are.
+//! - `mpi_assert_allow_overtaking`, `mpi_assert_exact_length`, `mpi_assert_strict_persistent_collective_ordering` are kept and
+//!   told, and nothing is gained by them: messages of one receive come by one lane, in order at no cost; a receive knows
+//!   the length of its message before it moves any of it; the tag of a persistent operation is its own.
+//! - `mpi_assert_memory_alloc_kinds` likewise: every call takes every kind.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::Result;
+use crate::comm::{self, Comm, CommId};
+use crate::error::handler::argument;
+use crate::error::{Class, Error, Result};
 use crate::info::{self, InfoId};
-use crate::{CommId, comm};
+use crate::spread::Spread;
 
 /// What a program asserts of its use of a communicator, all false at first.
 const ASSERTIONS: [&CStr; 5] = [
@@ -14,6 +24,10 @@ const ASSERTIONS: [&CStr; 5] = [
     c"mpi_assert_allow_overtaking",
     c"mpi_assert_strict_persistent_collective_ordering",
 ];
+
+/// Places among [`ASSERTIONS`].
+const NO_ANY_TAG: usize = 0;
+const NO_ANY_SOURCE: usize = 1;
 
 const ASSERTED_KINDS: &CStr = c"mpi_assert_memory_alloc_kinds";
 
@@ -76,6 +90,20 @@ impl Hints {
         Ok(())
     }
 
+    /// What they promise of receives.
+    pub(crate) fn promised(&self) -> Spread {
+        Spread {
+            by_tag: self.asserted[NO_ANY_TAG],
+            by_pair: self.asserted[NO_ANY_SOURCE],
+        }
+    }
+
+    /// What the lanes of messages rely on is not taken back: `false` is ignored then (MPI-5.0 §7.4.4).
+    fn hold(&mut self, spread: Spread) {
+        self.asserted[NO_ANY_TAG] |= spread.by_tag;
+        self.asserted[NO_ANY_SOURCE] |= spread.by_pair;
+    }
+
     /// All hints with their values.
     fn list(&self) -> Vec<(&CStr, &str)> {
         let truth = |&value: &bool| if value { "true" } else { "false" };
@@ -98,9 +126,63 @@ pub(crate) fn of(info: Option<InfoId>) -> Result<Hints> {
     Ok(hints)
 }
 
+/// Wildcards that a communicator's hints exclude, for receives that use one.
+#[derive(Debug, Default)]
+pub(crate) struct Wildcards {
+    no_tag: AtomicBool,
+    no_source: AtomicBool,
+}
+
+impl Wildcards {
+    fn exclude(&self, promised: Spread) {
+        self.no_tag.store(promised.by_tag, Ordering::Relaxed);
+        self.no_source.store(promised.by_pair, Ordering::Relaxed);
+    }
+
+    pub fn check_tag(&self) -> Result<()> {
+        match self.no_tag.load(Ordering::Relaxed) {
+            true => Err(excluded(Class::Tag, "recvtag", "MPI_ANY_TAG", NO_ANY_TAG)),
+            false => Ok(()),
+        }
+    }
+
+    #[inline]
+    pub fn check_source(&self) -> Result<()> {
+        match self.no_source.load(Ordering::Relaxed) {
+            true => Err(excluded(
+                Class::Rank,
+                "source",
+                "MPI_ANY_SOURCE",
+                NO_ANY_SOURCE,
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cold]
+fn excluded(class: Class, name: &str, wildcard: &str, hint: usize) -> Error {
+    let hint = ASSERTIONS[hint].to_string_lossy();
+    let what = format_args!("{wildcard}, of a communicator with the hint {hint}");
+    argument(class, name, what)
+}
+
+impl Comm {
+    /// Before it has others, or in a call that sets them.
+    pub(crate) fn set_hints(&self, hints: Hints) {
+        self.wildcards().exclude(hints.promised());
+        *self.hints() = hints;
+    }
+}
+
 /// `MPI_Comm_set_info`: hints that it does not name stay.
 pub fn set(comm: CommId, info: InfoId) -> Result<()> {
-    comm::find(comm)?.hints().set_all(Some(info))
+    let comm = comm::find(comm)?;
+    let mut hints = comm.hints().clone();
+    hints.set_all(Some(info))?;
+    hints.hold(comm.spread());
+    comm.set_hints(hints);
+    Ok(())
 }
 
 /// `MPI_Comm_get_info`.

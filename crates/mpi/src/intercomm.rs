@@ -18,6 +18,7 @@ use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
 use crate::process::process;
+use crate::spread::Spread;
 
 /// What `MPI_Intercomm_create` takes besides the local communicator. The peer communicator counts at the leader only,
 /// which finds it by `peer`.
@@ -68,7 +69,7 @@ where
         leader,
         link,
     };
-    let comm = connect(&bridge)?;
+    let comm = connect(&bridge, Spread::default())?;
     comm.set_handler(local.handler());
     register(comm)
 }
@@ -81,7 +82,7 @@ pub(crate) fn check_intra(comm: &Comm, name: &str) -> Result<()> {
 }
 
 /// The inter-communicator between a bridge's two groups.
-pub(crate) fn connect(bridge: &Bridge<'_>) -> Result<Comm> {
+pub(crate) fn connect(bridge: &Bridge<'_>, promised: Spread) -> Result<Comm> {
     let group = bridge.local.group();
     let remote = swap_peers(bridge, group.peers())?;
     let remote = Group::listed(remote).derived_from(group.session());
@@ -89,7 +90,7 @@ pub(crate) fn connect(bridge: &Bridge<'_>) -> Result<Comm> {
         let what = "the two groups have a process in common";
         return Err(Error::new(Class::Comm, what));
     }
-    let comm = join(bridge, Some((group.clone(), remote)))?;
+    let comm = join(bridge, Some((group.clone(), remote)), promised)?;
     Ok(comm.expect("there are two groups"))
 }
 
@@ -99,10 +100,14 @@ fn swap_peers(bridge: &Bridge<'_>, mine: impl Iterator<Item = Peer>) -> Result<V
 }
 
 /// All processes of a bridge agree on numbers, and those of the two `groups` given (own first) make an
-/// inter-communicator with them. None if this process has no such groups.
-fn join(bridge: &Bridge<'_>, groups: Option<(Group, Group)>) -> Result<Option<Comm>> {
+/// inter-communicator with them, whose messages spread by what all promise. None if this process has no such groups.
+fn join(
+    bridge: &Bridge<'_>,
+    groups: Option<(Group, Group)>,
+    promised: Spread,
+) -> Result<Option<Comm>> {
     let contexts = &process().contexts;
-    let number = contexts.agree(|pair| bridge.largest(pair))?;
+    let (number, spread) = promised.agree(contexts, |words| bridge.largest(words))?;
     let local = Peers::all(bridge.local);
     let local_number = contexts.agree(|pair| largest(&local, bridge.local.next_operation(), pair));
     let local_number = local_number.inspect_err(|_| contexts.release(number))?;
@@ -114,14 +119,16 @@ fn join(bridge: &Bridge<'_>, groups: Option<(Group, Group)>) -> Result<Option<Co
     let rank = group.rank_of(process().rank());
     let rank = rank.expect("this process is in its group");
     let local = Comm::new(local_number, rank, group, c"");
-    Ok(Some(Comm::inter(number, Arc::new(local), remote)))
+    let comm = Comm::inter(number, Arc::new(local), remote);
+    comm.set_spread(spread);
+    Ok(Some(comm))
 }
 
 /// As `MPI_Comm_dup`, without what is copied.
-pub(crate) fn duplicate(comm: &Comm) -> Result<Comm> {
+pub(crate) fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
     let (local, remote) = comm.sides().expect("an inter-communicator");
     let groups = (local.group().clone(), remote.clone());
-    let copy = join(&Bridge::of(comm), Some(groups))?;
+    let copy = join(&Bridge::of(comm), Some(groups), promised)?;
     Ok(copy.expect("there are two groups"))
 }
 
@@ -131,7 +138,11 @@ pub(crate) fn subset(comm: &Comm, group: &Group) -> Result<Option<Comm>> {
     let remote = Group::listed(swap_peers(&bridge, group.peers())?);
     let remote = remote.derived_from(comm.group().session());
     let is_member = group.rank_of(process().rank()).is_some() && remote.size() > 0;
-    join(&bridge, is_member.then(|| (group.clone(), remote)))
+    join(
+        &bridge,
+        is_member.then(|| (group.clone(), remote)),
+        Spread::default(),
+    )
 }
 
 /// The members of one colour, by key and then rank.
@@ -155,7 +166,11 @@ pub(crate) fn split(comm: &Comm, color: i64, key: i64) -> Result<Option<Comm>> {
     let group = of_color(local.group(), &own, color);
     let remote = of_color(remote, theirs, color);
     let has_both = color >= 0 && remote.size() > 0;
-    join(&bridge, has_both.then_some((group, remote)))
+    join(
+        &bridge,
+        has_both.then_some((group, remote)),
+        Spread::default(),
+    )
 }
 
 /// What each process of `comm` gives, of both groups of an inter-communicator, the own one first.

@@ -30,6 +30,7 @@ pub mod process;
 pub mod request;
 pub mod session;
 pub mod split_type;
+mod spread;
 mod table;
 pub mod tool;
 pub mod topology;

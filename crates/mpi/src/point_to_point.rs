@@ -77,15 +77,24 @@ pub(crate) fn check_receive_tag(tag: i32) -> Result<()> {
     Ok(())
 }
 
+/// A tag that is negative: none, or the wildcard, if the communicator's hints leave it.
+#[cold]
+fn check_any_tag(comm: &Comm, source: i32, tag: i32) -> Result<()> {
+    match tag {
+        ANY_TAG if source == PROC_NULL => Ok(()),
+        ANY_TAG => comm.wildcards().check_tag(),
+        _ => check_receive_tag(tag),
+    }
+}
+
 /// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
 #[inline]
 pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
-    // In this order: most tags are not negative.
-    if tag < 0 && tag != ANY_TAG {
-        check_receive_tag(tag)?;
+    if tag < 0 {
+        check_any_tag(comm, source, tag)?;
     }
     match source {
-        ANY_SOURCE => {}
+        ANY_SOURCE => comm.wildcards().check_source()?,
         PROC_NULL => return Ok(None),
         _ => {
             comm.check_rank(Class::Rank, "source", source)?;
@@ -108,7 +117,7 @@ pub(crate) fn start_send(
         return buffered::send(comm, traffic, memory, dest, tag);
     }
     let id = process().engine.send(Outgoing {
-        lane: comm.lane(),
+        lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
         peer: comm.peer(dest),
         context: comm.context(traffic),
         source: comm.rank(),
@@ -129,7 +138,7 @@ pub(crate) fn start_receive(
     tag: i32,
 ) -> Result<Request> {
     let id = process().engine.receive(Incoming {
-        lane: comm.lane(),
+        lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
         peer: u32::try_from(source).ok().map(|source| comm.peer(source)),
         context: comm.context(traffic),
         source,

@@ -38,10 +38,10 @@ impl Message {
 /// None for `MPI_PROC_NULL`.
 fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     let comm = crate::comm::find(comm)?;
-    let (lane, context) = (comm.lane(), comm.context(Traffic::PointToPoint));
+    let traffic = Traffic::PointToPoint;
     Ok(pattern(comm, source, tag)?.map(|(source, tag)| Wanted {
-        lane,
-        context,
+        lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
+        context: comm.context(traffic),
         source,
         tag,
     }))

@@ -1,5 +1,6 @@
-/* All kinds of requests mixed: every thread has a window of sends of each mode, receives of each form,
- * persistent ones, probes, cancels and frees under way, drawn by a seed, and checks all data. */
+/* All kinds of requests mixed, on one communicator, one for each thread, and one without wildcards: every thread has a
+ * window of sends of each mode, receives of each form, persistent ones, probes, cancels and frees under way, drawn by a
+ * seed, and checks all data. */
 #include "team.h"
 
 enum { ROUNDS = 120, SLOTS = 12, LARGEST = 20000 };
@@ -11,7 +12,8 @@ struct slot {
     int bytes, send_kind, receive_kind, tag;
 };
 
-static int separate_comms;
+static enum { TOGETHER, SEPARATE, NO_ANY_TAG, NO_WILDCARD, MODES } mode;
+static MPI_Comm spread_comm;
 
 static void draw_slot(struct slot *slot, uint32_t *state, int thread, int k)
 {
@@ -58,7 +60,7 @@ static void start_receive(struct slot *slot, MPI_Comm comm, int cancel_first)
         CHECK(cancelled == 1, "MPI-5.0 §3.8.4");
     }
     if (slot->receive_kind < 2) {
-        MPI_Irecv(slot->in, slot->bytes, MPI_BYTE, slot->receive_kind ? MPI_ANY_SOURCE : partner(),
+        MPI_Irecv(slot->in, slot->bytes, MPI_BYTE, slot->receive_kind && mode != NO_WILDCARD ? MPI_ANY_SOURCE : partner(),
                   slot->tag, comm, &slot->receive);
     } else if (slot->receive_kind == 2) {
         MPI_Recv_init(slot->in, LARGEST, MPI_BYTE, partner(), slot->tag, comm, &slot->receive);
@@ -99,7 +101,7 @@ static void finish(struct slot *slots)
 
 static void mixed(int thread)
 {
-    MPI_Comm comm = separate_comms ? thread_comms[thread] : MPI_COMM_WORLD;
+    MPI_Comm comm = mode == TOGETHER ? MPI_COMM_WORLD : mode == SEPARATE ? thread_comms[thread] : spread_comm;
     struct slot *slots = need(SLOTS * sizeof *slots);
     uint32_t state = 77u + (uint32_t)thread;
     for (int round = 0; round < ROUNDS; round++) {
@@ -125,6 +127,19 @@ static void mixed(int thread)
     free(slots);
 }
 
+/* Without MPI_ANY_TAG, or without MPI_ANY_SOURCE too: MPI-5.0 §7.4.4. */
+static MPI_Comm without_wildcards(int both)
+{
+    MPI_Comm comm;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_source", both ? "true" : "false");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
 int main(int argc, char **argv)
 {
     check_start_threads(&argc, &argv, "stress");
@@ -132,9 +147,13 @@ int main(int argc, char **argv)
     void *buffer = need((size_t)size), *detached;
     MPI_Buffer_attach(buffer, size);
     create_thread_comms();
-    for (separate_comms = 0; separate_comms < 2; separate_comms++) {
+    for (mode = TOGETHER; mode < MODES; mode++) {
+        if (mode >= NO_ANY_TAG)
+            spread_comm = without_wildcards(mode == NO_WILDCARD);
         run_team(mixed);
         MPI_Barrier(MPI_COMM_WORLD);
+        if (mode >= NO_ANY_TAG)
+            MPI_Comm_free(&spread_comm);
     }
     free_thread_comms();
     MPI_Buffer_detach(&detached, &size);

@@ -171,6 +171,11 @@ pub const ALL: &[Benchmark] = &[
         axis_label: "threads a rank",
         series: &[
             series("tags", "Mmsg/s", "one communicator, a tag for each thread"),
+            series(
+                "hints",
+                "Mmsg/s",
+                "the same, promised to be without wildcards",
+            ),
             series("comms", "Mmsg/s", "a communicator for each thread"),
         ],
         seconds: 1.0,

@@ -274,10 +274,13 @@ shuffle: time per message (ns, lower is better)
         let mut results = Results::default();
         results.add("weft", "tags", 2, 3.0, 3.0);
         let text = render("threads", &results, &["weft"], &[2, 4]);
-        assert!(text.contains("tags Mmsg/s  comms Mmsg/s"), "{text}");
+        assert!(
+            text.contains("tags Mmsg/s  hints Mmsg/s  comms Mmsg/s"),
+            "{text}"
+        );
         assert!(
             text.lines()
-                .any(|l| l.split_whitespace().eq(["2", "3.00", "-"])),
+                .any(|l| l.split_whitespace().eq(["2", "3.00", "-", "-"])),
             "{text}"
         );
     }

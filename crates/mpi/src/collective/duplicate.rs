@@ -18,11 +18,13 @@ use crate::info::InfoId;
 use crate::op::Operator;
 use crate::process::process;
 use crate::request::Request;
+use crate::spread::Spread;
 use crate::types::TypeId;
 
 /// A communicator whose processes agree on its numbers. Without a handle it is given up when they have.
 pub struct Duplicate {
     copy: Arc<Comm>,
+    promised: Spread,
     id: Option<CommId>,
 }
 
@@ -39,7 +41,8 @@ pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
     if let Some(topology) = comm.shared_topology() {
         copy.set_topology(topology);
     }
-    *copy.hints() = hints;
+    let promised = hints.promised();
+    copy.set_hints(hints);
     let mut copy = inherit(&comm, copy);
     let registered = attributes.and_then(|attributes| {
         copy.attributes = attributes;
@@ -53,7 +56,7 @@ pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
             (Arc::new(own), None, Some(error))
         }
     };
-    let request = Call::new(comm, Duplicate { copy, id }).begin()?;
+    let request = Call::new(comm, Duplicate { copy, promised, id }).begin()?;
     match (id, failed) {
         (Some(id), None) => Ok((id, request)),
         (_, error) => {
@@ -64,10 +67,10 @@ pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
 }
 
 impl Duplicate {
-    fn agreed(&self, number: u32, local: Option<u32>) {
+    fn agreed(&self, number: u32, local: Option<u32>, spread: Spread) {
         let contexts = &process().contexts;
         match self.id {
-            Some(id) => self.copy.agreed(number, local, id),
+            Some(id) => self.copy.agreed(number, local, spread, id),
             None => [Some(number), local]
                 .into_iter()
                 .flatten()
@@ -84,16 +87,29 @@ impl Plan for Duplicate {
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let number = number_over(async |pair| largest_over(channel, pair).await).await?;
-        self.agreed(number, None);
+        let mut spread = self.promised;
+        let number = number_over(async |pair| {
+            let words = largest_over(channel, self.promised.words(pair)).await?;
+            let (pair, agreed) = Spread::of_words(words);
+            spread = agreed;
+            Ok(pair)
+        });
+        self.agreed(number.await?, None, spread);
         Ok(())
     }
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        let number = number_over(async |pair| largest_of_both(sides, pair).await).await?;
+        let mut spread = self.promised;
+        let number = number_over(async |pair| {
+            let words = largest_of_both(sides, self.promised.words(pair)).await?;
+            let (pair, agreed) = Spread::of_words(words);
+            spread = agreed;
+            Ok(pair)
+        });
+        let number = number.await?;
         let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
         let local = local.inspect_err(|_| process().contexts.release(number))?;
-        self.agreed(number, Some(local));
+        self.agreed(number, Some(local), spread);
         Ok(())
     }
 }
@@ -109,16 +125,19 @@ async fn number_over(mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>)
 }
 
 /// The element-wise maximum over both groups.
-async fn largest_of_both(sides: &Sides<'_, Peers<'_>>, pair: [i64; 2]) -> Result<[i64; 2]> {
+async fn largest_of_both<const N: usize>(
+    sides: &Sides<'_, Peers<'_>>,
+    words: [i64; N],
+) -> Result<[i64; N]> {
     let predefined = Predefined::Int64;
     let datatype = Datatype::from(predefined);
     let op = Operator::predefined(Op::Max, TypeId::predefined(predefined))?;
-    let mut theirs = [0; 2];
-    let (input, output) = (pair.as_ptr().cast(), theirs.as_mut_ptr().cast());
-    // SAFETY: both hold two elements of the type and outlive the operation.
+    let mut theirs = [0; N];
+    let (input, output) = (words.as_ptr().cast(), theirs.as_mut_ptr().cast());
+    // SAFETY: both hold N elements of the type and outlive the operation.
     let reduction =
-        unsafe { weft_collective::Reduction::new(&op, &datatype, 2, Some(input), output)? };
+        unsafe { weft_collective::Reduction::new(&op, &datatype, N, Some(input), output)? };
     inter::allreduce(sides, reduction).await?;
-    let own = largest_over(&sides.local, pair).await?;
-    Ok([own[0].max(theirs[0]), own[1].max(theirs[1])])
+    let own = largest_over(&sides.local, words).await?;
+    Ok(std::array::from_fn(|place| own[place].max(theirs[place])))
 }

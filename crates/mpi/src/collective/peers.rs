@@ -153,24 +153,28 @@ where
     run_blocking(operation(&channel), || peers.wait())
 }
 
-/// The element-wise maximum of two numbers over some processes.
-pub(crate) fn largest(peers: &Peers<'_>, tag: u32, pair: [i64; 2]) -> Result<[i64; 2]> {
+/// The element-wise maximum of some numbers over some processes.
+pub(crate) fn largest<const N: usize>(
+    peers: &Peers<'_>,
+    tag: u32,
+    words: [i64; N],
+) -> Result<[i64; N]> {
     let channel = Channel::new(peers, tag);
-    run_blocking(largest_over(&channel, pair), || peers.wait())
+    run_blocking(largest_over(&channel, words), || peers.wait())
 }
 
 /// The same, in an operation.
-pub(super) async fn largest_over(
+pub(super) async fn largest_over<const N: usize>(
     channel: &Channel<'_, Peers<'_>>,
-    pair: [i64; 2],
-) -> Result<[i64; 2]> {
+    words: [i64; N],
+) -> Result<[i64; N]> {
     let predefined = Predefined::Int64;
     let datatype = Datatype::from(predefined);
     let op = Operator::predefined(Op::Max, TypeId::predefined(predefined))?;
-    let mut result = pair;
+    let mut result = words;
     let output = result.as_mut_ptr().cast();
-    // SAFETY: `result` holds two elements of the type and outlives the operation.
-    let reduction = unsafe { Reduction::new(&op, &datatype, 2, None, output)? };
+    // SAFETY: `result` holds N elements of the type and outlives the operation.
+    let reduction = unsafe { Reduction::new(&op, &datatype, N, None, output)? };
     weft_collective::allreduce(channel, reduction).await?;
     Ok(result)
 }

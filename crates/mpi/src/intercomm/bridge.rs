@@ -104,10 +104,10 @@ impl<'a> Bridge<'a> {
     }
 
     /// The element-wise maximum over both groups.
-    pub fn largest(&self, pair: [i64; 2]) -> Result<[i64; 2]> {
+    pub fn largest<const N: usize>(&self, words: [i64; N]) -> Result<[i64; N]> {
         let peers = Peers::all(self.local);
-        let [mine, other] = largest(&peers, self.local.next_operation(), pair)?;
-        let theirs = self.swap(vec![mine, other], 2)?;
-        Ok([mine.max(theirs[0]), other.max(theirs[1])])
+        let own = largest(&peers, self.local.next_operation(), words)?;
+        let theirs = self.swap(own.to_vec(), N)?;
+        Ok(std::array::from_fn(|place| own[place].max(theirs[place])))
     }
 }
