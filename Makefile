@@ -67,7 +67,7 @@ costs: staged ## instructions, locks, allocations and system calls per message, 
 loom: ## model checks of the lock-free pieces
 	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release -p weft-sync --lib
 
-tsan: staged ## the thread tests under ThreadSanitizer
+tsan: staged ## the programs with threads under ThreadSanitizer
 	@scripts/sanitize.sh thread $(prefix)
 
 asan: staged ## the conformance programs under AddressSanitizer
@@ -84,7 +84,7 @@ mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and fu
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind
 	@scripts/run_examples.sh $(prefix) build/check/examples \
-		valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite
+		valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite
 
 header-check: ## include/mpi.h against the standard's machine-readable data
 	@scripts/header_check.sh build/venv

@@ -11,7 +11,10 @@
 
 /* What a process may hold more at the end than when it was warm; and of shared memory, whose rings come and go with the
  * traffic, at any time. */
-enum { GROWTH_MIB = 8, SEGMENT_MIB = 48, ATTACHED_BYTES = 16 << 20 };
+#ifndef GROWTH_MIB
+#define GROWTH_MIB 8
+#endif
+enum { SEGMENT_MIB = 48, ATTACHED_BYTES = 16 << 20 };
 
 int rank, size;
 uint32_t base_seed;
@@ -343,7 +346,7 @@ static int grew(const char *what, long before, long after, long bound)
 
 static int has_grown(struct footprint before, struct footprint after)
 {
-    return grew("memory (KiB)", before.own_kib, after.own_kib, GROWTH_MIB * 1024)
+    return grew("memory (KiB)", before.own_kib, after.own_kib, GROWTH_MIB * 1024L)
         + grew("shared memory (KiB)", 0, after.segment_kib, SEGMENT_MIB * 1024)
         + grew("the number of descriptors", before.descriptors, after.descriptors, 0);
 }
