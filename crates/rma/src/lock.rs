@@ -120,14 +120,14 @@ impl<'a> Lock<'a> {
             inside.let_in(slot, kind);
             return Ok(true);
         }
-        let ticket = inside.words.next_ticket.fetch_add(1, Ordering::Relaxed);
+        let ticket = inside.raise(&inside.words.next_ticket);
         slot.ticket.store(ticket, Ordering::Relaxed);
         let wants = match kind {
             Kind::Shared => WANTS_SHARED,
             Kind::Exclusive => WANTS_EXCLUSIVE,
         };
         slot.state.store(wants, Ordering::Relaxed);
-        inside.words.waiting.fetch_add(1, Ordering::Relaxed);
+        inside.raise(&inside.words.waiting);
         Ok(false)
     }
 
@@ -179,6 +179,13 @@ impl Inside<'_> {
         word.load(Ordering::Relaxed)
     }
 
+    /// What it was before. Nobody else writes it meanwhile.
+    fn raise(&self, word: &AtomicU32) -> u32 {
+        let before = self.load(word);
+        word.store(before.wrapping_add(1), Ordering::Relaxed);
+        before
+    }
+
     /// A hostile peer can have written any count.
     fn lower(&self, word: &AtomicU32) {
         word.store(self.load(word).saturating_sub(1), Ordering::Relaxed);
@@ -194,7 +201,7 @@ impl Inside<'_> {
             Kind::Shared => (&self.words.shared, HOLDS_SHARED),
             Kind::Exclusive => (&self.words.exclusive, HOLDS_EXCLUSIVE),
         };
-        count.fetch_add(1, Ordering::Relaxed);
+        self.raise(count);
         slot.state.store(holds, Ordering::Release);
     }
 

@@ -39,6 +39,20 @@ static void count_wide(int thread)
     }
 }
 
+static void count_by_comparing(int thread)
+{
+    long old = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (;;) {
+            long expected = old, next = old + 1;
+            MPI_Compare_and_swap(&next, &expected, &old, MPI_LONG, 0, THREADS * SLICE + 8, win);
+            if (old == expected)
+                break;
+        }
+        seen[thread][round] = old;
+    }
+}
+
 /* Each number comes to one thread of one process. */
 static void check_counted(void)
 {
@@ -51,6 +65,32 @@ static void check_counted(void)
         CHECK(all[i] >= 0 && all[i] < total && !counted[all[i]]++, "MPI-5.0 §12.7.1", "%ld", all[i]);
     free(all);
     free(counted);
+}
+
+/* In the epoch of a fence: which thread's access is the first does not matter. Small elements and long ones; all threads add to
+ * one word. */
+static void put_after_fence(int thread)
+{
+    int to = right_neighbour();
+    long one = 1, words[4] = {thread, thread + 1, thread + 2, thread + 3};
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Put(words, 1, MPI_LONG, to, thread * SLICE, 1, MPI_LONG, win);
+        MPI_Put(words + 1, 3, MPI_LONG, to, thread * SLICE + 8, 3, MPI_LONG, win);
+        MPI_Accumulate(&one, 1, MPI_LONG, to, THREADS * SLICE, 1, MPI_LONG, MPI_SUM, win);
+    }
+}
+
+static void fenced(void)
+{
+    long *sum = (long *)(base + THREADS * SLICE);
+    *sum = 0;
+    MPI_Win_fence(0, win);
+    run_team(put_after_fence);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    CHECK_EQUAL(*sum, THREADS * ROUNDS, "MPI-5.0 §12.7.1");
+    for (int thread = 0; thread < THREADS; thread++)
+        for (int i = 0; i < 4; i++)
+            CHECK_EQUAL(((long *)(base + thread * SLICE))[i], thread + i, "MPI-5.0 §12.3.1");
 }
 
 /* Threads lock targets of their own; a read-modify-write under the lock loses nothing. */
@@ -78,10 +118,13 @@ int main(int argc, char **argv)
     run_team(put_and_get);
     run_team(count);
     check_counted();
+    run_team(count_by_comparing);
+    check_counted();
     run_team(count_wide);
     check_counted();
     MPI_Win_unlock_all(win);
     MPI_Barrier(MPI_COMM_WORLD);
+    fenced();
     memset(base, 0, 8);
     MPI_Barrier(MPI_COMM_WORLD);
     run_team(lock_targets);

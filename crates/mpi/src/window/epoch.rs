@@ -1,9 +1,9 @@
 //! Which epochs of a window are open in this process (MPI-5.0 §12.5).
 //!
 //! An access asks whether it may with one or two loads, and writes nothing but once after a fence, so that threads do not
-//! disturb each other. Opening and closing is under a mutex, which nobody holds while it waits.
+//! disturb each other. Opening is under a mutex, and so is closing but for unlocking one target; nobody holds it while it waits.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
@@ -47,8 +47,6 @@ pub struct Access {
 
 #[derive(Default)]
 struct Open {
-    /// Targets that are locked one by one.
-    locked: u32,
     access: Option<Access>,
     exposure: Option<Exposure>,
 }
@@ -56,6 +54,8 @@ struct Open {
 pub struct Epochs {
     all: AtomicU8,
     targets: Box<[AtomicU8]>,
+    /// Targets that are locked one by one. Rises under the mutex; falls without it, after all else of an unlock.
+    locked: AtomicU32,
     open: Mutex<Open>,
 }
 
@@ -64,6 +64,7 @@ impl Epochs {
         Epochs {
             all: AtomicU8::new(all::NOTHING),
             targets: (0..size).map(|_| AtomicU8::new(one::NOTHING)).collect(),
+            locked: AtomicU32::new(0),
             open: Mutex::default(),
         }
     }
@@ -117,7 +118,7 @@ impl Epochs {
     /// Whether any target is locked.
     pub fn check_any_passive(&self) -> Result<()> {
         let all = self.all.load(Ordering::Relaxed);
-        if matches!(all, all::LOCKED | all::LOCKED_UNCHECKED) || self.open.lock().locked > 0 {
+        if matches!(all, all::LOCKED | all::LOCKED_UNCHECKED) || self.locks_targets() {
             return Ok(());
         }
         Err(out_of_order("no target is locked"))
@@ -126,13 +127,17 @@ impl Epochs {
     /// Whether nothing is open that a call would leave open for good.
     pub fn check_closed(&self) -> Result<()> {
         let open = self.open.lock();
-        self.check_no_lock(&open)?;
+        self.check_no_lock()?;
         check_not_started(&open)?;
         check_not_exposed(&open)
     }
 
-    fn check_no_lock(&self, open: &Open) -> Result<()> {
-        if open.locked > 0 || self.all.load(Ordering::Relaxed) > all::FENCE_USED {
+    fn locks_targets(&self) -> bool {
+        self.locked.load(Ordering::Acquire) > 0
+    }
+
+    fn check_no_lock(&self) -> Result<()> {
+        if self.locks_targets() || self.all.load(Ordering::Relaxed) > all::FENCE_USED {
             return Err(out_of_order("a target is locked"));
         }
         Ok(())
@@ -163,7 +168,7 @@ impl Epochs {
     /// Before an access epoch is opened by `MPI_Win_start`; [`open_access`](Self::open_access) opens it.
     pub fn check_start(&self) -> Result<()> {
         let open = self.open.lock();
-        self.check_no_lock(&open)?;
+        self.check_no_lock()?;
         check_not_started(&open)?;
         self.leave_fence()
     }
@@ -204,7 +209,7 @@ impl Epochs {
 
     /// Before a target is locked; [`locked`](Self::locked) says how that ended.
     pub fn begin_lock(&self, target: u32) -> Result<()> {
-        let mut open = self.open.lock();
+        let open = self.open.lock();
         if self.all.load(Ordering::Relaxed) > all::FENCE_USED {
             return Err(out_of_order("all targets are locked already"));
         }
@@ -213,7 +218,7 @@ impl Epochs {
         }
         check_not_started(&open)?;
         self.leave_fence()?;
-        open.locked += 1;
+        self.locked.fetch_add(1, Ordering::Relaxed);
         self.target(target).store(one::CHANGING, Ordering::Relaxed);
         Ok(())
     }
@@ -228,28 +233,28 @@ impl Epochs {
 
     /// Before a target is unlocked. Whether there is a lock to let go.
     pub fn begin_unlock(&self, target: u32) -> Result<bool> {
-        let _open = self.open.lock();
         let state = self.target(target);
-        match state.load(Ordering::Relaxed) {
-            held @ (one::LOCKED | one::LOCKED_UNCHECKED) => {
-                state.store(one::CHANGING, Ordering::Relaxed);
-                Ok(held == one::LOCKED)
-            }
-            _ => Err(out_of_order("the target was not locked by MPI_Win_lock")),
+        let held = state.load(Ordering::Relaxed);
+        let is_held = matches!(held, one::LOCKED | one::LOCKED_UNCHECKED);
+        // Of two threads that unlock it, which is wrong, one does.
+        let change =
+            || state.compare_exchange(held, one::CHANGING, Ordering::Relaxed, Ordering::Relaxed);
+        match is_held && change().is_ok() {
+            true => Ok(held == one::LOCKED),
+            false => Err(out_of_order("the target was not locked by MPI_Win_lock")),
         }
     }
 
     /// A target is not locked any more, or could not be.
     pub fn unlocked(&self, target: u32) {
-        let mut open = self.open.lock();
-        open.locked -= 1;
         self.target(target).store(one::NOTHING, Ordering::Relaxed);
+        self.locked.fetch_sub(1, Ordering::Release);
     }
 
     /// Before all targets are locked; [`locked_all`](Self::locked_all) says how that ended.
     pub fn begin_lock_all(&self) -> Result<()> {
         let open = self.open.lock();
-        self.check_no_lock(&open)?;
+        self.check_no_lock()?;
         check_not_started(&open)?;
         self.leave_fence()?;
         self.all.store(all::CHANGING, Ordering::Relaxed);

@@ -14,33 +14,41 @@ pub enum Locking {
     Exclusive,
 }
 
-/// `MPI_Win_lock`: returns with the lock. `check`: whether another process can hold a conflicting one.
+/// `MPI_Win_lock`: returns with the lock. `check`: whether another process can hold a conflicting one. The window is not freed
+/// meanwhile: its epochs forbid that.
 pub fn lock(id: WindowId, locking: Locking, rank: i32, check: bool) -> Result<()> {
-    let window = share(id)?;
+    let window = find(id)?;
     let target = window.check_rank("rank", rank)?;
     let kind = match locking {
         Locking::Shared => Kind::Shared,
         Locking::Exclusive => Kind::Exclusive,
     };
     window.epochs.begin_lock(target)?;
-    if check && let Err(fault) = window.rma.lock(target, kind) {
-        window.epochs.unlocked(target);
-        return Err(unreached(fault));
+    match check {
+        // What those who held it before have stored is seen.
+        true => {
+            if let Err(fault) = window.rma.lock(target, kind) {
+                window.epochs.unlocked(target);
+                return Err(unreached(fault));
+            }
+        }
+        false => order_memory(),
     }
-    order_memory();
     window.epochs.locked(target, check);
     Ok(())
 }
 
 /// `MPI_Win_unlock`.
 pub fn unlock(id: WindowId, rank: i32) -> Result<()> {
-    let window = share(id)?;
+    let window = find(id)?;
     let target = window.check_rank("rank", rank)?;
-    let held = window.epochs.begin_unlock(target)?;
-    order_memory();
-    let outcome = match held {
+    let outcome = match window.epochs.begin_unlock(target)? {
+        // What this process has stored is seen by those who hold it next.
         true => window.rma.unlock(target).map_err(unreached),
-        false => Ok(()),
+        false => {
+            order_memory();
+            Ok(())
+        }
     };
     window.epochs.unlocked(target);
     outcome
