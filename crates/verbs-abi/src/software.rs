@@ -1,5 +1,7 @@
 //! What the device in software has beyond libibverbs (`include/softrdma.h`).
 
+use core::ops::AddAssign;
+
 use crate::ibv_td_init_attr;
 use crate::macros::zeroed;
 
@@ -20,6 +22,14 @@ pub struct softrdma_td_init_attr {
 pub struct softrdma_lock_stat {
     pub takes: u64,
     pub contentions: u64,
+}
+
+/// Numbers that end at the largest: another process may have written nonsense.
+impl AddAssign for softrdma_lock_stat {
+    fn add_assign(&mut self, other: softrdma_lock_stat) {
+        self.takes = self.takes.saturating_add(other.takes);
+        self.contentions = self.contentions.saturating_add(other.contentions);
+    }
 }
 
 /// Sums over contexts. Fields are only ever added, at the end.

@@ -3,20 +3,11 @@
 use std::ffi::c_int;
 use std::process;
 
-use weft_verbs_abi::{softrdma_lock_stat, softrdma_stat};
+use weft_verbs_abi::softrdma_stat;
 
-use super::figures::{ContextFigures, Figures, LockFigures};
+use super::figures::{ContextFigures, Figures};
 use super::stat;
 use crate::config::Config;
-
-impl From<LockFigures> for softrdma_lock_stat {
-    fn from(figures: LockFigures) -> softrdma_lock_stat {
-        softrdma_lock_stat {
-            takes: figures.takes,
-            contentions: figures.contentions,
-        }
-    }
-}
 
 impl From<Figures> for softrdma_stat {
     fn from(figures: Figures) -> softrdma_stat {
@@ -40,11 +31,11 @@ impl From<Figures> for softrdma_stat {
             doorbells: figures.doorbells,
             blueflame_writes: figures.blueflame_writes,
             blueflame_bytes: figures.blueflame_bytes,
-            send_lock: figures.send_lock.into(),
-            uuar_lock: figures.uuar_lock.into(),
-            receive_lock: figures.receive_lock.into(),
-            cq_lock: figures.cq_lock.into(),
-            srq_lock: figures.srq_lock.into(),
+            send_lock: figures.send_lock,
+            uuar_lock: figures.uuar_lock,
+            receive_lock: figures.receive_lock,
+            cq_lock: figures.cq_lock,
+            srq_lock: figures.srq_lock,
         }
     }
 }

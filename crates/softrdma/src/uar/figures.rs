@@ -7,12 +7,7 @@ use super::adapter::{CONTEXT_BYTES, CQ_BYTES, MR_BYTES, PD_BYTES, QP_BYTES};
 use super::record::{CHUNK_MAGIC, Kind, RECORDS, Tag, WORDS, context_word, word};
 use super::settings::Policy;
 
-/// How often a lock was taken, and how often of those it was first found taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LockFigures {
-    pub takes: u64,
-    pub contentions: u64,
-}
+pub use weft_verbs_abi::softrdma_lock_stat as LockFigures;
 
 /// Figures of one context, or the sum of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,13 +126,6 @@ impl Figures {
 }
 
 /// Sums of what another process wrote, which may be nonsense: they end at the largest number.
-impl AddAssign for LockFigures {
-    fn add_assign(&mut self, other: LockFigures) {
-        self.takes = self.takes.saturating_add(other.takes);
-        self.contentions = self.contentions.saturating_add(other.contentions);
-    }
-}
-
 impl AddAssign for Figures {
     fn add_assign(&mut self, other: Figures) {
         for (sum, more) in [
