@@ -111,6 +111,30 @@ fn a_killed_rank_decides_though_another_aborts_because_of_it() {
 }
 
 #[test]
+fn the_first_abort_decides_though_another_follows_because_of_it() {
+    for _ in 0..10 {
+        let outcome = mpiexec(&[
+            "-n",
+            "2",
+            "RANK",
+            "init",
+            "pids",
+            "fence",
+            "0@mourn=1",
+            "1@abort=7",
+            "hold",
+        ])
+        .run()
+        .expect(7);
+        assert!(
+            outcome.stderr.contains("rank 1 (pid ") && !outcome.stderr.contains("rank 0 (pid "),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
 fn leaving_without_finalize_is_a_failure() {
     let outcome = mpiexec(&["-n", "2", "RANK", "init", "1@exit=0", "hold"])
         .run()

@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// Answers are bounded by the server's longest value, at most a few KiB.
 const LINE_MAX_BYTES: usize = 1 << 20;
@@ -178,7 +179,10 @@ impl Client {
     /// in one `send`, so it does not mix with another thread's.
     pub fn abort(&self, code: i32) {
         // A launcher that is gone cannot be told; this process ends all the same.
-        let _ = self.send(&Message::new("abort").with("exitcode", code));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let abort = Message::new("abort").with("exitcode", code);
+        // Others may abort because of this process's end: our launcher goes by the first.
+        let _ = self.send(&abort.with("time_ns", now.unwrap_or_default().as_nanos()));
     }
 
     fn put(&self, key: &str, value: &str) -> Result<()> {

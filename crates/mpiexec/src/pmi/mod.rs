@@ -32,7 +32,8 @@ pub enum Event {
     /// A rank has said `init`.
     Started(u32),
     /// A rank asks for the end of the job with this exit code.
-    Abort(u32, i32),
+    /// With a code, and when by the rank's clock; 0 if it does not say.
+    Abort(u32, i32, u64),
     /// A rank has broken the protocol: end its connection, and the job.
     Broken(u32, String),
     /// Worth telling whoever watches closely.
@@ -173,7 +174,8 @@ impl Server {
                     .field("exitcode")
                     .and_then(|code| code.parse().ok())
                     .unwrap_or(1);
-                events.push(Event::Abort(rank, code));
+                let time = message.field("time_ns").and_then(|time| time.parse().ok());
+                events.push(Event::Abort(rank, code, time.unwrap_or(0)));
             }
             unknown => {
                 events.push(Event::Note(

@@ -150,10 +150,10 @@ fn a_barrier_opens_for_all_at_once() {
 fn abort_and_broken_lines_end_the_job() {
     let mut server = server(2);
     assert_eq!(
-        say(&mut server, 1, "cmd=abort exitcode=7"),
-        [Event::Abort(1, 7)]
+        say(&mut server, 1, "cmd=abort exitcode=7 time_ns=99"),
+        [Event::Abort(1, 7, 99)]
     );
-    assert_eq!(say(&mut server, 1, "cmd=abort"), [Event::Abort(1, 1)]);
+    assert_eq!(say(&mut server, 1, "cmd=abort"), [Event::Abort(1, 1, 0)]);
     for line in ["", "hello", "cmd=", "cmd=get kvsname", "cmd=get key=\u{7}"] {
         assert!(
             matches!(say(&mut server, 0, line)[..], [Event::Broken(0, _)]),

@@ -74,6 +74,8 @@ struct Supervisor<'a> {
 struct Abort {
     rank: u32,
     code: i32,
+    /// By the clock of the ranks: of several the first decides, the others are its consequence.
+    time: u64,
     /// When to look again.
     look: Instant,
     /// When to wait no longer.
@@ -340,17 +342,14 @@ impl Supervisor<'_> {
         self.serve(number);
         let rank = &mut self.ranks[number as usize];
         rank.ended = Some(ended);
-        let shown = rank.show(number);
+        let (shown, has_aborted) = (rank.show(number), rank.has_aborted);
         self.verbose(&format!("{shown} has ended: {ended:?}"));
         self.losses.retain(|(other, _)| *other != number);
-        let aborts = self
-            .abort
-            .as_ref()
-            .is_some_and(|abort| abort.rank == number);
         match (ended, self.server.standing(number)) {
             (Ended::Code(code @ (126 | 127)), _) if self.report_start_failures(code) => {}
             (Ended::Signal(signal), _) => self.rank_killed(&shown, signal),
-            (Ended::Code(_), _) if aborts => {}
+            // The first MPI_Abort of all decides; this may be its consequence.
+            (Ended::Code(_), _) if has_aborted => {}
             (Ended::Code(0), Standing::Active) => {
                 self.fail(
                     1,

@@ -14,6 +14,8 @@ pub struct Rank {
     pub connection: Option<Connection>,
     /// The process that speaks PMI: the rank itself, or what its wrapper has started.
     pub client: Option<Client>,
+    /// Its MPI_Abort has been heard, so its exit code says nothing more.
+    pub has_aborted: bool,
 }
 
 pub struct Client {

@@ -118,6 +118,7 @@ impl<'a> Supervisor<'a> {
             ended: None,
             connection: Some(connection),
             client: None,
+            has_aborted: false,
         })
     }
 }

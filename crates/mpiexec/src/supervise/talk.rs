@@ -54,14 +54,19 @@ impl Supervisor<'_> {
                     }
                 }
                 Event::Started(rank) => self.watch_client(rank),
-                Event::Abort(rank, code) => {
+                Event::Abort(rank, code, time) => {
                     let now = Instant::now();
-                    self.abort.get_or_insert(Abort {
-                        rank,
-                        code,
-                        look: now,
-                        until: now + WRAPPER_TIME,
-                    });
+                    self.ranks[rank as usize].has_aborted = true;
+                    let known = self.abort.as_ref();
+                    if known.is_none_or(|known| time < known.time) {
+                        self.abort = Some(Abort {
+                            rank,
+                            code,
+                            time,
+                            look: now,
+                            until: now + WRAPPER_TIME,
+                        });
+                    }
                 }
                 Event::Broken(rank, problem) => {
                     self.ranks[rank as usize].connection = None;
@@ -78,6 +83,10 @@ impl Supervisor<'_> {
 
     /// Acts on a rank's MPI_Abort unless another rank is just ending: that one's end is then the cause, and is told first.
     pub(super) fn look_at_abort(&mut self) {
+        if self.abort.is_some() {
+            // One that caused it has been sent before it, and may not have been read.
+            (0..self.ranks.len() as u32).for_each(|rank| self.serve(rank));
+        }
         let Some(abort) = &mut self.abort else { return };
         let (rank, code, now) = (abort.rank, abort.code, Instant::now());
         abort.look = now + ABORT_LOOK_TIME;
