@@ -66,6 +66,23 @@ def kill_lock_holder(site):
         require(f"ok lock_holder {rank}" in result.output, f"rank {rank} did not get the error:\n{result.output}")
 
 
+AWAITED = (
+    "ibarrier iallreduce many ibcast persistent ineighbor neighbor barrier fence dup idup from_group"
+).split()
+
+
+def kill_awaited(site, operation):
+    """The others come out of an operation in which they wait for the dead one, who waits for it itself with an error."""
+    job = site.start([site.mpiexec, "-n", 3, site.program("bereaved"), operation])
+    result = job.finish(END_SECONDS)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    for rank in (0, 2):
+        said = f"ok bereaved {operation} {rank}" in result.output
+        require(said, f"rank {rank} did not come out of it:\n{result.output}")
+    told = any(f"ok bereaved {operation} {rank} error" in result.output for rank in (0, 2))
+    require(told, f"nobody got the error:\n{result.output}")
+
+
 def interrupt(site):
     """SIGINT and SIGTERM to mpiexec end the job."""
     program = site.program("churn")
@@ -89,4 +106,6 @@ def cases(site):
     yield f"kill -9 of a rank, {rounds} times", lambda: watch(kill_rank, rounds)
     yield f"kill -9 of mpiexec, {rounds // 3} times", lambda: watch(kill_launcher, rounds // 3)
     yield "kill -9 of who has a window's lock", lambda: kill_lock_holder(site)
+    for operation in AWAITED:
+        yield f"kill -9 of who is waited for: {operation}", lambda operation=operation: kill_awaited(site, operation)
     yield "SIGINT and SIGTERM to mpiexec", lambda: interrupt(site)

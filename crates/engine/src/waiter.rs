@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_sync::Parker;
-use weft_transport::Fabric;
+use weft_transport::{Endpoint, Fabric};
 
 use crate::Engine;
-use crate::lane::Core;
+use crate::lane::{Core, State};
 use crate::operation::Operation;
-use crate::slot::{COMPLETE, flag};
+use crate::slot::{COMPLETE, Role, flag};
 use crate::slots::RequestId;
+use crate::status::Failure;
 
 pub(crate) enum Waiter {
     Thread(Parker),
@@ -59,9 +60,27 @@ impl<F: Fabric> Engine<F> {
         let pending = slot.is_some_and(|slot| slot.state.load(Ordering::Acquire) != COMPLETE);
         if pending {
             state.core.leave_waiter(index, waiter);
+            state.expect_sender(index);
         }
         self.leave(lane, state);
         pending
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    /// Who waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
+    /// lane, or that the peer was dead before.
+    fn expect_sender(&mut self, slot: u32) {
+        let State { endpoint, core } = self;
+        let cells = core.cells(slot);
+        let (peer, posted) = (cells.peer, cells.posted);
+        let waits = cells.role == Role::Receive && cells.source >= 0 && peer != core.me;
+        if !waits || endpoint.expect(peer) {
+            return;
+        }
+        if posted.is_some_and(|id| core.matching.cancel(id).is_some()) {
+            core.fail(slot, Failure::PeerLost);
+        }
     }
 }
 

@@ -196,6 +196,12 @@ pub trait Endpoint: Send {
     /// Tells `peer` to stop (or resume) sending packets that are marked `throttled`.
     fn throttle(&mut self, peer: Peer, on: bool);
 
+    /// Something is awaited of `peer`, which may never have sent anything: should it die, that is told. False if it is
+    /// lost already.
+    fn expect(&mut self, _peer: Peer) -> bool {
+        true
+    }
+
     /// Before sleeping: from here on senders ring the fabric's doorbell. True if something is there already.
     fn arm(&mut self) -> bool;
 

@@ -219,6 +219,10 @@ impl Endpoint for ShmEndpoint {
         self.arrivals.throttle(peer, on);
     }
 
+    fn expect(&mut self, peer: Peer) -> bool {
+        self.links.expect(peer)
+    }
+
     fn arm(&mut self) -> bool {
         self.look_around();
         self.links.has_lost()

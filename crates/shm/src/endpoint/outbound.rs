@@ -43,6 +43,8 @@ pub struct Links {
     /// What came in blocks from peers that nothing was sent to yet.
     early: Vec<(Peer, Exchange)>,
     blocked: Vec<Blocked>,
+    /// Peers without a connection of which something is awaited.
+    expected: BTreeMap<Peer, Arc<Neighbour>>,
     /// Every peer lost, for ever, and why.
     dead: BTreeMap<Peer, Lost>,
     /// Those of them the engine has not been told.
@@ -61,6 +63,7 @@ impl Links {
             open: std::iter::repeat_with(|| None).take(size).collect(),
             early: Vec::new(),
             blocked: Vec::new(),
+            expected: BTreeMap::new(),
             dead: BTreeMap::new(),
             untold: Vec::new(),
             next_life: 0,
@@ -271,6 +274,7 @@ impl Links {
     #[cold]
     pub fn lose(&mut self, lost: Lost, peer: Peer) {
         self.open[peer as usize] = None;
+        self.expected.remove(&peer);
         self.early.retain(|(other, _)| *other != peer);
         self.blocked.retain(|blocked| blocked.peer != peer);
         // The first reason is the true one.
@@ -278,6 +282,21 @@ impl Links {
             entry.insert(lost);
             self.untold.push(peer);
         }
+    }
+
+    /// Has a peer looked at among those that may die. False if it is lost.
+    pub fn expect(&mut self, peer: Peer) -> bool {
+        if self.open[peer as usize].is_some() || self.expected.contains_key(&peer) {
+            return true;
+        }
+        if self.is_lost(peer) {
+            return false;
+        }
+        match self.shared.peers.neighbour(peer) {
+            Ok(neighbour) => drop(self.expected.insert(peer, neighbour)),
+            Err(lost) => self.lose(lost, peer),
+        }
+        true
     }
 
     #[inline]
@@ -307,6 +326,7 @@ impl Links {
                 .flatten()
                 .map(|link| link.neighbour.clone()),
         );
+        neighbours.extend(self.expected.values().cloned());
         neighbours.sort_by_key(|neighbour| neighbour.rank);
         neighbours.dedup_by_key(|neighbour| neighbour.rank);
         // Asking whether the number is in use is quick; the whole truth costs reading a file, so it is
