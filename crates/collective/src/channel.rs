@@ -1,6 +1,8 @@
 //! What a collective operation runs on: point-to-point messages, and one operation's use of them.
 
-use crate::select::Call;
+use crate::Reduction;
+use crate::arena::{Arena, LARGEST_ELEMENT};
+use crate::select::{Call, Sharing};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -28,6 +30,11 @@ pub trait PointToPoint {
     /// The received or sent bytes once the request has completed, which uses it up; none while it is
     /// pending: then the operation waits for it, and whoever drives the operation learns it here.
     fn poll(&self, request: Self::Request) -> Option<Result<usize, Self::Error>>;
+
+    /// The memory that all ranks share, if they do and this operation may use it: alike on all of them.
+    fn arena(&self) -> Option<&dyn Arena<Self::Error>> {
+        None
+    }
 }
 
 /// One collective operation's use of the messages: its tag, what it waits for and what went wrong.
@@ -67,7 +74,25 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
             bytes,
             ranks: self.size(),
             oversubscribed: self.peers.oversubscribed(),
+            sharing: match self.arena() {
+                None => Sharing::Nothing,
+                Some(arena) if arena.copies() => Sharing::Everything,
+                Some(_) => Sharing::Board,
+            },
         }
+    }
+
+    /// As [`call`](Self::call), of a reduction, whose datatype is alike on all ranks (MPI-5.0 §6.9.1).
+    pub(crate) fn call_of(&self, reduction: &Reduction<'_>) -> Call {
+        let mut call = self.call(reduction.bytes());
+        if reduction.element_bytes() > LARGEST_ELEMENT {
+            call.sharing = Sharing::Nothing;
+        }
+        call
+    }
+
+    pub(crate) fn arena(&self) -> Option<&dyn Arena<P::Error>> {
+        self.peers.arena()
     }
 
     /// The rank `distance` after this one, around the ring.

@@ -1,5 +1,5 @@
-//! Collective operations (MPI-5.0 chapter 6) as async functions over point-to-point messages, one file
-//! per algorithm.
+//! Collective operations (MPI-5.0 chapter 6) as async functions over point-to-point messages, or over
+//! memory that all ranks share, one file per algorithm.
 //!
 //! An operation is a future that starts messages on a [`PointToPoint`] and is pending while it waits for
 //! one. A blocking call drives it with [`run_blocking`]; progress can drive it step by step for the
@@ -22,6 +22,7 @@
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;
+mod arena;
 pub mod barrier;
 pub mod bcast;
 mod channel;
@@ -39,6 +40,7 @@ mod select;
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;
 pub use alltoall::{alltoall, alltoallv};
+pub use arena::Arena;
 pub use barrier::barrier;
 pub use bcast::bcast;
 pub use channel::{Channel, PointToPoint, run_blocking};
@@ -51,7 +53,7 @@ pub use reduce::reduce;
 pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
-pub use select::{CHOICES, Choice};
+pub use select::{CHOICES, Choice, Sharing};
 
 #[cfg(test)]
 #[allow(unsafe_code)]

@@ -110,6 +110,33 @@ impl<'a> Reduction<'a> {
         self.datatype.size() * self.count
     }
 
+    /// Packed bytes of an element.
+    pub(crate) fn element_bytes(&self) -> usize {
+        self.datatype.size()
+    }
+
+    /// Whether elements in memory are as they are packed.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.input().memory().layout.is_none()
+    }
+
+    /// Packed elements as an operand: where they are, if they are dense, else unpacked into `spare`.
+    pub(crate) fn unpacked(&self, packed: &Memory, spare: Operand<'a>) -> Operand<'a> {
+        let count = packed.bytes / self.element_bytes();
+        if self.is_dense() {
+            let lower = -self.datatype.true_lower_bound();
+            let base = packed.base.wrapping_offset(lower);
+            return Operand {
+                base,
+                count,
+                datatype: self.datatype,
+            };
+        }
+        let operand = spare.part(0..count);
+        copy(packed, &operand.memory());
+        operand
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.count
     }
@@ -393,6 +420,11 @@ impl Blocks for Mixed {
     }
 }
 
+/// A word as a message's memory.
+pub(crate) fn word_memory(word: &mut u64) -> Memory {
+    Memory::contiguous(std::ptr::from_mut(word).cast(), size_of::<u64>())
+}
+
 /// An empty message's memory.
 pub(crate) const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
@@ -453,6 +485,68 @@ impl Drop for Scratch {
         if !heap.is_empty() && heap.len() <= Scratch::KEPT {
             // A thread that is ending keeps nothing.
             let _ = LAST.try_with(|last| last.set(heap));
+        }
+    }
+}
+
+/// Memory as packed bytes that others may copy from or that may be copied into: where it is, if it is contiguous, else
+/// scratch.
+pub(crate) struct Packed {
+    contiguous: Option<Memory>,
+    scratch: Scratch,
+    bytes: usize,
+}
+
+impl Packed {
+    pub fn room_for(memory: &Memory) -> Packed {
+        let contiguous = memory.layout.is_none().then(|| memory.clone());
+        Packed::new(contiguous, memory.bytes)
+    }
+
+    pub fn of(memory: &Memory) -> Packed {
+        let packed = Packed::room_for(memory);
+        if packed.contiguous.is_none() {
+            copy(memory, &packed.memory());
+        }
+        packed
+    }
+
+    /// Blocks of one length, one after the other.
+    pub fn of_blocks(blocks: &dyn Blocks, ranks: usize) -> Packed {
+        let bytes = blocks.block(0).bytes;
+        let whole = blocks.whole().filter(|whole| whole.layout.is_none());
+        let packed = Packed::new(whole, bytes * ranks);
+        if packed.contiguous.is_none() {
+            let all = packed.memory();
+            for rank in 0..ranks {
+                let place = window(&all, rank * bytes..(rank + 1) * bytes);
+                copy(&blocks.block(rank), &place);
+            }
+        }
+        packed
+    }
+
+    fn new(contiguous: Option<Memory>, bytes: usize) -> Packed {
+        let scratch = Scratch::new(if contiguous.is_some() { 0 } else { bytes });
+        Packed {
+            contiguous,
+            scratch,
+            bytes,
+        }
+    }
+
+    /// Holds until it moves, as scratch does.
+    pub fn memory(&self) -> Memory {
+        match &self.contiguous {
+            Some(memory) => memory.clone(),
+            None => self.scratch.memory(self.bytes),
+        }
+    }
+
+    /// Puts what was copied into it to where it belongs.
+    pub fn unpack(&self, memory: &Memory) {
+        if self.contiguous.is_none() {
+            copy(&self.memory(), memory);
         }
     }
 }

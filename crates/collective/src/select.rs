@@ -15,6 +15,17 @@ pub(crate) struct Call {
     pub bytes: usize,
     pub ranks: usize,
     pub oversubscribed: bool,
+    pub sharing: Sharing,
+}
+
+/// What the ranks share, alike on all of them; each more than the one before. And what an algorithm asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sharing {
+    Nothing,
+    /// A board, in memory that all map.
+    Board,
+    /// And each may copy from every other's memory.
+    Everything,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +56,7 @@ const ANY: usize = usize::MAX;
 const KIB: usize = 1 << 10;
 
 /// The algorithm of the first rule that admits the call; the last rule of a table admits all.
-fn first<A: Copy>(rules: &[Rule<A>], call: Call) -> A {
+fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Sharing) -> A {
     let cores = if call.oversubscribed {
         Cores::Few
     } else {
@@ -55,6 +66,7 @@ fn first<A: Copy>(rules: &[Rule<A>], call: Call) -> A {
         (rule.cores == Cores::Any || rule.cores == cores)
             && call.ranks <= rule.max_ranks
             && call.bytes <= rule.max_bytes
+            && needs(rule.algorithm) <= call.sharing
     };
     rules
         .iter()
@@ -80,7 +92,7 @@ impl Choice {
     }
 
     /// The algorithm that all calls from now on run by, or none to let the table decide. The same on all ranks, and no
-    /// call under way.
+    /// call under way. Where it needs more than the ranks share, the table decides.
     pub fn force(&self, algorithm: Option<usize>) {
         let number = algorithm.map_or(0, |number| number + 1);
         self.forced.store(number, Ordering::Relaxed);
@@ -91,11 +103,18 @@ impl Choice {
     }
 
     /// What the table says for a message, or block, of that many bytes.
-    pub fn by_table(&self, bytes: usize, ranks: usize, oversubscribed: bool) -> usize {
+    pub fn by_table(
+        &self,
+        bytes: usize,
+        ranks: usize,
+        oversubscribed: bool,
+        sharing: Sharing,
+    ) -> usize {
         (self.table)(Call {
             bytes,
             ranks,
             oversubscribed,
+            sharing,
         })
     }
 }
@@ -136,13 +155,15 @@ macro_rules! tables {
                 const RULES: &[Rule<crate::$name::Algorithm>] = &[
                     $(rule(Cores::$cores, $ranks, $bytes, crate::$name::Algorithm::$algorithm)),+
                 ];
-                first(RULES, call)
+                first(RULES, call, crate::$name::Algorithm::needs)
             })*
         }
 
         $(pub(crate) fn $name(call: Call) -> crate::$name::Algorithm {
-            match CHOICES[Number::$name as usize].forced() {
-                Some(number) => crate::$name::Algorithm::ALL[number],
+            let forced = CHOICES[Number::$name as usize].forced();
+            let forced = forced.map(|number| crate::$name::Algorithm::ALL[number]);
+            match forced.filter(|algorithm| algorithm.needs() <= call.sharing) {
+                Some(algorithm) => algorithm,
                 None => tables::$name(call),
             }
         })*
@@ -151,10 +172,13 @@ macro_rules! tables {
 
 tables! {
     barrier {
+        Any ANY, ANY => Shared;
         Few ANY, ANY => Linear;
         Any ANY, ANY => Dissemination;
     }
     bcast {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Any 2, ANY => Linear;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 64 * KIB => Binomial;
@@ -163,41 +187,55 @@ tables! {
         Any ANY, ANY => Chain;
     }
     reduce {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Any 2, ANY => Linear;
         Few ANY, 16 * KIB => Linear;
         Any ANY, 16 * KIB => Binomial;
         Any ANY, ANY => ReduceScatterGather;
     }
     allreduce {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 16 * KIB => RecursiveDoubling;
         Any ANY, ANY => Rabenseifner;
     }
     reduce_scatter {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Any 2, ANY => Pairwise;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 512 * KIB => RecursiveHalving;
         Any ANY, ANY => Pairwise;
     }
     gather {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
         Any ANY, KIB => Binomial;
         Any ANY, ANY => Linear;
     }
     scatter {
+        Any ANY, 4 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
         Any ANY, KIB => Binomial;
         Any ANY, ANY => Linear;
     }
     allgather {
+        Any ANY, 16 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Any 2, ANY => Ring;
         Few ANY, KIB => Linear;
         Any ANY, 8 * KIB => Bruck;
         Any ANY, ANY => Ring;
     }
     alltoall {
+        Any ANY, 4 * KIB => Shared;
+        Any ANY, ANY => Direct;
         Any 2, ANY => Pairwise;
         Few 64, ANY => Linear;
         Any 4, ANY => Linear;
@@ -206,6 +244,7 @@ tables! {
         Any ANY, ANY => Pairwise;
     }
     scan {
+        Any ANY, 16 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;
     }
@@ -223,9 +262,18 @@ mod tests {
             .unwrap();
         let names = choice.algorithms();
         let number = |name: &str| names.iter().position(|one| one == name).unwrap();
-        assert_eq!(choice.by_table(8, 4, false), number("recursive_doubling"));
-        assert_eq!(choice.by_table(8, 4, true), number("linear"));
-        assert_eq!(choice.by_table(ANY, 4, false), number("rabenseifner"));
+        assert_eq!(
+            choice.by_table(8, 4, false, Sharing::Nothing),
+            number("recursive_doubling")
+        );
+        assert_eq!(
+            choice.by_table(8, 4, true, Sharing::Nothing),
+            number("linear")
+        );
+        assert_eq!(
+            choice.by_table(ANY, 4, false, Sharing::Nothing),
+            number("rabenseifner")
+        );
         assert_eq!(choice.forced(), None);
         // Other tests run beside this one: any algorithm gives them the right result.
         choice.force(Some(number("linear")));
@@ -233,6 +281,7 @@ mod tests {
             bytes: ANY,
             ranks: 4,
             oversubscribed: false,
+            sharing: Sharing::Nothing,
         };
         assert_eq!(allreduce(call), crate::allreduce::Algorithm::Linear);
         choice.force(None);

@@ -50,6 +50,10 @@ impl<F: Fabric> Engine<F> {
                 "weft: rank {me}: {count} operations of several messages under way"
             );
         }
+        let notes = self.watch.notes.lock();
+        for (_, note) in notes.iter().filter(|(_, note)| !note.is_empty()) {
+            let _ = writeln!(out, "weft: rank {}: {note}", self.me);
+        }
         out
     }
 }

@@ -91,6 +91,8 @@ pub(crate) struct Watch {
     waiting: AtomicU32,
     /// Who is to look again after each ring (rule 3).
     outside: Mutex<Vec<Arc<Waiter>>>,
+    /// What those wait for, as far as they say.
+    pub notes: Mutex<Vec<(Arc<Waiter>, String)>>,
 }
 
 impl Watch {
@@ -225,14 +227,19 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
 }
 
 /// Something that no request of the engine's tells of.
-struct Outside<'a, M> {
+struct Outside<'a, M, S, N> {
     watch: &'a Watch,
     met: M,
     /// Once met it stays so: asking may have been what took it.
     is_met: bool,
+    /// Called before each sleep.
+    sleeps: S,
+    /// Says what this is, for a report; asked before the first sleep.
+    note: N,
+    is_noted: bool,
 }
 
-impl<M: FnMut() -> bool> Condition for Outside<'_, M> {
+impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String> Condition for Outside<'_, M, S, N> {
     fn met(&mut self) -> bool {
         self.is_met = self.is_met || (self.met)();
         self.is_met
@@ -242,6 +249,23 @@ impl<M: FnMut() -> bool> Condition for Outside<'_, M> {
         let mut outside = self.watch.outside.lock();
         if !outside.iter().any(|other| Arc::ptr_eq(other, parker)) {
             outside.push(parker.clone());
+        }
+        drop(outside);
+        (self.sleeps)();
+        if !self.is_noted {
+            self.is_noted = true;
+            let note = (parker.clone(), (self.note)());
+            self.watch.notes.lock().push(note);
+        }
+    }
+}
+
+impl<M, S, N> Drop for Outside<'_, M, S, N> {
+    fn drop(&mut self) {
+        if self.is_noted {
+            let of_this = |parker: &Arc<Waiter>| PARKER.with(|own| Arc::ptr_eq(own, parker));
+            let mut notes = self.watch.notes.lock();
+            notes.retain(|(parker, _)| !of_this(parker));
         }
     }
 }
@@ -279,8 +303,27 @@ impl<F: Fabric> Engine<F> {
     /// Waits until `met`, which is asked again after each ring of this process's doorbell and four times a second, and
     /// not any more once it has said so.
     pub fn block_on_outside(&self, met: impl FnMut() -> bool) {
-        let (watch, is_met) = (&self.watch, false);
-        self.block(0, Outside { watch, met, is_met });
+        self.block_on_others(0, met, || (), String::new);
+    }
+
+    /// As [`block_on_outside`](Self::block_on_outside), for others that ring only who has said that it sleeps: `sleeps` is
+    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all. `note` is for a report.
+    pub fn block_on_others(
+        &self,
+        lane: u32,
+        met: impl FnMut() -> bool,
+        sleeps: impl FnMut(),
+        note: impl Fn() -> String,
+    ) {
+        let outside = Outside {
+            watch: &self.watch,
+            met,
+            is_met: false,
+            sleeps,
+            note,
+            is_noted: false,
+        };
+        self.block(lane, outside);
     }
 
     /// One turn of progress on every lane in use, and on the operations. Whether anything moved.

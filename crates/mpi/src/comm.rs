@@ -12,6 +12,7 @@ use weft_transport::Peer;
 
 use crate::attributes::{Attributes, Holder};
 use crate::buffered::Key;
+use crate::collective::ArenaPlace;
 use crate::context::UNAGREED;
 use crate::error::handler::{HandlerCell, argument};
 use crate::error::{Class, Handler, Result};
@@ -87,6 +88,8 @@ pub struct Comm {
     /// Persistent collective operations prepared, for theirs.
     persistent: AtomicU32,
     holders: Holders,
+    /// For its blocking collective operations.
+    pub(crate) arena: ArenaPlace,
     pub attributes: Attributes,
 }
 
@@ -108,6 +111,7 @@ impl Comm {
             nonblocking: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
             holders: Holders::default(),
+            arena: ArenaPlace::default(),
             attributes: Attributes::new(Holder::Comm),
         }
     }
@@ -407,6 +411,7 @@ pub fn free(id: CommId) -> Result<()> {
     crate::buffered::flush(crate::buffered::Owner::Comm(id))?;
     let comm = process.comms.remove(id.0).ok_or_else(not_a_comm)?;
     crate::buffered::forget(Key::of(&comm));
+    comm.arena.leave();
     comm.release_unless_held();
     Ok(())
 }

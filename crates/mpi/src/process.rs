@@ -9,6 +9,7 @@ use weft_shm::Shm;
 use weft_transport::{Directory, Peer};
 
 use crate::buffered::Buffers;
+use crate::collective::ArenaCounts;
 use crate::comm::Comm;
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
@@ -54,6 +55,7 @@ pub struct Process {
     pub(crate) contexts: Contexts,
     pub(crate) partition_tags: Tags,
     pub(crate) buffers: Mutex<Buffers>,
+    pub(crate) arenas: ArenaCounts,
     pub(crate) world: Arc<Comm>,
     pub(crate) own: Arc<Comm>,
     /// All processes of the job, with no handle: where those meet that have no communicator yet.
@@ -192,6 +194,7 @@ impl Process {
             contexts: Contexts::new(),
             partition_tags: Tags::default(),
             buffers: Mutex::default(),
+            arenas: ArenaCounts::default(),
             world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),
             own: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),
             everyone: Comm::new(crate::context::EVERYONE, rank, Group::first(size), c""),

@@ -117,6 +117,12 @@ impl Shm {
         })
     }
 
+    /// As [`expose`](Self::expose), for memory that is given back by whoever uses it last ([`Mapping::empty`]). Where it lies
+    /// in the segment, too.
+    pub fn lend(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
+        self.shared().segment.carve_untouched(bytes)
+    }
+
     /// A process of the job.
     pub fn process(&self, peer: Peer) -> Result<Process, Lost> {
         let shared = self.shared();

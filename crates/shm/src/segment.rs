@@ -56,6 +56,13 @@ impl Mapping {
     pub fn bytes(&self) -> usize {
         self.bytes
     }
+
+    /// Gives the memory back, for all who have it mapped: it reads as zeros from here on.
+    pub fn empty(&self) {
+        // A kernel that cannot do it keeps the memory until the segment's owner ends.
+        // SAFETY: the range is this mapping's, and stays mapped.
+        unsafe { libc::madvise(self.base.cast(), self.bytes, libc::MADV_REMOVE) };
+    }
 }
 
 impl Drop for Mapping {

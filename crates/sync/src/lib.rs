@@ -1,11 +1,12 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a lock over shared memory, a spin lock, counts, a recycler of slot ids, a list of work that is
-//! ready, and sleeping.
+//! cells over shared memory, a board and a lock over shared memory, a spin lock, counts, a recycler of slot ids, a list of
+//! work that is ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
+pub mod board;
 pub mod cells;
 mod count;
 mod fetch;

@@ -1,23 +1,41 @@
 //! MPI_Allgather and MPI_Allgatherv (MPI-5.0 §6.7).
 
 mod bruck;
+mod direct;
 mod linear;
 mod ring;
+mod shared;
 
 use crate::memory::copy;
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Bruck,
+    Direct,
     Linear,
     Ring,
+    Shared,
 }
 
 impl Algorithm {
-    pub const ALL: &[Algorithm] = &[Algorithm::Bruck, Algorithm::Linear, Algorithm::Ring];
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Bruck,
+        Algorithm::Direct,
+        Algorithm::Linear,
+        Algorithm::Ring,
+        Algorithm::Shared,
+    ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Gathers everyone's `send` into everyone's blocks, which are all as long. No `send` means that the own
@@ -57,6 +75,8 @@ pub async fn run<P: PointToPoint>(
     }
     if channel.size() > 1 {
         match algorithm {
+            Algorithm::Shared => shared::run(channel, blocks).await.unwrap_or(()),
+            Algorithm::Direct => direct::run(channel, blocks).await.unwrap_or(()),
             Algorithm::Bruck => bruck::run(channel, blocks).await,
             Algorithm::Linear => linear::run(channel, blocks).await,
             Algorithm::Ring => ring::run(channel, blocks).await,

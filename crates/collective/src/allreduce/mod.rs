@@ -1,25 +1,39 @@
 //! MPI_Allreduce (MPI-5.0 §6.9.6).
 
+mod direct;
 mod linear;
 mod rabenseifner;
 mod recursive_doubling;
+mod shared;
 
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint, Reduction};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
+    Direct,
     Linear,
     Rabenseifner,
     RecursiveDoubling,
+    Shared,
 }
 
 impl Algorithm {
     pub const ALL: &[Algorithm] = &[
+        Algorithm::Direct,
         Algorithm::Linear,
         Algorithm::Rabenseifner,
         Algorithm::RecursiveDoubling,
+        Algorithm::Shared,
     ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Reduces everyone's input into everyone's output.
@@ -27,7 +41,7 @@ pub async fn allreduce<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: Reduction<'_>,
 ) -> Result<(), P::Error> {
-    let call = channel.call(reduction.bytes());
+    let call = channel.call_of(&reduction);
     run(channel, reduction, select::allreduce(call)).await
 }
 
@@ -41,6 +55,8 @@ pub async fn run<P: PointToPoint>(
         reduction.input().copy_to(reduction.output());
     } else if reduction.bytes() > 0 {
         match algorithm {
+            Algorithm::Shared => shared::run(channel, &reduction).await.unwrap_or(()),
+            Algorithm::Direct => direct::run(channel, &reduction).await.unwrap_or(()),
             Algorithm::Linear => linear::run(channel, &reduction).await,
             Algorithm::Rabenseifner => rabenseifner::run(channel, &reduction).await,
             Algorithm::RecursiveDoubling => recursive_doubling::run(channel, &reduction).await,

@@ -1,23 +1,41 @@
 //! MPI_Alltoall and MPI_Alltoallv (MPI-5.0 §6.8).
 
 mod bruck;
+mod direct;
 mod in_place;
 mod linear;
 mod pairwise;
+mod shared;
 
 use crate::memory::copy;
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Blocks, Channel, PointToPoint};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Bruck,
+    Direct,
     Linear,
     Pairwise,
+    Shared,
 }
 
 impl Algorithm {
-    pub const ALL: &[Algorithm] = &[Algorithm::Bruck, Algorithm::Linear, Algorithm::Pairwise];
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Bruck,
+        Algorithm::Direct,
+        Algorithm::Linear,
+        Algorithm::Pairwise,
+        Algorithm::Shared,
+    ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Sends block `r` of `send` to rank `r`'s block of this rank's number. All blocks are as long. No `send`
@@ -40,8 +58,8 @@ pub async fn alltoallv<P: PointToPoint>(
     run(channel, send, receive, Algorithm::Linear).await
 }
 
-/// An exchange by a given algorithm, the same on all ranks; in place, there is only one. Bruck's takes only
-/// blocks of one length.
+/// An exchange by a given algorithm, the same on all ranks; in place, there are only two. Those that share memory
+/// and Bruck's take only blocks of one length.
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     send: Option<&dyn Blocks>,
@@ -49,11 +67,17 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     let Some(send) = send else {
+        if algorithm == Algorithm::Shared {
+            shared::run(channel, receive, receive).await.unwrap_or(());
+            return channel.finish();
+        }
         in_place::run(channel, receive).await;
         return channel.finish();
     };
     copy(&send.block(channel.rank()), &receive.block(channel.rank()));
     match algorithm {
+        Algorithm::Shared => shared::run(channel, send, receive).await.unwrap_or(()),
+        Algorithm::Direct => direct::run(channel, send, receive).await.unwrap_or(()),
         Algorithm::Bruck => bruck::run(channel, send, receive).await,
         Algorithm::Linear => linear::run(channel, send, receive).await,
         Algorithm::Pairwise => pairwise::run(channel, send, receive).await,

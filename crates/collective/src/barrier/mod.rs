@@ -2,18 +2,31 @@
 
 mod dissemination;
 mod linear;
+mod shared;
 
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Dissemination,
     Linear,
+    Shared,
 }
 
 impl Algorithm {
-    pub const ALL: &[Algorithm] = &[Algorithm::Dissemination, Algorithm::Linear];
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Dissemination,
+        Algorithm::Linear,
+        Algorithm::Shared,
+    ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 pub async fn barrier<P: PointToPoint>(channel: &Channel<'_, P>) -> Result<(), P::Error> {
@@ -27,6 +40,7 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {
+        Algorithm::Shared => shared::run(channel).await.unwrap_or(()),
         Algorithm::Dissemination => dissemination::run(channel).await,
         Algorithm::Linear => linear::run(channel).await,
     }

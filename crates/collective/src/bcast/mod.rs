@@ -2,11 +2,14 @@
 
 mod binomial;
 mod chain;
+mod direct;
 pub(crate) mod linear;
 mod scatter_ring_allgather;
+mod shared;
 
+use crate::arena::PIECE;
 use crate::memory::{Scratch, copy};
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint};
 use weft_transport::Memory;
 
@@ -14,17 +17,29 @@ use weft_transport::Memory;
 pub enum Algorithm {
     Binomial,
     Chain,
+    Direct,
     Linear,
     ScatterRingAllgather,
+    Shared,
 }
 
 impl Algorithm {
     pub const ALL: &[Algorithm] = &[
         Algorithm::Binomial,
         Algorithm::Chain,
+        Algorithm::Direct,
         Algorithm::Linear,
         Algorithm::ScatterRingAllgather,
+        Algorithm::Shared,
     ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Broadcasts the root's `memory` into everyone else's.
@@ -45,10 +60,13 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     if channel.size() > 1 && memory.bytes > 0 {
-        if algorithm == Algorithm::Linear {
-            linear::run(channel, &memory, root).await;
-        } else {
-            forwarded(channel, &memory, root, algorithm).await;
+        let is_one_piece = memory.layout.is_none() || memory.bytes <= PIECE;
+        match algorithm {
+            Algorithm::Linear => linear::run(channel, &memory, root).await,
+            Algorithm::Shared if is_one_piece => {
+                shared::run(channel, &memory, root).await.unwrap_or(());
+            }
+            _ => forwarded(channel, &memory, root, algorithm).await,
         }
     }
     channel.finish()
@@ -73,6 +91,8 @@ async fn forwarded<P: PointToPoint>(
         copy(memory, &bytes);
     }
     match algorithm {
+        Algorithm::Shared => shared::run(channel, &bytes, root).await.unwrap_or(()),
+        Algorithm::Direct => direct::run(channel, &bytes, root).await.unwrap_or(()),
         Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
         Algorithm::Chain => chain::run(channel, &bytes, root).await,
         Algorithm::Linear => linear::run(channel, &bytes, root).await,

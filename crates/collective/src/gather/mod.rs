@@ -1,20 +1,37 @@
 //! MPI_Gather and MPI_Gatherv (MPI-5.0 §6.5).
 
 mod binomial;
+mod direct;
 pub(crate) mod linear;
+mod shared;
 
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Binomial,
+    Direct,
     Linear,
+    Shared,
 }
 
 impl Algorithm {
-    pub const ALL: &[Algorithm] = &[Algorithm::Binomial, Algorithm::Linear];
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Binomial,
+        Algorithm::Direct,
+        Algorithm::Linear,
+        Algorithm::Shared,
+    ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Gathers everyone's `send` into the root's blocks, which are all as long. Only the root passes blocks; it
@@ -53,6 +70,12 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {
+        Algorithm::Shared => shared::run(channel, send.as_ref(), blocks, root)
+            .await
+            .unwrap_or(()),
+        Algorithm::Direct => direct::run(channel, send.as_ref(), blocks, root)
+            .await
+            .unwrap_or(()),
         Algorithm::Binomial => binomial::run(channel, send.as_ref(), blocks, root).await,
         Algorithm::Linear => linear::run(channel, send.as_ref(), blocks, root).await,
     }

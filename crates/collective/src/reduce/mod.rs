@@ -1,27 +1,41 @@
 //! MPI_Reduce (MPI-5.0 §6.9.1).
 
 mod binomial;
+mod direct;
 pub(crate) mod halving;
 pub(crate) mod linear;
 mod reduce_scatter_gather;
+mod shared;
 
 use crate::memory::Operand;
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint, Reduction};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Binomial,
+    Direct,
     Linear,
     ReduceScatterGather,
+    Shared,
 }
 
 impl Algorithm {
     pub const ALL: &[Algorithm] = &[
         Algorithm::Binomial,
+        Algorithm::Direct,
         Algorithm::Linear,
         Algorithm::ReduceScatterGather,
+        Algorithm::Shared,
     ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Reduces everyone's input into the root's output.
@@ -30,7 +44,7 @@ pub async fn reduce<P: PointToPoint>(
     reduction: Reduction<'_>,
     root: usize,
 ) -> Result<(), P::Error> {
-    let call = channel.call(reduction.bytes());
+    let call = channel.call_of(&reduction);
     run(channel, reduction, root, select::reduce(call)).await
 }
 
@@ -45,6 +59,8 @@ pub async fn run<P: PointToPoint>(
         reduction.input().copy_to(reduction.output());
     } else if reduction.bytes() > 0 {
         match algorithm {
+            Algorithm::Shared => shared::run(channel, &reduction, root).await.unwrap_or(()),
+            Algorithm::Direct => direct::run(channel, &reduction, root).await.unwrap_or(()),
             Algorithm::Binomial => binomial::run(channel, &reduction, root).await,
             Algorithm::Linear => linear::run(channel, &reduction, root).await,
             Algorithm::ReduceScatterGather => {

@@ -1,27 +1,41 @@
 //! MPI_Reduce_scatter and MPI_Reduce_scatter_block (MPI-5.0 §6.10).
 
+mod direct;
 pub(crate) mod linear;
 mod pairwise;
 mod recursive_halving;
+mod shared;
 
 use std::ops::Range;
 
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint, Reduction};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
+    Direct,
     Linear,
     Pairwise,
     RecursiveHalving,
+    Shared,
 }
 
 impl Algorithm {
     pub const ALL: &[Algorithm] = &[
+        Algorithm::Direct,
         Algorithm::Linear,
         Algorithm::Pairwise,
         Algorithm::RecursiveHalving,
+        Algorithm::Shared,
     ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            Algorithm::Direct => Sharing::Everything,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Which elements of the result each rank gets: in rank order, all of them.
@@ -53,7 +67,7 @@ pub async fn reduce_scatter<P: PointToPoint>(
     reduction: Reduction<'_>,
     shares: &Shares,
 ) -> Result<(), P::Error> {
-    let call = channel.call(reduction.bytes());
+    let call = channel.call_of(&reduction);
     run(channel, reduction, shares, select::reduce_scatter(call)).await
 }
 
@@ -68,6 +82,8 @@ pub async fn run<P: PointToPoint>(
         reduction.input().copy_to(reduction.output());
     } else if reduction.bytes() > 0 {
         match algorithm {
+            Algorithm::Shared => shared::run(channel, &reduction, shares).await.unwrap_or(()),
+            Algorithm::Direct => direct::run(channel, &reduction, shares).await.unwrap_or(()),
             Algorithm::Linear => linear::run(channel, &reduction, shares).await,
             Algorithm::Pairwise => pairwise::run(channel, &reduction, shares).await,
             Algorithm::RecursiveHalving => {

@@ -2,18 +2,31 @@
 
 mod linear;
 mod recursive_doubling;
+mod shared;
 
-use crate::select;
+use crate::select::{self, Sharing};
 use crate::{Channel, PointToPoint, Reduction};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     Linear,
     RecursiveDoubling,
+    Shared,
 }
 
 impl Algorithm {
-    pub const ALL: &[Algorithm] = &[Algorithm::Linear, Algorithm::RecursiveDoubling];
+    pub const ALL: &[Algorithm] = &[
+        Algorithm::Linear,
+        Algorithm::RecursiveDoubling,
+        Algorithm::Shared,
+    ];
+
+    pub(crate) fn needs(self) -> Sharing {
+        match self {
+            Algorithm::Shared => Sharing::Board,
+            _ => Sharing::Nothing,
+        }
+    }
 }
 
 /// Whether a rank's own operand is part of its result.
@@ -52,7 +65,7 @@ pub async fn exscan<P: PointToPoint>(
 }
 
 fn selected<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) -> Algorithm {
-    select::scan(channel.call(reduction.bytes()))
+    select::scan(channel.call_of(reduction))
 }
 
 /// A scan by a given algorithm, the same on all ranks.
@@ -64,6 +77,7 @@ pub async fn run<P: PointToPoint>(
 ) -> Result<(), P::Error> {
     if reduction.bytes() > 0 {
         match algorithm {
+            Algorithm::Shared => shared::run(channel, &reduction, kind).await.unwrap_or(()),
             Algorithm::Linear => linear::run(channel, &reduction, kind).await,
             Algorithm::RecursiveDoubling => {
                 recursive_doubling::run(channel, &reduction, kind).await;

@@ -2,11 +2,13 @@
 //! in an order chosen by a seed. A send may be read when it starts (eager) or when it is delivered
 //! (rendezvous), so that memory reused too early shows.
 
-use crate::{Channel, PointToPoint};
+use crate::memory::copy;
+use crate::{Arena, Channel, PointToPoint};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use weft_sync::board::{self, Board, Need};
 use weft_transport::Memory;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +115,7 @@ pub struct World {
 pub struct Rank<'w> {
     world: &'w World,
     rank: usize,
+    board: Board,
 }
 
 pub const TAG: u32 = 77;
@@ -139,9 +142,17 @@ impl World {
 
     /// The same for operations that make their own channels.
     pub fn run_ranks<T>(&self, operation: impl AsyncFn(&Rank<'_>) -> T) -> Vec<T> {
-        let ranks: Vec<_> = (0..self.size)
-            .map(|rank| Rank { world: self, rank })
-            .collect();
+        const PAGE: usize = 4096;
+        let mut shared = vec![0u8; board::bytes(self.size) + PAGE];
+        let base = shared.as_mut_ptr();
+        let base = base.wrapping_add(base.align_offset(PAGE));
+        let new = |rank| Rank {
+            world: self,
+            rank,
+            // SAFETY: the memory is long enough, and outlives the ranks.
+            board: unsafe { Board::new(base, rank, self.size) },
+        };
+        let ranks: Vec<_> = (0..self.size).map(new).collect();
         let mut results: Vec<Option<T>> = (0..self.size).map(|_| None).collect();
         let mut futures: Vec<Pin<Box<dyn Future<Output = T>>>> = Vec::new();
         for rank in &ranks {
@@ -260,6 +271,35 @@ impl PointToPoint for Rank<'_> {
             }
             Status::Used => panic!("request {request} was used up before"),
         }
+    }
+
+    fn arena(&self) -> Option<&dyn Arena<Error>> {
+        Some(self)
+    }
+}
+
+impl Arena<Error> for Rank<'_> {
+    fn board(&self) -> &Board {
+        &self.board
+    }
+
+    fn copies(&self) -> bool {
+        true
+    }
+
+    fn look(&self, need: Need) -> Poll<Result<(), Error>> {
+        match self.board.is_met(need) {
+            true => Poll::Ready(Ok(())),
+            false => Poll::Pending,
+        }
+    }
+
+    fn wake(&self) {}
+
+    fn read(&self, _: usize, address: u64, into: &Memory) -> Result<(), Error> {
+        let from = std::ptr::with_exposed_provenance_mut(address as usize);
+        copy(&Memory::contiguous(from, into.bytes), into);
+        Ok(())
     }
 }
 

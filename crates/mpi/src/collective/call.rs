@@ -58,11 +58,13 @@ impl<P: Plan> Call<P> {
     pub fn run(self) -> Result<()> {
         let Call { comm, plan } = self;
         let tags = Tags::next(&comm, Comm::next_operation);
-        let peers = Peers::all(&comm);
-        let channel = Channel::new(&peers, tags.own);
         let Some((local, _)) = comm.sides() else {
+            let peers = Peers::of_call(&comm, tags.own);
+            let channel = Channel::new(&peers, tags.own);
             return run_blocking(plan.within(&channel), || peers.wait());
         };
+        let peers = Peers::all(&comm);
+        let channel = Channel::new(&peers, tags.own);
         let local_peers = Peers::all(local);
         let sides = Sides {
             local: Channel::new(&local_peers, tags.local),

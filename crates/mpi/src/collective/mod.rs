@@ -5,6 +5,7 @@
 //! it, begun (the nonblocking form), or prepared for being started again and again (the persistent form).
 
 mod all;
+mod arena;
 mod blocks;
 mod call;
 mod duplicate;
@@ -27,6 +28,7 @@ pub use reduce::{
 };
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
+pub(crate) use arena::{Counts as ArenaCounts, Place as ArenaPlace};
 pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
 
 use weft_transport::Memory;

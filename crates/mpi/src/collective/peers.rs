@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 
-use weft_collective::{Channel, PointToPoint, Reduction, Uniform, run_blocking};
+use weft_collective::{Arena, Channel, PointToPoint, Reduction, Uniform, run_blocking};
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
+use super::arena::Reach;
 use crate::comm::{Comm, Traffic};
 use crate::completion;
 use crate::error::{Error, Result};
@@ -27,6 +28,7 @@ pub struct Peers<'a> {
     rank: usize,
     size: usize,
     waiting: Waiting<'a>,
+    arena: Option<Reach<'a>>,
 }
 
 /// Who learns what an operation waits for.
@@ -46,6 +48,16 @@ impl<'a> Peers<'a> {
             rank: comm.rank() as usize,
             size: comm.peer_count() as usize,
             waiting: Waiting::Call(Cell::new(None)),
+            arena: None,
+        }
+    }
+
+    /// A communicator's processes, in its blocking operation of this number, which may go through its arena.
+    #[inline]
+    pub(super) fn of_call(comm: &'a Comm, number: u32) -> Peers<'a> {
+        Peers {
+            arena: comm.arena.reach(comm, number),
+            ..Peers::all(comm)
         }
     }
 
@@ -58,6 +70,7 @@ impl<'a> Peers<'a> {
             rank,
             size: members.len(),
             waiting: Waiting::Call(Cell::new(None)),
+            arena: None,
         }
     }
 
@@ -92,6 +105,9 @@ impl<'a> Peers<'a> {
             && let Some(id) = pending.take()
         {
             process().engine.wait_any(&[id]);
+        }
+        if let Some(reach) = &self.arena {
+            reach.wait();
         }
     }
 }
@@ -141,6 +157,10 @@ impl PointToPoint for Peers<'_> {
         }
         let finished = completion::wait(&mut request);
         Some(finished.and_then(|status| status.check().map(|()| status.bytes as usize)))
+    }
+
+    fn arena(&self) -> Option<&dyn Arena<Error>> {
+        self.arena.as_ref().map(|reach| reach as &dyn Arena<Error>)
     }
 }
 

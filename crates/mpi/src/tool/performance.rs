@@ -75,6 +75,8 @@ pub static ALL: &[Variable] = variables! {
     "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
     "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
     "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
+    "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
+    "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
     "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
 };
 
@@ -82,14 +84,21 @@ pub static ALL: &[Variable] = variables! {
 #[derive(Default)]
 pub(super) struct Reading {
     pub counts: Counts,
+    arenas: u64,
+    arenas_refused: u64,
     oversubscribed: u64,
 }
 
 /// Nothing is counted before `MPI_Init`.
 pub(super) fn reading() -> Reading {
-    started().map_or(Reading::default(), |process| Reading {
-        counts: process.engine.counts(),
-        oversubscribed: process.oversubscribed().into(),
+    started().map_or(Reading::default(), |process| {
+        let (arenas, arenas_refused) = process.arenas.read();
+        Reading {
+            counts: process.engine.counts(),
+            arenas,
+            arenas_refused,
+            oversubscribed: process.oversubscribed().into(),
+        }
     })
 }
 

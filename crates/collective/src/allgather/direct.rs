@@ -1,0 +1,22 @@
+//! Everyone copies from everyone's memory, and waits until all have.
+
+use crate::memory::Packed;
+use crate::{Blocks, Channel, PointToPoint};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    blocks: &dyn Blocks,
+) -> Option<()> {
+    let steps = channel.steps();
+    let own = Packed::of(&blocks.block(channel.rank()));
+    let step = steps.post_address(&own.memory()).await?;
+    for distance in 1..channel.size() {
+        let rank = channel.after(distance);
+        let address = steps.posted_address(step, rank).await?;
+        let block = blocks.block(rank);
+        let packed = Packed::room_for(&block);
+        steps.read(rank, address, &packed.memory());
+        packed.unpack(&block);
+    }
+    steps.meet().await
+}

@@ -1,0 +1,40 @@
+//! Each rank combines a slice, which it copies from everyone's memory, and copies the others' results from theirs.
+//!
+//! In place, a rank's slice of its own input is read by itself alone, and the others' results come when all have combined.
+
+use crate::arena::{Direct, slice};
+use crate::memory::{Packed, window};
+use crate::{Channel, PointToPoint, Reduction};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+) -> Option<()> {
+    let steps = channel.steps();
+    let (rank, ranks) = (channel.rank(), channel.size());
+    let size = reduction.element_bytes();
+    let input = Packed::of(&reduction.input().memory());
+    let output = Packed::room_for(&reduction.output().memory());
+    let (from, whole) = (input.memory(), output.memory());
+    let part = |rank: usize| {
+        let elements = slice(reduction.count(), rank, ranks);
+        window(&whole, elements.start * size..elements.end * size)
+    };
+
+    let step = steps.post_address(&from).await?;
+    let direct = Direct::new(&steps, reduction, step).await?;
+    direct.combine(slice(reduction.count(), rank, ranks), &part(rank));
+    let step = steps.post_address(&whole).await?;
+    let mut results = Vec::with_capacity(ranks);
+    for from in 0..ranks {
+        results.push(steps.posted_address(step, from).await?);
+    }
+    for distance in 1..ranks {
+        let from = channel.after(distance);
+        let offset = slice(reduction.count(), from, ranks).start * size;
+        let theirs = results[from].wrapping_add(offset as u64);
+        steps.read(from, theirs, &part(from));
+    }
+    output.unpack(&reduction.output().memory());
+    steps.meet().await
+}

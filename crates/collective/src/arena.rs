@@ -1,0 +1,259 @@
+//! Memory that all ranks of a communicator share, and an operation's way through it: what the algorithms `shared` and
+//! `direct` are made of.
+//!
+//! A rank posts on the board (`weft_sync::board`), and reads what others post there; there is no message. An operation takes
+//! as many steps on every rank, which follows from what all of them know: the packed bytes and the number of ranks. What is
+//! posted is packed, so ranks may use different datatypes of the same signature.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::task::Poll;
+
+use crate::memory::{Operand, Scratch, copy, word_memory};
+use crate::{Channel, PointToPoint, Reduction};
+use weft_sync::board::{BUFFER_BYTES, Board, INLINE_BYTES, Need, What};
+use weft_transport::Memory;
+
+/// The memory, and how this rank waits for others there.
+pub trait Arena<E> {
+    fn board(&self) -> &Board;
+
+    /// Whether every rank may copy from every other's memory.
+    fn copies(&self) -> bool;
+
+    /// Ready when the need is met, or when it never will be: then an error. While it is pending the operation waits for
+    /// it, and whoever drives the operation learns it here.
+    fn look(&self, need: Need) -> Poll<Result<(), E>>;
+
+    /// Wakes the ranks that sleep.
+    fn wake(&self);
+
+    /// Copies from an address in a rank's memory.
+    fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), E>;
+}
+
+/// An operation's steps on the board. What returns none has found that a rank it waits for is gone: the channel has the
+/// error, and the operation ends there, as it then does on all ranks.
+pub(crate) struct Steps<'c, 'a, P: PointToPoint> {
+    channel: &'c Channel<'a, P>,
+    arena: &'c dyn Arena<P::Error>,
+    board: &'c Board,
+}
+
+/// What this rank is about to post.
+pub(crate) struct Posting {
+    step: u64,
+    pub slot: Memory,
+}
+
+/// The longest that is posted in a step.
+pub(crate) const LONGEST: usize = BUFFER_BYTES;
+
+/// The largest element of a reduction of which a piece for each of the ranks that a board can have fits in a step.
+pub(crate) const LARGEST_ELEMENT: usize = 256;
+
+/// What pieces a long message is posted in, so that some are read while others are written.
+pub(crate) const PIECE: usize = 16 << 10;
+
+impl<'a, P: PointToPoint> Channel<'a, P> {
+    /// This operation's steps. Algorithms that need them are chosen only where they are there.
+    pub(crate) fn steps(&self) -> Steps<'_, 'a, P> {
+        let arena = self.arena().expect("chosen where the ranks share a board");
+        Steps {
+            channel: self,
+            arena,
+            board: arena.board(),
+        }
+    }
+}
+
+impl<P: PointToPoint> Steps<'_, '_, P> {
+    async fn need(&self, need: Need) -> Option<()> {
+        if self.board.is_met(need) {
+            return Some(());
+        }
+        let outcome = poll_fn(|_| self.arena.look(need)).await;
+        let is_met = outcome.is_ok();
+        self.channel.keep(outcome);
+        is_met.then_some(())
+    }
+
+    /// Enters the next step, in which this rank posts `bytes`.
+    pub async fn begin(&self, bytes: usize) -> Option<Posting> {
+        let in_buffer = bytes > INLINE_BYTES;
+        let step = self.board.enter();
+        while let Err(need) = self.board.room(step, in_buffer) {
+            self.need(need).await?;
+        }
+        let payload = self.board.payload(self.channel.rank(), step, in_buffer);
+        let slot = Memory::contiguous(payload, bytes);
+        Some(Posting { step, slot })
+    }
+
+    /// Publishes what was written. The step.
+    pub fn publish(&self, posting: Posting) -> u64 {
+        if self.board.publish(posting.step) {
+            self.arena.wake();
+        }
+        posting.step
+    }
+
+    /// Enters the next step and posts a copy.
+    pub async fn post(&self, memory: &Memory) -> Option<u64> {
+        let posting = self.begin(memory.bytes).await?;
+        copy(memory, &posting.slot);
+        Some(self.publish(posting))
+    }
+
+    /// Enters the next step without posting in it.
+    pub fn listen(&self) -> u64 {
+        let (step, sleepers) = self.board.enter_silently();
+        if sleepers {
+            self.arena.wake();
+        }
+        step
+    }
+
+    /// What a rank posts in the step, which all know to be of `bytes`.
+    pub async fn posted(&self, step: u64, rank: usize, bytes: usize) -> Option<Memory> {
+        let what = What::Posted;
+        self.need(Need { rank, what, step }).await?;
+        let payload = self.board.payload(rank, step, bytes > INLINE_BYTES);
+        Some(Memory::contiguous(payload, bytes))
+    }
+
+    /// A step in which all post nothing, and wait for each other.
+    pub async fn meet(&self) -> Option<()> {
+        let posting = self.begin(0).await?;
+        let step = self.publish(posting);
+        for distance in 1..self.channel.size() {
+            self.posted(step, self.channel.after(distance), 0).await?;
+        }
+        Some(())
+    }
+
+    /// Posts an address, for others to read from.
+    pub async fn post_address(&self, memory: &Memory) -> Option<u64> {
+        debug_assert!(memory.layout.is_none());
+        let mut word = memory.base.expose_provenance() as u64;
+        self.post(&word_memory(&mut word)).await
+    }
+
+    /// The address that a rank posts.
+    pub async fn posted_address(&self, step: u64, rank: usize) -> Option<u64> {
+        let slot = self.posted(step, rank, size_of::<u64>()).await?;
+        let mut word = 0;
+        copy(&slot, &word_memory(&mut word));
+        Some(word)
+    }
+
+    /// Copies from a rank's memory. That it failed is the channel's to keep.
+    pub fn read(&self, rank: usize, address: u64, into: &Memory) {
+        self.channel.keep(self.arena.read(rank, address, into));
+    }
+
+    /// Combines part `elements` of what these ranks post in the step, `bytes` of each, into `result`, from the last rank down.
+    /// `own` is this rank's, if it does not post. `spare` has room for the part.
+    pub async fn fold(
+        &self,
+        reduction: &Reduction<'_>,
+        posted: (u64, usize),
+        (ranks, own): (Range<usize>, Option<Operand<'_>>),
+        elements: Range<usize>,
+        (result, spare): (Operand<'_>, Operand<'_>),
+    ) -> Option<()> {
+        let (step, bytes) = posted;
+        let size = reduction.element_bytes();
+        for rank in ranks.clone().rev() {
+            let is_first = rank + 1 == ranks.end;
+            match own.filter(|_| rank == self.channel.rank()) {
+                Some(own) if is_first => own.copy_to(result),
+                Some(own) => reduction.combine(own, result),
+                None => {
+                    let slot = self.posted(step, rank, bytes).await?;
+                    let part = slot.part(elements.start * size, elements.len() * size);
+                    match is_first {
+                        true => copy(&part, &result.memory()),
+                        false => reduction.combine(reduction.unpacked(&part, spare), result),
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Ranges of at most `longest`, at least 1, that make up `0..count`.
+pub(crate) fn pieces(count: usize, longest: usize) -> impl Iterator<Item = Range<usize>> {
+    let longest = longest.max(1);
+    (0..count)
+        .step_by(longest)
+        .map(move |start| start..count.min(start + longest))
+}
+
+/// Rank `rank`'s of `ranks` slices of `0..count`.
+pub(crate) fn slice(count: usize, rank: usize, ranks: usize) -> Range<usize> {
+    count * rank / ranks..count * (rank + 1) / ranks
+}
+
+/// A reduction whose operands are copied from where they are.
+pub(crate) struct Direct<'s, 'c, 'a, 'r, P: PointToPoint> {
+    steps: &'s Steps<'c, 'a, P>,
+    reduction: &'s Reduction<'r>,
+    /// Where each rank's packed operand is.
+    operands: Vec<u64>,
+}
+
+impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
+    /// The ranks post in the step where their operands are.
+    pub async fn new(
+        steps: &'s Steps<'c, 'a, P>,
+        reduction: &'s Reduction<'r>,
+        step: u64,
+    ) -> Option<Self> {
+        let mut operands = Vec::with_capacity(steps.channel.size());
+        for rank in 0..steps.channel.size() {
+            operands.push(steps.posted_address(step, rank).await?);
+        }
+        Some(Direct {
+            steps,
+            reduction,
+            operands,
+        })
+    }
+
+    /// Combines these elements of all operands, from the last rank down, and packs the result.
+    pub fn combine(&self, elements: Range<usize>, result: &Memory) {
+        let (reduction, size) = (self.reduction, self.reduction.element_bytes());
+        let longest = PIECE / size;
+        let room = reduction.share(0..longest.min(reduction.count()));
+        let scratch = room.scratch(2);
+        let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
+        let staging = Scratch::new(longest * size);
+        let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
+        for piece in pieces(elements.len(), longest) {
+            let at = elements.start + piece.start;
+            let sum = partial.part(0..piece.len());
+            let staged = staging.memory(piece.len() * size);
+            for rank in (0..ranks).rev() {
+                let is_first = rank + 1 == ranks;
+                let mut operand = spare;
+                if rank == own {
+                    operand = reduction.input().part(at..at + piece.len());
+                } else {
+                    let theirs = self.operands[rank].wrapping_add((at * size) as u64);
+                    self.steps.read(rank, theirs, &staged);
+                    operand = reduction.unpacked(&staged, operand);
+                }
+                match is_first {
+                    true => operand.copy_to(sum),
+                    false => reduction.combine(operand, sum),
+                }
+            }
+            copy(
+                &sum.memory(),
+                &result.part(piece.start * size, piece.len() * size),
+            );
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Everyone copies from the root's memory, and the root waits until all have.
+
+use crate::{Channel, PointToPoint};
+use weft_transport::Memory;
+
+/// The memory is contiguous.
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: &Memory,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    if channel.rank() == root {
+        steps.post_address(memory).await?;
+        let done = steps.listen();
+        for distance in 1..channel.size() {
+            steps.posted(done, channel.after(distance), 0).await?;
+        }
+    } else {
+        let step = steps.listen();
+        let address = steps.posted_address(step, root).await?;
+        steps.read(root, address, memory);
+        let done = steps.begin(0).await?;
+        steps.publish(done);
+    }
+    Some(())
+}

@@ -1,0 +1,35 @@
+//! Everyone posts its block piece after piece, and the root copies each out.
+
+use crate::arena::{PIECE, pieces};
+use crate::memory::copy;
+use crate::{Blocks, Channel, PointToPoint};
+use weft_transport::Memory;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: Option<&Memory>,
+    blocks: Option<&dyn Blocks>,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    if channel.rank() != root {
+        let send = send?;
+        for piece in pieces(send.bytes, PIECE) {
+            steps.post(&send.part(piece.start, piece.len())).await?;
+        }
+        return Some(());
+    }
+    let blocks = blocks?;
+    if let Some(send) = send {
+        copy(send, &blocks.block(root));
+    }
+    for piece in pieces(blocks.block(root).bytes, PIECE) {
+        let step = steps.listen();
+        for distance in 1..channel.size() {
+            let rank = channel.after(distance);
+            let slot = steps.posted(step, rank, piece.len()).await?;
+            copy(&slot, &blocks.block(rank).part(piece.start, piece.len()));
+        }
+    }
+    Some(())
+}

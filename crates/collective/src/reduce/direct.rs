@@ -1,0 +1,54 @@
+//! Each rank combines a slice, which it copies from everyone's memory, and the root copies the results from theirs.
+
+use crate::arena::{Direct, slice};
+use crate::memory::{Packed, Scratch, window};
+use crate::{Channel, PointToPoint, Reduction};
+use weft_transport::Memory;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    let (rank, ranks) = (channel.rank(), channel.size());
+    let size = reduction.element_bytes();
+    let input = Packed::of(&reduction.input().memory());
+    let step = steps.post_address(&input.memory()).await?;
+    let direct = Direct::new(&steps, reduction, step).await?;
+    let own = slice(reduction.count(), rank, ranks);
+
+    if rank != root {
+        let scratch = Scratch::new(own.len() * size);
+        let result = scratch.memory(own.len() * size);
+        direct.combine(own, &result);
+        let step = steps.post_address(&result).await?;
+        // Until all have combined they read this rank's operand, and then the root its result.
+        for distance in 1..ranks {
+            let from = channel.after(distance);
+            steps.posted_address(step, from).await?;
+        }
+        let done = steps.listen();
+        return steps.posted(done, root, 0).await.map(drop);
+    }
+    let output = Packed::room_for(&reduction.output().memory());
+    let whole = output.memory();
+    let part = |rank: usize| -> Memory {
+        let elements = slice(reduction.count(), rank, ranks);
+        window(&whole, elements.start * size..elements.end * size)
+    };
+    direct.combine(own, &part(root));
+    let step = steps.post_address(&whole).await?;
+    // In place, the others read what the results replace until they have combined.
+    let mut results = Vec::with_capacity(ranks);
+    for from in 0..ranks {
+        results.push(steps.posted_address(step, from).await?);
+    }
+    for from in (0..ranks).filter(|&from| from != root) {
+        steps.read(from, results[from], &part(from));
+    }
+    output.unpack(&reduction.output().memory());
+    let done = steps.begin(0).await?;
+    steps.publish(done);
+    Some(())
+}

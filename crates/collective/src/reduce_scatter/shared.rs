@@ -1,0 +1,59 @@
+//! Everyone posts, in a step, a piece of each rank's share of its operand, and combines what all post of its own.
+//!
+//! In place the results take the place of operands: of pieces that were posted in the same step or before.
+
+use super::Shares;
+use crate::arena::LONGEST;
+use crate::memory::window;
+use crate::{Channel, PointToPoint, Reduction, memory};
+use std::ops::Range;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    shares: &Shares,
+) -> Option<()> {
+    let steps = channel.steps();
+    let (rank, ranks) = (channel.rank(), channel.size());
+    let size = reduction.element_bytes();
+    let piece = (LONGEST / ranks / size).max(1);
+    let longest = (0..ranks).map(|rank| shares.of(rank)).max()?;
+    let room = reduction.share(0..piece.min(longest));
+    let scratch = room.scratch(1);
+    let spare = room.in_scratch(&scratch, 0);
+    let output = reduction.share(shares.range(rank)).output();
+    for start in (0..longest).step_by(piece) {
+        // Of a share, and where in the slot.
+        let part = |rank: usize| start.min(shares.of(rank))..shares.of(rank).min(start + piece);
+        let ends = |rank: usize| (0..rank).map(|rank| part(rank).len()).sum::<usize>();
+        let bytes = ends(ranks) * size;
+        let posting = steps.begin(bytes).await?;
+        let mut at = 0;
+        for to in 0..ranks {
+            let whole = shares.range(to).start;
+            let Range { start, end } = part(to);
+            let operand = reduction.input().part(whole + start..whole + end);
+            let place = at..at + operand.memory().bytes;
+            at = place.end;
+            memory::copy(&operand.memory(), &window(&posting.slot, place));
+        }
+        let step = steps.publish(posting);
+        let own = part(rank);
+        if own.is_empty() {
+            continue;
+        }
+        let before = ends(rank);
+        let operands = (output.part(own.clone()), spare);
+        let elements = before..before + own.len();
+        steps
+            .fold(
+                reduction,
+                (step, bytes),
+                (0..ranks, None),
+                elements,
+                operands,
+            )
+            .await?;
+    }
+    Some(())
+}

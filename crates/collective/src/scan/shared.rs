@@ -1,0 +1,31 @@
+//! Everyone posts its operand piece after piece, and combines those of the ranks before it.
+
+use super::Kind;
+use crate::arena::{PIECE, pieces};
+use crate::{Channel, PointToPoint, Reduction};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    kind: Kind,
+) -> Option<()> {
+    let steps = channel.steps();
+    let ranks = match kind {
+        Kind::Inclusive => 0..channel.rank() + 1,
+        Kind::Exclusive => 0..channel.rank(),
+    };
+    let longest = PIECE / reduction.element_bytes();
+    let room = reduction.share(0..longest.min(reduction.count()));
+    let scratch = room.scratch(1);
+    let spare = room.in_scratch(&scratch, 0);
+    for piece in pieces(reduction.count(), longest) {
+        let input = reduction.input().part(piece.clone()).memory();
+        let posted = (steps.post(&input).await?, input.bytes);
+        let output = reduction.output().part(piece.clone());
+        let (lower, whole) = ((ranks.clone(), None), 0..piece.len());
+        steps
+            .fold(reduction, posted, lower, whole, (output, spare))
+            .await?;
+    }
+    Some(())
+}

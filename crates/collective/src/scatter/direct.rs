@@ -1,0 +1,38 @@
+//! Everyone copies its block from the root's memory, and the root waits until all have.
+
+use crate::memory::{Packed, copy};
+use crate::{Blocks, Channel, PointToPoint};
+use weft_transport::Memory;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    blocks: Option<&dyn Blocks>,
+    receive: Option<&Memory>,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    if channel.rank() != root {
+        let receive = receive?;
+        let step = steps.listen();
+        let address = steps.posted_address(step, root).await?;
+        let packed = Packed::room_for(receive);
+        let offset = channel.rank() * receive.bytes;
+        let own = address.wrapping_add(offset as u64);
+        steps.read(root, own, &packed.memory());
+        let done = steps.begin(0).await?;
+        steps.publish(done);
+        packed.unpack(receive);
+        return Some(());
+    }
+    let blocks = blocks?;
+    let packed = Packed::of_blocks(blocks, channel.size());
+    steps.post_address(&packed.memory()).await?;
+    if let Some(receive) = receive {
+        copy(&blocks.block(root), receive);
+    }
+    let done = steps.listen();
+    for distance in 1..channel.size() {
+        steps.posted(done, channel.after(distance), 0).await?;
+    }
+    Some(())
+}

@@ -1,0 +1,554 @@
+//! A board: memory that a group's ranks share, on which each posts what the others read.
+//!
+//! The ranks go through *steps*, numbered from 1 alike on all of them. In a step a rank may post once, and read what others
+//! post in it. What rank r posts in step s lies in its cell `s % CELLS`, up to [`INLINE_BYTES`], or in its buffer `s % BUFFERS`.
+//! 1. A cell and its buffer are their rank's alone until it publishes the step in the cell's control word; from then on
+//!    everyone may read them, and nobody writes them, until all ranks have *entered* a later step and so read no more of
+//!    this one. Fresh memory is zero, and no step is 0.
+//! 2. `entered` is the step that its rank is in. A rank enters step s only after its last look at what was posted in steps
+//!    before s, and writes a cell again only when all have entered a step after the one that the cell held: it asks once in a
+//!    ring's length, as it remembers how far the last one was.
+//! 3. Control words and `entered` are written by their rank alone, and releasing; who reads them acquires.
+//! 4. Going to sleep is Dekker's protocol: a rank writes `asleep` and counts itself in `sleepers`, then looks once more;
+//!    who publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
+//!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
+//!    own step is older waits for this one.
+//! 5. `broken` names, plus one, a rank that is gone and was still waited for. It is written once, by whoever finds it out;
+//!    from then on nothing is waited for.
+//! 6. Other ranks may be hostile: a control word is compared and never followed; lengths and places are each rank's own.
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest};
+use std::cell::UnsafeCell;
+
+/// Cells of a rank: how many steps it can be ahead of the last one.
+pub const CELLS: usize = if cfg!(loom) { 2 } else { 32 };
+/// Buffers of a rank: how many steps that use them it can be ahead.
+pub const BUFFERS: usize = if cfg!(loom) { 1 } else { 4 };
+/// What fits in a cell beside its control word.
+pub const INLINE_BYTES: usize = 112;
+/// Length of a buffer.
+pub const BUFFER_BYTES: usize = 32 << 10;
+
+const PAGE: usize = 4096;
+
+/// Two lines, which the processor fetches together.
+#[repr(C, align(128))]
+struct Cell {
+    /// The step of what is posted. Written by the owner, read by all.
+    control: AtomicU64,
+    inline: Inline,
+}
+
+#[repr(C, align(16))]
+struct Inline(UnsafeCell<[u8; INLINE_BYTES]>);
+
+/// A rank's words and cells.
+#[repr(C, align(128))]
+pub struct Place {
+    /// Written by the owner, read by all.
+    entered: AtomicU64,
+    /// Not 0 while the owner sleeps or is about to. Written by the owner, read by all.
+    asleep: AtomicU32,
+    cells: [Cell; CELLS],
+}
+
+/// What belongs to no rank.
+#[repr(C, align(128))]
+pub struct Head {
+    /// How many are asleep.
+    sleepers: AtomicU32,
+    broken: AtomicU32,
+    /// Ranks that use the board no more.
+    left: AtomicU32,
+}
+
+#[cfg(not(loom))]
+const _: () = assert!(size_of::<Cell>() == 128 && size_of::<Head>() == 128);
+
+// SAFETY: who may touch the payload when is rule 1; the rest are atomics.
+unsafe impl Sync for Cell {}
+
+/// Something that another rank does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    pub rank: usize,
+    pub what: What,
+    pub step: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Post in the step.
+    Posted,
+    /// Enter it, or a later one.
+    Entered,
+}
+
+/// A board as one rank sees it. One thread uses it at a time: calls on one communicator do not overlap (MPI-5.0 §6.14).
+/// If they do all the same, what they read is undefined, and nothing else.
+pub struct Board {
+    head: *const Head,
+    places: *const Place,
+    buffers: *mut u8,
+    ranks: usize,
+    rank: usize,
+    /// The step that this rank is in, and that all have entered as far as it knows. Atomic only so that threads may
+    /// follow each other.
+    step: AtomicU64,
+    all_entered: AtomicU64,
+}
+
+// SAFETY: addresses of memory that is shared by the rules above.
+unsafe impl Send for Board {}
+// SAFETY: as above.
+unsafe impl Sync for Board {}
+
+/// Bytes of a board's memory.
+#[cfg(not(loom))]
+pub const fn bytes(ranks: usize) -> usize {
+    buffers_at(ranks) + ranks * BUFFERS * BUFFER_BYTES
+}
+
+const fn buffers_at(ranks: usize) -> usize {
+    (size_of::<Head>() + ranks * size_of::<Place>()).next_multiple_of(PAGE)
+}
+
+impl Board {
+    /// Rank `rank` of `ranks` on a board of zeros at `base`.
+    ///
+    /// # Safety
+    /// [`bytes`] from `base` on, aligned to a page, stay valid for reads and writes while the board is used, and are
+    /// written by boards of the same group only.
+    #[cfg(not(loom))]
+    pub unsafe fn new(base: *mut u8, rank: usize, ranks: usize) -> Board {
+        assert!(rank < ranks);
+        Board {
+            head: base.cast(),
+            places: base.wrapping_add(size_of::<Head>()).cast(),
+            buffers: base.wrapping_add(buffers_at(ranks)),
+            ranks,
+            rank,
+            step: AtomicU64::new(0),
+            all_entered: AtomicU64::new(0),
+        }
+    }
+
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    #[inline]
+    fn head(&self) -> &Head {
+        // SAFETY: valid by the contract of `new`; all its words are atomics.
+        unsafe { &*self.head }
+    }
+
+    #[inline]
+    fn place(&self, rank: usize) -> &Place {
+        assert!(rank < self.ranks);
+        // SAFETY: as in `head`; payload is in cells.
+        unsafe { &*self.places.add(rank) }
+    }
+
+    /// Enters the next step, in which this rank posts. Nothing of earlier steps is read any more.
+    #[inline]
+    pub fn enter(&self) -> u64 {
+        let step = self.step.load(Ordering::Relaxed) + 1;
+        self.step.store(step, Ordering::Relaxed);
+        self.place(self.rank).entered.store(step, Ordering::Release);
+        step
+    }
+
+    /// Enters the next step, in which this rank does not post. True if somebody sleeps.
+    #[inline]
+    pub fn enter_silently(&self) -> (u64, bool) {
+        let step = self.step.load(Ordering::Relaxed) + 1;
+        self.step.store(step, Ordering::Relaxed);
+        self.place(self.rank).entered.swap(step, Ordering::SeqCst);
+        (step, latest(&self.head().sleepers) != 0)
+    }
+
+    /// Whether this rank may write what it posts in `step`, or what it waits for.
+    #[inline]
+    pub fn room(&self, step: u64, in_buffer: bool) -> Result<(), Need> {
+        let ahead = if in_buffer { BUFFERS } else { CELLS } as u64;
+        if self.all_entered.load(Ordering::Relaxed) + ahead > step {
+            return Ok(());
+        }
+        self.find_room(step, (step + 1).saturating_sub(ahead))
+    }
+
+    #[cold]
+    fn find_room(&self, step: u64, needed: u64) -> Result<(), Need> {
+        let mut least = step;
+        for rank in 0..self.ranks {
+            let entered = self.place(rank).entered.load(Ordering::Acquire);
+            if entered < needed {
+                return Err(Need {
+                    rank,
+                    what: What::Entered,
+                    step: needed,
+                });
+            }
+            least = least.min(entered);
+        }
+        self.all_entered.store(least, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Where a rank's bytes of a step lie: in its cell, or in its buffer.
+    #[inline]
+    pub fn payload(&self, rank: usize, step: u64, in_buffer: bool) -> *mut u8 {
+        match in_buffer {
+            false => self.cell(rank, step).inline.0.get().cast(),
+            true => {
+                assert!(rank < self.ranks);
+                let buffer = rank * BUFFERS + step as usize % BUFFERS;
+                self.buffers.wrapping_add(buffer * BUFFER_BYTES)
+            }
+        }
+    }
+
+    #[inline]
+    fn cell(&self, rank: usize, step: u64) -> &Cell {
+        &self.place(rank).cells[step as usize % CELLS]
+    }
+
+    /// Publishes what this rank has written. True if somebody sleeps.
+    #[inline]
+    pub fn publish(&self, step: u64) -> bool {
+        let cell = self.cell(self.rank, step);
+        cell.control.swap(step, Ordering::SeqCst);
+        latest(&self.head().sleepers) != 0
+    }
+
+    #[inline]
+    pub fn is_met(&self, need: Need) -> bool {
+        match need.what {
+            What::Posted => {
+                let cell = self.cell(need.rank, need.step);
+                cell.control.load(Ordering::Acquire) == need.step
+            }
+            What::Entered => self.place(need.rank).entered.load(Ordering::Acquire) >= need.step,
+        }
+    }
+
+    /// Before a sleep, after which needs are to be looked at once more (rule 4).
+    pub fn sleeps(&self) {
+        let asleep = &self.place(self.rank).asleep;
+        if asleep.swap(1, Ordering::SeqCst) == 0 {
+            self.head().sleepers.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// After a sleep, or what may have been one.
+    pub fn wakes(&self) {
+        let asleep = &self.place(self.rank).asleep;
+        if asleep.load(Ordering::Relaxed) != 0 {
+            self.head().sleepers.fetch_sub(1, Ordering::SeqCst);
+            asleep.store(0, Ordering::SeqCst);
+        }
+    }
+
+    /// Who sleeps, this rank left out.
+    pub fn sleepers(&self) -> impl Iterator<Item = usize> {
+        (0..self.ranks).filter(|&rank| rank != self.rank && latest(&self.place(rank).asleep) != 0)
+    }
+
+    /// The rank for which the board is given up.
+    pub fn broken(&self) -> Option<usize> {
+        let number = self.head().broken.load(Ordering::Acquire);
+        (number as usize).checked_sub(1)
+    }
+
+    /// Gives the board up for a rank that is gone.
+    pub fn give_up(&self, rank: usize) {
+        let broken = &self.head().broken;
+        let _ = broken.compare_exchange(0, rank as u32 + 1, Ordering::SeqCst, Ordering::Relaxed);
+    }
+
+    /// This rank uses the board no more. True if it is the last.
+    pub fn leave(&self) -> bool {
+        self.head().left.fetch_add(1, Ordering::AcqRel) as usize + 1 == self.ranks
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[repr(align(4096))]
+    struct Page(#[expect(dead_code, reason = "memory")] [u8; PAGE]);
+
+    fn memory(ranks: usize) -> Vec<Page> {
+        let pages = bytes(ranks).div_ceil(PAGE);
+        (0..pages).map(|_| Page([0; PAGE])).collect()
+    }
+
+    /// Ranks in threads post as they like and read all, in cells and in buffers by turns.
+    #[test]
+    fn every_rank_reads_what_every_rank_posts() {
+        const RANKS: usize = 3;
+        const STEPS: u64 = 5 * CELLS as u64;
+        let mut memory = memory(RANKS);
+        let base = memory.as_mut_ptr().cast::<u8>().expose_provenance();
+        std::thread::scope(|scope| {
+            for rank in 0..RANKS {
+                scope.spawn(move || {
+                    let base = std::ptr::with_exposed_provenance_mut(base);
+                    // SAFETY: the memory is long enough, and outlives the threads.
+                    let board = unsafe { Board::new(base, rank, RANKS) };
+                    for number in 1..=STEPS {
+                        let step = board.enter();
+                        assert_eq!(step, number);
+                        let in_buffer = number % 3 == 0;
+                        while board.room(step, in_buffer).is_err() {
+                            std::thread::yield_now();
+                        }
+                        let value = |rank: usize| number * 10 + rank as u64;
+                        let payload = board.payload(rank, step, in_buffer).cast::<u64>();
+                        // SAFETY: this rank's until it is published.
+                        unsafe { payload.write(value(rank)) };
+                        board.publish(step);
+                        for other in 0..RANKS {
+                            let what = What::Posted;
+                            while !board.is_met(Need {
+                                rank: other,
+                                what,
+                                step,
+                            }) {
+                                std::thread::yield_now();
+                            }
+                            let payload = board.payload(other, step, in_buffer).cast::<u64>();
+                            // SAFETY: published, and not written again before this rank enters the next step.
+                            assert_eq!(unsafe { payload.read() }, value(other));
+                        }
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn nobody_gets_further_ahead_than_there_is_room() {
+        let mut memory = memory(2);
+        let base = memory.as_mut_ptr().cast();
+        // SAFETY: the memory is long enough, and outlives the boards.
+        let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+        for _ in 1..CELLS {
+            let step = first.enter();
+            first.room(step, false).unwrap();
+            assert_eq!(first.room(step, true).is_ok(), step < BUFFERS as u64);
+            first.publish(step);
+        }
+        let step = first.enter();
+        let need = Need {
+            rank: 1,
+            what: What::Entered,
+            step: 1,
+        };
+        assert_eq!(first.room(step, false), Err(need));
+        assert!(!first.is_met(need));
+        assert_eq!(second.enter_silently(), (1, false));
+        assert!(first.is_met(need));
+        first.room(step, false).unwrap();
+    }
+
+    #[test]
+    fn who_sleeps_is_told_of_and_who_is_gone_is_named_once() {
+        let mut memory = memory(2);
+        let base = memory.as_mut_ptr().cast();
+        // SAFETY: the memory is long enough, and outlives the boards.
+        let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+        second.sleeps();
+        second.sleeps();
+        assert!(first.enter_silently().1 && first.publish(1));
+        assert!(first.sleepers().eq([1]));
+        second.wakes();
+        assert!(!first.enter_silently().1 && first.sleepers().next().is_none());
+        assert_eq!(first.broken(), None);
+        first.give_up(1);
+        second.give_up(0);
+        assert_eq!((first.broken(), second.broken()), (Some(1), Some(1)));
+        assert!(!first.leave());
+        assert!(second.leave());
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::Parker;
+    use crate::primitive::{Plain, yield_now};
+    use loom::sync::Arc;
+    use loom::thread;
+
+    /// The memory of two ranks; payload is in words of its own, which loom watches.
+    struct Memory {
+        head: Head,
+        places: Vec<Place>,
+        payload: Vec<Plain>,
+        parkers: [Parker; 2],
+    }
+
+    impl Memory {
+        fn new() -> Arc<Memory> {
+            let cell = |_| Cell {
+                control: AtomicU64::new(0),
+                inline: Inline(UnsafeCell::new([0; INLINE_BYTES])),
+            };
+            let place = |_| Place {
+                entered: AtomicU64::new(0),
+                asleep: AtomicU32::new(0),
+                cells: std::array::from_fn(cell),
+            };
+            Arc::new(Memory {
+                head: Head {
+                    sleepers: AtomicU32::new(0),
+                    broken: AtomicU32::new(0),
+                    left: AtomicU32::new(0),
+                },
+                places: (0..2).map(place).collect(),
+                payload: (0..2 * CELLS).map(|_| Plain::new(0)).collect(),
+                parkers: [Parker::new(), Parker::new()],
+            })
+        }
+
+        fn board(&self, rank: usize) -> Board {
+            Board {
+                head: &self.head,
+                places: self.places.as_ptr(),
+                buffers: std::ptr::null_mut(),
+                ranks: 2,
+                rank,
+                step: AtomicU64::new(0),
+                all_entered: AtomicU64::new(0),
+            }
+        }
+
+        fn payload(&self, rank: usize, step: u64) -> &Plain {
+            &self.payload[rank * CELLS + step as usize % CELLS]
+        }
+
+        fn wake(&self, board: &Board, any: bool) {
+            if any {
+                board
+                    .sleepers()
+                    .for_each(|rank| self.parkers[rank].unpark());
+            }
+        }
+    }
+
+    fn wait(memory: &Memory, board: &Board, need: Need) {
+        while !board.is_met(need) {
+            board.sleeps();
+            if !board.is_met(need) {
+                memory.parkers[board.rank].park(None);
+            }
+            board.wakes();
+        }
+    }
+
+    /// Posts `steps` values, sleeping when there is no room.
+    fn post(memory: &Memory, board: &Board, steps: u64) {
+        for _ in 0..steps {
+            let step = board.enter();
+            while let Err(need) = board.room(step, false) {
+                wait(memory, board, need);
+            }
+            memory.payload(board.rank, step).write(step);
+            memory.wake(board, board.publish(step));
+        }
+    }
+
+    /// Reads what `from` posts, sleeping when there is none.
+    fn read(memory: &Memory, board: &Board, from: usize, steps: u64) {
+        for _ in 0..steps {
+            let (step, sleepers) = board.enter_silently();
+            memory.wake(board, sleepers);
+            let what = What::Posted;
+            wait(
+                memory,
+                board,
+                Need {
+                    rank: from,
+                    what,
+                    step,
+                },
+            );
+            assert_eq!(memory.payload(from, step).read(), step);
+        }
+        let (_, sleepers) = board.enter_silently();
+        memory.wake(board, sleepers);
+    }
+
+    /// More steps than cells: the one who posts waits for room, the other for posts; no wake-up is lost, and no cell is
+    /// written while it is read.
+    #[test]
+    fn posts_arrive_and_cells_are_used_again() {
+        loom::model(|| {
+            let memory = Memory::new();
+            let other = {
+                let memory = memory.clone();
+                thread::spawn(move || read(&memory, &memory.board(1), 0, 3))
+            };
+            post(&memory, &memory.board(0), 3);
+            other.join().unwrap();
+        });
+    }
+
+    /// Both post and read: the step of a barrier, or of an exchange.
+    #[test]
+    fn both_read_what_both_post() {
+        fn exchange(memory: &Memory, rank: usize) {
+            let board = memory.board(rank);
+            let step = board.enter();
+            board.room(step, false).unwrap();
+            memory.payload(rank, step).write(step + 10 * rank as u64);
+            memory.wake(&board, board.publish(step));
+            let (what, other) = (What::Posted, 1 - rank);
+            wait(
+                memory,
+                &board,
+                Need {
+                    rank: other,
+                    what,
+                    step,
+                },
+            );
+            assert_eq!(memory.payload(other, step).read(), step + 10 * other as u64);
+        }
+        loom::model(|| {
+            let memory = Memory::new();
+            let other = {
+                let memory = memory.clone();
+                thread::spawn(move || exchange(&memory, 1))
+            };
+            exchange(&memory, 0);
+            other.join().unwrap();
+        });
+    }
+
+    /// The last to leave is one, and it sees what the other did before.
+    #[test]
+    fn one_is_the_last_to_leave() {
+        loom::model(|| {
+            let memory = Memory::new();
+            let leave = |memory: &Memory, rank: usize| {
+                memory.payload(rank, 0).write(1);
+                let last = memory.board(rank).leave();
+                if last {
+                    assert_eq!(memory.payload(1 - rank, 0).read(), 1);
+                }
+                last
+            };
+            let other = {
+                let memory = memory.clone();
+                thread::spawn(move || leave(&memory, 1))
+            };
+            let mine = leave(&memory, 0);
+            yield_now();
+            assert!(mine != other.join().unwrap());
+        });
+    }
+}
