@@ -3,7 +3,8 @@
 //! With a core for every rank, rounds of messages are cheap, and what counts is their number for short
 //! messages and the bytes each rank moves for long ones. Without, each round costs a turn of the scheduler
 //! on every rank, and the total work counts: short operations go through one root, which hears from everyone
-//! and answers everyone, so that each rank needs to run about once.
+//! and answers everyone, so that each rank needs to run about once. Where the ranks share memory there is no message, and
+//! a rank that posts what others need may go on; a rule whose algorithm needs what the ranks do not share is passed over.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,6 +55,8 @@ const fn rule<A>(cores: Cores, max_ranks: usize, max_bytes: usize, algorithm: A)
 
 const ANY: usize = usize::MAX;
 const KIB: usize = 1 << 10;
+/// What is posted together with its control word.
+const LINE: usize = weft_sync::board::INLINE_BYTES;
 
 /// The algorithm of the first rule that admits the call; the last rule of a table admits all.
 fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Sharing) -> A {
@@ -177,66 +180,83 @@ tables! {
         Any ANY, ANY => Dissemination;
     }
     bcast {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, LINE => Shared;
+        Any 2, 24 * KIB => Linear;
+        Any 2, 512 * KIB => Direct;
         Any 2, ANY => Linear;
+        Few ANY, 64 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
+        Few 8, 512 * KIB => Binomial;
         Any ANY, 64 * KIB => Binomial;
         Any 16, ANY => Chain;
         Any ANY, 512 * KIB => ScatterRingAllgather;
         Any ANY, ANY => Chain;
     }
     reduce {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, LINE => Shared;
         Any 2, ANY => Linear;
+        Few ANY, ANY => Shared;
         Few ANY, 16 * KIB => Linear;
         Any ANY, 16 * KIB => Binomial;
         Any ANY, ANY => ReduceScatterGather;
     }
     allreduce {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, LINE => Shared;
+        Few 2, 8 * KIB => RecursiveDoubling;
+        Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
+        Any 2, 8 * KIB => RecursiveDoubling;
+        Any 2, ANY => Rabenseifner;
         Any ANY, 16 * KIB => RecursiveDoubling;
         Any ANY, ANY => Rabenseifner;
     }
     reduce_scatter {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
         Any 2, ANY => Pairwise;
+        Few ANY, 512 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 512 * KIB => RecursiveHalving;
         Any ANY, ANY => Pairwise;
     }
     gather {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, 32 * KIB => Linear;
+        Any 2, 512 * KIB => Direct;
+        Any 2, ANY => Linear;
+        Few ANY, 48 * KIB => Shared;
+        Few ANY, ANY => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
         Any ANY, KIB => Binomial;
         Any ANY, ANY => Linear;
     }
     scatter {
-        Any ANY, 4 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, LINE => Shared;
+        Any 2, 24 * KIB => Linear;
+        Any 2, ANY => Direct;
+        Few ANY, 16 * KIB => Shared;
+        Few ANY, ANY => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
         Any ANY, KIB => Binomial;
         Any ANY, ANY => Linear;
     }
     allgather {
-        Any ANY, 16 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, 2 * LINE => Shared;
+        Any 2, 24 * KIB => Ring;
+        Any 2, ANY => Direct;
         Any 2, ANY => Ring;
+        Few ANY, 128 * KIB => Shared;
+        Few ANY, ANY => Direct;
         Few ANY, KIB => Linear;
         Any ANY, 8 * KIB => Bruck;
         Any ANY, ANY => Ring;
     }
     alltoall {
-        Any ANY, 4 * KIB => Shared;
-        Any ANY, ANY => Direct;
+        Any 2, LINE => Shared;
+        Any 2, 24 * KIB => Pairwise;
+        Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
+        Few ANY, 16 * KIB => Shared;
+        Few ANY, ANY => Direct;
         Few 64, ANY => Linear;
         Any 4, ANY => Linear;
         Any ANY, 256 => Bruck;
@@ -244,7 +264,7 @@ tables! {
         Any ANY, ANY => Pairwise;
     }
     scan {
-        Any ANY, 16 * KIB => Shared;
+        Few ANY, 8 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;
     }

@@ -2,13 +2,19 @@
 
 use crate::memory::Packed;
 use crate::{Blocks, Channel, PointToPoint};
+use weft_transport::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
+    send: Option<&Memory>,
     blocks: &dyn Blocks,
 ) -> Option<()> {
     let steps = channel.steps();
-    let own = Packed::of(&blocks.block(channel.rank()));
+    // What was sent the last time others have in their caches still; what was copied from it they have not.
+    let own = match send {
+        Some(send) => Packed::of(send),
+        None => Packed::of(&blocks.block(channel.rank())),
+    };
     let step = steps.post_address(&own.memory()).await?;
     for distance in 1..channel.size() {
         let rank = channel.after(distance);

@@ -76,7 +76,9 @@ pub async fn run<P: PointToPoint>(
     if channel.size() > 1 {
         match algorithm {
             Algorithm::Shared => shared::run(channel, blocks).await.unwrap_or(()),
-            Algorithm::Direct => direct::run(channel, blocks).await.unwrap_or(()),
+            Algorithm::Direct => direct::run(channel, send.as_ref(), blocks)
+                .await
+                .unwrap_or(()),
             Algorithm::Bruck => bruck::run(channel, blocks).await,
             Algorithm::Linear => linear::run(channel, blocks).await,
             Algorithm::Ring => ring::run(channel, blocks).await,

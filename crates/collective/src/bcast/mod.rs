@@ -60,16 +60,26 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     if channel.size() > 1 && memory.bytes > 0 {
-        let is_one_piece = memory.layout.is_none() || memory.bytes <= PIECE;
         match algorithm {
             Algorithm::Linear => linear::run(channel, &memory, root).await,
-            Algorithm::Shared if is_one_piece => {
-                shared::run(channel, &memory, root).await.unwrap_or(());
-            }
+            Algorithm::Shared => through_board(channel, &memory, root).await.unwrap_or(()),
             _ => forwarded(channel, &memory, root, algorithm).await,
         }
     }
     channel.finish()
+}
+
+/// Over the board. More than a piece of a datatype with holes is packed and unpacked once, too.
+pub(crate) async fn through_board<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: &Memory,
+    root: usize,
+) -> Option<()> {
+    if memory.layout.is_none() || memory.bytes <= PIECE {
+        return shared::run(channel, memory, root).await;
+    }
+    forwarded(channel, memory, root, Algorithm::Shared).await;
+    Some(())
 }
 
 /// Algorithms that pass on what they received work on contiguous bytes, so that a datatype with holes is

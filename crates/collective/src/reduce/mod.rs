@@ -5,7 +5,7 @@ mod direct;
 pub(crate) mod halving;
 pub(crate) mod linear;
 mod reduce_scatter_gather;
-mod shared;
+pub(crate) mod shared;
 
 use crate::memory::Operand;
 use crate::select::{self, Sharing};

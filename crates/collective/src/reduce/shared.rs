@@ -3,7 +3,7 @@
 use crate::arena::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 
-pub(super) async fn run<P: PointToPoint>(
+pub(crate) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     reduction: &Reduction<'_>,
     root: usize,
