@@ -24,9 +24,12 @@ impl<F: Fabric> Engine<F> {
         self.watch.waiters()
     }
 
+    pub(crate) fn is_report_asked(&self) -> bool {
+        self.report_asked.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn report_if_asked(&self) {
-        let asked = self.report_asked.load(Ordering::Relaxed);
-        if asked && self.report_asked.swap(false, Ordering::SeqCst) {
+        if self.is_report_asked() && self.report_asked.swap(false, Ordering::SeqCst) {
             eprint!("{}", self.report());
         }
     }

@@ -187,6 +187,8 @@ trait Condition {
     fn met(&mut self) -> bool;
     /// Leaves the parker where it will be found (rule 1).
     fn leave_parker(&mut self, parker: &Arc<Waiter>);
+    /// Leaves what it is where a report finds it.
+    fn leave_note(&mut self) {}
 }
 
 struct AnyOf<'a, F: Fabric> {
@@ -252,9 +254,13 @@ impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String> Condition for Outside<'_
         }
         drop(outside);
         (self.sleeps)();
+        self.leave_note();
+    }
+
+    fn leave_note(&mut self) {
         if !self.is_noted {
             self.is_noted = true;
-            let note = (parker.clone(), (self.note)());
+            let note = (PARKER.with(Arc::clone), (self.note)());
             self.watch.notes.lock().push(note);
         }
     }
@@ -307,7 +313,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// As [`block_on_outside`](Self::block_on_outside), for others that ring only who has said that it sleeps: `sleeps` is
-    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all. `note` is for a report.
+    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all, and `note` is for a report.
     pub fn block_on_others(
         &self,
         lane: u32,
@@ -379,7 +385,10 @@ impl<F: Fabric> Engine<F> {
             }
             if turns % ALL_LANES_EVERY == 0 {
                 self.progress();
-                self.report_if_asked();
+                if self.is_report_asked() {
+                    condition.leave_note();
+                    self.report_if_asked();
+                }
             }
             if turns < pace.spins {
                 std::hint::spin_loop();
