@@ -1,7 +1,7 @@
 /* Blocking collectives by each algorithm that shares memory, on communicators of many orders: lengths around those at which
  * what is posted moves from a line to a buffer and from one piece to several, in place, with holes, with an operation that
  * does not commute, and mixed with nonblocking operations. MPI-5.0 §6.3 to §6.12. */
-#include "../check_tools.h"
+#include "check_tools.h"
 
 enum { LONGEST = 30000, TEXT = 1024 };
 
