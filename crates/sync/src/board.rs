@@ -29,6 +29,7 @@ pub const INLINE_BYTES: usize = 112;
 /// Length of a buffer.
 pub const BUFFER_BYTES: usize = 32 << 10;
 
+#[cfg(not(loom))]
 const PAGE: usize = 4096;
 
 /// Two lines, which the processor fetches together.
@@ -109,6 +110,7 @@ pub const fn bytes(ranks: usize) -> usize {
     buffers_at(ranks) + ranks * BUFFERS * BUFFER_BYTES
 }
 
+#[cfg(not(loom))]
 const fn buffers_at(ranks: usize) -> usize {
     (size_of::<Head>() + ranks * size_of::<Place>()).next_multiple_of(PAGE)
 }
