@@ -17,7 +17,7 @@
 //!    from then on nothing is waited for.
 //! 6. Other ranks may be hostile: a control word is compared and never followed; lengths and places are each rank's own.
 
-use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest};
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
 use std::cell::UnsafeCell;
 
 /// Cells of a rank: how many steps it can be ahead of the last one.
@@ -224,14 +224,15 @@ impl Board {
         latest(&self.head().sleepers) != 0
     }
 
+    /// The look of rule 4, which is SeqCst.
     #[inline]
     pub fn is_met(&self, need: Need) -> bool {
         match need.what {
             What::Posted => {
                 let cell = self.cell(need.rank, need.step);
-                cell.control.load(Ordering::Acquire) == need.step
+                latest64(&cell.control) == need.step
             }
-            What::Entered => self.place(need.rank).entered.load(Ordering::Acquire) >= need.step,
+            What::Entered => latest64(&self.place(need.rank).entered) >= need.step,
         }
     }
 
@@ -259,7 +260,7 @@ impl Board {
 
     /// The rank for which the board is given up.
     pub fn broken(&self) -> Option<usize> {
-        let number = self.head().broken.load(Ordering::Acquire);
+        let number = latest(&self.head().broken);
         (number as usize).checked_sub(1)
     }
 
