@@ -247,9 +247,8 @@ impl Board {
     /// After a sleep, or what may have been one.
     pub fn wakes(&self) {
         let asleep = &self.place(self.rank).asleep;
-        if asleep.load(Ordering::Relaxed) != 0 {
+        if asleep.swap(0, Ordering::SeqCst) != 0 {
             self.head().sleepers.fetch_sub(1, Ordering::SeqCst);
-            asleep.store(0, Ordering::SeqCst);
         }
     }
 
