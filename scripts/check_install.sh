@@ -3,8 +3,8 @@
 # removes itself, and a copy of it at ELSEWHERE (a path with blanks) works as well. Ends with "N passed, N failed".
 set -u
 [ $# = 2 ] || { echo "usage: check_install.sh PREFIX ELSEWHERE" >&2; exit 2; }
+prefix=$(realpath -- "$1") elsewhere=$(realpath -m -- "$2") passed=0 failed=0
 cd "$(dirname -- "$0")/.." || exit
-prefix=$1 elsewhere=$2 passed=0 failed=0
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch" "$elsewhere"' EXIT
 unset CC CXX WEFT_CC WEFT_CXX MPICH_CC MPICH_CXX
