@@ -56,7 +56,9 @@ const fn rule<A>(cores: Cores, max_ranks: usize, max_bytes: usize, algorithm: A)
 const ANY: usize = usize::MAX;
 const KIB: usize = 1 << 10;
 /// What is posted together with its control word.
-const LINE: usize = weft_sync::board::INLINE_BYTES;
+const LINES: usize = weft_sync::board::INLINE_BYTES;
+/// And in its cache line.
+const LINE: usize = weft_sync::board::LINE_BYTES;
 
 /// The algorithm of the first rule that admits the call; the last rule of a table admits all.
 fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Sharing) -> A {
@@ -185,8 +187,10 @@ tables! {
         Any 2, 512 * KIB => Direct;
         Any 2, ANY => Linear;
         Few ANY, 64 * KIB => Shared;
+        Few 4, 512 * KIB => Direct;
+        Few ANY, 512 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
-        Few 8, 512 * KIB => Binomial;
+        Few 8, ANY => Binomial;
         Any ANY, 64 * KIB => Binomial;
         Any 16, ANY => Chain;
         Any ANY, 512 * KIB => ScatterRingAllgather;
@@ -203,6 +207,9 @@ tables! {
     allreduce {
         Any 2, LINE => Shared;
         Few 2, 8 * KIB => RecursiveDoubling;
+        Few 4, 64 * KIB => Shared;
+        Few 4, 8 * KIB => Linear;
+        Few 4, ANY => Rabenseifner;
         Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
         Any 2, 8 * KIB => RecursiveDoubling;
@@ -211,18 +218,24 @@ tables! {
         Any ANY, ANY => Rabenseifner;
     }
     reduce_scatter {
+        Any 2, 512 * KIB => Pairwise;
+        Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
-        Few ANY, 512 * KIB => Shared;
+        Few 4, 512 * KIB => Shared;
+        Few ANY, KIB => Linear;
+        Few ANY, 8 * KIB => Shared;
+        Few ANY, ANY => Direct;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 512 * KIB => RecursiveHalving;
         Any ANY, ANY => Pairwise;
     }
     gather {
-        Any 2, 32 * KIB => Linear;
-        Any 2, 512 * KIB => Direct;
+        Any 2, LINE => Shared;
+        Any 2, 24 * KIB => Linear;
+        Any 2, 64 * KIB => Direct;
         Any 2, ANY => Linear;
         Few ANY, 48 * KIB => Shared;
-        Few ANY, ANY => Direct;
+        Few ANY, 512 * KIB => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
         Any ANY, KIB => Binomial;
@@ -240,12 +253,13 @@ tables! {
         Any ANY, ANY => Linear;
     }
     allgather {
-        Any 2, 2 * LINE => Shared;
+        Any 2, LINES => Shared;
         Any 2, 24 * KIB => Ring;
         Any 2, ANY => Direct;
         Any 2, ANY => Ring;
         Few ANY, 128 * KIB => Shared;
-        Few ANY, ANY => Direct;
+        Few 4, ANY => Direct;
+        Few ANY, ANY => Shared;
         Few ANY, KIB => Linear;
         Any ANY, 8 * KIB => Bruck;
         Any ANY, ANY => Ring;

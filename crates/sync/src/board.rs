@@ -26,6 +26,8 @@ pub const CELLS: usize = if cfg!(loom) { 2 } else { 32 };
 pub const BUFFERS: usize = if cfg!(loom) { 1 } else { 4 };
 /// What fits in a cell beside its control word.
 pub const INLINE_BYTES: usize = 112;
+/// How much of that lies in the control word's own cache line.
+pub const LINE_BYTES: usize = 48;
 /// Length of a buffer.
 pub const BUFFER_BYTES: usize = 32 << 10;
 
@@ -65,6 +67,7 @@ pub struct Head {
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128 && size_of::<Head>() == 128);
+const _: () = assert!(std::mem::offset_of!(Cell, inline) + LINE_BYTES == 64);
 
 // SAFETY: who may touch the payload when is rule 1; the rest are atomics.
 unsafe impl Sync for Cell {}

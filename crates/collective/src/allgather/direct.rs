@@ -10,7 +10,6 @@ pub(super) async fn run<P: PointToPoint>(
     blocks: &dyn Blocks,
 ) -> Option<()> {
     let steps = channel.steps();
-    // What was sent the last time others have in their caches still; what was copied from it they have not.
     let own = match send {
         Some(send) => Packed::of(send),
         None => Packed::of(&blocks.block(channel.rank())),
