@@ -19,6 +19,26 @@
 
 #![deny(unsafe_code)]
 
+/// An operation's algorithms, and what the ranks must share for each.
+macro_rules! algorithms {
+    ($($name:ident: $needs:ident,)+) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Algorithm {
+            $($name),+
+        }
+
+        impl Algorithm {
+            pub const ALL: &[Algorithm] = &[$(Algorithm::$name),+];
+
+            pub(crate) fn needs(self) -> crate::Sharing {
+                match self {
+                    $(Algorithm::$name => crate::Sharing::$needs),+
+                }
+            }
+        }
+    };
+}
+
 pub mod allgather;
 pub mod allreduce;
 pub mod alltoall;

@@ -7,35 +7,16 @@ mod ring;
 mod shared;
 
 use crate::memory::copy;
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Bruck,
-    Direct,
-    Linear,
-    Ring,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Bruck,
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::Ring,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Bruck: Nothing,
+    Direct: Everything,
+    Linear: Nothing,
+    Ring: Nothing,
+    Shared: Board,
 }
 
 /// Gathers everyone's `send` into everyone's blocks, which are all as long. No `send` means that the own

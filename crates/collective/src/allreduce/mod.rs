@@ -6,34 +6,15 @@ mod rabenseifner;
 mod recursive_doubling;
 mod shared;
 
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Direct,
-    Linear,
-    Rabenseifner,
-    RecursiveDoubling,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::Rabenseifner,
-        Algorithm::RecursiveDoubling,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Direct: Everything,
+    Linear: Nothing,
+    Rabenseifner: Nothing,
+    RecursiveDoubling: Nothing,
+    Shared: Board,
 }
 
 /// Reduces everyone's input into everyone's output.

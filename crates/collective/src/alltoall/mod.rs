@@ -8,34 +8,15 @@ mod pairwise;
 mod shared;
 
 use crate::memory::copy;
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Bruck,
-    Direct,
-    Linear,
-    Pairwise,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Bruck,
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::Pairwise,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Bruck: Nothing,
+    Direct: Everything,
+    Linear: Nothing,
+    Pairwise: Nothing,
+    Shared: Board,
 }
 
 /// Sends block `r` of `send` to rank `r`'s block of this rank's number. All blocks are as long. No `send`

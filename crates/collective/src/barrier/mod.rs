@@ -4,29 +4,13 @@ mod dissemination;
 mod linear;
 mod shared;
 
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Dissemination,
-    Linear,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Dissemination,
-        Algorithm::Linear,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Dissemination: Nothing,
+    Linear: Nothing,
+    Shared: Board,
 }
 
 pub async fn barrier<P: PointToPoint>(channel: &Channel<'_, P>) -> Result<(), P::Error> {

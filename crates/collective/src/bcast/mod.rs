@@ -9,37 +9,17 @@ mod shared;
 
 use crate::arena::PIECE;
 use crate::memory::{Scratch, copy};
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint};
 use weft_transport::Memory;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Binomial,
-    Chain,
-    Direct,
-    Linear,
-    ScatterRingAllgather,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Binomial,
-        Algorithm::Chain,
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::ScatterRingAllgather,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Binomial: Nothing,
+    Chain: Nothing,
+    Direct: Everything,
+    Linear: Nothing,
+    ScatterRingAllgather: Nothing,
+    Shared: Board,
 }
 
 /// Broadcasts the root's `memory` into everyone else's.

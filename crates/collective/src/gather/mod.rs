@@ -5,33 +5,15 @@ mod direct;
 pub(crate) mod linear;
 mod shared;
 
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Binomial,
-    Direct,
-    Linear,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Binomial,
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Binomial: Nothing,
+    Direct: Everything,
+    Linear: Nothing,
+    Shared: Board,
 }
 
 /// Gathers everyone's `send` into the root's blocks, which are all as long. Only the root passes blocks; it

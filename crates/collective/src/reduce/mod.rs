@@ -8,34 +8,15 @@ mod reduce_scatter_gather;
 pub(crate) mod shared;
 
 use crate::memory::Operand;
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Binomial,
-    Direct,
-    Linear,
-    ReduceScatterGather,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Binomial,
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::ReduceScatterGather,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Binomial: Nothing,
+    Direct: Everything,
+    Linear: Nothing,
+    ReduceScatterGather: Nothing,
+    Shared: Board,
 }
 
 /// Reduces everyone's input into the root's output.

@@ -8,34 +8,15 @@ mod shared;
 
 use std::ops::Range;
 
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Direct,
-    Linear,
-    Pairwise,
-    RecursiveHalving,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Direct,
-        Algorithm::Linear,
-        Algorithm::Pairwise,
-        Algorithm::RecursiveHalving,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            Algorithm::Direct => Sharing::Everything,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Direct: Everything,
+    Linear: Nothing,
+    Pairwise: Nothing,
+    RecursiveHalving: Nothing,
+    Shared: Board,
 }
 
 /// Which elements of the result each rank gets: in rank order, all of them.

@@ -4,29 +4,13 @@ mod linear;
 mod recursive_doubling;
 mod shared;
 
-use crate::select::{self, Sharing};
+use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
-    Linear,
-    RecursiveDoubling,
-    Shared,
-}
-
-impl Algorithm {
-    pub const ALL: &[Algorithm] = &[
-        Algorithm::Linear,
-        Algorithm::RecursiveDoubling,
-        Algorithm::Shared,
-    ];
-
-    pub(crate) fn needs(self) -> Sharing {
-        match self {
-            Algorithm::Shared => Sharing::Board,
-            _ => Sharing::Nothing,
-        }
-    }
+algorithms! {
+    Linear: Nothing,
+    RecursiveDoubling: Nothing,
+    Shared: Board,
 }
 
 /// Whether a rank's own operand is part of its result.
