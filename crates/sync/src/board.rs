@@ -444,6 +444,13 @@ mod models {
         }
     }
 
+    /// All that three preemptions can do; without a bound, the models do not end.
+    fn bounded(model: impl Fn() + Sync + Send + 'static) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(3);
+        builder.check(model);
+    }
+
     fn wait(memory: &Memory, board: &Board, need: Need) {
         while !board.is_met(need) {
             board.sleeps();
@@ -491,7 +498,7 @@ mod models {
     /// written while it is read.
     #[test]
     fn posts_arrive_and_cells_are_used_again() {
-        loom::model(|| {
+        bounded(|| {
             let memory = Memory::new();
             let other = {
                 let memory = memory.clone();
@@ -523,7 +530,7 @@ mod models {
             );
             assert_eq!(memory.payload(other, step).read(), step + 10 * other as u64);
         }
-        loom::model(|| {
+        bounded(|| {
             let memory = Memory::new();
             let other = {
                 let memory = memory.clone();

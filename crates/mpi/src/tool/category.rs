@@ -73,7 +73,7 @@ pub static ALL: [Category; 5] = [
         name: "weft_collectives",
         description: "Collective operations",
         controls: &["*_algorithm"],
-        performances: &[],
+        performances: &["weft_arenas", "weft_arenas_refused"],
         categories: &[],
     },
 ];
