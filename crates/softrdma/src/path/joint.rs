@@ -146,9 +146,11 @@ impl<'a> Joint<'a> {
         let route = unsafe { qp.route() }?;
         let peer = route.peer()?;
         let (record, state) = hearing(process, route, qp.sender_word())?;
+        // The first message to who is not ready to send yet tells of itself (`Requester::execute`).
+        let first = state == IBV_QPS_RTR && record.msn.load(Ordering::Relaxed) == 0;
         let allowed = record.access.load(Ordering::Relaxed) & access != 0;
         let copies = matches!(peer.reach(), Reach::Copies { .. });
-        if state == IBV_QPS_RTR || !allowed || !copies {
+        if first || !allowed || !copies {
             return None;
         }
         let visit = peer.visit(rkey, qp.number.bits() as usize)?;
