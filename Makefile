@@ -16,7 +16,7 @@ help: ## this list
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh
 
-check: ## every test, lint and gate (about 12 minutes on 2 cores)
+check: ## every test, lint and gate (about 15 minutes on 2 cores)
 	@scripts/check.sh
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
