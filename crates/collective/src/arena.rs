@@ -9,8 +9,8 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::task::Poll;
 
-use crate::memory::{Operand, Scratch, copy, word_memory};
-use crate::{Channel, PointToPoint, Reduction};
+use crate::memory::{Operand, Packed, Scratch, copy, word_memory};
+use crate::{Blocks, Channel, PointToPoint, Reduction};
 use weft_sync::board::{BUFFER_BYTES, Board, INLINE_BYTES, Need, What};
 use weft_transport::Memory;
 
@@ -105,6 +105,12 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         Some(self.publish(posting))
     }
 
+    /// Enters the next step and posts nothing there but that this rank has come so far.
+    pub async fn announce(&self) -> Option<u64> {
+        let posting = self.begin(0).await?;
+        Some(self.publish(posting))
+    }
+
     /// Enters the next step without posting in it.
     pub fn listen(&self) -> u64 {
         let (step, sleepers) = self.board.enter_silently();
@@ -116,20 +122,29 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
 
     /// What a rank posts in the step, which all know to be of `bytes`.
     pub async fn posted(&self, step: u64, rank: usize, bytes: usize) -> Option<Memory> {
-        let what = What::Posted;
-        self.need(Need { rank, what, step }).await?;
+        self.rank_posted(step, rank).await?;
         let payload = self.board.payload(rank, step, bytes > INLINE_BYTES);
         Some(Memory::contiguous(payload, bytes))
     }
 
-    /// A step in which all post nothing, and wait for each other.
-    pub async fn meet(&self) -> Option<()> {
-        let posting = self.begin(0).await?;
-        let step = self.publish(posting);
+    /// Waits until a rank has posted in the step, whatever that is.
+    pub async fn rank_posted(&self, step: u64, rank: usize) -> Option<()> {
+        let what = What::Posted;
+        self.need(Need { rank, what, step }).await
+    }
+
+    /// Waits until all other ranks have posted in the step.
+    pub async fn others_posted(&self, step: u64) -> Option<()> {
         for distance in 1..self.channel.size() {
-            self.posted(step, self.channel.after(distance), 0).await?;
+            self.rank_posted(step, self.channel.after(distance)).await?;
         }
         Some(())
+    }
+
+    /// A step in which all wait for each other.
+    pub async fn meet(&self) -> Option<()> {
+        let step = self.announce().await?;
+        self.others_posted(step).await
     }
 
     /// Posts an address, for others to read from.
@@ -150,6 +165,21 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     /// Copies from a rank's memory. That it failed is the channel's to keep.
     pub fn read(&self, rank: usize, address: u64, into: &Memory) {
         self.channel.keep(self.arena.read(rank, address, into));
+    }
+
+    /// Copies from each other rank's memory the block that is its own in `blocks`. All have posted where blocks of that
+    /// length lie, of which this takes number `index`.
+    pub async fn copy_blocks(&self, step: u64, index: usize, blocks: &dyn Blocks) -> Option<()> {
+        for distance in 1..self.channel.size() {
+            let rank = self.channel.after(distance);
+            let address = self.posted_address(step, rank).await?;
+            let block = blocks.block(rank);
+            let packed = Packed::room_for(&block);
+            let theirs = address.wrapping_add((index * block.bytes) as u64);
+            self.read(rank, theirs, &packed.memory());
+            packed.unpack(&block);
+        }
+        Some(())
     }
 
     /// Combines part `elements` of what these ranks post in the step, `bytes` of each, into `result`, from the last rank down.

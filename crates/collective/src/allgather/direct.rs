@@ -15,13 +15,6 @@ pub(super) async fn run<P: PointToPoint>(
         None => Packed::of(&blocks.block(channel.rank())),
     };
     let step = steps.post_address(&own.memory()).await?;
-    for distance in 1..channel.size() {
-        let rank = channel.after(distance);
-        let address = steps.posted_address(step, rank).await?;
-        let block = blocks.block(rank);
-        let packed = Packed::room_for(&block);
-        steps.read(rank, address, &packed.memory());
-        packed.unpack(&block);
-    }
+    steps.copy_blocks(step, 0, blocks).await?;
     steps.meet().await
 }

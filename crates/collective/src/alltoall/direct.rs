@@ -11,15 +11,6 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     let own = Packed::of_blocks(send, channel.size());
     let step = steps.post_address(&own.memory()).await?;
-    for distance in 1..channel.size() {
-        let rank = channel.after(distance);
-        let address = steps.posted_address(step, rank).await?;
-        let block = receive.block(rank);
-        let offset = channel.rank() * block.bytes;
-        let packed = Packed::room_for(&block);
-        let theirs = address.wrapping_add(offset as u64);
-        steps.read(rank, theirs, &packed.memory());
-        packed.unpack(&block);
-    }
+    steps.copy_blocks(step, channel.rank(), receive).await?;
     steps.meet().await
 }

@@ -13,15 +13,11 @@ pub(super) async fn run<P: PointToPoint>(
     if channel.rank() == root {
         steps.post_address(memory).await?;
         let done = steps.listen();
-        for distance in 1..channel.size() {
-            steps.posted(done, channel.after(distance), 0).await?;
-        }
+        steps.others_posted(done).await
     } else {
         let step = steps.listen();
         let address = steps.posted_address(step, root).await?;
         steps.read(root, address, memory);
-        let done = steps.begin(0).await?;
-        steps.publish(done);
+        steps.announce().await.map(drop)
     }
-    Some(())
 }

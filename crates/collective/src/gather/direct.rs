@@ -15,22 +15,13 @@ pub(super) async fn run<P: PointToPoint>(
         let packed = Packed::of(send?);
         steps.post_address(&packed.memory()).await?;
         let done = steps.listen();
-        return steps.posted(done, root, 0).await.map(drop);
+        return steps.rank_posted(done, root).await;
     }
     let blocks = blocks?;
     if let Some(send) = send {
         copy(send, &blocks.block(root));
     }
     let step = steps.listen();
-    for distance in 1..channel.size() {
-        let rank = channel.after(distance);
-        let address = steps.posted_address(step, rank).await?;
-        let block = blocks.block(rank);
-        let packed = Packed::room_for(&block);
-        steps.read(rank, address, &packed.memory());
-        packed.unpack(&block);
-    }
-    let done = steps.begin(0).await?;
-    steps.publish(done);
-    Some(())
+    steps.copy_blocks(step, 0, blocks).await?;
+    steps.announce().await.map(drop)
 }

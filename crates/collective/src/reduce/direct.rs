@@ -24,12 +24,9 @@ pub(super) async fn run<P: PointToPoint>(
         direct.combine(own, &result);
         let step = steps.post_address(&result).await?;
         // Until all have combined they read this rank's operand, and then the root its result.
-        for distance in 1..ranks {
-            let from = channel.after(distance);
-            steps.posted_address(step, from).await?;
-        }
+        steps.others_posted(step).await?;
         let done = steps.listen();
-        return steps.posted(done, root, 0).await.map(drop);
+        return steps.rank_posted(done, root).await;
     }
     let output = Packed::room_for(&reduction.output().memory());
     let whole = output.memory();
@@ -48,7 +45,5 @@ pub(super) async fn run<P: PointToPoint>(
         steps.read(from, results[from], &part(from));
     }
     output.unpack(&reduction.output().memory());
-    let done = steps.begin(0).await?;
-    steps.publish(done);
-    Some(())
+    steps.announce().await.map(drop)
 }

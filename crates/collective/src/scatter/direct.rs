@@ -19,8 +19,7 @@ pub(super) async fn run<P: PointToPoint>(
         let offset = channel.rank() * receive.bytes;
         let own = address.wrapping_add(offset as u64);
         steps.read(root, own, &packed.memory());
-        let done = steps.begin(0).await?;
-        steps.publish(done);
+        steps.announce().await?;
         packed.unpack(receive);
         return Some(());
     }
@@ -31,8 +30,5 @@ pub(super) async fn run<P: PointToPoint>(
         copy(&blocks.block(root), receive);
     }
     let done = steps.listen();
-    for distance in 1..channel.size() {
-        steps.posted(done, channel.after(distance), 0).await?;
-    }
-    Some(())
+    steps.others_posted(done).await
 }

@@ -67,6 +67,21 @@ pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
 }
 
 impl Duplicate {
+    /// The number, and the promises that all of them make, agreed over `largest`.
+    async fn numbered(
+        &self,
+        mut largest: impl AsyncFnMut([i64; 4]) -> Result<[i64; 4]>,
+    ) -> Result<(u32, Spread)> {
+        let mut spread = self.promised;
+        let number = number_over(async |pair| {
+            let words = largest(self.promised.words(pair)).await?;
+            let (pair, agreed) = Spread::of_words(words);
+            spread = agreed;
+            Ok(pair)
+        });
+        Ok((number.await?, spread))
+    }
+
     fn agreed(&self, number: u32, local: Option<u32>, spread: Spread) {
         let contexts = &process().contexts;
         match self.id {
@@ -87,26 +102,17 @@ impl Plan for Duplicate {
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let mut spread = self.promised;
-        let number = number_over(async |pair| {
-            let words = largest_over(channel, self.promised.words(pair)).await?;
-            let (pair, agreed) = Spread::of_words(words);
-            spread = agreed;
-            Ok(pair)
-        });
-        self.agreed(number.await?, None, spread);
+        let (number, spread) = self
+            .numbered(async |words| largest_over(channel, words).await)
+            .await?;
+        self.agreed(number, None, spread);
         Ok(())
     }
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        let mut spread = self.promised;
-        let number = number_over(async |pair| {
-            let words = largest_of_both(sides, self.promised.words(pair)).await?;
-            let (pair, agreed) = Spread::of_words(words);
-            spread = agreed;
-            Ok(pair)
-        });
-        let number = number.await?;
+        let (number, spread) = self
+            .numbered(async |words| largest_of_both(sides, words).await)
+            .await?;
         let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
         let local = local.inspect_err(|_| process().contexts.release(number))?;
         self.agreed(number, Some(local), spread);
