@@ -8,7 +8,7 @@ peers := build/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
-	softrdma-interop mpi4py header-check symbols coverage peers clean staged
+	softrdma-interop mpi4py programs header-check symbols coverage peers clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -80,6 +80,10 @@ softrdma-interop: staged ## the software RDMA device under other people's progra
 mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes)
 	@scripts/setup.sh mpi4py
 	python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
+
+programs: staged ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi (about half an hour)
+	@scripts/setup.sh programs
+	python3 tests/programs/run.py --prefix $(prefix) --build build/programs
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind

@@ -1,5 +1,5 @@
 #!/bin/sh
-# setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py: installs what that target needs and this machine lacks.
+# setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs: installs what that target needs and this machine lacks.
 # As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
 set -eu
 
@@ -71,7 +71,15 @@ mpi4py)
     python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
         missing="$missing python3-dev"
     ;;
-*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py" >&2; exit 2 ;;
+programs)
+    # The sources come through apt-get, in Debian's package format.
+    need apt-get apt
+    need perl perl
+    [ -e "/usr/lib/$(uname -m)-linux-gnu/libopenblas.so" ] || missing="$missing libopenblas-dev"
+    # bindgen loads it, to read mpi.h for rsmpi.
+    ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 || missing="$missing libclang-dev"
+    ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs" >&2; exit 2 ;;
 esac
 [ -n "$missing" ] || exit 0
 

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Other people's MPI programs, unchanged: fetched as source from registries, built with our mpicc, run, and their own checks read.
+
+    tests/programs/run.py --prefix DIR [--build DIR] [--only RE] [--ranks 1,2,3,4] [--jobs N] [--timeout SECONDS]
+
+A line for each program built and for each number of ranks it ran on, with what was checked. What is built stays in the
+build folder; a second call only runs it, with the library that is in DIR then. Exit code 1 when anything failed.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+import time
+
+import fftw
+import hpcc
+import hypre
+import rsmpi
+from workshop import Failed, Workshop
+
+PROGRAMS = [hpcc, fftw, hypre, rsmpi]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", required=True, type=pathlib.Path, help="an installed tree: bin/mpicc, bin/mpiexec")
+    parser.add_argument("--build", default="build/programs", type=pathlib.Path, help="where programs are built and run")
+    parser.add_argument("--only", default="", help="only the programs whose name matches this expression")
+    parser.add_argument("--ranks", default="1,2,3,4", help="numbers of ranks, by commas (default 1,2,3,4)")
+    parser.add_argument("--jobs", default=2, type=int, help="compilers at once (default 2)")
+    parser.add_argument("--timeout", default=600, type=int, help="seconds one run may take (default 600)")
+    return parser.parse_args()
+
+
+def line(name, ranks, started, text):
+    """One line of the table; returns whether it is a failure."""
+    failed = isinstance(text, Failed)
+    first = str(text).splitlines()[0] if str(text) else "failed"
+    print(f"{name:<6} {ranks:>5} {'FAILED' if failed else 'ok':<6} {time.monotonic() - started:>6.0f} s  {first}", flush=True)
+    if failed:
+        print(f"FAILED {name} {ranks}: {text}", file=sys.stderr, flush=True)
+    return failed
+
+
+def attempt(step, *words):
+    try:
+        return step(*words)
+    except Failed as failed:
+        return failed
+
+
+def built(program, workshop):
+    """The program's folder and version, from an earlier call where there was one."""
+    mark = workshop.build / f".ready-{program.NAME}"
+    if mark.exists():
+        source, version = json.loads(mark.read_text())
+        return pathlib.Path(source), version
+    (workshop.build / f"{program.NAME}.log").unlink(missing_ok=True)
+    source, version = program.build(workshop)
+    mark.write_text(json.dumps([str(source), version]))
+    return source, version
+
+
+def take(program, workshop, ranks):
+    """Builds one program and runs it. Returns how many of its lines are failures."""
+    started = time.monotonic()
+    made = attempt(built, program, workshop)
+    if isinstance(made, Failed):
+        return line(program.NAME, "-", started, made)
+    source, version = made
+    failures = line(program.NAME, "-", started, f"version {version} is built")
+    for number in ranks:
+        started = time.monotonic()
+        failures += line(program.NAME, number, started, attempt(program.run, workshop, source, number))
+    if hasattr(program, "suite"):
+        started = time.monotonic()
+        failures += line(program.NAME, "own", started, attempt(program.suite, workshop, source))
+    return failures
+
+
+def main():
+    options = arguments()
+    build = options.build.resolve()
+    build.mkdir(parents=True, exist_ok=True)
+    workshop = Workshop(options.prefix.resolve(), build, options.timeout, options.jobs)
+    ranks = [int(number) for number in options.ranks.split(",")]
+    chosen = [program for program in PROGRAMS if re.search(options.only, program.NAME)]
+    if not chosen:
+        sys.exit(f"programs: none of {', '.join(program.NAME for program in PROGRAMS)} matches {options.only!r}")
+    print(f"{'':<6} {'ranks':>5} {'':<6} {'time':>8}  checked")
+    failures = sum(take(program, workshop, ranks) for program in chosen)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
