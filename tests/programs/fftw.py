@@ -8,7 +8,6 @@ from workshop import Failed, end_of
 NAME = "fftw"
 # Rounds of its check at each number of ranks and the largest transform, as in FFTW's `make check`. Problems are drawn by lot.
 ROUNDS, LARGEST = 10, 10000
-RUNS = re.compile(r"^Executing ", re.M)
 VERIFIED = re.compile(r"^\S+ \S+ \S+ \S+$", re.M)
 
 
@@ -29,4 +28,4 @@ def run(workshop, source, ranks):
     verified = len(VERIFIED.findall(done.stdout))
     if done.returncode != 0 or verified == 0:
         raise Failed(f"check.pl: exit code {done.returncode}, {verified} verified\n{end_of(done.stdout + done.stderr)}")
-    return f"{verified} transforms verified in {len(RUNS.findall(done.stdout))} runs of mpi-bench"
+    return f"{verified} transforms verified"

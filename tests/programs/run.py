@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Other people's MPI programs, unchanged: fetched as source from registries, built with our mpicc, run, and their own checks read.
+"""Other people's MPI programs, unchanged: their sources fetched, built with our mpicc, run, and their own checks read.
 
     tests/programs/run.py --prefix DIR [--build DIR] [--only RE] [--ranks 1,2,3,4] [--jobs N] [--timeout SECONDS]
 
@@ -56,10 +56,10 @@ def built(program, workshop):
     mark = workshop.build / f".ready-{program.NAME}"
     if mark.exists():
         source, version = json.loads(mark.read_text())
-        return pathlib.Path(source), version
+        return workshop.build / source, version
     (workshop.build / f"{program.NAME}.log").unlink(missing_ok=True)
     source, version = program.build(workshop)
-    mark.write_text(json.dumps([str(source), version]))
+    mark.write_text(json.dumps([str(source.relative_to(workshop.build)), version]))
     return source, version
 
 
