@@ -82,6 +82,10 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
             // The payload is sent after the match, which is all that a synchronous send asks for.
             (false, cookie, Payload::Kept { bytes })
         }
+        Kind::Failed => {
+            let Body([number]) = Body::whole(payload)?;
+            (false, 0, Payload::Failed(number.try_into().ok()?))
+        }
         _ => return None,
     };
     Some(Unexpected {
@@ -223,7 +227,7 @@ impl Core {
     fn protocol(&mut self, from: Peer, packet: &Packet, payload: &[u8]) -> Option<()> {
         let view = View(packet.words());
         match packet.kind {
-            Kind::Eager | Kind::Offer | Kind::Advance => {
+            Kind::Eager | Kind::Offer | Kind::Advance | Kind::Failed => {
                 let unexpected = unexpected(from, packet, payload)?;
                 self.arrived(envelope(view), unexpected);
             }
@@ -267,7 +271,7 @@ impl Core {
     }
 
     /// A message whose payload is not in the packet, or whose sender wants to hear.
-    fn arrived(&mut self, envelope: Envelope, unexpected: Unexpected) {
+    pub fn arrived(&mut self, envelope: Envelope, unexpected: Unexpected) {
         match self.matching.arrive(envelope) {
             Some(posted) => self.join(posted.slot, envelope, unexpected),
             None => self.store(envelope, unexpected),

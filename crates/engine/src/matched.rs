@@ -43,6 +43,8 @@ pub(crate) enum Payload {
     Kept {
         bytes: u64,
     },
+    /// There are none: the sender's operation failed, and its maker knows why by this number.
+    Failed(u8),
     /// In the buffer of a send of this process.
     Own {
         slot: u32,
@@ -69,6 +71,7 @@ impl Payload {
     pub fn bytes(&self) -> u64 {
         match self {
             Payload::Short { length, .. } => u64::from(*length),
+            Payload::Failed(_) => 0,
             Payload::Stored(bytes) => bytes.len() as u64,
             Payload::Offered { bytes, .. }
             | Payload::Kept { bytes }

@@ -19,6 +19,19 @@ impl Core {
             source: cells.source,
             tag: cells.tag,
         };
+        if cells.has(flag::FAILED) {
+            let payload = Payload::Failed(cells.extra().failure);
+            self.arrived(
+                envelope,
+                Unexpected {
+                    payload,
+                    peer: me,
+                    synchronous: false,
+                    cookie,
+                },
+            );
+            return self.complete(send);
+        }
         if let Some(posted) = self.matching.arrive(envelope) {
             let receive = self.cells(posted.slot);
             receive.outcome = Outcome::received(

@@ -50,6 +50,18 @@ impl Cells {
         self.posted = None;
         self.outcome = Outcome::default();
     }
+
+    #[inline(always)]
+    fn begin_send(&mut self, message: Outgoing) {
+        self.reset(Role::Send, message.lane, message.memory);
+        if message.synchronous {
+            self.flags |= flag::SYNCHRONOUS;
+        }
+        self.peer = message.peer;
+        self.context = message.context;
+        self.source = message.source as i32;
+        self.tag = message.tag as i32;
+    }
 }
 
 impl<E: Endpoint> State<E> {
@@ -116,15 +128,18 @@ impl<F: Fabric> Engine<F> {
         state: Option<Guard<'a, State<F::Endpoint>>>,
         message: Outgoing,
     ) -> Result<RequestId, Exhausted> {
-        self.start(lane, state, |cells| {
-            cells.reset(Role::Send, message.lane, message.memory);
-            if message.synchronous {
-                cells.flags |= flag::SYNCHRONOUS;
-            }
-            cells.peer = message.peer;
-            cells.context = message.context;
-            cells.source = message.source as i32;
-            cells.tag = message.tag as i32;
+        self.start(lane, state, |cells| cells.begin_send(message))
+    }
+
+    /// Sends that its maker failed, in place of a message: the receive that matches fails by this number.
+    #[cold]
+    pub fn send_failure(&self, message: Outgoing, number: u8) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(message.lane);
+        self.start(lane, lane.enter(), |cells| {
+            cells.begin_send(message);
+            cells.flags = flag::FAILED;
+            (cells.bytes, cells.layout) = (0, None);
+            cells.extra().failure = number;
         })
     }
 

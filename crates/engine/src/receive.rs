@@ -9,6 +9,7 @@ use weft_wire::Kind;
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
 use crate::slot::{Outcome, Role, Slot};
+use crate::status::Failure;
 
 impl<E: Endpoint> State<E> {
     /// Starts a request that the lane has just been given.
@@ -65,7 +66,7 @@ impl<E: Endpoint> State<E> {
             .accept(peer, offer, bytes as usize, target, cookie)
             .is_err()
         {
-            self.core.fail(slot, crate::status::Failure::PeerLost);
+            self.core.fail(slot, Failure::PeerLost);
         }
     }
 }
@@ -135,6 +136,7 @@ impl Core {
         match payload {
             Payload::Short { bytes, .. } => self.fill(slot, &bytes[..taken]),
             Payload::Stored(bytes) => self.fill(slot, &bytes[..taken]),
+            Payload::Failed(number) => self.fail(slot, Failure::Operation(number)),
             Payload::Own { slot: send, .. } => self.copy_own(send, slot, taken),
             Payload::Offered { bytes, offer } => self.take_up(slot, offer, bytes),
             Payload::Kept { .. } => self.ask_for(slot, cookie),

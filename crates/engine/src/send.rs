@@ -1,7 +1,9 @@
 //! Starting a send: eager, offered, or announced to a peer that asked for no more payload.
 
 use weft_transport::{Endpoint, Header, Peer, Refused};
-use weft_wire::{ADVANCE_BYTES, Body, COOKIE_BYTES, Kind, OFFER_BYTES, Packet, SYNCHRONOUS};
+use weft_wire::{
+    ADVANCE_BYTES, Body, COOKIE_BYTES, FAILED_BYTES, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
+};
 
 use crate::lane::State;
 use crate::outbound::Control;
@@ -71,21 +73,13 @@ impl<E: Endpoint> State<E> {
     }
 
     fn transmit_eager(&mut self, slot: u32) -> Result<(), Refused> {
-        let cookie = self.core.slots.id(slot).bits();
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
-        let (peer, synchronous) = (cells.peer, cells.has(flag::SYNCHRONOUS));
-        let header = envelope(cells, Kind::Eager);
-        if synchronous {
-            let bytes = cells.bytes + COOKIE_BYTES;
-            endpoint.send_with(peer, header, bytes, true, |out| {
-                Body([cookie]).put(&mut out[..COOKIE_BYTES]);
-                cells.read(0, &mut out[COOKIE_BYTES..]);
-            })?;
-            core.tally.eager += 1;
-            core.announce(slot, 1);
-            return Ok(());
+        let peer = cells.peer;
+        if cells.has(flag::SYNCHRONOUS | flag::FAILED) {
+            return self.transmit_unusual(slot);
         }
+        let header = envelope(cells, Kind::Eager);
         match cells.contiguous() {
             Some(payload) => endpoint.send(peer, header, payload, true)?,
             None => {
@@ -94,6 +88,31 @@ impl<E: Endpoint> State<E> {
         }
         core.tally.eager += 1;
         core.complete(slot);
+        Ok(())
+    }
+
+    /// A short message whose sender waits for the match, or a failure in place of one.
+    fn transmit_unusual(&mut self, slot: u32) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot).bits();
+        let State { endpoint, core } = self;
+        let cells = core.cells(slot);
+        let peer = cells.peer;
+        if cells.has(flag::FAILED) {
+            let header = envelope(cells, Kind::Failed);
+            let mut body = [0; FAILED_BYTES];
+            Body([cells.extra().failure.into()]).put(&mut body);
+            endpoint.send(peer, header, &body, false)?;
+            core.complete(slot);
+            return Ok(());
+        }
+        let header = envelope(cells, Kind::Eager);
+        let bytes = cells.bytes + COOKIE_BYTES;
+        endpoint.send_with(peer, header, bytes, true, |out| {
+            Body([cookie]).put(&mut out[..COOKIE_BYTES]);
+            cells.read(0, &mut out[COOKIE_BYTES..]);
+        })?;
+        core.tally.eager += 1;
+        core.announce(slot, 1);
         Ok(())
     }
 

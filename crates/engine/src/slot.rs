@@ -76,6 +76,8 @@ pub(crate) mod flag {
     pub const QUEUED: u8 = 16;
     /// `waiter` is set.
     pub const AWAITED: u8 = 32;
+    /// Sends no data, but that its maker failed: `Extra::failure` says why.
+    pub const FAILED: u8 = 64;
 }
 
 /// The outcome, as in `MPI_Status`.
@@ -119,6 +121,8 @@ pub(crate) struct Extra {
     pub offer: Option<Offer>,
     /// The receiver's cookie, to be put before the data.
     pub remote: u64,
+    /// The number that a send with [`flag::FAILED`] tells.
+    pub failure: u8,
     /// What a matched probe took out.
     pub extracted: Option<Extracted>,
     /// Who waits besides the first (`waiter.rs`).

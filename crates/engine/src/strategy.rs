@@ -117,5 +117,5 @@ impl<E: Endpoint> State<E> {
 }
 
 fn is_small(cells: &Cells) -> bool {
-    cells.bytes <= SMALL_BYTES && !cells.has(flag::SYNCHRONOUS)
+    cells.bytes <= SMALL_BYTES && !cells.has(flag::SYNCHRONOUS | flag::FAILED)
 }

@@ -6,6 +6,8 @@ pub const COOKIE_BYTES: usize = 8;
 pub const ADVANCE_BYTES: usize = 16;
 /// Bytes of a `Clear` payload: the sender's cookie, the receiver's.
 pub const CLEAR_BYTES: usize = 16;
+/// Bytes of a `Failed` payload: the number.
+pub const FAILED_BYTES: usize = 8;
 /// Bytes of an `Offer` payload: cookie, length, the transport's four words.
 pub const OFFER_BYTES: usize = 48;
 

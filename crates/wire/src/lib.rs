@@ -15,7 +15,7 @@ mod body;
 mod tests;
 
 pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
-pub use body::{ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, OFFER_BYTES};
+pub use body::{ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, FAILED_BYTES, OFFER_BYTES};
 
 /// What a packet is. The number is on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Kind {
     Cancelled = 8,
     /// Several eager messages, one behind the other.
     Aggregate = 9,
+    /// In place of a message: its sender's operation failed. The number that says why.
+    Failed = 10,
 }
 
 /// Flag of `Eager` and `Offer`: the sender waits to hear of the match.
@@ -97,6 +99,7 @@ impl View {
             7 => Kind::Cancel,
             8 => Kind::Cancelled,
             9 => Kind::Aggregate,
+            10 => Kind::Failed,
             _ => return None,
         })
     }

@@ -2,8 +2,8 @@
 
 use weft_transport::loopback::Network;
 
-use super::{CONTEXT, engines, settle};
-use crate::{Failure, RequestId, UNEXPECTED_BYTES, Wanted};
+use super::{CONTEXT, engines, memory, settle};
+use crate::{Failure, Outgoing, RequestId, UNEXPECTED_BYTES, Wanted};
 
 const LIMIT: usize = 1000;
 /// Empty, inline, stored, the eager limit's neighbours, offered.
@@ -74,6 +74,62 @@ fn longer_messages_are_truncated() {
                 (Some(Failure::Truncated), bytes as u64 - 1)
             );
             assert_eq!(got[..], data[..bytes - 1]);
+        }
+    }
+}
+
+/// In place of a message, posted receive or not, over a full way, and to oneself: in order, and only its own receive fails.
+#[test]
+fn a_failure_comes_in_the_place_of_a_message() {
+    for (to, posted_first) in [(0, false), (0, true), (1, false), (1, true)] {
+        let network = Network::new(13, 2, LIMIT);
+        let pair = engines(&network, 2);
+        let mut data: Vec<[u8; 3]> = (0..40).map(|i| [i; 3]).collect();
+        let mut got = vec![[0xffu8; 3]; data.len()];
+        let mut receive = |i: usize| pair[to as usize].receive_from(0, 7, &mut got[i]);
+        let early: Vec<_> = (0..40).filter(|_| posted_first).map(&mut receive).collect();
+        let is_failure = |i: usize| i % 5 == 4;
+        let mut send = |i: usize| match is_failure(i) {
+            false => pair[0].send_to(to, 7, &mut data[i], false),
+            true => {
+                let message = Outgoing {
+                    lane: 0,
+                    peer: to,
+                    context: CONTEXT,
+                    source: 0,
+                    tag: 7,
+                    memory: memory(&mut data[i]),
+                    synchronous: true,
+                };
+                pair[0].send_failure(message, 200 + i as u8).unwrap()
+            }
+        };
+        let sends: Vec<_> = (0..40).map(&mut send).collect();
+        let receives = match posted_first {
+            true => early,
+            false => (0..40).map(&mut receive).collect(),
+        };
+        for (i, &id) in receives.iter().enumerate() {
+            let status = settle(&pair, to as usize, id);
+            let number = Failure::Operation(200 + i as u8);
+            let expected = is_failure(i).then_some(number);
+            assert_eq!(
+                (status.failure, status.source, status.tag),
+                (expected, 0, 7)
+            );
+        }
+        for send in sends {
+            assert_eq!(settle(&pair, 0, send).failure, None);
+        }
+        for (i, got) in got.iter().enumerate() {
+            assert_eq!(
+                *got,
+                if is_failure(i) {
+                    [0xff; 3]
+                } else {
+                    [i as u8; 3]
+                }
+            );
         }
     }
 }
@@ -272,7 +328,7 @@ fn nonsense_ends_the_connection_not_the_process() {
     let mut raw = network.fabric(0, 2).endpoint(0);
     raw.send(1, Header([0xee, 0]), &[1, 2, 3], false).unwrap();
     assert_eq!(settle(&pair, 1, receive).failure, Some(Failure::PeerLost));
-    for kind in 2..=9 {
+    for kind in 2..=10 {
         let network = Network::new(1, 8, LIMIT);
         let pair = engines(&network, 2);
         let receive = pair[1].receive_from(0, 1, &mut got);
