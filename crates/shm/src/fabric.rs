@@ -73,7 +73,7 @@ impl Shm {
         assert!(rank < size && (1..=ERRANDS).contains(&lanes));
         let shape = Shape { size, lanes };
         let pid = std::process::id();
-        let start = process::start_of(pid).ok_or_else(|| {
+        let start = process::start_of(pid)?.ok_or_else(|| {
             io::Error::other("/proc is not there, by which processes find each other's memory")
         })?;
         process::allow_copies();

@@ -32,10 +32,13 @@ impl Neighbour {
         process::is_there(self.card.pid)
     }
 
-    /// Whether the process still runs.
+    /// Whether the process still runs. One that is there and of which no more can be found out does.
     pub fn is_alive(&self) -> bool {
-        process::is_there(self.card.pid)
-            && process::start_of(self.card.pid) == Some(self.card.start)
+        let is_same = || match process::start_of(self.card.pid) {
+            Ok(start) => start == Some(self.card.start),
+            Err(_) => true,
+        };
+        process::is_there(self.card.pid) && is_same()
     }
 }
 

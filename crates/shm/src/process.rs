@@ -14,9 +14,18 @@ pub fn random_key() -> io::Result<[u64; 2]> {
     }
 }
 
-/// When a process started, in clock ticks since boot; none if it is gone or only waits to be reaped.
-pub fn start_of(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// When a process started, in clock ticks since boot; none if it is gone or only waits to be reaped. An error if that cannot be
+/// found out: this process may have no descriptor left, for one.
+pub fn start_of(pid: u32) -> io::Result<Option<u64>> {
+    match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => Ok(start_in(&stat)),
+        // The second: it went while it was read.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn start_in(stat: &str) -> Option<u64> {
     // The name, in parentheses, may contain anything; after it come the state (field 3) and, as field 22,
     // the start time (proc_pid_stat(5)).
     let mut fields = stat[stat.rfind(')')? + 1..].split_ascii_whitespace();
@@ -47,14 +56,14 @@ mod tests {
     #[test]
     fn own_start_is_found() {
         let me = std::process::id();
-        assert!(start_of(me).is_some_and(|start| start > 0));
+        assert!(start_of(me).unwrap().is_some_and(|start| start > 0));
         assert!(is_there(me));
-        assert_eq!(start_of(me), start_of(me));
+        assert_eq!(start_of(me).unwrap(), start_of(me).unwrap());
     }
 
     #[test]
     fn no_process_has_no_start() {
-        assert_eq!(start_of(u32::MAX >> 1), None);
+        assert_eq!(start_of(u32::MAX >> 1).unwrap(), None);
         assert!(!is_there(u32::MAX >> 1));
     }
 
