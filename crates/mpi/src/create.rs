@@ -5,7 +5,7 @@ use crate::comm::{Comm, CommId, register};
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::group::{Group, GroupId};
-use crate::hints;
+use crate::hints::{self, Hints};
 use crate::info::InfoId;
 use crate::intercomm;
 use crate::process::process;
@@ -19,11 +19,16 @@ pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
         .agree(|pair| largest(&peers, comm.next_operation(), pair))
 }
 
-/// A communicator of the same processes, whose messages spread by what all of them promise.
-fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
+/// The same, and by what that communicator's messages spread.
+pub(crate) fn agreed(comm: &Comm, promised: Spread) -> Result<(u32, Spread)> {
     let peers = Peers::all(comm);
     let largest = |words| largest(&peers, comm.next_operation(), words);
-    let (number, spread) = promised.agree(&process().contexts, largest)?;
+    promised.agree(&process().contexts, largest)
+}
+
+/// A communicator of the same processes, whose messages spread by what all of them promise.
+fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
+    let (number, spread) = agreed(comm, promised)?;
     let copy = child(comm, number, comm.group().clone());
     copy.set_spread(spread);
     Ok(copy)
@@ -74,6 +79,16 @@ pub fn dup(comm: CommId, info: Option<InfoId>) -> Result<CommId> {
 
 /// `MPI_Comm_split`: no communicator for the colour `MPI_UNDEFINED` (none).
 pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId>> {
+    split_with(comm, color, key, Hints::default())
+}
+
+/// The same, with hints for the new communicator.
+pub(crate) fn split_with(
+    comm: CommId,
+    color: Option<i32>,
+    key: i32,
+    hints: Hints,
+) -> Result<Option<CommId>> {
     if let Some(color) = color.filter(|&color| color < 0) {
         return Err(argument(
             Class::Arg,
@@ -82,17 +97,28 @@ pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId
         ));
     }
     let comm = crate::comm::share(comm)?;
+    let promised = color.map_or(Spread::EVERYTHING, |_| hints.promised());
     let color = color.map_or(-1, i64::from);
-    if comm.sides().is_some() {
-        let part = intercomm::split(&comm, color, i64::from(key))?;
-        return part.map(|part| register(inherit(&comm, part))).transpose();
-    }
-    let number = number_for_all(&comm)?;
-    let all = gather_words(&comm, [color, i64::from(key)]);
-    let Some(all) = all.ok().filter(|_| color >= 0) else {
+    let made = match comm.sides() {
+        None => split_intra(&comm, color, key, promised)?,
+        Some(_) => intercomm::split(&comm, [color, i64::from(key)], promised)?
+            .map(|part| inherit(&comm, part)),
+    };
+    let hinted = |made: Comm| {
+        made.set_hints(hints);
+        register(made)
+    };
+    made.map(hinted).transpose()
+}
+
+fn split_intra(comm: &Comm, color: i64, key: i32, promised: Spread) -> Result<Option<Comm>> {
+    let (number, spread) = agreed(comm, promised)?;
+    let all = gather_words(comm, [color, i64::from(key)]);
+    let all = all.inspect_err(|_| process().contexts.release(number))?;
+    if color < 0 {
         process().contexts.release(number);
         return Ok(None);
-    };
+    }
     let mut members: Vec<(i64, u32)> = all
         .iter()
         .zip(0..)
@@ -101,7 +127,9 @@ pub fn split(comm: CommId, color: Option<i32>, key: i32) -> Result<Option<CommId
         .collect();
     members.sort();
     let group = comm.group().part(members.into_iter().map(|(_, rank)| rank));
-    derived(&comm, number, group).map(Some)
+    let made = child(comm, number, group);
+    made.set_spread(spread);
+    Ok(Some(made))
 }
 
 /// The ranks in `comm` of a group's processes.

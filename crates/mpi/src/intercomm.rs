@@ -157,7 +157,7 @@ fn of_color(group: &Group, pairs: &[[i64; 2]], color: i64) -> Group {
 }
 
 /// As `MPI_Comm_split`: those of one colour on both sides. No colour is -1.
-pub(crate) fn split(comm: &Comm, color: i64, key: i64) -> Result<Option<Comm>> {
+pub(crate) fn split(comm: &Comm, [color, key]: [i64; 2], promised: Spread) -> Result<Option<Comm>> {
     let bridge = Bridge::of(comm);
     let (local, remote) = comm.sides().expect("an inter-communicator");
     let own = gather_words(local, [color, key])?;
@@ -166,11 +166,7 @@ pub(crate) fn split(comm: &Comm, color: i64, key: i64) -> Result<Option<Comm>> {
     let group = of_color(local.group(), &own, color);
     let remote = of_color(remote, theirs, color);
     let has_both = color >= 0 && remote.size() > 0;
-    join(
-        &bridge,
-        has_both.then_some((group, remote)),
-        Spread::default(),
-    )
+    join(&bridge, has_both.then_some((group, remote)), promised)
 }
 
 /// What each process of `comm` gives, of both groups of an inter-communicator, the own one first.

@@ -4,10 +4,11 @@
 use std::ffi::CStr;
 
 use crate::comm::{Comm, CommId};
-use crate::create::split;
+use crate::create::split_with;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
 use crate::hardware::{self, Place, Resource};
+use crate::hints;
 use crate::info::{self, InfoId};
 use crate::intercomm::gather_words_of_both;
 use crate::session;
@@ -139,14 +140,14 @@ pub fn split_type(
     key: i32,
     info: Option<InfoId>,
 ) -> Result<Option<CommId>> {
-    info.map_or(Ok(()), info::check)?;
+    let hints = hints::of(info)?;
     let own = Wish::new(by, info)?;
     let shared = crate::comm::share(comm)?;
     let Some(level) = level(&wishes(&shared, own)?)? else {
         return Ok(None);
     };
     let color = i32::try_from(own.colors[level]).ok();
-    let made = split(comm, color.filter(|&color| color >= 0), key)?;
+    let made = split_with(comm, color.filter(|&color| color >= 0), key, hints)?;
     if by == SplitType::HardwareUnguided
         && made.is_some()
         && let Some(info) = info.filter(|&info| info != InfoId::ENV)

@@ -40,6 +40,12 @@ pub(crate) fn is_any(word: u32) -> bool {
 }
 
 impl Spread {
+    /// What a process promises that will have no part in it.
+    pub const EVERYTHING: Spread = Spread {
+        by_tag: true,
+        by_pair: true,
+    };
+
     pub fn mark(self, number: u32) -> u32 {
         let by_tag = if self.by_tag { BY_TAG } else { 0 };
         let by_pair = if self.by_pair { BY_PAIR } else { 0 };

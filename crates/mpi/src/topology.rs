@@ -15,10 +15,12 @@ pub use dist_graph::{Adjacent, DistGraph, Edges, Side, count as edges_of};
 pub use graph::{Graph, edge_count};
 
 use crate::comm::{Comm, CommId, register};
-use crate::create::{child, number_for_all};
+use crate::create::{agreed, child};
 use crate::error::handler::argument;
 use crate::error::{Class, Error, Result};
 use crate::group::Group;
+use crate::hints::{self, Hints};
+use crate::info::InfoId;
 use crate::intercomm::check_intra;
 use crate::process::process;
 
@@ -94,13 +96,20 @@ fn old(comm: CommId) -> Result<Arc<Comm>> {
 
 /// A communicator of a part of `comm`'s processes; `group` and its topology for those in it.
 fn make(comm: &Comm, part: Option<(Group, Topology)>) -> Result<Option<CommId>> {
-    let number = number_for_all(comm)?;
+    make_with(comm, part, Hints::default())
+}
+
+/// The same, with hints for the new communicator.
+fn make_with(comm: &Comm, part: Option<(Group, Topology)>, hints: Hints) -> Result<Option<CommId>> {
+    let (number, spread) = agreed(comm, hints.promised())?;
     let Some((group, topology)) = part else {
         process().contexts.release(number);
         return Ok(None);
     };
     let mut made = child(comm, number, group);
     made.set_topology(Arc::new(topology));
+    made.set_spread(spread);
+    made.set_hints(hints);
     register(made).map(Some)
 }
 
@@ -155,21 +164,27 @@ pub fn graph_map(comm: CommId, index: &[i32], edges: &[i32]) -> Result<i32> {
 }
 
 /// `MPI_Dist_graph_create_adjacent`: every process gives its own edges.
-pub fn dist_graph_create_adjacent(comm: CommId, adjacent: Adjacent<'_>) -> Result<CommId> {
+pub fn dist_graph_create_adjacent(
+    comm: CommId,
+    adjacent: Adjacent<'_>,
+    info: Option<InfoId>,
+) -> Result<CommId> {
+    let hints = hints::of(info)?;
     let comm = old(comm)?;
     let graph = DistGraph::adjacent(&comm, adjacent)?;
-    all_of(&comm, graph)
+    all_of(&comm, graph, hints)
 }
 
 /// `MPI_Dist_graph_create`: every process gives some edges, whosever they are.
-pub fn dist_graph_create(comm: CommId, edges: Edges<'_>) -> Result<CommId> {
+pub fn dist_graph_create(comm: CommId, edges: Edges<'_>, info: Option<InfoId>) -> Result<CommId> {
+    let hints = hints::of(info)?;
     let comm = old(comm)?;
     let graph = DistGraph::gathered(&comm, edges)?;
-    all_of(&comm, graph)
+    all_of(&comm, graph, hints)
 }
 
-fn all_of(comm: &Comm, graph: DistGraph) -> Result<CommId> {
+fn all_of(comm: &Comm, graph: DistGraph, hints: Hints) -> Result<CommId> {
     let part = (comm.group().clone(), Topology::DistGraph(graph));
-    let made = make(comm, Some(part))?;
+    let made = make_with(comm, Some(part), hints)?;
     Ok(made.expect("every process is in the graph"))
 }

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use weft_abi::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use weft_abi_macros::mpi;
 use weft_mpi::topology::{self, Adjacent, Edges, Side, dist_graph};
-use weft_mpi::{Class, CommId, InfoId, comm, info};
+use weft_mpi::{Class, CommId, InfoId, comm};
 
 use super::store;
 use crate::argument::Length;
@@ -43,14 +43,14 @@ fn dist_graph_create_adjacent(
     _reorder: bool,
     comm_dist_graph: Out<CommId>,
 ) -> Result<()> {
-    info.map_or(Ok(()), info::check)?;
     let adjacent = Adjacent {
         sources: sources.slice(indegree)?,
         source_weights: weights(sourceweights, indegree.0)?,
         destinations: destinations.slice(outdegree)?,
         destination_weights: weights(destweights, outdegree.0)?,
     };
-    comm_dist_graph.set(topology::dist_graph_create_adjacent(comm_old, adjacent)?);
+    let made = topology::dist_graph_create_adjacent(comm_old, adjacent, info)?;
+    comm_dist_graph.set(made);
     Ok(())
 }
 
@@ -66,7 +66,6 @@ fn dist_graph_create(
     _reorder: bool,
     comm_dist_graph: Out<CommId>,
 ) -> Result<()> {
-    info.map_or(Ok(()), info::check)?;
     let degrees = degrees.slice(n)?;
     let count = topology::edges_of(degrees)?;
     let edges = Edges {
@@ -75,7 +74,7 @@ fn dist_graph_create(
         destinations: destinations.slice(Length(count))?,
         weights: self::weights(weights, count)?,
     };
-    comm_dist_graph.set(topology::dist_graph_create(comm_old, edges)?);
+    comm_dist_graph.set(topology::dist_graph_create(comm_old, edges, info)?);
     Ok(())
 }
 
