@@ -71,6 +71,14 @@ pub fn latest64(word: &AtomicU64) -> u64 {
     word.fetch_or(0, Ordering::SeqCst)
 }
 
+/// A model of all that three preemptions can do: many models do not end without a bound.
+#[cfg(all(test, loom))]
+pub fn bounded(model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(model);
+}
+
 /// Begins to fetch a line that will be written soon. A hint: any address will do.
 #[inline]
 pub fn prefetch_to_write<T>(address: *const T) {

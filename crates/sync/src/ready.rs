@@ -160,7 +160,7 @@ mod tests {
 mod models {
     use super::*;
     use crate::Parker;
-    use crate::primitive::Plain;
+    use crate::primitive::{Plain, bounded};
     use loom::sync::Arc;
     use loom::thread;
 
@@ -223,9 +223,7 @@ mod models {
     /// Two bring news and run what is listed, as all do that make progress: in the end both were seen, by one at a time.
     #[test]
     fn all_news_are_seen_by_one_runner_at_a_time() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
+        bounded(|| {
             let shared = Shared::new(Turn(AtomicU32::new(0)));
             let other = {
                 let shared = shared.clone();
@@ -245,9 +243,7 @@ mod models {
     /// The maker's first run meets news: it comes to rest only if it has seen them.
     #[test]
     fn news_during_the_first_run_are_seen() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
+        bounded(|| {
             let shared = Shared::new(Turn::running());
             let others = [0, 1].map(|which| {
                 let shared = shared.clone();
@@ -267,9 +263,7 @@ mod models {
     /// A sleeper that nobody rings for would be found as a deadlock.
     #[test]
     fn the_sleeper_is_rung_for() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
+        bounded(|| {
             let shared = Shared::new(Turn(AtomicU32::new(0)));
             let other = {
                 let shared = shared.clone();

@@ -199,6 +199,7 @@ mod tests {
 mod models {
     use super::*;
     use crate::Section;
+    use crate::primitive::bounded;
     use loom::sync::Arc;
 
     struct Lane {
@@ -261,9 +262,7 @@ mod models {
     /// What one thread hands in comes out in its order.
     #[test]
     fn order_of_each_thread() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| {
+        bounded(|| {
             let lane = Arc::new(Lane::new(4));
             let other = {
                 let lane = lane.clone();

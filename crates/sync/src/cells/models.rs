@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Parker;
+use crate::primitive::bounded;
 use loom::sync::Arc;
 use loom::thread;
 
@@ -123,9 +124,7 @@ fn memory_passes_with_messages() {
 }
 
 fn model(count: usize, messages: u64) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(move || {
+    bounded(move || {
         let ring = Ring::new(count);
         // SAFETY: the ring outlives the producer; there is one.
         let producer = unsafe { Producer::new(ring.parts()) };
