@@ -4,10 +4,10 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_INFO_KEY;
 use weft_abi_macros::mpi;
-use weft_mpi::{InfoId, info};
+use weft_mpi::{Class, InfoId, info};
 
 use crate::argument::{Length, Strings};
-use crate::entry::Result;
+use crate::entry::{Error, Result};
 use crate::handle::InOut;
 use crate::output::{InOutInt, Out, OutString};
 
@@ -74,6 +74,10 @@ fn info_get_string(
         return Ok(());
     };
     let room = buflen.get();
+    if room < 0 {
+        let text = format!("buflen: {room} is negative");
+        return Err(Error::new(Class::Arg, text));
+    }
     if let Some(value) = value
         && room > 0
     {
