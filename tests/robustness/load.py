@@ -37,6 +37,10 @@ def descriptors(site):
     site.mpirun(2, site.program("leftovers")).ok("leftovers")
 
 
+def arenas(site, communicators, ranks):
+    site.mpirun(ranks, site.program("arenas"), communicators, timeout=60 + communicators // 1000).ok("arenas")
+
+
 def cases(site):
     messages = 10_000_000 if site.full else 300_000
     for mode in ("outside", "inside"):
@@ -46,5 +50,9 @@ def cases(site):
         yield f"a second in {call} costs at most {IDLE_LIMIT_MS} ms", lambda call=call: idle(site, call)
     for ranks, largest in ((16, 1 << 20), (64, 1 << 16)):
         yield f"{ranks} ranks", lambda ranks=ranks, largest=largest: many_ranks(site, ranks, largest)
+    communicators = 1 << 20 if site.full else 4096
+    for ranks in (2, 4):
+        what = f"{communicators} communicators that share memory, in turn, {ranks} ranks"
+        yield what, lambda ranks=ranks: arenas(site, communicators // (ranks // 2), ranks)
     yield f"{CYCLES} jobs in a row leave nothing", lambda: start_and_stop(site)
     yield "descriptors and threads after MPI_Finalize", lambda: descriptors(site)
