@@ -1,7 +1,10 @@
 """A rank or the launcher is killed at a random moment: the job ends, and nothing of it stays."""
 
+import functools
+import itertools
 import os
 import random
+import re
 import signal
 import time
 
@@ -72,15 +75,38 @@ AWAITED = (
 
 
 def kill_awaited(site, operation):
-    """The others come out of an operation in which they wait for the dead one, who waits for it itself with an error."""
+    """The others come out of an operation in which they wait for the dead one, or for who does, with an error."""
     job = site.start([site.mpiexec, "-n", 3, site.program("bereaved"), operation])
     result = job.finish(END_SECONDS)
     require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
     for rank in (0, 2):
-        said = f"ok bereaved {operation} {rank}" in result.output
-        require(said, f"rank {rank} did not come out of it:\n{result.output}")
-    told = any(f"ok bereaved {operation} {rank} error" in result.output for rank in (0, 2))
-    require(told, f"nobody got the error:\n{result.output}")
+        said = f"ok bereaved {operation} {rank}\n" in result.output
+        require(said, f"rank {rank} did not come out of it with the error:\n{result.output}")
+
+
+def survive(site, ranks, size, form, choose, rounds, numbers=range(3, 100)):
+    """Whatever the last rank is killed in, each of the others has the right results or the error, and some have the error."""
+    program = site.program("survivors")
+    for _ in range(rounds):
+        number, delay_us = choose.choice(numbers), choose.randrange(0, 2000 if size > 1000 else 60)
+        command = [site.mpiexec, "-n", ranks, program, form, size, number, delay_us]
+        result = site.start(command).finish(4 * END_SECONDS)
+        where = " ".join(str(word) for word in command[1:])
+        require(result.code == 128 + signal.SIGKILL, f"{where}: exit code {result.code}, not 137:\n{result.output}")
+        errors = [re.search(f"ok survivors {rank} errors (\\d+)", result.output) for rank in range(ranks - 1)]
+        require(all(errors), f"{where}: not all survivors came through:\n{result.output}")
+        require(any(int(found[1]) > 0 for found in errors), f"{where}: nobody got an error:\n{result.output}")
+
+
+def survive_making(site, seed):
+    """The memory that ranks share is made in the eighth blocking operation of a communicator."""
+    choose = random.Random(seed)
+    for ranks in (2, 4, 5):
+        for _ in range(20 if site.full else 4):
+            survive(site, ranks, 16, "board", choose, 1, numbers=range(7, 9))
+
+
+FORMS = "messages board nonblocking persistent inter".split()
 
 
 def interrupt(site):
@@ -108,4 +134,12 @@ def cases(site):
     yield "kill -9 of who has a window's lock", lambda: kill_lock_holder(site)
     for operation in AWAITED:
         yield f"kill -9 of who is waited for: {operation}", lambda operation=operation: kill_awaited(site, operation)
+    times = 20 if site.full else 1
+    for form, ranks, size in itertools.product(FORMS, (2, 4, 5), (16, 1 << 20)):
+        if size > 16 and ranks != 4 and not site.full:
+            continue
+        choose = random.Random(f"{seed} {form} {ranks} {size}")
+        case = functools.partial(survive, site, ranks, size, form, choose, times)
+        yield f"survivors of {form}, {ranks} ranks, {size} bytes, {times} times, seed {seed}", case
+    yield "survivors of the operation that makes what is shared", lambda: survive_making(site, seed)
     yield "SIGINT and SIGTERM to mpiexec", lambda: interrupt(site)

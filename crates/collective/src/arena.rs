@@ -21,19 +21,23 @@ pub trait Arena<E> {
     /// Whether every rank may copy from every other's memory.
     fn copies(&self) -> bool;
 
-    /// Ready when the need is met, or when it never will be: then an error. While it is pending the operation waits for
+    /// Ready when the need is met, or when it never will be: then an error, and the board is given up. While it is pending the operation waits for
     /// it, and whoever drives the operation learns it here.
     fn look(&self, need: Need) -> Poll<Result<(), E>>;
 
     /// Wakes the ranks that sleep.
     fn wake(&self);
 
-    /// Copies from an address in a rank's memory.
+    /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
+    /// rank may be out of its call, and its memory something else. After an error the board is given up.
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), E>;
 }
 
 /// An operation's steps on the board. What returns none has found that a rank it waits for is gone: the channel has the
-/// error, and the operation ends there, as it then does on all ranks.
+/// error, and the operation ends there. This rank posts nothing on the board any more, so that what others read there was
+/// always right: they have all that they need, or find the board given up. Nor does it wait for them, who may still read its
+/// memory while its caller writes to it: that a copy from another's memory was right is known when the board was not given
+/// up after it.
 pub(crate) struct Steps<'c, 'a, P: PointToPoint> {
     channel: &'c Channel<'a, P>,
     arena: &'c dyn Arena<P::Error>,
@@ -73,9 +77,16 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
             return Some(());
         }
         let outcome = poll_fn(|_| self.arena.look(need)).await;
-        let is_met = outcome.is_ok();
+        self.unless_failed(outcome)
+    }
+
+    fn unless_failed(&self, outcome: Result<(), P::Error>) -> Option<()> {
+        let is_right = outcome.is_ok();
+        if !is_right {
+            self.board.end();
+        }
         self.channel.keep(outcome);
-        is_met.then_some(())
+        is_right.then_some(())
     }
 
     /// Enters the next step, in which this rank posts `bytes`.
@@ -162,9 +173,9 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         Some(word)
     }
 
-    /// Copies from a rank's memory. That it failed is the channel's to keep.
-    pub fn read(&self, rank: usize, address: u64, into: &Memory) {
-        self.channel.keep(self.arena.read(rank, address, into));
+    /// Copies from a rank's memory.
+    pub fn read(&self, rank: usize, address: u64, into: &Memory) -> Option<()> {
+        self.unless_failed(self.arena.read(rank, address, into))
     }
 
     /// Copies from each other rank's memory the block that is its own in `blocks`. All have posted where blocks of that
@@ -176,7 +187,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
             let block = blocks.block(rank);
             let packed = Packed::room_for(&block);
             let theirs = address.wrapping_add((index * block.bytes) as u64);
-            self.read(rank, theirs, &packed.memory());
+            self.read(rank, theirs, &packed.memory())?;
             packed.unpack(&block);
         }
         Some(())
@@ -253,7 +264,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
     }
 
     /// Combines these elements of all operands, from the last rank down, and packs the result.
-    pub fn combine(&self, elements: Range<usize>, result: &Memory) {
+    pub fn combine(&self, elements: Range<usize>, result: &Memory) -> Option<()> {
         let (reduction, size) = (self.reduction, self.reduction.element_bytes());
         let longest = PIECE / size;
         let room = reduction.share(0..longest.min(reduction.count()));
@@ -272,7 +283,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                     operand = reduction.input().part(at..at + piece.len());
                 } else {
                     let theirs = self.operands[rank].wrapping_add((at * size) as u64);
-                    self.steps.read(rank, theirs, &staged);
+                    self.steps.read(rank, theirs, &staged)?;
                     operand = reduction.unpacked(&staged, operand);
                 }
                 match is_first {
@@ -285,5 +296,6 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                 &result.part(piece.start * size, piece.len() * size),
             );
         }
+        Some(())
     }
 }

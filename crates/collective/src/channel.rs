@@ -5,6 +5,7 @@ use crate::arena::{Arena, LARGEST_ELEMENT};
 use crate::select::{Call, Sharing};
 use std::cell::Cell;
 use std::future::poll_fn;
+use std::num::NonZeroU8;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use weft_transport::Memory;
@@ -24,6 +25,17 @@ pub trait PointToPoint {
     /// Starts a send of `memory`. Never blocks.
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
 
+    /// As [`send`](Self::send), of no data: the receive that it meets fails, with an error of this mark.
+    fn send_failure(
+        &self,
+        to: usize,
+        tag: u32,
+        mark: NonZeroU8,
+    ) -> Result<Self::Request, Self::Error>;
+
+    /// What others are told of an error.
+    fn mark(error: &Self::Error) -> NonZeroU8;
+
     /// Starts a receive into `memory`. Never blocks. A shorter message is no error, a longer one is.
     fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
 
@@ -37,11 +49,27 @@ pub trait PointToPoint {
     }
 }
 
+/// What went wrong with one operation at this rank, whichever of its channels it was on.
+pub struct Outcome<E> {
+    failure: Cell<Option<E>>,
+    /// Of the first failure; stays when the failure is taken.
+    mark: Cell<Option<NonZeroU8>>,
+}
+
+impl<E> Default for Outcome<E> {
+    fn default() -> Outcome<E> {
+        Outcome {
+            failure: Cell::new(None),
+            mark: Cell::new(None),
+        }
+    }
+}
+
 /// One collective operation's use of the messages: its tag, what it waits for and what went wrong.
 pub struct Channel<'a, P: PointToPoint> {
     peers: &'a P,
     tag: u32,
-    failure: Cell<Option<P::Error>>,
+    outcome: &'a Outcome<P::Error>,
 }
 
 /// How many requests an operation has under way at once.
@@ -52,11 +80,11 @@ pub(crate) const ROUNDS: usize = 32;
 
 impl<'a, P: PointToPoint> Channel<'a, P> {
     /// Operations that may be under way at the same time have different tags.
-    pub fn new(peers: &'a P, tag: u32) -> Channel<'a, P> {
+    pub fn new(peers: &'a P, tag: u32, outcome: &'a Outcome<P::Error>) -> Channel<'a, P> {
         Channel {
             peers,
             tag,
-            failure: Cell::new(None),
+            outcome,
         }
     }
 
@@ -105,9 +133,13 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         (self.rank() + self.size() - distance) % self.size()
     }
 
-    /// Starts a send. No request if that failed, which [`finish`](Self::finish) reports.
+    /// Starts a send. No request if that failed, which [`finish`](Self::finish) reports. Once something has failed here,
+    /// what is sent is that.
     pub(crate) fn send(&self, to: usize, memory: Memory) -> Option<P::Request> {
-        self.started(self.peers.send(to, self.tag, memory))
+        self.started(match self.outcome.mark.get() {
+            None => self.peers.send(to, self.tag, memory),
+            Some(mark) => self.peers.send_failure(to, self.tag, mark),
+        })
     }
 
     /// Starts a receive. No request if that failed, which [`finish`](Self::finish) reports.
@@ -124,9 +156,12 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         outcome.err().into_iter().for_each(|error| self.fail(error));
     }
 
+    #[cold]
     fn fail(&self, error: P::Error) {
-        let first = self.failure.take().unwrap_or(error);
-        self.failure.set(Some(first));
+        let Outcome { failure, mark } = self.outcome;
+        mark.set(mark.get().or_else(|| Some(P::mark(&error))));
+        let first = failure.take().unwrap_or(error);
+        failure.set(Some(first));
     }
 
     pub(crate) async fn wait(&self, request: Option<P::Request>) {
@@ -173,7 +208,7 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
 
     /// The operation's result, once all its requests have completed.
     pub(crate) fn finish(&self) -> Result<(), P::Error> {
-        self.failure.take().map_or(Ok(()), Err)
+        self.outcome.failure.take().map_or(Ok(()), Err)
     }
 }
 

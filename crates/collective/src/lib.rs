@@ -9,7 +9,12 @@
 //! # Rules
 //! 1. A future is driven to completion, not dropped before: messages under way refer to its memory.
 //! 2. An error does not stop an operation. It is kept, the rest of the messages goes its way, so that no
-//!    other rank is left waiting and no request outlives the call, and the first error is the result.
+//!    other rank is left waiting and no request outlives the call, and the first error is the result. But what a
+//!    rank sends from then on is no data: it is a mark, which fails the receive that it meets, and so on. Data leave a
+//!    rank only while all that came to it was right. So each rank of an operation in which something goes wrong, the
+//!    death of a rank say, has either the whole right result or an error; none waits for ever for one that lives.
+//!    On a board there are no marks: a rank whose part failed gives the board up and posts nothing on it ever again,
+//!    and who waits there for what does not come has the error (`arena.rs`).
 //! 3. All ranks of a call choose the same algorithm, from what all of them know: the packed bytes, the
 //!    number of ranks, and [`PointToPoint::oversubscribed`], which must be the same on all of them.
 //! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
@@ -63,7 +68,7 @@ pub use alltoall::{alltoall, alltoallv};
 pub use arena::Arena;
 pub use barrier::barrier;
 pub use bcast::bcast;
-pub use channel::{Channel, PointToPoint, run_blocking};
+pub use channel::{Channel, Outcome, PointToPoint, run_blocking};
 pub use gather::{gather, gatherv};
 pub use memory::{
     Blocks, Combine, Counts, Mixed, MixedBlock, PredefinedOp, Reduction, Uniform, Varying,

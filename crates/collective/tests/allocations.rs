@@ -2,8 +2,10 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::num::NonZeroU8;
 use weft_collective::{
-    Channel, PointToPoint, PredefinedOp, Reduction, allreduce, barrier, bcast, reduce, run_blocking,
+    Channel, Outcome, PointToPoint, PredefinedOp, Reduction, allreduce, barrier, bcast, reduce,
+    run_blocking,
 };
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_transport::Memory;
@@ -57,6 +59,14 @@ impl PointToPoint for Alone {
         Ok(0)
     }
 
+    fn send_failure(&self, _to: usize, _tag: u32, _mark: NonZeroU8) -> Result<u64, ()> {
+        unreachable!("nothing fails")
+    }
+
+    fn mark((): &()) -> NonZeroU8 {
+        NonZeroU8::MIN
+    }
+
     fn receive(&self, _from: usize, _tag: u32, _memory: Memory) -> Result<u64, ()> {
         Ok(1)
     }
@@ -70,7 +80,8 @@ fn short_operations(peers: &Alone) {
     let datatype = Datatype::from(Predefined::Double);
     let op = PredefinedOp::new(Op::Sum, Predefined::Double).unwrap();
     let (input, mut output) = (1f64, 0f64);
-    let channel = Channel::new(peers, 0);
+    let outcome = Outcome::default();
+    let channel = Channel::new(peers, 0, &outcome);
     let source = Some((&raw const input).cast());
     let target = (&raw mut output).cast();
     // SAFETY: the buffers outlive the operations, and the operation is for the type.

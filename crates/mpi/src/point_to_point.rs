@@ -128,6 +128,28 @@ pub(crate) fn start_send(
     Ok(Request::engine(id))
 }
 
+/// Sends in place of a message that this process failed, by the number of the error's class.
+#[cold]
+pub(crate) fn start_failure(
+    comm: &Comm,
+    traffic: Traffic,
+    dest: u32,
+    tag: u32,
+    class: u8,
+) -> Result<Request> {
+    let message = Outgoing {
+        lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
+        peer: comm.peer(dest),
+        context: comm.context(traffic),
+        source: comm.rank(),
+        tag,
+        memory: Memory::contiguous(std::ptr::null_mut(), 0),
+        synchronous: false,
+    };
+    let id = process().engine.send_failure(message, class)?;
+    Ok(Request::engine(id))
+}
+
 /// Starts a receive of checked arguments; negative source or tag is any.
 #[inline(always)]
 pub(crate) fn start_receive(

@@ -186,7 +186,9 @@ impl Status {
                 "the message from rank {} with tag {} is longer than the receive buffer of {} bytes",
                 self.source, self.tag, self.bytes
             ),
-            Class::ProcAborted => "the process at the other end is lost".to_owned(),
+            Class::ProcAborted => {
+                "a process that this waits for is lost, or failed for that reason".to_owned()
+            }
             _ => "a nonblocking operation failed".to_owned(),
         };
         Error::new(self.class, message)

@@ -14,8 +14,11 @@
 //!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
 //!    own step is older waits for this one.
 //! 5. `broken` names, plus one, a rank that is gone and was still waited for. It is written once, by whoever finds it out;
-//!    from then on nothing is waited for.
+//!    from then on nothing is waited for. Who finds it written *ends* its use of the board: its steps go on far beyond those of
+//!    any other, so that it has room for nothing, posts nothing, and is waited for by nobody. What is posted is therefore
+//!    of the step that its readers are in, also when ranks come out of an operation at different places.
 //! 6. Other ranks may be hostile: a control word is compared and never followed; lengths and places are each rank's own.
+//! 7. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
 use std::cell::UnsafeCell;
@@ -63,7 +66,15 @@ pub struct Head {
     broken: AtomicU32,
     /// Ranks that use the board no more.
     left: AtomicU32,
+    /// 0 until it is decided, then [`USED`] or [`UNUSED`]. Written once, by any.
+    used: AtomicU32,
 }
+
+const USED: u32 = 1;
+const UNUSED: u32 = 2;
+
+/// The step of a rank that has ended its use of the board.
+const ENDED: u64 = 1 << 63;
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128 && size_of::<Head>() == 128);
@@ -185,6 +196,13 @@ impl Board {
 
     #[cold]
     fn find_room(&self, step: u64, needed: u64) -> Result<(), Need> {
+        if step >= ENDED {
+            return Err(Need {
+                rank: self.rank,
+                what: What::Entered,
+                step: u64::MAX,
+            });
+        }
         let mut least = step;
         for rank in 0..self.ranks {
             let entered = self.place(rank).entered.load(Ordering::Acquire);
@@ -270,6 +288,21 @@ impl Board {
     pub fn give_up(&self, rank: usize) {
         let broken = &self.head().broken;
         let _ = broken.compare_exchange(0, rank as u32 + 1, Ordering::SeqCst, Ordering::Relaxed);
+    }
+
+    /// Ends this rank's use of a board that is given up: whatever it does there from now on fails.
+    #[cold]
+    pub fn end(&self) {
+        self.step.fetch_or(ENDED, Ordering::Relaxed);
+    }
+
+    /// Whether the board is used, as the first to call this wants it.
+    pub fn decide(&self, wanted: bool) -> bool {
+        let (used, word) = (&self.head().used, if wanted { USED } else { UNUSED });
+        match used.compare_exchange(0, word, Ordering::SeqCst, Ordering::SeqCst) {
+            Ok(_) => wanted,
+            Err(decided) => decided == USED,
+        }
     }
 
     /// This rank uses the board no more. True if it is the last.
@@ -378,13 +411,51 @@ mod tests {
         assert!(!first.leave());
         assert!(second.leave());
     }
+
+    /// Also when all have ended, at different steps.
+    #[test]
+    fn who_has_ended_has_no_room_and_is_not_waited_for() {
+        let mut memory = memory(2);
+        let base = memory.as_mut_ptr().cast();
+        // SAFETY: the memory is long enough, and outlives the boards.
+        let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+        let step = first.enter();
+        first.publish(step);
+        first.give_up(1);
+        first.end();
+        for _ in 0..3 * CELLS {
+            let need = first.room(first.enter(), false).unwrap_err();
+            assert!(!first.is_met(need) && !second.is_met(need));
+        }
+        for _ in 0..3 * CELLS {
+            second.room(second.enter(), false).unwrap();
+        }
+        second.end();
+        for board in [&first, &second] {
+            let need = board.room(board.enter(), true).unwrap_err();
+            assert!(!first.is_met(need) && !second.is_met(need));
+        }
+    }
+
+    #[test]
+    fn the_first_decides_whether_the_board_is_used() {
+        for wanted in [false, true] {
+            let mut memory = memory(2);
+            let base = memory.as_mut_ptr().cast();
+            // SAFETY: the memory is long enough, and outlives the boards.
+            let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+            assert_eq!(second.decide(wanted), wanted);
+            assert_eq!(first.decide(!wanted), wanted);
+            assert_eq!(second.decide(wanted), wanted);
+        }
+    }
 }
 
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
     use crate::Parker;
-    use crate::primitive::{Plain, yield_now};
+    use crate::primitive::{Plain, bounded, yield_now};
     use loom::sync::Arc;
     use loom::thread;
 
@@ -412,6 +483,7 @@ mod models {
                     sleepers: AtomicU32::new(0),
                     broken: AtomicU32::new(0),
                     left: AtomicU32::new(0),
+                    used: AtomicU32::new(0),
                 },
                 places: (0..2).map(place).collect(),
                 payload: (0..2 * CELLS).map(|_| Plain::new(0)).collect(),
@@ -442,13 +514,6 @@ mod models {
                     .for_each(|rank| self.parkers[rank].unpark());
             }
         }
-    }
-
-    /// All that three preemptions can do; without a bound, the models do not end.
-    fn bounded(model: impl Fn() + Sync + Send + 'static) {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(model);
     }
 
     fn wait(memory: &Memory, board: &Board, need: Need) {

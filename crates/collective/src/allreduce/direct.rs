@@ -23,7 +23,7 @@ pub(super) async fn run<P: PointToPoint>(
 
     let step = steps.post_address(&from).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
-    direct.combine(slice(reduction.count(), rank, ranks), &part(rank));
+    direct.combine(slice(reduction.count(), rank, ranks), &part(rank))?;
     let step = steps.post_address(&whole).await?;
     let mut results = Vec::with_capacity(ranks);
     for from in 0..ranks {
@@ -33,7 +33,7 @@ pub(super) async fn run<P: PointToPoint>(
         let from = channel.after(distance);
         let offset = slice(reduction.count(), from, ranks).start * size;
         let theirs = results[from].wrapping_add(offset as u64);
-        steps.read(from, theirs, &part(from));
+        steps.read(from, theirs, &part(from))?;
     }
     output.unpack(&reduction.output().memory());
     steps.meet().await

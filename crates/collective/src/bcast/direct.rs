@@ -17,7 +17,7 @@ pub(super) async fn run<P: PointToPoint>(
     } else {
         let step = steps.listen();
         let address = steps.posted_address(step, root).await?;
-        steps.read(root, address, memory);
+        steps.read(root, address, memory)?;
         steps.announce().await.map(drop)
     }
 }

@@ -21,7 +21,7 @@ pub(super) async fn run<P: PointToPoint>(
     if rank != root {
         let scratch = Scratch::new(own.len() * size);
         let result = scratch.memory(own.len() * size);
-        direct.combine(own, &result);
+        direct.combine(own, &result)?;
         let step = steps.post_address(&result).await?;
         // Until all have combined they read this rank's operand, and then the root its result.
         steps.others_posted(step).await?;
@@ -34,7 +34,7 @@ pub(super) async fn run<P: PointToPoint>(
         let elements = slice(reduction.count(), rank, ranks);
         window(&whole, elements.start * size..elements.end * size)
     };
-    direct.combine(own, &part(root));
+    direct.combine(own, &part(root))?;
     let step = steps.post_address(&whole).await?;
     // In place, the others read what the results replace until they have combined.
     let mut results = Vec::with_capacity(ranks);
@@ -42,7 +42,7 @@ pub(super) async fn run<P: PointToPoint>(
         results.push(steps.posted_address(step, from).await?);
     }
     for from in (0..ranks).filter(|&from| from != root) {
-        steps.read(from, results[from], &part(from));
+        steps.read(from, results[from], &part(from))?;
     }
     output.unpack(&reduction.output().memory());
     steps.announce().await.map(drop)

@@ -17,13 +17,13 @@ pub(super) async fn run<P: PointToPoint>(
     let step = steps.post_address(&input.memory()).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
     if !reduction.is_in_place() {
-        direct.combine(own, &output);
+        direct.combine(own, &output)?;
         return steps.meet().await;
     }
     // What the result replaces is read until all have combined.
     let scratch = Scratch::new(output.bytes);
     let result = scratch.memory(output.bytes);
-    direct.combine(own, &result);
+    direct.combine(own, &result)?;
     steps.meet().await?;
     copy(&result, &output);
     Some(())

@@ -18,7 +18,7 @@ pub(super) async fn run<P: PointToPoint>(
         let packed = Packed::room_for(receive);
         let offset = channel.rank() * receive.bytes;
         let own = address.wrapping_add(offset as u64);
-        steps.read(root, own, &packed.memory());
+        steps.read(root, own, &packed.memory())?;
         steps.announce().await?;
         packed.unpack(receive);
         return Some(());

@@ -1,8 +1,8 @@
 //! Errors end no operation half way: everyone finishes, no request is left, and who was hit says so.
 
 use super::data::{Buffer, values};
-use super::world::{Error, World};
-use crate::{Channel, Sharing, bcast, run_blocking};
+use super::world::{Error, LOST, World};
+use crate::{Channel, Outcome, Sharing, bcast, run_blocking};
 
 #[test]
 fn a_truncated_message_is_reported_where_it_arrived() {
@@ -20,7 +20,7 @@ fn a_truncated_message_is_reported_where_it_arrived() {
 }
 
 #[test]
-fn a_refused_send_is_reported_and_the_others_are_made() {
+fn a_refused_send_is_reported_and_who_comes_after_is_told() {
     let mut world = World::new(4, 1);
     world.refuses = Some(2);
     let buffers: Vec<_> = (0..4)
@@ -32,8 +32,9 @@ fn a_refused_send_is_reported_and_the_others_are_made() {
         }
         bcast::run(channel, buffers[rank].memory(), 0, bcast::Algorithm::Linear).await
     });
-    assert_eq!(results, [Err(Error::Refused), Ok(()), Ok(()), Ok(())]);
-    assert_eq!(buffers[3].block(0), values(0, 0, 3));
+    let told = Err(Error::Told(LOST));
+    assert_eq!(results, [Err(Error::Refused), Ok(()), Ok(()), told]);
+    assert_eq!(buffers[1].block(0), values(0, 0, 3));
 }
 
 /// The driver waits when a request is pending, and only then.
@@ -41,6 +42,7 @@ fn a_refused_send_is_reported_and_the_others_are_made() {
 fn run_blocking_waits_on_the_pending_request() {
     use crate::PointToPoint;
     use std::cell::Cell;
+    use std::num::NonZeroU8;
     use weft_transport::Memory;
 
     struct Echo {
@@ -62,6 +64,12 @@ fn run_blocking_waits_on_the_pending_request() {
         fn send(&self, _: usize, _: u32, _: Memory) -> Result<u32, ()> {
             Ok(1)
         }
+        fn send_failure(&self, _: usize, _: u32, _: NonZeroU8) -> Result<u32, ()> {
+            unreachable!("nothing fails")
+        }
+        fn mark((): &()) -> NonZeroU8 {
+            NonZeroU8::MIN
+        }
         fn receive(&self, _: usize, _: u32, _: Memory) -> Result<u32, ()> {
             Ok(2)
         }
@@ -74,7 +82,8 @@ fn run_blocking_waits_on_the_pending_request() {
         arrived: Cell::new(0),
         pending: Cell::new(0),
     };
-    let channel = Channel::new(&echo, 0);
+    let outcome = Outcome::default();
+    let channel = Channel::new(&echo, 0, &outcome);
     let mut waited = Vec::new();
     let result = run_blocking(crate::barrier(&channel), || {
         let request = echo.pending.get();

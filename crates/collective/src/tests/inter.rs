@@ -4,7 +4,7 @@ use super::data::{Buffer, values};
 use super::reductions::{Compose, HOLE, Map, expected, map_type, operand};
 use super::world::{Error, Group, Rank, TAG, World};
 use crate::inter::{self, Root, Sides};
-use crate::{Channel, PointToPoint, Reduction, Shares, Uniform};
+use crate::{Channel, Outcome, PointToPoint, Reduction, Shares, Uniform};
 use std::cell::{Cell, RefCell};
 
 /// What a rank of the world is: its group (0 or 1), its rank there, and the other group's size.
@@ -41,9 +41,10 @@ fn run(
                 size: sizes[side],
             };
             let (local, remote) = (group(place.side), group(1 - place.side));
+            let outcome = Outcome::default();
             let sides = Sides {
-                local: Channel::new(&local, TAG),
-                remote: Channel::new(&remote, TAG),
+                local: Channel::new(&local, TAG, &outcome),
+                remote: Channel::new(&remote, TAG, &outcome),
             };
             operation(&sides, place).await
         });

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod data;
+mod deaths;
 mod errors;
 mod inter;
 mod neighborhood;

@@ -5,7 +5,9 @@
 //!    has more than [`MOST_RANKS`], its operations go on by messages, on all processes alike.
 //! 2. Calls on one communicator come one after the other (MPI-5.0 §6.14), so blocking operations are at most one at a
 //!    time. Nonblocking and persistent ones are not, and go by messages, which do not mix with what is on the board.
-//! 3. A process that waits for one that is gone gives the board up for all: their waits end with an error.
+//! 3. A process that waits for one that is gone gives the board up for all: their waits end with an error. So does one that
+//!    cannot copy from another's memory. Each has then either all that it came for, or an error; from the next on, every
+//!    operation that goes through the arena fails.
 //! 4. Who frees the communicator last gives the memory back; a process may still read what others posted before they freed it.
 
 use std::cell::Cell;
@@ -131,19 +133,18 @@ impl Shared {
         let own = shared.as_ref();
         let wants = [own.is_none(), own.is_none_or(|shared| !shared.copies)];
         let found = largest(&peers, comm.next_operation(), wants.map(i64::from));
-        let mut shared = match found {
-            Ok([0, _]) => shared?,
-            Ok(_) => {
-                counts.refused.fetch_add(1, Ordering::Relaxed);
-                return None;
-            }
-            // Some may have agreed: what they wait for there will not come.
-            Err(_) => {
-                let shared = shared?;
-                shared.board.give_up(comm.rank() as usize);
-                shared
-            }
+        // Where a process died, some may have agreed and others not know it. What they then use, the board itself says. Who
+        // could not map it knows that nobody agreed.
+        let wanted = matches!(found, Ok([0, _]));
+        let agreed =
+            shared.filter(|shared| (wanted || found.is_err()) && shared.board.decide(wanted));
+        let Some(mut shared) = agreed else {
+            counts.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
         };
+        if !wanted {
+            shared.give_up(shared.dead().unwrap_or(comm.rank() as usize));
+        }
         shared.copies = matches!(found, Ok([_, 0]));
         counts.live.fetch_add(1, Ordering::Relaxed);
         counts.made.fetch_add(1, Ordering::Relaxed);
@@ -169,6 +170,27 @@ impl Shared {
             processes,
             copies,
         })
+    }
+
+    /// A process of the communicator that is gone, if one is.
+    fn dead(&self) -> Option<usize> {
+        (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())
+    }
+
+    /// Ends all waits on the board, for a rank that is gone.
+    #[cold]
+    fn give_up(&self, rank: usize) {
+        self.board.give_up(rank);
+        let sleepers = self.board.sleepers();
+        sleepers.for_each(|rank| self.processes[rank].wake());
+    }
+
+    /// The error on a board that was given up, if it was.
+    fn given_up(&self) -> Result<()> {
+        match self.board.broken() {
+            None => Ok(()),
+            Some(rank) => Err(self.lost(rank.min(self.processes.len() - 1))),
+        }
     }
 
     #[cold]
@@ -204,8 +226,7 @@ impl Reach<'_> {
             }
             look = Some(now + LOOK_EVERY);
             if !processes[need.rank].is_alive() && !board.is_met(need) {
-                board.give_up(need.rank);
-                self.wake();
+                self.shared.give_up(need.rank);
             }
         };
         let context = self.comm.context(Traffic::Collective);
@@ -240,9 +261,8 @@ impl Arena<Error> for Reach<'_> {
             }
             std::hint::spin_loop();
         }
-        if let Some(rank) = board.broken() {
-            let rank = rank.min(self.shared.processes.len() - 1);
-            return Poll::Ready(Err(self.shared.lost(rank)));
+        if let Err(error) = self.shared.given_up() {
+            return Poll::Ready(Err(error));
         }
         self.pending.set(Some(need));
         Poll::Pending
@@ -258,9 +278,11 @@ impl Arena<Error> for Reach<'_> {
         let process = &self.shared.processes[rank];
         // SAFETY: a memory of contiguous bytes is valid for writes by the promise that it is.
         let read = unsafe { process.read(address, into.base, into.bytes) };
-        read.map_err(|error| {
+        if let Err(error) = read {
+            self.shared.give_up(rank);
             let lost = process.lost(&format!("its memory could not be copied: {error}"));
-            Error::new(Class::ProcAborted, lost.to_string())
-        })
+            return Err(Error::new(Class::ProcAborted, lost.to_string()));
+        }
+        self.shared.given_up()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use weft_collective::inter::Sides;
-use weft_collective::{Channel, run_blocking};
+use weft_collective::{Channel, Outcome, run_blocking};
 
 use super::peers::Peers;
 use crate::comm::{Comm, CommId, Held, Traffic};
@@ -58,16 +58,17 @@ impl<P: Plan> Call<P> {
     pub fn run(self) -> Result<()> {
         let Call { comm, plan } = self;
         let tags = Tags::next(&comm, Comm::next_operation);
+        let outcome = Outcome::default();
         let Some((local, _)) = comm.sides() else {
             let peers = Peers::of_call(&comm, tags.own);
-            let channel = Channel::new(&peers, tags.own);
+            let channel = Channel::new(&peers, tags.own, &outcome);
             return run_blocking(plan.within(&channel), || peers.wait());
         };
         let peers = Peers::all(&comm);
-        let channel = Channel::new(&peers, tags.own);
+        let channel = Channel::new(&peers, tags.own, &outcome);
         let local_peers = Peers::all(local);
         let sides = Sides {
-            local: Channel::new(&local_peers, tags.local),
+            local: Channel::new(&local_peers, tags.local, &outcome),
             remote: channel,
         };
         run_blocking(plan.between(&sides), || {
@@ -131,12 +132,13 @@ impl<P: Plan + 'static> Prepared<P> {
 async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> {
     let Inner { comm, plan, tags } = &*inner;
     let peers = Peers::of_operation(comm, &awaited);
-    let channel = Channel::new(&peers, tags.own);
+    let outcome = Outcome::default();
+    let channel = Channel::new(&peers, tags.own, &outcome);
     match comm.sides() {
         None => plan.within(&channel).await?,
         Some((local, _)) => {
             let local = Peers::of_operation(local, &awaited);
-            let local = Channel::new(&local, tags.local);
+            let local = Channel::new(&local, tags.local, &outcome);
             let remote = channel;
             plan.between(&Sides { local, remote }).await?;
         }

@@ -1,8 +1,9 @@
 //! Whom a collective operation runs among, and its messages.
 
 use std::cell::Cell;
+use std::num::NonZeroU8;
 
-use weft_collective::{Arena, Channel, PointToPoint, Reduction, Uniform, run_blocking};
+use weft_collective::{Arena, Channel, Outcome, PointToPoint, Reduction, Uniform, run_blocking};
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
 use weft_transport::Memory;
@@ -13,7 +14,7 @@ use crate::completion;
 use crate::error::{Error, Result};
 use crate::op::Operator;
 use crate::operation::Awaited;
-use crate::point_to_point::{Mode, start_receive, start_send};
+use crate::point_to_point::{Mode, start_failure, start_receive, start_send};
 use crate::process::process;
 use crate::request::Request;
 use crate::types::TypeId;
@@ -139,6 +140,14 @@ impl PointToPoint for Peers<'_> {
         )
     }
 
+    fn send_failure(&self, to: usize, tag: u32, mark: NonZeroU8) -> Result<Request> {
+        start_failure(self.comm, self.traffic, self.peer(to), tag, mark.get())
+    }
+
+    fn mark(error: &Error) -> NonZeroU8 {
+        NonZeroU8::new(error.class as u8).expect("an error is no success")
+    }
+
     fn receive(&self, from: usize, tag: u32, memory: Memory) -> Result<Request> {
         start_receive(
             self.comm,
@@ -169,7 +178,8 @@ pub(crate) fn drive<'p, F>(peers: &Peers<'p>, tag: u32, operation: F) -> Result<
 where
     F: AsyncFnOnce(&Channel<'_, Peers<'p>>) -> Result<()>,
 {
-    let channel = Channel::new(peers, tag);
+    let outcome = Outcome::default();
+    let channel = Channel::new(peers, tag, &outcome);
     run_blocking(operation(&channel), || peers.wait())
 }
 
@@ -179,7 +189,8 @@ pub(crate) fn largest<const N: usize>(
     tag: u32,
     words: [i64; N],
 ) -> Result<[i64; N]> {
-    let channel = Channel::new(peers, tag);
+    let outcome = Outcome::default();
+    let channel = Channel::new(peers, tag, &outcome);
     run_blocking(largest_over(&channel, words), || peers.wait())
 }
 
