@@ -63,37 +63,45 @@ const GROWING: &[&str] = &[
 ];
 
 pub struct Field {
-    path: String,
+    /// As `stringify!` writes it.
+    tokens: &'static str,
     offset: usize,
     size: usize,
+}
+
+impl Field {
+    /// The path in C.
+    fn path(&self) -> String {
+        self.tokens.replace([' '], "").replace("r#", "")
+    }
 }
 
 pub struct Structure {
     name: &'static str,
     size: usize,
-    fields: Vec<Field>,
+    fields: &'static [Field],
 }
 
 pub const fn pointee_size<T>(_: *const T) -> usize {
     size_of::<T>()
 }
 
+// Each structure a constant of its own: compilers are slow at one function that makes a thousand fields.
 macro_rules! structures {
-    (@path $path:literal $($field:ident).+) => { $path.to_owned() };
-    (@path $($field:ident).+) => { stringify!($($field).+).replace([' '], "").replace("r#", "") };
+    (@tokens $path:literal $($field:ident).+) => { $path };
+    (@tokens $($field:ident).+) => { stringify!($($field).+) };
     ($(($name:literal, $type:ty) { $($($field:ident).+ $(=> $path:literal)?,)* })*) => {
-        vec![$(Structure {
-            name: $name,
-            size: size_of::<$type>(),
-            fields: vec![$(Field {
-                path: structures!(@path $($path)? $($field).+),
+        &[$({
+            const FIELDS: &[$crate::Field] = &[$($crate::Field {
+                tokens: structures!(@tokens $($path)? $($field).+),
                 offset: core::mem::offset_of!($type, $($field).+),
                 size: {
                     let value = core::mem::MaybeUninit::<$type>::uninit();
                     // SAFETY: a place is named, not read.
                     $crate::pointee_size(unsafe { &raw const (*value.as_ptr()).$($field).+ })
                 },
-            },)*],
+            },)*];
+            $crate::Structure { name: $name, size: size_of::<$type>(), fields: FIELDS }
         },)*]
     };
 }
@@ -153,8 +161,8 @@ impl Probe {
             return;
         }
         let mut complete = true;
-        for field in &structure.fields {
-            let path = &field.path;
+        for field in structure.fields {
+            let path = &field.path();
             let last = path.rsplit('.').next().expect("a path has a last part");
             // `buf` alone is too short a word to look for.
             let word = if last == "buf" {
@@ -239,8 +247,8 @@ fn layouts_and_constants_are_those_of_the_installed_headers() {
     }
     let header = Header::read();
     let mut probe = Probe::default();
-    for structure in table::table() {
-        probe.add_structure(&header, &structure);
+    for structure in table::TABLE {
+        probe.add_structure(&header, structure);
     }
     for (name, value) in constants::constants() {
         if header.names(&name) {
@@ -269,8 +277,5 @@ fn every_structure_is_in_the_table() {
         .iter()
         .map(|text| text.matches("\npub struct ").count() + text.matches("\npub union ").count())
         .sum();
-    assert_eq!(
-        table::table().len() + UNNAMED_IN_C + OPAQUE + OURS,
-        declared
-    );
+    assert_eq!(table::TABLE.len() + UNNAMED_IN_C + OPAQUE + OURS, declared);
 }
