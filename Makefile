@@ -16,7 +16,7 @@ help: ## this list
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh
 
-check: ## every test, lint and gate (about 15 minutes on 2 cores)
+check: ## every test, lint and gate (about 12 minutes on 2 cores)
 	@scripts/check.sh
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
@@ -65,7 +65,7 @@ costs: staged ## instructions, locks, allocations and system calls per message, 
 	python3 tests/costs/run.py --prefix $(prefix) --build build/check/costs
 
 loom: ## model checks of the lock-free pieces
-	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --release -p weft-sync --lib
+	RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom $(CARGO) test --profile loom -p weft-sync --lib
 
 tsan: staged ## the programs with threads under ThreadSanitizer
 	@scripts/sanitize.sh thread $(prefix)

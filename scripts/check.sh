@@ -15,7 +15,7 @@ steps_begin "$out/logs" 19
 
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
-loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --release -p weft-sync --lib; }
+loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
 header_standard() { scripts/header_check.sh build/venv; }
 moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
 conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 1,2,4,5 --build "$out/conformance"; }
@@ -34,8 +34,8 @@ step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where t
 step "header is what its table generates" "a moment" "cargo xtask header, and commit what it writes" \
     cargo xtask header --check
 step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" cargo xtask coverage
-step "unit and integration tests" "about 6 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
-step "loom models" "about 2 min" "$fix; again: make loom" loom
+step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
+step "loom models" "about 1 min" "$fix; again: make loom" loom
 step_must "building the library, release" "about 2 min" "$fix" build
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"

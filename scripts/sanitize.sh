@@ -23,10 +23,9 @@ address) rust_flags="-Zsanitizer=address" sources=$(ls tests/conformance/*/*.c) 
 esac
 
 build_library() {
-    # No link-time optimisation: reports then name the functions that were written.
     RUSTC_BOOTSTRAP=1 RUSTFLAGS="$rust_flags" CARGO_TARGET_DIR="target/sanitize-$kind" \
         cargo build --release --package mpi_abi --target "$target" \
-        --config profile.release.lto=false --config profile.release.debug=2 &&
+        --config profile.release.debug=2 &&
         cp "target/sanitize-$kind/$target/release/libmpi_abi.so" "$build/lib/libmpi_abi.so.1" &&
         ln -sf libmpi_abi.so.1 "$build/lib/libmpi_abi.so"
 }

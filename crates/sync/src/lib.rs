@@ -3,7 +3,7 @@
 //! work that is ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
-//! (`RUSTFLAGS="--cfg loom" cargo test --release -p weft-sync --lib`). No standalone fences: ThreadSanitizer
+//! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
 pub mod board;
