@@ -16,7 +16,6 @@ steps_begin "$out/logs" 19
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
-header_standard() { scripts/header_check.sh build/venv; }
 moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
 conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 1,2,4,5 --build "$out/conformance"; }
 robustness() {
@@ -27,6 +26,8 @@ softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/soft
 
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
+early peers scripts/peers.sh "$peers"
+early header scripts/header_check.sh build/venv
 step "formatting" "a moment" "cargo fmt --all" cargo fmt --all --check
 step "lints" "about 1 min" "$fix; again: make lint" lint
 step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
@@ -40,8 +41,8 @@ step_must "building the library, release" "about 2 min" "$fix" build
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
-step "peers for interoperation" "about 1 min" "is the network there? scripts/peers.sh build/peers" scripts/peers.sh "$peers"
-step "header against the standard's data" "a moment" "$fix; again: make header-check" header_standard
+step "peers for interoperation" "begun at the start" "is the network there? scripts/peers.sh build/peers" early_end peers
+step "header against the standard's data" "begun at the start" "$fix; again: make header-check" early_end header
 step "examples" "a moment" "$fix" scripts/run_examples.sh "$prefix" "$out/examples"
 step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make conformance" conformance
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness

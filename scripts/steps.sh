@@ -3,13 +3,16 @@
 #     steps_begin FOLDER TOTAL         where the logs go, how many steps there will be
 #     step NAME ABOUT HINT COMMAND...  runs it; ABOUT is how long it takes, HINT what to do when it fails
 #     step_show NAME ABOUT HINT COMMAND...  the same, with its output on the terminal
+#     early NAME COMMAND...    starts a command that mostly waits for the network; `step ... early_end NAME` takes its result
 #
 # A step counts its own tests when its log holds lines of libtest ("test result: ok. 3 passed; 0 failed") or of our
 # runners ("3 passed, 0 failed"), and is one test otherwise. A step that fails without a failed test is one failure.
+# What was begun early and not waited for ends with the script.
+#
 # After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step,
 # steps_failures what the failed ones' logs say of their failed tests.
 
-passed=0 failed=0 step_number=0 step_status=0 steps_table='' steps_failures=''
+passed=0 failed=0 step_number=0 step_status=0 steps_table='' steps_failures='' early_ids=''
 
 steps_begin() {
     logs=$1 step_total=$2
@@ -74,6 +77,27 @@ step_show() {
     step_status=0
     "$@" </dev/null || step_status=$?
     if [ "$step_status" != 0 ]; then echo "      failed; what to do: $hint"; failed=$((failed + 1)); fi
+}
+
+early() {
+    name=$1
+    shift
+    "$@" >"$logs/early-$name.log" 2>&1 </dev/null &
+    eval "early_$name=$!"
+    early_ids="$early_ids $!"
+    # A script's background jobs do not hear an interrupt.
+    trap 'kill $early_ids 2>/dev/null || true' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+}
+
+early_end() {
+    eval "id=\$early_$1"
+    early_status=0
+    wait "$id" || early_status=$?
+    early_ids=$(echo "$early_ids " | sed "s/ $id / /; s/ \$//")
+    cat "$logs/early-$1.log"
+    return "$early_status"
 }
 
 # step_must ...: a step without which the rest makes no sense.
