@@ -1,13 +1,13 @@
 //! Attributes that a program caches on communicators, windows and datatypes (MPI-5.0 §7.7).
 //!
-//! A key outlives its handle for as long as attributes have it. A key's functions are the program's: they are called
-//! with nothing locked, for they may call this library, on the same object too.
+//! A key that is freed stays a key for as long as attributes have it: the program deletes them by it. A key's functions
+//! are the program's: they are called with nothing locked, for they may call this library, on the same object too.
 
 pub mod predefined;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
@@ -38,9 +38,22 @@ struct Key {
     functions: Box<dyn Functions>,
 }
 
-/// The keys that have a handle. Numbers are not used again.
+/// A key whose last reference goes takes its number with it. No reference is let go with the keys locked.
+impl Drop for Key {
+    fn drop(&mut self) {
+        KEYS.lock().extant.remove(&self.number);
+    }
+}
+
+enum Extant {
+    Held(Arc<Key>),
+    /// Attributes alone hold it.
+    Freed(Weak<Key>),
+}
+
+/// The keys that there are. Numbers are not used again.
 struct Keys {
-    live: BTreeMap<i32, Arc<Key>>,
+    extant: BTreeMap<i32, Extant>,
     next: i32,
 }
 
@@ -48,7 +61,7 @@ struct Keys {
 const FIRST_KEY: i32 = 4096;
 
 static KEYS: Mutex<Keys> = Mutex::new(Keys {
-    live: BTreeMap::new(),
+    extant: BTreeMap::new(),
     next: FIRST_KEY,
 });
 
@@ -63,19 +76,24 @@ pub fn create_key(holder: Holder, functions: Box<dyn Functions>) -> Result<i32> 
         holder,
         functions,
     };
-    keys.live.insert(number, Arc::new(key));
+    keys.extant.insert(number, Extant::Held(Arc::new(key)));
     Ok(number)
 }
 
-/// `MPI_Comm_free_keyval` and its kin: the attributes that have it stay.
+/// `MPI_Comm_free_keyval` and its kin: the attributes that have it stay, and are got and deleted by it (MPI-5.0 §7.7.2).
 pub fn free_key(holder: Holder, number: i32) -> Result<()> {
-    find(holder, number)?;
-    KEYS.lock().live.remove(&number);
+    let key = find(holder, number)?;
+    let freed = Extant::Freed(Arc::downgrade(&key));
+    KEYS.lock().extant.insert(number, freed);
     Ok(())
 }
 
 fn find(holder: Holder, number: i32) -> Result<Arc<Key>> {
-    let found = KEYS.lock().live.get(&number).cloned();
+    let found = match KEYS.lock().extant.get(&number) {
+        Some(Extant::Held(key)) => Some(key.clone()),
+        Some(Extant::Freed(key)) => key.upgrade(),
+        None => None,
+    };
     found
         .filter(|key| key.holder == holder)
         .ok_or_else(|| not_a_key(holder, number))
@@ -256,12 +274,14 @@ mod tests {
         assert_eq!(attributes.get(one).unwrap(), Some(3));
         fails.store(false, Ordering::Relaxed);
 
-        // A freed key is none, and its attributes are deleted with their object.
+        // A freed key is one until its last attribute is deleted, here with its object.
         free_key(Holder::Datatype, two).unwrap();
-        assert!(attributes.get(two).is_err() && free_key(Holder::Datatype, two).is_err());
+        free_key(Holder::Datatype, two).unwrap();
+        assert_eq!(attributes.get(two).unwrap(), Some(4));
         taken();
         attributes.delete_all(5).unwrap();
         assert_eq!(taken(), [('d', 5, 4), ('d', 5, 3)]);
+        assert!(attributes.get(two).is_err() && free_key(Holder::Datatype, two).is_err());
         copies.delete(6, one).unwrap();
         copies.delete(6, one).unwrap();
         assert_eq!(taken(), [('d', 6, 6)]);

@@ -83,6 +83,30 @@ static void failures(void)
     MPI_Comm_free_keyval(&key);
 }
 
+/* A key is freed once nothing refers to it: until then its attributes are got and deleted by it. */
+static void freed_in_use(void)
+{
+    int key;
+    MPI_Comm comm, twin;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_create_keyval(copy, delete, &key, NULL);
+    MPI_Comm_set_attr(comm, key, words);
+    int again = key, freed = key;
+    MPI_Comm_free_keyval(&freed);
+    deletions = 0;
+    CHECK(value_of(comm, key) == words, "MPI-5.0 §7.7.2: a freed key in use");
+    MPI_Comm_dup(comm, &twin);
+    MPI_Comm_delete_attr(comm, key);
+    CHECK(deletions == 1 && value_of(twin, key) == words + 1, "MPI-5.0 §7.7.2: deleted by a freed key");
+    MPI_Comm_free_keyval(&again);
+    CHECK_EQUAL(again, MPI_KEYVAL_INVALID, "MPI-5.0 §7.7.2: freed again while in use");
+    MPI_Comm_free(&twin);
+    CHECK_EQUAL(deletions, 2, "MPI-5.0 §7.7.2");
+    CHECK(MPI_Comm_set_attr(comm, key, words) != MPI_SUCCESS, "MPI-5.0 §7.7.2: no references, no key");
+    MPI_Comm_free(&comm);
+}
+
 /* The deprecated names are the same functions. */
 static void deprecated(void)
 {
@@ -110,6 +134,7 @@ int main(int argc, char **argv)
     check_start(&argc, &argv, "attributes");
     life();
     failures();
+    freed_in_use();
     deprecated();
     return check_finish();
 }
