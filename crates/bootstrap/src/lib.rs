@@ -101,6 +101,21 @@ pub fn connect() -> Result<Bootstrap> {
     })
 }
 
+/// How many ranks there are, where the launcher says so in a variable, before [`connect`] asks it.
+pub fn announced_size() -> Option<u32> {
+    announced_size_in(&|name: &str| std::env::var(name).ok())
+}
+
+fn announced_size_in(variable: &dyn Fn(&str) -> Option<String>) -> Option<u32> {
+    if variable("PMI_FD").is_some() {
+        return variable("PMI_SIZE")?.parse().ok();
+    }
+    let asked = ["PMI_PORT", "PMIX_RANK"]
+        .into_iter()
+        .any(|name| variable(name).is_some());
+    (!asked).then_some(1)
+}
+
 impl Bootstrap {
     pub fn job(&self) -> &Job {
         &self.job
@@ -181,5 +196,25 @@ impl Bootstrap {
             Exchange::Pmix(client) => client.finalize(),
             Exchange::Single(_) => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::announced_size_in;
+
+    #[test]
+    fn the_size_is_announced_by_pmi_variables_alone() {
+        let size = |set: &'static [(&str, &str)]| {
+            announced_size_in(&|name| {
+                let found = set.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| value.to_string())
+            })
+        };
+        assert_eq!(size(&[("PMI_FD", "3"), ("PMI_SIZE", "12")]), Some(12));
+        assert_eq!(size(&[("PMI_FD", "3")]), None);
+        assert_eq!(size(&[("PMI_PORT", "h:1")]), None);
+        assert_eq!(size(&[("PMIX_RANK", "0"), ("PMI_SIZE", "2")]), None);
+        assert_eq!(size(&[]), Some(1));
     }
 }

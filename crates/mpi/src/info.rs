@@ -200,9 +200,13 @@ fn environment(arguments: &[CString]) -> Pairs {
         let rest: Vec<&[u8]> = rest.iter().map(|text| text.as_bytes()).collect();
         add(c"argv", &rest.join(&b' '));
     }
-    if phase() != Phase::Before {
-        let job = process().job();
-        add(c"maxprocs", job.size.to_string().as_bytes());
+    // Also before the job is joined, so that whoever makes one gets the same whenever that is.
+    let size = match phase() {
+        Phase::Before => weft_bootstrap::announced_size(),
+        _ => Some(process().job().size),
+    };
+    if let Some(size) = size {
+        add(c"maxprocs", size.to_string().as_bytes());
     }
     add(c"arch", std::env::consts::ARCH.as_bytes());
     if let Ok(folder) = std::env::current_dir() {
