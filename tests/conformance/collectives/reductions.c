@@ -64,6 +64,19 @@ static void exscan(const struct subject *s, int in_place)
         compare(s, rank_of_world - 1, "MPI-5.0 §6.11.2");
 }
 
+/* Beside the root the receive buffer means nothing: it may be the send buffer, as it is where all processes name one. */
+static void one_buffer_off_root(void)
+{
+    for (int root = 0; root < size_of_world; root++) {
+        int sum = rank_of_world + 1, at_root = rank_of_world == root, code;
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        code = MPI_Reduce(at_root ? MPI_IN_PLACE : &sum, &sum, 1, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        CHECK_EQUAL(code, MPI_SUCCESS, "MPI-5.0 §6.9.1: recvbuf is significant only at root");
+        CHECK_EQUAL(sum, at_root ? size_of_world * (size_of_world + 1) / 2 : rank_of_world + 1, "MPI-5.0 §6.9.1");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const int counts[COUNTS] = { 0, 1, 7, 64, LARGEST_COUNT - 1 };
@@ -87,5 +100,6 @@ int main(int argc, char **argv)
     for (int root = 0; root < size_of_world; root++)
         for (int in_place = 0; in_place < 2; in_place++)
             reduce(&subject, root, in_place);
+    one_buffer_off_root();
     return check_finish();
 }

@@ -71,7 +71,8 @@ impl Reduce {
         let input = self.input.filter(|_| significant.input);
         if let Some(input) = input {
             types::memory(input.cast_mut(), self.count, self.datatype)?;
-            if input == self.output {
+            // Where the output does not count it may be anything, the input too.
+            if input == self.output && significant.output {
                 check_aliased(true, count > 0)?;
             }
         }
@@ -227,8 +228,9 @@ fn shared_out(
         output: in_place,
     };
     let operands = Reduce { count, ..arguments }.check(&comm, significant)?;
-    if !in_place {
+    if let Some(input) = arguments.input {
         types::memory(arguments.output, own as i64, arguments.datatype)?;
+        check_aliased(input == arguments.output, all > 0)?;
     }
     Ok(Call::new(comm, ReduceScatter { operands, shares }))
 }
