@@ -3,12 +3,13 @@ PREFIX ?= /usr/local
 CARGO ?= cargo
 DURATION ?= 600
 SEED ?=
+ONLY ?=
 prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
-	softrdma-interop mpi4py programs header-check symbols coverage peers clean staged
+	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +85,10 @@ mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and fu
 programs: staged ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi (about half an hour)
 	@scripts/setup.sh programs
 	python3 tests/programs/run.py --prefix $(prefix) --build build/programs
+
+mpich-tests: staged ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/')
+	@scripts/setup.sh mpich-tests
+	python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '$(ONLY)'
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind

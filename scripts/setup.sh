@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs: installs what that target needs and this machine lacks.
-# As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
+# setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs|mpich-tests: installs what that target needs
+# and this machine lacks. As root it runs apt-get; otherwise it says what to run. Does nothing, quickly, when nothing is missing.
 set -eu
 
 # need COMMAND PACKAGE: remembers the package when the command is not there.
@@ -79,7 +79,11 @@ programs)
     # bindgen loads it, to read mpi.h for rsmpi.
     ls /usr/lib/llvm-*/lib/libclang.so >/dev/null 2>&1 || missing="$missing libclang-dev"
     ;;
-*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs" >&2; exit 2 ;;
+mpich-tests)
+    need python3 python3
+    need xz xz-utils
+    ;;
+*) echo "usage: setup.sh demo|check|bench|sanitize|valgrind|softrdma|slurm|mpi4py|programs|mpich-tests" >&2; exit 2 ;;
 esac
 [ -n "$missing" ] || exit 0
 

@@ -1,0 +1,130 @@
+"""MPICH's source from Debian, and its tests as a list: what to compile, what to run, by its own testlists and Makefiles."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+
+VERSION = "4.0.2"
+# Bash that MPICH's configure runs too: it writes the lists of tests on generated datatypes (testlist.dtp).
+GENERATOR = "maint/gentests_dtp.sh"
+GENERATED_TYPES = "MPI_INT,MPI_INT:4+MPI_DOUBLE:8"
+# What @name@ in a testlist.in stands for when all of the suite is switched on that a C library without devices has.
+SWITCHES = {
+    "partdir": "part", "rmadir": "rma", "spawndir": "spawn", "iodir": "io", "errordir": "errors", "threadsdir": "threads",
+    "perfdir": "perf", "largetest": "", "comm_overlap": "", "namepub_tests": "",
+}
+LISTS = ("testlist", "testlist.in", "testlist.dtp")
+DEFAULT_SECONDS = 180
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    folder: str
+    program: str
+    ranks: int
+    arguments: tuple
+    environment: tuple
+    seconds: int
+    memory_gb: float
+    expectation: str
+
+    @property
+    def name(self):
+        return f"{self.folder}/{self.program}"
+
+    @property
+    def full_name(self):
+        return " ".join([self.name, str(self.ranks), *self.arguments])
+
+
+def fetch(build):
+    """The folder test/mpi of MPICH's source, got with apt's own sources of packages, once."""
+    tests = build / f"mpich-{VERSION}/test/mpi"
+    mark = build / f".source-{VERSION}"
+    if mark.exists():
+        return tests
+    build.mkdir(parents=True, exist_ok=True)
+    archives = list(build.glob(f"mpich_{VERSION}*.orig.tar.*")) or download(build)
+    with tarfile.open(archives[0]) as packed:
+        wanted = [member for member in packed if "/test/mpi/" in member.name]
+        packed.extractall(build, members=wanted, filter="data")
+    command = ["bash", GENERATOR, f"--with-dtpools-datatypes={GENERATED_TYPES}"]
+    subprocess.run(command, cwd=tests, check=True, stdout=subprocess.DEVNULL)
+    mark.touch()
+    return tests
+
+
+def download(build):
+    """The machine's package sources, asked for source packages in a folder of our own."""
+    own = build / "apt"
+    (own / "parts").mkdir(parents=True, exist_ok=True)
+    (own / "lists/partial").mkdir(parents=True, exist_ok=True)
+    system = pathlib.Path("/etc/apt")
+    for found in [system / "sources.list", *system.glob("sources.list.d/*.list"), *system.glob("sources.list.d/*.sources")]:
+        if found.is_file():
+            text = re.sub(r"^Types:.*$", "Types: deb-src", found.read_text(), flags=re.M)
+            (own / "parts" / found.name.replace("sources.list", "main.list")).write_text(
+                re.sub(r"^deb\b", "deb-src", text, flags=re.M))
+    options = ["-o", "Dir::Etc::sourcelist=/dev/null", "-o", f"Dir::Etc::sourceparts={own}/parts",
+               "-o", f"Dir::State::lists={own}/lists", "-o", "APT::Sandbox::User=root"]
+    for words in (["update"], ["source", "--download-only", "mpich"]):
+        done = subprocess.run(["apt-get", "-qq", *options, *words], cwd=build, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"mpich: apt-get {words[0]} failed; is the network there?\n{done.stdout}{done.stderr}")
+    archives = list(build.glob(f"mpich_{VERSION}*.orig.tar.*"))
+    if not archives:
+        sys.exit(f"mpich: this system's mpich is not {VERSION}; put mpich_{VERSION}.orig.tar.xz into {build}")
+    return archives
+
+
+def tests_of(root, folder):
+    """Every test that the lists of a folder and those below it name."""
+    for name in LISTS:
+        path = root / folder / name
+        if not path.exists():
+            continue
+        for line in path.read_text().splitlines():
+            line = re.sub(r"@(\w+)@", lambda found: SWITCHES.get(found[1], "#"), line).strip()
+            if not line or line.startswith("#"):
+                continue
+            first = line.split()[0]
+            if (root / folder / first).is_dir():
+                yield from tests_of(root, os.path.join(folder, first))
+            else:
+                yield parse(folder, line)
+
+
+def parse(folder, line):
+    """One line: program, number of ranks, then key=value. What has neither form is ignored, as runtests does."""
+    program, *words = line.split()
+    if "/" in program:
+        below, program = program.rsplit("/", 1)
+        folder = os.path.join(folder, below)
+    ranks = int(words.pop(0)) if words and words[0].isdigit() else 2
+    pairs = [word.split("=", 1) for word in words if "=" in word]
+    values = dict(pairs)
+    return Test(
+        folder, program, ranks,
+        arguments=tuple(value for key, value in pairs if key == "arg"),
+        environment=tuple(value for key, value in pairs if key == "env"),
+        seconds=int(values.get("timeLimit", DEFAULT_SECONDS)),
+        memory_gb=float(values.get("mem", 0)),
+        expectation=values.get("resultTest", "NoErrors"),
+    )
+
+
+def recipe(root, folder, program):
+    """The sources of a program and the macros it is compiled with, as its folder's Makefile.am says."""
+    text = re.sub(r"\\\n", " ", (root / folder / "Makefile.am").read_text())
+
+    def variable(suffix):
+        found = re.search(rf"^{re.escape(program)}_{suffix}\s*=(.*)$", text, re.M)
+        return found[1].split() if found else []
+
+    sources = [root / folder / name for name in variable("SOURCES") if name.endswith(".c")]
+    defines = [word for word in variable("CPPFLAGS") if word.startswith("-D")]
+    return sources or [root / folder / f"{program}.c"], defines
