@@ -29,6 +29,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = "attr coll comm datatype errhan errors group impls info init io mpi_t part perf pt2pt rma spawn threads topo".split()
 EXPECTED_LINE = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
 TIMED_OUT = 124
+# What mpiexec may take to end a job that is late.
+GRACE_SECONDS = 60
 SHOWN_LINES = 12
 # It waits for ever: the launcher has to end it.
 HANGS = "init/timeout"
@@ -107,12 +109,19 @@ def run(test, options, program):
     started = time.monotonic()
     # A folder of its own to write to, and a file, not a pipe, for what it says: what outlives the job would hold a pipe.
     with tempfile.TemporaryDirectory(dir=options.build) as folder, tempfile.TemporaryFile("w+", errors="replace") as log:
-        done = subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
-                              stderr=subprocess.STDOUT, timeout=limit + 60)
+        job = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+                               stderr=subprocess.STDOUT)
+        try:
+            code = job.wait(limit + GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            job.wait()
+            code = None
         seconds = time.monotonic() - started
         log.seek(0)
         output = log.read()
-    return Outcome(test, seconds, failure=judge(test, done.returncode, output), output=output)
+    failure = "mpiexec did not end it in time" if code is None else judge(test, code, output)
+    return Outcome(test, seconds, failure=failure, output=output)
 
 
 def show(outcome):
