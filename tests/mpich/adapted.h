@@ -13,11 +13,6 @@
 #define MPIX_Delete_error_code MPI_Remove_error_code
 #define MPIX_Delete_error_string MPI_Remove_error_string
 
-/* Not in the standard ABI, where handles become integers by functions of their own (MPI-5.0 §20.3). */
-#define MPI_Fint int
-#define MPI_Message_c2f MPI_Message_toint
-#define MPI_Message_f2c MPI_Message_fromint
-
 /* Errors of calls without a communicator, window, file or session are MPI_COMM_SELF's since MPI-4.0 (§9.3): programs that
  * want those of MPI_COMM_WORLD returned mean these, too. */
 static inline int adapted_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
