@@ -61,6 +61,12 @@ struct Buffers {
     output: Vec<i32>,
 }
 
+impl Buffers {
+    fn memory(&mut self) -> [*mut u8; 2] {
+        [&mut self.input, &mut self.output].map(|integers| integers.as_mut_ptr().cast())
+    }
+}
+
 const JUNK: i32 = -77;
 
 fn value(round: usize, from: usize, to: usize, index: usize) -> i32 {
@@ -83,7 +89,7 @@ impl Case {
     async fn run(
         &self,
         channel: &Channel<'_, Rank<'_>>,
-        buffers: &mut Buffers,
+        [input, output]: [*mut u8; 2],
     ) -> Result<(), Error> {
         let Case {
             size, count, root, ..
@@ -91,10 +97,6 @@ impl Case {
         let datatype = Datatype::from(Predefined::Int32);
         let op = PredefinedOp::new(Op::Sum, Predefined::Int32).unwrap();
         let is_root = channel.rank() == root;
-        let (input, output): (*mut u8, *mut u8) = (
-            buffers.input.as_mut_ptr().cast(),
-            buffers.output.as_mut_ptr().cast(),
-        );
         let (one, result) = (
             datatype.memory(input, count).unwrap(),
             datatype.memory(output, count).unwrap(),
@@ -178,9 +180,8 @@ impl Case {
                 entered[round].set(entered[round].get() + 1);
                 let outcome = Outcome::default();
                 let channel = Channel::new(rank, round as u32, &outcome);
-                let own = &buffers[round][rank.rank()];
-                // Nobody else borrows it while its rank lives.
-                results[round] = self.run(&channel, &mut own.borrow_mut()).await;
+                let own = buffers[round][rank.rank()].borrow_mut().memory();
+                results[round] = self.run(&channel, own).await;
                 if matches!(self.operation, Barrier(_)) && results[round].is_ok() {
                     assert_eq!(entered[round].get(), self.size);
                 }
