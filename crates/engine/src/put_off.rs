@@ -47,9 +47,17 @@ impl Core {
 }
 
 impl<E: Endpoint> State<E> {
+    /// Posts the receives that were put off, if there are any.
+    #[inline(always)]
+    pub fn post_put_off(&mut self) {
+        if !self.core.put_off.is_empty() {
+            self.post_all_put_off();
+        }
+    }
+
     #[cold]
     #[inline(never)]
-    pub fn post_put_off(&mut self) {
+    fn post_all_put_off(&mut self) {
         self.core.post_put_off();
         self.act();
     }

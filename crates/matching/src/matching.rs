@@ -283,8 +283,7 @@ impl<P, U> Matching<P, U> {
             for (key, pattern) in keys.iter_mut().zip(some) {
                 *key = Key::of_pattern(pattern);
             }
-            self.unexpected
-                .fetch_messages::<POSTED_TOGETHER>(&keys[..some.len()]);
+            self.unexpected.fetch_messages(&keys[..some.len()]);
         }
     }
 

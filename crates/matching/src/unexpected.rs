@@ -8,7 +8,7 @@ use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
 use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::Table;
-use crate::{Envelope, NIL};
+use crate::{Envelope, NIL, POSTED_TOGETHER};
 
 /// While none stands in the tables, and no more than this many wait, none is linked for a search that finds nothing.
 const FEW: u32 = 8;
@@ -97,11 +97,11 @@ impl<U> Unexpected<U> {
         self.tables[kind as usize].fetch(kind, key);
     }
 
-    /// Second stage, for receives whose buckets have been fetched: has fetched what taking their messages will touch,
+    /// Second stage, for at most [`POSTED_TOGETHER`] receives whose buckets have been fetched: has fetched what taking their messages will touch,
     /// step by step, so that the cache misses of a step overlap. What it finds is a hint.
     #[inline(never)]
-    pub fn fetch_messages<const MOST: usize>(&self, keys: &[Key]) {
-        let mut found = [NIL; MOST];
+    pub fn fetch_messages(&self, keys: &[Key]) {
+        let mut found = [NIL; POSTED_TOGETHER];
         for (cell, &key) in found.iter_mut().zip(keys) {
             let kind = key.kind();
             *cell = self.tables[kind as usize].first_look(kind, key);
