@@ -2,9 +2,9 @@
 //!
 //! The first that accepts a message is the oldest, whatever its wildcards, so an arrival needs no hash, no table and no
 //! comparison of ages; a program that posts a few receives at a time never leaves the array. Places are used from the
-//! first to the last. When half of them are used, and when all are, the receives that wait move to the front, if that
-//! frees half of the used ones. If it does not and all are used, they move to the tables, and new ones go there too until
-//! none is left in them.
+//! first to the last, and mostly taken in that order too: then the oldest is the one after the last taken. When half of
+//! them are used, and when all are, the receives that wait move to the front, if that frees half of the used ones. If it
+//! does not and all are used, they move to the tables, and new ones go there too until none is left in them.
 //!
 //! Even then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
 //! with no other path.
@@ -18,6 +18,12 @@ type Mask = u128;
 const PLACES: usize = Mask::BITS as usize;
 const LAST: u32 = PLACES as u32 - 1;
 const MIDDLE: u32 = PLACES as u32 / 2;
+
+/// The bits of `place` and all behind it.
+#[inline(always)]
+fn from(place: u32) -> Mask {
+    Mask::MAX.checked_shl(place).unwrap_or(0)
+}
 
 /// One cache line for a payload of up to 32 bytes.
 #[repr(C, align(64))]
@@ -50,9 +56,10 @@ impl<P> Entry<P> {
 }
 
 pub(crate) struct Few<P> {
-    /// A bit for each place: whether no receive was taken from it yet. So a receive waits in a place before `next` whose
-    /// bit is set, and posting leaves the bits alone.
-    untaken: Mask,
+    /// A bit for each place behind `first` whose receive was taken before older ones.
+    taken: Mask,
+    /// The place of the oldest receive; `next` if none waits.
+    first: u32,
     /// The next place to use: while receives stand in the tables, the last.
     next: u32,
     /// The place whose use calls for [`Few::compact`]: the next of `MIDDLE` and `LAST`.
@@ -71,7 +78,8 @@ pub(crate) struct Moving<P> {
 impl<P> Few<P> {
     pub const fn new() -> Self {
         Few {
-            untaken: Mask::MAX,
+            taken: 0,
+            first: 0,
             next: 0,
             check: MIDDLE,
             entries: [const { Entry::FREE }; PLACES],
@@ -81,7 +89,7 @@ impl<P> Few<P> {
     /// A bit for each place: whether a receive waits there.
     #[inline(always)]
     fn live(&self) -> Mask {
-        self.untaken & !Mask::MAX.checked_shl(self.next).unwrap_or(0)
+        from(self.first) & !from(self.next) & !self.taken
     }
 
     #[inline(always)]
@@ -104,8 +112,7 @@ impl<P> Few<P> {
     /// The place of the oldest receive.
     #[inline(always)]
     pub fn first(&self) -> Option<u32> {
-        let place = self.untaken.trailing_zeros();
-        (place < self.next).then_some(place)
+        (self.first < self.next).then_some(self.first)
     }
 
     /// Whether the receive in `place` is one for messages of exactly this envelope.
@@ -120,7 +127,27 @@ impl<P> Few<P> {
     /// Strikes out the oldest receive. Its payload is still to be taken, before anything is put down.
     #[inline(always)]
     pub fn strike_first(&mut self) {
-        self.untaken &= self.untaken.wrapping_sub(1);
+        self.first += 1;
+        if self.taken != 0 {
+            self.pass_taken();
+        }
+    }
+
+    /// Moves `first` on to a receive that waits.
+    #[inline(never)]
+    fn pass_taken(&mut self) {
+        self.first += (!(self.taken >> self.first)).trailing_zeros();
+        self.taken &= from(self.first);
+    }
+
+    /// Strikes out the receive in `place`.
+    #[inline(always)]
+    fn strike_at(&mut self, place: u32) {
+        if place == self.first {
+            self.strike_first();
+        } else {
+            self.taken |= 1 << (place % PLACES as u32);
+        }
     }
 
     /// Strikes out the oldest receive that accepts the message, as [`Few::strike_first`] does, and returns its place.
@@ -132,7 +159,7 @@ impl<P> Few<P> {
             let place = left.trailing_zeros();
             let pattern = &self.entries[place as usize % PLACES].pattern;
             if pattern.accepts(envelope) {
-                self.untaken ^= left & left.wrapping_neg();
+                self.strike_at(place);
                 return Some(place);
             }
             left &= left.wrapping_sub(1);
@@ -148,7 +175,7 @@ impl<P> Few<P> {
 
     #[inline(always)]
     fn take(&mut self, place: u32) -> Option<P> {
-        self.untaken &= !(1 << (place % PLACES as u32));
+        self.strike_at(place);
         self.take_payload(place)
     }
 
@@ -191,7 +218,8 @@ impl<P> Few<P> {
                 self.entries[to] = std::mem::replace(&mut self.entries[from], Entry::FREE);
             }
         }
-        self.untaken = Mask::MAX;
+        self.taken = 0;
+        self.first = 0;
         self.next = count;
         self.check = MIDDLE;
         true
@@ -214,7 +242,8 @@ impl<P> Few<P> {
     /// empty by then, to the front.
     #[inline(always)]
     pub fn close(&mut self) {
-        self.untaken = 1 << LAST;
+        self.taken = 0;
+        self.first = LAST;
         self.next = LAST;
         self.check = LAST;
     }
@@ -234,6 +263,9 @@ impl<P> Few<P> {
 
     #[cfg(test)]
     pub fn audit(&self) {
+        assert!(self.first <= self.next);
+        let behind = from(self.first + 1) & !from(self.next);
+        assert_eq!(self.taken & !behind, 0);
         let mut last = None;
         for (place, entry) in self.entries.iter().enumerate() {
             let live = self.live() >> place & 1 == 1;
