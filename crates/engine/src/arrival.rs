@@ -41,8 +41,13 @@ impl Sink for Core {
 
     #[inline]
     fn packet(&mut self, from: Peer, header: Header, payload: &[u8]) {
-        if self.dispatch(from, header, payload).is_err() {
-            self.nonsense(from, header);
+        // Words, and not the header, so that it is never written.
+        let [low, high] = header.0;
+        let view = View([low, high]);
+        if view.is_plain_eager() {
+            self.eager(from, view, payload);
+        } else {
+            self.others(from, low, high, payload);
         }
     }
 
@@ -96,19 +101,31 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
     })
 }
 
-/// Copies a payload to a user's buffer; the shortest ones without a call.
+/// Copies a payload to a user's buffer; one word, which is commonest, without a call.
 ///
 /// # Safety
 /// As for [`std::ptr::copy_nonoverlapping`]; an empty payload's addresses may be anything.
 #[inline]
 unsafe fn copy_out(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: by this function's contract; the two halves of up to 16 bytes overlap.
+    // SAFETY: by this function's contract.
+    unsafe {
+        if bytes == 8 {
+            to.cast::<u64>()
+                .write_unaligned(from.cast::<u64>().read_unaligned());
+        } else {
+            copy_other(from, to, bytes);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy_out`].
+#[inline(never)]
+unsafe fn copy_other(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: by this function's contract.
     unsafe {
         match bytes {
             0 => {}
-            8 => to
-                .cast::<u64>()
-                .write_unaligned(from.cast::<u64>().read_unaligned()),
             1 => *to = *from,
             4 => to
                 .cast::<u32>()
@@ -129,18 +146,15 @@ fn envelope(view: View) -> Envelope {
 }
 
 impl Core {
-    #[inline]
-    fn dispatch(&mut self, from: Peer, header: Header, payload: &[u8]) -> Result<(), Nonsense> {
-        let view = View(header.0);
-        if view.is_plain_eager() {
-            self.eager(from, envelope(view), payload);
-            return Ok(());
+    #[inline(never)]
+    fn others(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
+        let view = View([low, high]);
+        if self.dispatch(from, view, payload).is_err() {
+            self.nonsense(from, view);
         }
-        self.dispatch_others(from, view, payload)
     }
 
-    #[inline(never)]
-    fn dispatch_others(&mut self, from: Peer, view: View, payload: &[u8]) -> Result<(), Nonsense> {
+    fn dispatch(&mut self, from: Peer, view: View, payload: &[u8]) -> Result<(), Nonsense> {
         let packet = view.packet().ok_or(Nonsense)?;
         match packet.kind {
             Kind::Aggregate => self.aggregate(from, payload),
@@ -150,16 +164,11 @@ impl Core {
 
     /// A whole message: into the oldest receive that matches, or kept.
     #[inline]
-    fn eager(&mut self, from: Peer, envelope: Envelope, payload: &[u8]) {
+    fn eager(&mut self, from: Peer, view: View, payload: &[u8]) {
+        let envelope = envelope(view);
         let Some(posted) = self.matching.arrive(envelope) else {
-            let payload = Payload::store(payload);
-            let unexpected = Unexpected {
-                payload,
-                peer: from,
-                synchronous: false,
-                cookie: 0,
-            };
-            return self.store(envelope, unexpected);
+            let View([low, high]) = view;
+            return self.eager_unexpected(from, low, high, payload);
         };
         let taken = payload.len().min(posted.bytes);
         // SAFETY: a posted receive's slot is pending, and so this lane's (slot protocol, rule 2).
@@ -182,6 +191,18 @@ impl Core {
         self.complete_at(slot, posted.slot);
     }
 
+    #[inline(never)]
+    fn eager_unexpected(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
+        let payload = Payload::store(payload);
+        let unexpected = Unexpected {
+            payload,
+            peer: from,
+            synchronous: false,
+            cookie: 0,
+        };
+        self.store(envelope(View([low, high])), unexpected);
+    }
+
     fn aggregate(&mut self, from: Peer, payload: &[u8]) -> Result<(), Nonsense> {
         if self.looks_ahead() {
             self.fetch_ahead(payload);
@@ -192,7 +213,7 @@ impl Core {
             if !view.is_plain_eager() {
                 return Err(Nonsense);
             }
-            self.eager(from, envelope(view), entry.payload);
+            self.eager(from, view, entry.payload);
         }
         Ok(())
     }
@@ -293,8 +314,8 @@ impl Core {
     }
 
     #[cold]
-    fn nonsense(&mut self, from: Peer, header: Header) {
-        let words = header.0;
+    fn nonsense(&mut self, from: Peer, view: View) {
+        let words = view.0;
         let lost =
             format!("rank {from} sent a malformed packet (header {words:x?}); connection ended");
         self.lost(from, &Lost(Arc::from(lost)));

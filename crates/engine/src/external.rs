@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use weft_transport::{Fabric, Memory};
 
 use crate::slot::{COMPLETE, Outcome, POOLED, Role, flag};
-use crate::slots::RequestId;
+use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 use crate::{Engine, Exhausted};
 
@@ -25,11 +25,11 @@ impl<F: Fabric> Engine<F> {
     pub(crate) fn open(&self, role: Role, lane: u32, context: u32) -> Result<RequestId, Exhausted> {
         let index = self.slots.fresh().ok_or(Exhausted)?;
         let nothing = Memory::contiguous(std::ptr::null_mut(), 0);
-        self.slots.begin(index, POOLED, |cells| {
-            cells.reset(role, lane, nothing);
-            cells.context = context;
-        });
-        Ok(self.slots.id(index))
+        let slot = self.slots.at(index);
+        let cells = Slots::blank(slot);
+        cells.reset(role, lane, nothing);
+        cells.context = context;
+        Ok(Slots::begin(slot, index, POOLED))
     }
 
     /// Completes a request of this role. False if it is none that is pending.

@@ -115,9 +115,7 @@ impl<E: Endpoint> Lane<E> {
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.enter_to_receive()?;
-        if !state.core.put_off.is_empty() {
-            state.post_put_off();
-        }
+        state.post_put_off();
         Some(state)
     }
 
@@ -150,9 +148,7 @@ impl<E: Endpoint> Lane<E> {
 
     #[cold]
     pub fn serve(&self, state: &mut State<E>) {
-        if !state.core.put_off.is_empty() {
-            state.post_put_off();
-        }
+        state.post_put_off();
         let slots = state.core.slots.clone();
         let mut batch = self.submissions.take(&*slots);
         while let Some(slot) = batch.pop(&*slots) {
@@ -207,19 +203,34 @@ impl<F: Fabric> Engine<F> {
 
     /// A free slot for a request of the lane.
     #[inline(always)]
-    pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<u32> {
-        if core.free == NIL {
-            core.free = lane.returned.take_linked();
-            if core.free == NIL {
-                return self.slots.fresh();
-            }
+    pub(crate) fn take_free(
+        &self,
+        lane: &Lane<F::Endpoint>,
+        core: &mut Core,
+    ) -> Option<(u32, &Slot)> {
+        if core.free == NIL && !self.refill(lane, core) {
+            return None;
         }
         let index = core.free;
-        core.free = self.slots.at(index).link.load(Ordering::Relaxed);
+        let slot = self.slots.at(index);
+        core.free = slot.link.load(Ordering::Relaxed);
         if core.free != NIL {
             self.slots.at(core.free).fetch();
         }
-        Some(index)
+        Some((index, slot))
+    }
+
+    /// Gets free slots for the lane: those that were given back, else a fresh one. False if there is none.
+    #[inline(never)]
+    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> bool {
+        core.free = lane.returned.take_linked();
+        if core.free == NIL
+            && let Some(index) = self.slots.fresh()
+        {
+            self.slots.at(index).link.store(NIL, Ordering::Relaxed);
+            core.free = index;
+        }
+        core.free != NIL
     }
 
     /// Gives a freed slot back to its home, from a thread that is not in the section.

@@ -10,6 +10,7 @@ mod cancel;
 mod core;
 mod counts;
 mod external;
+mod finish;
 mod lane;
 mod matched;
 mod once;
@@ -45,7 +46,7 @@ use crate::wait::{PaceCell, Watch};
 
 pub use counts::Counts;
 pub use operation::Awaited;
-pub use post::{Incoming, Outgoing};
+pub use post::{Incoming, Outgoing, Span};
 pub use probe::Wanted;
 pub use send::longest_eager;
 pub use slots::RequestId;
@@ -109,7 +110,9 @@ impl<F: Fabric> Engine<F> {
 
     #[inline]
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
-        self.lanes[lane as usize].get_or_make(|| {
+        debug_assert!(lane < LANES);
+        // The remainder says to the compiler that it is within.
+        self.lanes[(lane % LANES) as usize].get_or_make(move || {
             Lane::new(
                 self.fabric.endpoint(lane),
                 self.me,

@@ -120,7 +120,7 @@ impl Outbound {
     /// Whether something waits for `peer`: then a new message must wait behind it.
     #[inline]
     pub fn waits(&self, peer: Peer) -> bool {
-        self.queues[peer as usize].is_some()
+        self.waiting != 0 && self.queues[peer as usize].is_some()
     }
 
     /// Whether nothing waits for anybody.

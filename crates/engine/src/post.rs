@@ -1,52 +1,128 @@
-//! The way in: starting sends and receives, and asking for their outcome.
+//! The way in: starting sends and receives.
 
-use std::sync::atomic::Ordering;
+use std::ptr::NonNull;
 
+use weft_matching::Pattern;
 use weft_sync::Guard;
 use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::lane::{Lane, State};
-use crate::slot::{COMPLETE, Cells, OF_LANE, Outcome, POOLED, Role, Slot, flag};
+use crate::matched::Posted;
+use crate::slot::{Cells, OF_LANE, Outcome, POOLED, Role, flag};
 use crate::slots::{RequestId, Slots};
-use crate::status::Status;
 use crate::{Engine, Exhausted};
 
-/// A message to be sent.
-pub struct Outgoing {
+/// A message to be sent, out of user memory as `M` describes it.
+pub struct Outgoing<M = Memory> {
     pub lane: u32,
     pub peer: Peer,
     pub context: u32,
     /// This process's rank in the communicator.
     pub source: u32,
     pub tag: u32,
-    pub memory: Memory,
+    pub memory: M,
     /// Complete only once matched (MPI-5.0 §3.4).
     pub synchronous: bool,
 }
 
 /// A message to be received: negative source or tag is any.
-pub struct Incoming {
+pub struct Incoming<M = Memory> {
     pub lane: u32,
     /// The process behind `source`, if one is given.
     pub peer: Option<Peer>,
     pub context: u32,
     pub source: i32,
     pub tag: i32,
-    pub memory: Memory,
+    pub memory: M,
+}
+
+/// User memory that lies together. Plain values, which the short way holds in registers and writes nowhere but to the
+/// request.
+#[derive(Clone, Copy)]
+pub struct Span {
+    pub base: *mut u8,
+    pub bytes: usize,
+}
+
+impl<M> Outgoing<M> {
+    #[inline(always)]
+    fn with<N>(self, memory: N) -> Outgoing<N> {
+        Outgoing {
+            lane: self.lane,
+            peer: self.peer,
+            context: self.context,
+            source: self.source,
+            tag: self.tag,
+            memory,
+            synchronous: self.synchronous,
+        }
+    }
+}
+
+impl Outgoing<Span> {
+    #[inline(always)]
+    fn whole(self) -> Outgoing {
+        let memory = Memory::contiguous(self.memory.base, self.memory.bytes);
+        self.with(memory)
+    }
+}
+
+impl<M> Incoming<M> {
+    #[inline(always)]
+    fn with<N>(self, memory: N) -> Incoming<N> {
+        Incoming {
+            lane: self.lane,
+            peer: self.peer,
+            context: self.context,
+            source: self.source,
+            tag: self.tag,
+            memory,
+        }
+    }
+
+    #[inline(always)]
+    fn pattern(&self) -> Pattern {
+        Pattern {
+            context: self.context,
+            source: self.source,
+            tag: self.tag,
+        }
+    }
+}
+
+impl Incoming<Span> {
+    #[inline(always)]
+    fn whole(self) -> Incoming {
+        let memory = Memory::contiguous(self.memory.base, self.memory.bytes);
+        self.with(memory)
+    }
+}
+
+/// Memory that needs no more than a span to describe it.
+fn span_of(memory: &Memory) -> Option<Span> {
+    let (base, bytes) = (memory.base, memory.bytes);
+    memory.layout.is_none().then_some(Span { base, bytes })
 }
 
 impl Cells {
     /// A request about to start. What is not set here, whoever starts it sets.
-    #[inline(always)]
     pub(crate) fn reset(&mut self, role: Role, lane: u32, memory: Memory) {
+        let (base, bytes) = (memory.base, memory.bytes);
+        self.reset_span(role, lane, Span { base, bytes });
+        self.layout = memory.layout;
+    }
+
+    /// As [`reset`](Self::reset), of memory that lies together. A free slot has no layout: it was let go.
+    #[inline(always)]
+    fn reset_span(&mut self, role: Role, lane: u32, memory: Span) {
+        debug_assert!(self.layout.is_none() && self.extra.is_none());
         self.role = role;
         self.lane = lane as u8;
         self.flags = 0;
         self.parts = 0;
         self.base = memory.base;
         self.bytes = memory.bytes;
-        self.layout = memory.layout;
         self.posted = None;
         self.outcome = Outcome::default();
     }
@@ -62,22 +138,23 @@ impl Cells {
         self.source = message.source as i32;
         self.tag = message.tag as i32;
     }
+
+    /// The envelope that a receive asks for.
+    #[inline(always)]
+    fn ask<M>(&mut self, message: &Incoming<M>) {
+        self.peer = message.peer.unwrap_or(u32::MAX);
+        self.context = message.context;
+        self.source = message.source;
+        self.tag = message.tag;
+    }
 }
 
 impl<E: Endpoint> State<E> {
     /// Sends a message that needs no request, if nothing stands in its way.
     #[inline(always)]
-    fn send_now(&mut self, message: &Outgoing) -> bool {
-        let Outgoing {
-            peer,
-            context,
-            source,
-            tag,
-            ..
-        } = *message;
-        let bytes = message.memory.bytes;
-        let plain = !message.synchronous && message.memory.layout.is_none();
-        if !plain || bytes > self.eager_bytes() || peer == self.core.me {
+    fn send_now(&mut self, message: &Outgoing<Span>) -> bool {
+        let (peer, Span { base, bytes }) = (message.peer, message.memory);
+        if message.synchronous || bytes > self.eager_bytes() || peer == self.core.me {
             return false;
         }
         if self.core.outbound.waits(peer) {
@@ -87,38 +164,46 @@ impl<E: Endpoint> State<E> {
             0 => &[],
             // SAFETY: the caller of a send gives its buffer to the library until the send completes
             // (MPI-5.0 §3.4), and the shims checked that it is not null.
-            _ => unsafe { std::slice::from_raw_parts(message.memory.base, bytes) },
+            _ => unsafe { std::slice::from_raw_parts(base, bytes) },
         };
         let packet = Packet {
             kind: Kind::Eager,
             flags: 0,
-            source,
-            context,
-            tag,
+            source: message.source,
+            context: message.context,
+            tag: message.tag,
         };
-        self.endpoint
-            .send(peer, Header(packet.words()), payload, true)
-            .is_ok()
+        let header = Header(packet.words());
+        if self.endpoint.send(peer, header, payload, true).is_err() {
+            return false;
+        }
+        self.core.tally.eager += 1;
+        true
     }
 }
 
 impl<F: Fabric> Engine<F> {
     /// Starts a send. [`RequestId::DONE`] if it is complete already.
-    #[inline(always)]
     pub fn send(&self, message: Outgoing) -> Result<RequestId, Exhausted> {
-        let lane = self.lane(message.lane);
-        let entered = lane.enter();
-        match entered {
-            Some(mut state) => {
-                if state.send_now(&message) {
-                    state.core.tally.eager += 1;
-                    self.leave(lane, state);
-                    return Ok(RequestId::DONE);
-                }
-                self.send_with_request(lane, Some(state), message)
-            }
-            None => self.send_with_request(lane, None, message),
+        if let Some(span) = span_of(&message.memory) {
+            return self.send_span(message.with(span));
         }
+        let lane = self.lane(message.lane);
+        self.send_with_request(lane, lane.enter(), message)
+    }
+
+    /// As [`send`](Self::send), of memory that lies together.
+    #[inline(always)]
+    pub fn send_span(&self, message: Outgoing<Span>) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(message.lane);
+        let Some(mut state) = lane.enter() else {
+            return self.send_with_request(lane, None, message.whole());
+        };
+        if !state.send_now(&message) {
+            return self.send_with_request(lane, Some(state), message.whole());
+        }
+        self.leave(lane, state);
+        Ok(RequestId::DONE)
     }
 
     #[inline(never)]
@@ -144,33 +229,58 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Starts a receive.
-    #[inline(always)]
     pub fn receive(&self, message: Incoming) -> Result<RequestId, Exhausted> {
+        if let Some(span) = span_of(&message.memory) {
+            return self.receive_span(message.with(span));
+        }
         let lane = self.lane(message.lane);
-        let fill = |cells: &mut Cells| {
-            cells.reset(Role::Receive, message.lane, message.memory);
-            cells.peer = message.peer.unwrap_or(u32::MAX);
-            cells.context = message.context;
-            cells.source = message.source;
-            cells.tag = message.tag;
-        };
+        self.receive_generally(lane, lane.enter(), message)
+    }
+
+    /// As [`receive`](Self::receive), into memory that lies together.
+    #[inline(always)]
+    pub fn receive_span(&self, message: Incoming<Span>) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(message.lane);
         let Some(mut state) = lane.enter_to_receive() else {
-            return self.start(lane, None, fill);
+            return self.receive_generally(lane, None, message.whole());
         };
-        let Some(index) = self.take_free(lane, &mut state.core) else {
+        let Some((index, slot)) = self.take_free(lane, &mut state.core) else {
             self.leave(lane, state);
             return Err(Exhausted);
         };
-        let slot = self.slots.begin(index, OF_LANE, fill);
-        let id = RequestId::new(index, slot.generation.load(Ordering::Relaxed));
+        let cells = Slots::blank(slot);
+        cells.reset_span(Role::Receive, message.lane, message.memory);
+        cells.ask(&message);
+        let id = Slots::begin(slot, index, OF_LANE);
         if state.core.matching.posts_together() {
             state.core.put_off(index);
         } else {
-            state.core.post_at(slot, index);
+            let Span { base, bytes } = message.memory;
+            let posted = Posted {
+                place: NonNull::from(slot),
+                slot: index,
+                strided: false,
+                base,
+                bytes,
+            };
+            state.core.post_as(message.pattern(), posted);
         }
         state.act();
         self.leave(lane, state);
         Ok(id)
+    }
+
+    #[inline(never)]
+    fn receive_generally<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Option<Guard<'a, State<F::Endpoint>>>,
+        message: Incoming,
+    ) -> Result<RequestId, Exhausted> {
+        self.start(lane, state, |cells| {
+            cells.ask(&message);
+            cells.reset(Role::Receive, message.lane, message.memory);
+        })
     }
 
     /// Makes a request and hands it to its lane: at once if the caller is inside, else through its list.
@@ -182,167 +292,22 @@ impl<F: Fabric> Engine<F> {
     ) -> Result<RequestId, Exhausted> {
         let Some(mut state) = state else {
             let index = self.slots.fresh().ok_or(Exhausted)?;
-            self.slots.begin(index, POOLED, fill);
+            let slot = self.slots.at(index);
+            fill(Slots::blank(slot));
             // The identifier first: from its start on the request may complete and, detached, be recycled.
-            let id = self.slots.id(index);
+            let id = Slots::begin(slot, index, POOLED);
             self.submit(lane, index);
             return Ok(id);
         };
-        let index = self.take_free(lane, &mut state.core);
-        let id = index.map(|index| {
-            self.slots.begin(index, OF_LANE, fill);
-            let id = self.slots.id(index);
+        let free = self.take_free(lane, &mut state.core);
+        let id = free.map(|(index, slot)| {
+            fill(Slots::blank(slot));
+            let id = Slots::begin(slot, index, OF_LANE);
             state.start(index);
             state.act();
             id
         });
         self.leave(lane, state);
         id.ok_or(Exhausted)
-    }
-
-    /// Whether the identifier names a request that is not finished, or [`RequestId::DONE`].
-    #[inline]
-    pub fn exists(&self, id: RequestId) -> bool {
-        id == RequestId::DONE || self.slots.find(id).is_some()
-    }
-
-    /// The identifier of the request that is at an index now.
-    pub fn current(&self, index: u32) -> Option<RequestId> {
-        self.slots.current(index)
-    }
-
-    /// Whether the request is complete. One load; no progress is made.
-    #[inline]
-    pub fn is_complete(&self, id: RequestId) -> bool {
-        match self.slots.find(id) {
-            Some(slot) => slot.state.load(Ordering::Acquire) == COMPLETE,
-            None => true,
-        }
-    }
-
-    /// The outcome of a complete request, which stays.
-    #[inline]
-    pub fn status(&self, id: RequestId) -> Status {
-        if id == RequestId::DONE {
-            return Status::EMPTY;
-        }
-        // SAFETY: the request is complete, so its cells are the finishing thread's (slot protocol, rule 4).
-        Status::of(unsafe { self.slots.cells(id.index()) })
-    }
-
-    /// The outcome of a complete request, whose identifier names nothing from here on.
-    #[inline]
-    pub fn finish(&self, id: RequestId) -> Status {
-        if id == RequestId::DONE {
-            return Status::EMPTY;
-        }
-        debug_assert!(self.is_complete(id) && self.exists(id));
-        self.finish_slot(self.slots.at(id.index()), id.index())
-    }
-
-    #[inline]
-    fn finish_slot(&self, slot: &Slot, index: u32) -> Status {
-        // SAFETY: complete, and finished by this thread (rule 4).
-        let cells = unsafe { &*slot.cells.get() };
-        let (status, lane) = (Status::of(cells), u32::from(cells.lane));
-        // SAFETY: as above; the reference is not used again.
-        unsafe { Slots::end(slot) };
-        self.give_back(lane, slot, index);
-        status
-    }
-
-    /// Finishes a request if it exists and is complete; the fast way.
-    #[inline]
-    pub fn finish_complete(&self, id: RequestId) -> Option<Status> {
-        let slot = self.slots.complete_one(id)?;
-        Some(self.finish_slot(slot, id.index()))
-    }
-
-    /// Finishes a request whose outcome nobody asks for, if it exists, is complete and went well.
-    #[inline]
-    pub fn finish_quietly(&self, id: RequestId) -> bool {
-        let Some(slot) = self.slots.complete_one(id) else {
-            return false;
-        };
-        // SAFETY: complete, and finished by this thread (rule 4).
-        let cells = unsafe { &*slot.cells.get() };
-        if cells.outcome.failure.is_some() {
-            return false;
-        }
-        let lane = u32::from(cells.lane);
-        // SAFETY: as above; the reference is not used again.
-        unsafe { Slots::end(slot) };
-        self.give_back(lane, slot, id.index());
-        true
-    }
-
-    /// Waits for a request, if it exists, and finishes it.
-    #[inline(never)]
-    pub fn wait_existing(&self, id: RequestId) -> Option<Status> {
-        self.slots.find(id)?;
-        self.wait_any(&[id]);
-        Some(self.finish(id))
-    }
-
-    /// Waits for a request and finishes it.
-    #[inline]
-    pub fn wait(&self, id: RequestId) -> Status {
-        if let Some(status) = self.finish_complete(id) {
-            return status;
-        }
-        self.wait_any(&[id]);
-        self.finish(id)
-    }
-
-    /// Nobody will ask for this request's outcome: it is recycled when it is complete.
-    pub fn detach(&self, id: RequestId) {
-        if let Some((lane, index)) = self.pending(id) {
-            let mut state = lane.enter_soon();
-            let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE;
-            if pending {
-                let cells = state.core.cells(index);
-                cells.flags |= flag::DETACHED;
-                if cells.role.outlives_its_call() {
-                    state.core.detached += 1;
-                }
-            }
-            self.leave(lane, state);
-            if pending {
-                return;
-            }
-        }
-        if id != RequestId::DONE && self.exists(id) {
-            self.finish(id);
-        }
-    }
-
-    /// Progresses until every send of this process has left it and every operation is over that nobody will finish.
-    pub fn drain(&self) {
-        self.block_on_arrival(0, || {
-            self.progress();
-            self.lanes.iter().filter_map(|lane| lane.get()).all(|lane| {
-                let state = lane.enter_soon();
-                let drained = state.core.detached == 0 && state.core.outbound.is_empty();
-                self.leave(lane, state);
-                drained
-            })
-        });
-    }
-
-    /// The lane of a request that exists.
-    pub(crate) fn lane_of(&self, id: RequestId) -> Option<u32> {
-        self.slots.find(id)?;
-        // SAFETY: `lane` is written before a request is handed over and not again while it exists.
-        Some(u32::from(unsafe {
-            (*self.slots.at(id.index()).cells.get()).lane
-        }))
-    }
-
-    /// The lane and slot of a request that is not complete yet.
-    pub(crate) fn pending(&self, id: RequestId) -> Option<(&Lane<F::Endpoint>, u32)> {
-        if self.is_complete(id) {
-            return None;
-        }
-        Some((self.lane(self.lane_of(id)?), id.index()))
     }
 }

@@ -6,7 +6,7 @@ use weft_transport::{Fabric, Memory};
 use crate::lane::Core;
 use crate::matched::{Extracted, Unexpected};
 use crate::slot::{POOLED, Role};
-use crate::slots::RequestId;
+use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 use crate::{Engine, Exhausted};
 
@@ -75,21 +75,21 @@ impl<F: Fabric> Engine<F> {
         };
         let status = status(&envelope, &unexpected);
         let index = self.slots.fresh().ok_or(Exhausted)?;
-        self.slots.begin(index, POOLED, |cells| {
-            cells.reset(
-                Role::Message,
-                wanted.lane,
-                Memory::contiguous(std::ptr::null_mut(), 0),
-            );
-            cells.context = wanted.context;
-            cells.source = envelope.source;
-            cells.tag = envelope.tag;
-            cells.extra().extracted = Some(Extracted {
-                envelope,
-                unexpected,
-            });
+        let slot = self.slots.at(index);
+        let cells = Slots::blank(slot);
+        cells.reset(
+            Role::Message,
+            wanted.lane,
+            Memory::contiguous(std::ptr::null_mut(), 0),
+        );
+        cells.context = wanted.context;
+        cells.source = envelope.source;
+        cells.tag = envelope.tag;
+        cells.extra().extracted = Some(Extracted {
+            envelope,
+            unexpected,
         });
-        Ok(Some((self.slots.id(index), status)))
+        Ok(Some((Slots::begin(slot, index, POOLED), status)))
     }
 
     /// Waits for a wanted message and takes it out.

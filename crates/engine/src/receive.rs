@@ -2,13 +2,13 @@
 
 use std::ptr::NonNull;
 
-use weft_matching::{Envelope, Post};
+use weft_matching::{Envelope, Pattern, Post};
 use weft_transport::{Endpoint, Memory};
 use weft_wire::Kind;
 
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
-use crate::slot::{Outcome, Role, Slot};
+use crate::slot::{Outcome, Role};
 use crate::status::Failure;
 
 impl<E: Endpoint> State<E> {
@@ -74,26 +74,29 @@ impl<E: Endpoint> State<E> {
 impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     pub fn post(&mut self, slot: u32) {
-        // SAFETY: the table of slots outlives its lanes; only so is it no borrow of `self`.
-        let place = unsafe { &*std::ptr::from_ref(self.slots.at(slot)) };
-        self.post_at(place, slot);
-    }
-
-    /// As [`post`](Self::post), the slot having been looked up.
-    #[inline(always)]
-    pub fn post_at(&mut self, place: &Slot, slot: u32) {
-        // SAFETY: the slot was handed to this lane (slot protocol, rules 1 and 2).
-        let cells = unsafe { &mut *place.cells.get() };
+        let place = NonNull::from(self.slots.at(slot));
+        let cells = self.cells(slot);
         let pattern = cells.pattern();
         let posted = Posted {
-            place: NonNull::from(place),
+            place,
             slot,
             strided: cells.layout.is_some(),
             base: cells.base,
             bytes: cells.bytes,
         };
+        self.post_as(pattern, posted);
+    }
+
+    /// Posts a receive of which the matching tables will hold `posted`.
+    #[inline(always)]
+    pub fn post_as(&mut self, pattern: Pattern, posted: Posted) {
+        let Posted { place, slot, .. } = posted;
         match self.matching.post(pattern, posted) {
-            Post::Queued(id) => cells.posted = Some(id),
+            Post::Queued(id) => {
+                // SAFETY: the slot was handed to this lane (slot protocol, rules 1 and 2) and outlives it, and no other
+                // reference to its cells lives.
+                unsafe { (*place.as_ref().cells.get()).posted = Some(id) }
+            }
             Post::Matched {
                 envelope,
                 unexpected,

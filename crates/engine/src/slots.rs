@@ -53,14 +53,14 @@ impl RequestId {
 }
 
 pub(crate) struct Slots {
-    chunks: Box<[AtomicPtr<Slot>]>,
+    chunks: Box<[AtomicPtr<Slot>; CHUNKS]>,
     magazines: Magazines,
 }
 
 impl Slots {
     pub fn new() -> Slots {
         // SAFETY: a null pointer is all zeroes. Zeroed memory is not touched until a chunk is made.
-        let chunks = unsafe { Box::new_zeroed_slice(CHUNKS).assume_init() };
+        let chunks = unsafe { Box::new_zeroed().assume_init() };
         Slots {
             chunks,
             magazines: Magazines::new((CHUNKS as u32) * CHUNK),
@@ -70,8 +70,9 @@ impl Slots {
     /// The slot of an index that this table gave out.
     #[inline]
     pub fn at(&self, index: u32) -> &Slot {
-        let chunk = self.chunks[(index / CHUNK) as usize].load(Ordering::Acquire);
-        debug_assert!(!chunk.is_null());
+        // The remainder says to the compiler that the index is within.
+        let chunk = self.chunks[(index / CHUNK) as usize % CHUNKS].load(Ordering::Acquire);
+        debug_assert!(!chunk.is_null() && ((index / CHUNK) as usize) < CHUNKS);
         // SAFETY: an index given out lies in a chunk that was stored before (release in `grow`), holds
         // CHUNK initialised slots and is never freed before `self`.
         unsafe { &*chunk.add((index % CHUNK) as usize) }
@@ -138,15 +139,20 @@ impl Slots {
         Some(index)
     }
 
-    /// Makes a request of a free slot that is in this thread's hands.
+    /// The cells of a free slot that is in this thread's hands, to be filled before [`begin`](Self::begin).
     #[inline(always)]
-    pub fn begin(&self, index: u32, home: u32, fill: impl FnOnce(&mut Cells)) -> &Slot {
-        let slot = self.at(index);
+    #[allow(clippy::mut_from_ref)]
+    pub fn blank(slot: &Slot) -> &mut Cells {
         // SAFETY: rule 1 of the slot protocol: a free slot's index is in one thread's hands only.
-        fill(unsafe { &mut *slot.cells.get() });
+        unsafe { &mut *slot.cells.get() }
+    }
+
+    /// Makes a request of a free slot that is in this thread's hands and whose cells are filled.
+    #[inline(always)]
+    pub fn begin(slot: &Slot, index: u32, home: u32) -> RequestId {
         slot.home.store(home, Ordering::Relaxed);
         slot.state.store(PENDING, Ordering::Release);
-        slot
+        RequestId::new(index, slot.generation.load(Ordering::Relaxed))
     }
 
     /// The cells of a slot pending on the caller's lane.
@@ -209,7 +215,7 @@ impl Links for Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        for chunk in &self.chunks {
+        for chunk in self.chunks.iter() {
             let chunk = chunk.load(Ordering::Acquire);
             if !chunk.is_null() {
                 drop_chunk(chunk);

@@ -1,7 +1,7 @@
 //! Sending and receiving (MPI-5.0 chapter 3).
 
 use parking_lot::Mutex;
-use weft_engine::{Incoming, Outgoing};
+use weft_engine::{Incoming, Outgoing, Span};
 use weft_transport::Memory;
 
 use crate::comm::{Comm, CommId, Traffic};
@@ -34,8 +34,10 @@ pub struct Buffer {
 
 impl Buffer {
     #[inline]
-    fn plain_bytes(&self) -> Option<usize> {
-        types::plain_bytes(self.address, self.count, self.datatype)
+    fn plain(&self) -> Option<Span> {
+        let bytes = types::plain_bytes(self.address, self.count, self.datatype)?;
+        let base = self.address;
+        Some(Span { base, bytes })
     }
 
     #[inline]
@@ -90,9 +92,10 @@ fn check_any_tag(comm: &Comm, source: i32, tag: i32) -> Result<()> {
 /// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
 #[inline]
 pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
-    if tag < 0 {
-        check_any_tag(comm, source, tag)?;
-    }
+    let tag = match tag < 0 {
+        true => check_any_tag(comm, source, tag).map(|()| -1)?,
+        false => tag,
+    };
     match source {
         ANY_SOURCE => comm.wildcards().check_source()?,
         PROC_NULL => return Ok(None),
@@ -100,11 +103,10 @@ pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32,
             comm.check_rank(Class::Rank, "source", source)?;
         }
     }
-    Ok(Some((source, tag.max(-1))))
+    Ok(Some((source, tag)))
 }
 
 /// Starts a send of checked arguments.
-#[inline(always)]
 pub(crate) fn start_send(
     comm: &Comm,
     traffic: Traffic,
@@ -116,7 +118,20 @@ pub(crate) fn start_send(
     if mode == Mode::Buffered {
         return buffered::send(comm, traffic, memory, dest, tag);
     }
-    let id = process().engine.send(Outgoing {
+    let message = outgoing(comm, traffic, memory, dest, tag, mode);
+    Ok(Request::engine(process().engine.send(message)?))
+}
+
+#[inline(always)]
+fn outgoing<M>(
+    comm: &Comm,
+    traffic: Traffic,
+    memory: M,
+    dest: u32,
+    tag: u32,
+    mode: Mode,
+) -> Outgoing<M> {
+    Outgoing {
         lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
         peer: comm.peer(dest),
         context: comm.context(traffic),
@@ -124,8 +139,7 @@ pub(crate) fn start_send(
         tag,
         memory,
         synchronous: mode == Mode::Synchronous,
-    })?;
-    Ok(Request::engine(id))
+    }
 }
 
 /// Sends in place of a message that this process failed, by the number of the error's class.
@@ -151,7 +165,6 @@ pub(crate) fn start_failure(
 }
 
 /// Starts a receive of checked arguments; negative source or tag is any.
-#[inline(always)]
 pub(crate) fn start_receive(
     comm: &Comm,
     traffic: Traffic,
@@ -159,15 +172,20 @@ pub(crate) fn start_receive(
     source: i32,
     tag: i32,
 ) -> Result<Request> {
-    let id = process().engine.receive(Incoming {
+    let message = incoming(comm, traffic, memory, source, tag);
+    Ok(Request::engine(process().engine.receive(message)?))
+}
+
+#[inline(always)]
+fn incoming<M>(comm: &Comm, traffic: Traffic, memory: M, source: i32, tag: i32) -> Incoming<M> {
+    Incoming {
         lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
         peer: u32::try_from(source).ok().map(|source| comm.peer(source)),
         context: comm.context(traffic),
         source,
         tag,
         memory,
-    })?;
-    Ok(Request::engine(id))
+    }
 }
 
 /// `MPI_Isend` and its modes.
@@ -175,27 +193,26 @@ pub(crate) fn start_receive(
 pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Result<Request> {
     let comm = crate::comm::find(comm)?;
     check_send_tag(tag)?;
-    match buffer.plain_bytes() {
-        Some(bytes) => {
-            let memory = Memory::contiguous(buffer.address, bytes);
-            isend_memory(memory, dest, tag, comm, mode)
+    match buffer.plain() {
+        Some(span) if mode != Mode::Buffered => {
+            let Some(dest) = destination(comm, dest)? else {
+                return Ok(Request::done());
+            };
+            let message = outgoing(comm, Traffic::PointToPoint, span, dest, tag as u32, mode);
+            Ok(Request::engine(process().engine.send_span(message)?))
         }
-        None => isend_general(buffer, dest, tag, comm, mode),
-    }
-}
-
-#[inline(always)]
-fn isend_memory(memory: Memory, dest: i32, tag: i32, comm: &Comm, mode: Mode) -> Result<Request> {
-    match destination(comm, dest)? {
-        Some(dest) => start_send(comm, Traffic::PointToPoint, memory, dest, tag as u32, mode),
-        None => Ok(Request::done()),
+        _ => isend_general(buffer, dest, tag, comm, mode),
     }
 }
 
 /// Out of line, so that on the way of plain buffers no [`Memory`] is written and read back.
 #[inline(never)]
 fn isend_general(buffer: Buffer, dest: i32, tag: i32, comm: &Comm, mode: Mode) -> Result<Request> {
-    isend_memory(buffer.memory()?, dest, tag, comm, mode)
+    let memory = buffer.memory()?;
+    match destination(comm, dest)? {
+        Some(dest) => start_send(comm, Traffic::PointToPoint, memory, dest, tag as u32, mode),
+        None => Ok(Request::done()),
+    }
 }
 
 /// `MPI_Send` and its modes.
@@ -212,26 +229,25 @@ pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Re
 #[inline(always)]
 pub fn ireceive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Request> {
     let comm = crate::comm::find(comm)?;
-    match buffer.plain_bytes() {
-        Some(bytes) => {
-            let memory = Memory::contiguous(buffer.address, bytes);
-            ireceive_memory(memory, source, tag, comm)
+    match buffer.plain() {
+        Some(span) => {
+            let Some((source, tag)) = pattern(comm, source, tag)? else {
+                return Ok(Request::from_null());
+            };
+            let message = incoming(comm, Traffic::PointToPoint, span, source, tag);
+            Ok(Request::engine(process().engine.receive_span(message)?))
         }
         None => ireceive_general(buffer, source, tag, comm),
     }
 }
 
-#[inline(always)]
-fn ireceive_memory(memory: Memory, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
+#[inline(never)]
+fn ireceive_general(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
+    let memory = buffer.memory()?;
     match pattern(comm, source, tag)? {
         Some((source, tag)) => start_receive(comm, Traffic::PointToPoint, memory, source, tag),
         None => Ok(Request::from_null()),
     }
-}
-
-#[inline(never)]
-fn ireceive_general(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
-    ireceive_memory(buffer.memory()?, source, tag, comm)
 }
 
 /// `MPI_Recv`: the status, whose check the caller makes once it is stored.

@@ -115,7 +115,11 @@ fn plain_size(id: TypeId) -> Option<usize> {
 pub fn plain_bytes(buffer: *mut u8, count: i64, id: TypeId) -> Option<usize> {
     let size = plain_size(id)?;
     let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
-    (bytes == 0 || is_address(buffer)).then_some(bytes)
+    if !is_address(buffer) && bytes != 0 {
+        std::hint::cold_path();
+        return None;
+    }
+    Some(bytes)
 }
 
 /// Whether data can be there.

@@ -26,7 +26,7 @@ pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use ready::{Ready, Turn};
-pub use section::{Guard, Section, single_threaded};
+pub use section::{Guard, Section};
 pub use spin_lock::SpinLock;
 pub use submissions::{Batch, Links, NONE, Submissions};
 

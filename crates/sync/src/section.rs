@@ -22,7 +22,7 @@ const KNOCKED: u32 = 3;
 /// A value that one thread at a time works on, entered only if nobody else is there.
 pub struct Section<T> {
     word: AtomicU32,
-    threads: threads::Threads,
+    threads: Threads,
     value: UnsafeCell<T>,
 }
 
@@ -35,7 +35,7 @@ impl<T> Section<T> {
     pub fn new(value: T) -> Section<T> {
         Section {
             word: AtomicU32::new(FREE),
-            threads: threads::Threads::new(),
+            threads: Threads::new(),
             value: UnsafeCell::new(value),
         }
     }
@@ -153,11 +153,7 @@ impl<T> DerefMut for Guard<'_, T> {
     }
 }
 
-/// Whether the process has one thread only, by the C library's own account; false where it keeps none.
-#[inline]
-pub fn single_threaded() -> bool {
-    threads::Threads::new().single()
-}
+pub(crate) use threads::Threads;
 
 #[cfg(not(loom))]
 mod threads {
@@ -166,8 +162,8 @@ mod threads {
     static MANY: AtomicU8 = AtomicU8::new(0);
     static FLAG: AtomicPtr<AtomicU8> = AtomicPtr::new(std::ptr::null_mut());
 
-    /// Where the C library keeps its flag (`__libc_single_threaded`, glibc 2.32 and later), else a byte that
-    /// says "many".
+    /// Tells whether the process has one thread only, by the C library's own account: where that keeps its flag
+    /// (`__libc_single_threaded`, glibc 2.32 and later), else a byte that says "many".
     pub struct Threads(&'static AtomicU8);
 
     impl Threads {

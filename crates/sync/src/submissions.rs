@@ -9,7 +9,7 @@
 //!    sees the links, and all that was written before, of every id in the chain.
 
 use crate::primitive::{AtomicU32, Ordering};
-use crate::single_threaded;
+use crate::section::Threads;
 
 /// No id.
 pub const NONE: u32 = u32::MAX;
@@ -22,12 +22,14 @@ pub trait Links {
 /// The list. Ids are any but [`NONE`].
 pub struct Submissions {
     head: AtomicU32,
+    threads: Threads,
 }
 
 impl Submissions {
     pub fn new() -> Submissions {
         Submissions {
             head: AtomicU32::new(NONE),
+            threads: Threads::new(),
         }
     }
 
@@ -56,7 +58,7 @@ impl Submissions {
     #[inline]
     pub fn push_plainly(&self, id: u32, link: &AtomicU32) {
         let head = self.head.load(Ordering::Relaxed);
-        if single_threaded() {
+        if self.threads.single() {
             link.store(head, Ordering::Relaxed);
             self.head.store(id, Ordering::Relaxed);
         } else {

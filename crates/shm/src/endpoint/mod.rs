@@ -13,6 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weft_sync::cells::INLINE_BYTES;
 use weft_transport::{Cookie, Endpoint, Header, Lost, Memory, Offer, Peer, Refused, Sink};
 
 use crate::bulk::Bulk;
@@ -138,7 +139,8 @@ impl Endpoint for ShmEndpoint {
         EAGER_BYTES
     }
 
-    #[inline]
+    // A short packet is a few stores: less than a call.
+    #[inline(always)]
     fn send(
         &mut self,
         peer: Peer,
@@ -146,9 +148,17 @@ impl Endpoint for ShmEndpoint {
         payload: &[u8],
         throttled: bool,
     ) -> Result<(), Refused> {
-        self.send_with(peer, header, payload.len(), throttled, |out| {
-            outbound::copy(out, payload);
-        })
+        if payload.len() > INLINE_BYTES {
+            return self.send_with(peer, header, payload.len(), throttled, |out| {
+                out.copy_from_slice(payload);
+            });
+        }
+        self.links
+            .push_short(peer, PACKET, header.0, payload, throttled)?;
+        if self.bulk.has_begun() {
+            self.bulk.go_on_sending(&mut self.links);
+        }
+        Ok(())
     }
 
     #[inline]

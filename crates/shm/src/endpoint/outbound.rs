@@ -81,36 +81,90 @@ impl Links {
         throttled: bool,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
-        if self.open[peer as usize].is_none() {
-            self.connect(peer)?;
-        }
         let Some(link) = &mut self.open[peer as usize] else {
-            return Err(Refused::Lost);
+            return self.push_first(peer, kind, header, bytes, throttled, fill);
         };
         if throttled && link.producer.throttled() {
             return Err(Refused::Throttled);
         }
-        let pushed = if bytes <= INLINE_BYTES {
-            link.producer.push(kind, header, bytes, fill)
-        } else {
-            link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill)
+        if bytes > INLINE_BYTES {
+            let pushed =
+                link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill);
+            return match pushed {
+                Pushed::Watched => Ok(()),
+                pushed => self.pushed(peer, bytes, pushed),
+            };
+        }
+        match link.producer.push(kind, header, bytes, fill) {
+            Pushed::Watched => Ok(()),
+            pushed => self.pushed(peer, bytes, pushed),
+        }
+    }
+
+    /// As [`push`](Self::push), of a payload that fits in a cell.
+    #[inline(always)]
+    pub fn push_short(
+        &mut self,
+        peer: Peer,
+        kind: u8,
+        header: [u64; 2],
+        payload: &[u8],
+        throttled: bool,
+    ) -> Result<(), Refused> {
+        let bytes = payload.len();
+        let Some(link) = &mut self.open[peer as usize] else {
+            let [a, b] = header;
+            return self.push_first(peer, kind, [a, b], bytes, throttled, |out| {
+                out.copy_from_slice(payload);
+            });
         };
+        if throttled && link.producer.throttled() {
+            return Err(Refused::Throttled);
+        }
+        match link.producer.push_short(kind, header, payload) {
+            Pushed::Watched => Ok(()),
+            pushed => self.pushed(peer, bytes, pushed),
+        }
+    }
+
+    /// As [`push`](Self::push), to a peer that has no connection.
+    #[cold]
+    #[inline(never)]
+    fn push_first(
+        &mut self,
+        peer: Peer,
+        kind: u8,
+        header: [u64; 2],
+        bytes: usize,
+        throttled: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), Refused> {
+        self.connect(peer)?;
+        self.push(peer, kind, header, bytes, throttled, fill)
+    }
+
+    /// What follows from what became of a message.
+    #[inline(never)]
+    fn pushed(&mut self, peer: Peer, bytes: usize, pushed: Pushed) -> Result<(), Refused> {
         match pushed {
-            Pushed::Watched => {}
+            Pushed::Watched => Ok(()),
             Pushed::Unwatched => {
+                let Some(link) = &self.open[peer as usize] else {
+                    return Err(Refused::Lost);
+                };
                 link.neighbour.base.ring(self.lane, self.shared.rank);
                 self.counters.doorbells_rung += 1;
+                Ok(())
             }
-            Pushed::Full => return Err(self.block(peer, bytes)),
+            Pushed::Full => Err(self.block(peer, bytes)),
             Pushed::Malformed => {
                 self.lose(
                     lost(peer, "it counts packets as received that were never sent"),
                     peer,
                 );
-                return Err(Refused::Lost);
+                Err(Refused::Lost)
             }
         }
-        Ok(())
     }
 
     /// Makes the ring to `peer` and tells it where.
@@ -410,29 +464,6 @@ impl Outbound {
         {
             counters.block_bytes += added as u64;
             *held = BLOCK_BYTES;
-        }
-    }
-}
-
-/// Copies a payload. Short ones by words that may overlap, without a call.
-#[inline]
-pub fn copy(out: &mut [u8], data: &[u8]) {
-    let bytes = data.len();
-    if bytes > weft_sync::cells::INLINE_BYTES {
-        out.copy_from_slice(data);
-    } else if bytes >= 8 {
-        let mut at = 0;
-        while at + 8 < bytes {
-            out[at..at + 8].copy_from_slice(&data[at..at + 8]);
-            at += 8;
-        }
-        out[bytes - 8..].copy_from_slice(&data[bytes - 8..]);
-    } else if bytes >= 4 {
-        out[..4].copy_from_slice(&data[..4]);
-        out[bytes - 4..].copy_from_slice(&data[bytes - 4..]);
-    } else {
-        for (to, from) in out.iter_mut().zip(data) {
-            *to = *from;
         }
     }
 }

@@ -325,13 +325,3 @@ fn a_peer_without_card_is_lost_once() {
     assert!(log.lost[&1].contains("rank 1") && log.lost[&1].contains("no card"));
     assert!(log.lost[&2].contains("nonsense"));
 }
-
-#[test]
-fn copy_is_a_copy() {
-    let data: Vec<u8> = (1..=64).collect();
-    for bytes in 0..=64 {
-        let mut out = vec![0; bytes];
-        outbound::copy(&mut out, &data[..bytes]);
-        assert_eq!(out, data[..bytes]);
-    }
-}

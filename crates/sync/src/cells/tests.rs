@@ -232,6 +232,22 @@ fn elsewhere() {
 }
 
 #[test]
+fn short_messages_of_every_length() {
+    let memory = Memory::new();
+    let (mut producer, mut consumer) = memory.sides();
+    let data: Vec<u8> = (1..=INLINE_BYTES as u8).collect();
+    for bytes in 0..=INLINE_BYTES {
+        let pushed = producer.push_short(3, [7, bytes as u64], &data[..bytes]);
+        assert_eq!(pushed, Pushed::Watched);
+        let arrival = consumer.look().unwrap().expect("sent");
+        assert_eq!((arrival.kind, arrival.header), (3, [7, bytes as u64]));
+        // SAFETY: not yet advanced.
+        assert_eq!(unsafe { arrival.payload() }, &data[..bytes]);
+        consumer.advance(&arrival);
+    }
+}
+
+#[test]
 fn impossible_count_is_told() {
     let memory = Memory::new();
     let (mut producer, _) = memory.sides();

@@ -1,0 +1,159 @@
+//! The way out: asking for the outcome of requests, and doing without.
+
+use std::sync::atomic::Ordering;
+
+use weft_transport::Fabric;
+
+use crate::Engine;
+use crate::lane::Lane;
+use crate::slot::{COMPLETE, Slot, flag};
+use crate::slots::{RequestId, Slots};
+use crate::status::Status;
+
+impl<F: Fabric> Engine<F> {
+    /// Whether the identifier names a request that is not finished, or [`RequestId::DONE`].
+    #[inline]
+    pub fn exists(&self, id: RequestId) -> bool {
+        id == RequestId::DONE || self.slots.find(id).is_some()
+    }
+
+    /// The identifier of the request that is at an index now.
+    pub fn current(&self, index: u32) -> Option<RequestId> {
+        self.slots.current(index)
+    }
+
+    /// Whether the request is complete. One load; no progress is made.
+    #[inline]
+    pub fn is_complete(&self, id: RequestId) -> bool {
+        match self.slots.find(id) {
+            Some(slot) => slot.state.load(Ordering::Acquire) == COMPLETE,
+            None => true,
+        }
+    }
+
+    /// The outcome of a complete request, which stays.
+    #[inline]
+    pub fn status(&self, id: RequestId) -> Status {
+        if id == RequestId::DONE {
+            return Status::EMPTY;
+        }
+        // SAFETY: the request is complete, so its cells are the finishing thread's (slot protocol, rule 4).
+        Status::of(unsafe { self.slots.cells(id.index()) })
+    }
+
+    /// The outcome of a complete request, whose identifier names nothing from here on.
+    #[inline]
+    pub fn finish(&self, id: RequestId) -> Status {
+        if id == RequestId::DONE {
+            return Status::EMPTY;
+        }
+        debug_assert!(self.is_complete(id) && self.exists(id));
+        self.finish_slot(self.slots.at(id.index()), id.index())
+    }
+
+    #[inline]
+    fn finish_slot(&self, slot: &Slot, index: u32) -> Status {
+        // SAFETY: complete, and finished by this thread (rule 4).
+        let cells = unsafe { &*slot.cells.get() };
+        let (status, lane) = (Status::of(cells), u32::from(cells.lane));
+        // SAFETY: as above; the reference is not used again.
+        unsafe { Slots::end(slot) };
+        self.give_back(lane, slot, index);
+        status
+    }
+
+    /// Finishes a request if it exists and is complete; the fast way.
+    #[inline]
+    pub fn finish_complete(&self, id: RequestId) -> Option<Status> {
+        let slot = self.slots.complete_one(id)?;
+        Some(self.finish_slot(slot, id.index()))
+    }
+
+    /// Finishes a request whose outcome nobody asks for, if it exists, is complete and went well.
+    #[inline]
+    pub fn finish_quietly(&self, id: RequestId) -> bool {
+        let Some(slot) = self.slots.complete_one(id) else {
+            return false;
+        };
+        // SAFETY: complete, and finished by this thread (rule 4).
+        let cells = unsafe { &*slot.cells.get() };
+        if cells.outcome.failure.is_some() {
+            return false;
+        }
+        let lane = u32::from(cells.lane);
+        // SAFETY: as above; the reference is not used again.
+        unsafe { Slots::end(slot) };
+        self.give_back(lane, slot, id.index());
+        true
+    }
+
+    /// Waits for a request, if it exists, and finishes it.
+    #[inline(never)]
+    pub fn wait_existing(&self, id: RequestId) -> Option<Status> {
+        self.slots.find(id)?;
+        self.wait_any(&[id]);
+        Some(self.finish(id))
+    }
+
+    /// Waits for a request and finishes it.
+    #[inline]
+    pub fn wait(&self, id: RequestId) -> Status {
+        if let Some(status) = self.finish_complete(id) {
+            return status;
+        }
+        self.wait_any(&[id]);
+        self.finish(id)
+    }
+
+    /// Nobody will ask for this request's outcome: it is recycled when it is complete.
+    pub fn detach(&self, id: RequestId) {
+        if let Some((lane, index)) = self.pending(id) {
+            let mut state = lane.enter_soon();
+            let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE;
+            if pending {
+                let cells = state.core.cells(index);
+                cells.flags |= flag::DETACHED;
+                if cells.role.outlives_its_call() {
+                    state.core.detached += 1;
+                }
+            }
+            self.leave(lane, state);
+            if pending {
+                return;
+            }
+        }
+        if id != RequestId::DONE && self.exists(id) {
+            self.finish(id);
+        }
+    }
+
+    /// Progresses until every send of this process has left it and every operation is over that nobody will finish.
+    pub fn drain(&self) {
+        self.block_on_arrival(0, || {
+            self.progress();
+            self.lanes.iter().filter_map(|lane| lane.get()).all(|lane| {
+                let state = lane.enter_soon();
+                let drained = state.core.detached == 0 && state.core.outbound.is_empty();
+                self.leave(lane, state);
+                drained
+            })
+        });
+    }
+
+    /// The lane of a request that exists.
+    pub(crate) fn lane_of(&self, id: RequestId) -> Option<u32> {
+        self.slots.find(id)?;
+        // SAFETY: `lane` is written before a request is handed over and not again while it exists.
+        Some(u32::from(unsafe {
+            (*self.slots.at(id.index()).cells.get()).lane
+        }))
+    }
+
+    /// The lane and slot of a request that is not complete yet.
+    pub(crate) fn pending(&self, id: RequestId) -> Option<(&Lane<F::Endpoint>, u32)> {
+        if self.is_complete(id) {
+            return None;
+        }
+        Some((self.lane(self.lane_of(id)?), id.index()))
+    }
+}
