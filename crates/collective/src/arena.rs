@@ -4,14 +4,18 @@
 //! A rank posts on the board (`weft_sync::board`), and reads what others post there; there is no message. An operation takes
 //! as many steps on every rank, which follows from what all of them know: the packed bytes and the number of ranks. What is
 //! posted is packed, so ranks may use different datatypes of the same signature.
+//!
+//! Lengths that should be alike and are not, in an erroneous program, are found where something is read: a post says how long it is,
+//! and whether more follows. No more is taken than there is and has room. More than has room is an error, as in a message;
+//! where the ranks then take unlike steps the board is given up, for all of them.
 
 use std::future::poll_fn;
 use std::ops::Range;
 use std::task::Poll;
 
-use crate::memory::{Operand, Packed, Scratch, copy, word_memory};
+use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
-use weft_sync::board::{BUFFER_BYTES, Board, INLINE_BYTES, Need, What};
+use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
 use weft_transport::Memory;
 
 /// The memory, and how this rank waits for others there.
@@ -27,6 +31,10 @@ pub trait Arena<E> {
 
     /// Wakes the ranks that sleep.
     fn wake(&self);
+
+    /// The error that rank `rank` has passed another length than this one: so many bytes, and room for so many, if that
+    /// is known.
+    fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> E;
 
     /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
     /// rank may be out of its call, and its memory something else. After an error the board is given up.
@@ -47,7 +55,36 @@ pub(crate) struct Steps<'c, 'a, P: PointToPoint> {
 /// What this rank is about to post.
 pub(crate) struct Posting {
     step: u64,
+    more: bool,
     pub slot: Memory,
+}
+
+/// Where in a rank's memory something lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    rank: usize,
+    address: u64,
+    bytes: usize,
+}
+
+impl Place {
+    /// What begins `bytes` further on.
+    pub fn after(self, bytes: usize) -> Place {
+        Place {
+            address: self.address.wrapping_add(bytes as u64),
+            bytes: self.bytes.saturating_sub(bytes),
+            ..self
+        }
+    }
+
+    /// Block `index` of `count` that are all as long.
+    pub fn block(self, index: usize, count: usize) -> Place {
+        let bytes = self.bytes / count;
+        Place {
+            bytes,
+            ..self.after(index * bytes)
+        }
+    }
 }
 
 /// The longest that is posted in a step.
@@ -89,8 +126,8 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         is_right.then_some(())
     }
 
-    /// Enters the next step, in which this rank posts `bytes`.
-    pub async fn begin(&self, bytes: usize) -> Option<Posting> {
+    /// Enters the next step, in which this rank posts this.
+    pub async fn begin(&self, Piece { bytes, more }: Piece) -> Option<Posting> {
         let in_buffer = bytes > INLINE_BYTES;
         let step = self.board.enter();
         while let Err(need) = self.board.room(step, in_buffer) {
@@ -98,27 +135,29 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         }
         let payload = self.board.payload(self.channel.rank(), step, in_buffer);
         let slot = Memory::contiguous(payload, bytes);
-        Some(Posting { step, slot })
+        Some(Posting { step, more, slot })
     }
 
     /// Publishes what was written. The step.
     pub fn publish(&self, posting: Posting) -> u64 {
-        if self.board.publish(posting.step) {
+        let (bytes, more) = (posting.slot.bytes, posting.more);
+        if self.board.publish(posting.step, Piece { bytes, more }) {
             self.arena.wake();
         }
         posting.step
     }
 
-    /// Enters the next step and posts a copy.
-    pub async fn post(&self, memory: &Memory) -> Option<u64> {
-        let posting = self.begin(memory.bytes).await?;
+    /// Enters the next step and posts a copy, after which another piece follows or none.
+    pub async fn post(&self, memory: &Memory, more: bool) -> Option<u64> {
+        let bytes = memory.bytes;
+        let posting = self.begin(Piece { bytes, more }).await?;
         copy(memory, &posting.slot);
         Some(self.publish(posting))
     }
 
     /// Enters the next step and posts nothing there but that this rank has come so far.
     pub async fn announce(&self) -> Option<u64> {
-        let posting = self.begin(0).await?;
+        let posting = self.begin(Piece::NOTHING).await?;
         Some(self.publish(posting))
     }
 
@@ -131,11 +170,31 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         step
     }
 
-    /// What a rank posts in the step, which all know to be of `bytes`.
-    pub async fn posted(&self, step: u64, rank: usize, bytes: usize) -> Option<Memory> {
+    /// What a rank posts in the step, which should be as expected.
+    pub async fn posted(&self, step: u64, rank: usize, expected: Piece) -> Option<Memory> {
         self.rank_posted(step, rank).await?;
-        let payload = self.board.payload(rank, step, bytes > INLINE_BYTES);
-        Some(Memory::contiguous(payload, bytes))
+        let theirs = self.board.piece(rank, step);
+        if theirs != expected {
+            self.differs(rank, theirs, expected)?;
+        }
+        let in_buffer = theirs.bytes > INLINE_BYTES;
+        let payload = self.board.payload(rank, step, in_buffer);
+        Some(Memory::contiguous(payload, theirs.bytes))
+    }
+
+    /// None if the operation cannot go on: unless both are all that is posted of it, the ranks take unlike steps.
+    #[cold]
+    fn differs(&self, rank: usize, theirs: Piece, own: Piece) -> Option<()> {
+        if theirs.more || own.more {
+            self.board.give_up(Broken::Apart);
+            self.arena.wake();
+            return self.unless_failed(Err(self.arena.differs(rank, None)));
+        }
+        if theirs.bytes > own.bytes {
+            let bytes = Some([theirs.bytes, own.bytes]);
+            self.channel.keep(Err(self.arena.differs(rank, bytes)));
+        }
+        Some(())
     }
 
     /// Waits until a rank has posted in the step, whatever that is.
@@ -158,52 +217,87 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         self.others_posted(step).await
     }
 
-    /// Posts an address, for others to read from.
-    pub async fn post_address(&self, memory: &Memory) -> Option<u64> {
+    /// Posts where memory is, for others to read from: the message follows.
+    pub async fn post_place(&self, memory: &Memory) -> Option<u64> {
         debug_assert!(memory.layout.is_none());
-        let mut word = memory.base.expose_provenance() as u64;
-        self.post(&word_memory(&mut word)).await
+        let address = memory.base.expose_provenance() as u64;
+        let mut words = [address, memory.bytes as u64];
+        self.post(&words_memory(&mut words), true).await
     }
 
-    /// The address that a rank posts.
-    pub async fn posted_address(&self, step: u64, rank: usize) -> Option<u64> {
-        let slot = self.posted(step, rank, size_of::<u64>()).await?;
-        let mut word = 0;
-        copy(&slot, &word_memory(&mut word));
-        Some(word)
+    /// Where the memory is that a rank posts.
+    pub async fn posted_place(&self, step: u64, rank: usize) -> Option<Place> {
+        let mut words = [0; 2];
+        let (bytes, more) = (size_of_val(&words), true);
+        let slot = self.posted(step, rank, Piece { bytes, more }).await?;
+        copy(&slot, &words_memory(&mut words));
+        let [address, bytes] = words;
+        Some(Place {
+            rank,
+            address,
+            bytes: bytes as usize,
+        })
     }
 
-    /// Copies from a rank's memory.
-    pub fn read(&self, rank: usize, address: u64, into: &Memory) -> Option<()> {
-        self.unless_failed(self.arena.read(rank, address, into))
+    /// Copies what lies there, as far as there is room; that there is more is the channel's to keep.
+    pub fn take(&self, theirs: Place, into: &Memory) -> Option<()> {
+        if theirs.bytes > into.bytes {
+            let bytes = Some([theirs.bytes, into.bytes]);
+            let error = self.arena.differs(theirs.rank, bytes);
+            self.channel.keep(Err(error));
+        }
+        self.read(theirs, into)
     }
 
-    /// Copies from each other rank's memory the block that is its own in `blocks`. All have posted where blocks of that
-    /// length lie, of which this takes number `index`.
-    pub async fn copy_blocks(&self, step: u64, index: usize, blocks: &dyn Blocks) -> Option<()> {
+    /// Copies what lies there, as far as there is room.
+    pub fn read(&self, theirs: Place, into: &Memory) -> Option<()> {
+        let into = window(into, 0..into.bytes.min(theirs.bytes));
+        if into.bytes == 0 {
+            return Some(());
+        }
+        self.unless_failed(self.arena.read(theirs.rank, theirs.address, &into))
+    }
+
+    /// Takes a block from the memory whose place a rank posts in the step: number `index` of `count` that are all as long.
+    pub async fn take_block(
+        &self,
+        (step, rank): (u64, usize),
+        (index, count): (usize, usize),
+        block: &Memory,
+    ) -> Option<()> {
+        let theirs = self.posted_place(step, rank).await?.block(index, count);
+        let packed = Packed::room_for(block);
+        self.take(theirs, &packed.memory())?;
+        packed.unpack(block);
+        Some(())
+    }
+
+    /// Takes such a block from every other rank's memory, each to that rank's place in `blocks`.
+    pub async fn take_blocks(
+        &self,
+        step: u64,
+        which: (usize, usize),
+        blocks: &dyn Blocks,
+    ) -> Option<()> {
         for distance in 1..self.channel.size() {
             let rank = self.channel.after(distance);
-            let address = self.posted_address(step, rank).await?;
             let block = blocks.block(rank);
-            let packed = Packed::room_for(&block);
-            let theirs = address.wrapping_add((index * block.bytes) as u64);
-            self.read(rank, theirs, &packed.memory())?;
-            packed.unpack(&block);
+            self.take_block((step, rank), which, &block).await?;
         }
         Some(())
     }
 
-    /// Combines part `elements` of what these ranks post in the step, `bytes` of each, into `result`, from the last rank down.
-    /// `own` is this rank's, if it does not post. `spare` has room for the part.
+    /// Combines part `elements` of what these ranks post in the step, such a piece each, into `result`, from the last rank down.
+    /// `own` is this rank's, if it does not post. `spare` has room for the part. What is of another length is left out.
     pub async fn fold(
         &self,
         reduction: &Reduction<'_>,
-        posted: (u64, usize),
+        posted: (u64, Piece),
         (ranks, own): (Range<usize>, Option<Operand<'_>>),
         elements: Range<usize>,
         (result, spare): (Operand<'_>, Operand<'_>),
     ) -> Option<()> {
-        let (step, bytes) = posted;
+        let (step, piece) = posted;
         let size = reduction.element_bytes();
         for rank in ranks.clone().rev() {
             let is_first = rank + 1 == ranks.end;
@@ -211,7 +305,10 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
                 Some(own) if is_first => own.copy_to(result),
                 Some(own) => reduction.combine(own, result),
                 None => {
-                    let slot = self.posted(step, rank, bytes).await?;
+                    let slot = self.posted(step, rank, piece).await?;
+                    if slot.bytes != piece.bytes {
+                        continue;
+                    }
                     let part = slot.part(elements.start * size, elements.len() * size);
                     match is_first {
                         true => copy(&part, &result.memory()),
@@ -224,12 +321,13 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     }
 }
 
-/// Ranges of at most `longest`, at least 1, that make up `0..count`.
-pub(crate) fn pieces(count: usize, longest: usize) -> impl Iterator<Item = Range<usize>> {
+/// Ranges of at most `longest`, at least 1, that make up `0..count`, each with whether another follows.
+pub(crate) fn pieces(count: usize, longest: usize) -> impl Iterator<Item = (Range<usize>, bool)> {
     let longest = longest.max(1);
-    (0..count)
-        .step_by(longest)
-        .map(move |start| start..count.min(start + longest))
+    (0..count).step_by(longest).map(move |start| {
+        let end = count.min(start + longest);
+        (start..end, end < count)
+    })
 }
 
 /// Rank `rank`'s of `ranks` slices of `0..count`.
@@ -242,7 +340,7 @@ pub(crate) struct Direct<'s, 'c, 'a, 'r, P: PointToPoint> {
     steps: &'s Steps<'c, 'a, P>,
     reduction: &'s Reduction<'r>,
     /// Where each rank's packed operand is.
-    operands: Vec<u64>,
+    operands: Vec<Place>,
 }
 
 impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
@@ -254,7 +352,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
     ) -> Option<Self> {
         let mut operands = Vec::with_capacity(steps.channel.size());
         for rank in 0..steps.channel.size() {
-            operands.push(steps.posted_address(step, rank).await?);
+            operands.push(steps.posted_place(step, rank).await?);
         }
         Some(Direct {
             steps,
@@ -272,7 +370,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
         let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
         let staging = Scratch::new(longest * size);
         let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
-        for piece in pieces(elements.len(), longest) {
+        for (piece, _) in pieces(elements.len(), longest) {
             let at = elements.start + piece.start;
             let sum = partial.part(0..piece.len());
             let staged = staging.memory(piece.len() * size);
@@ -282,8 +380,8 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                 if rank == own {
                     operand = reduction.input().part(at..at + piece.len());
                 } else {
-                    let theirs = self.operands[rank].wrapping_add((at * size) as u64);
-                    self.steps.read(rank, theirs, &staged)?;
+                    let theirs = self.operands[rank].after(at * size);
+                    self.steps.read(theirs, &staged)?;
                     operand = reduction.unpacked(&staged, operand);
                 }
                 match is_first {

@@ -420,9 +420,9 @@ impl Blocks for Mixed {
     }
 }
 
-/// A word as a message's memory.
-pub(crate) fn word_memory(word: &mut u64) -> Memory {
-    Memory::contiguous(std::ptr::from_mut(word).cast(), size_of::<u64>())
+/// Words as a message's memory.
+pub(crate) fn words_memory(words: &mut [u64]) -> Memory {
+    Memory::contiguous(words.as_mut_ptr().cast(), size_of_val(words))
 }
 
 /// An empty message's memory.
@@ -555,6 +555,12 @@ impl Packed {
 pub(crate) fn window(memory: &Memory, bytes: Range<usize>) -> Memory {
     debug_assert!(memory.layout.is_none() && bytes.end <= memory.bytes);
     Memory::contiguous(memory.base.wrapping_add(bytes.start), bytes.len())
+}
+
+/// Block `index` of `count` that are all as long in contiguous memory.
+pub(crate) fn equal_part(memory: &Memory, index: usize, count: usize) -> Memory {
+    let bytes = memory.bytes / count;
+    window(memory, index * bytes..(index + 1) * bytes)
 }
 
 /// Copies packed bytes from one place to another, as many as fit.

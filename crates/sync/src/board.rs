@@ -13,12 +13,15 @@
 //!    who publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
 //!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
 //!    own step is older waits for this one.
-//! 5. `broken` names, plus one, a rank that is gone and was still waited for. It is written once, by whoever finds it out;
-//!    from then on nothing is waited for. Who finds it written *ends* its use of the board: its steps go on far beyond those of
-//!    any other, so that it has room for nothing, posts nothing, and is waited for by nobody. What is posted is therefore
-//!    of the step that its readers are in, also when ranks come out of an operation at different places.
-//! 6. Other ranks may be hostile: a control word is compared and never followed; lengths and places are each rank's own.
-//! 7. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
+//! 5. `broken` says why the board is given up, if it is: a rank is gone and was still waited for, or lengths differ. It is
+//!    written once, by whoever finds that out; from then on nothing is waited for. Who finds it written *ends* its use of the
+//!    board: its steps go on far beyond those of any other, so that it has room for nothing, posts nothing, and is waited for
+//!    by nobody. What is posted is therefore of the step that its readers are in, also when ranks come out of an operation at
+//!    different places.
+//! 6. A control word holds the step and how long the post is, so that who expects another length finds out.
+//! 7. Other ranks may be hostile: a control word is compared; a length read from it is at most a buffer's, and places are each
+//!    rank's own.
+//! 8. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
 use std::cell::UnsafeCell;
@@ -37,10 +40,19 @@ pub const BUFFER_BYTES: usize = 32 << 10;
 #[cfg(not(loom))]
 const PAGE: usize = 4096;
 
+/// Where the step begins in a control word; below it are the bytes and, above those, whether more follows.
+const STEP_SHIFT: u32 = 17;
+const MORE: u64 = 1 << (STEP_SHIFT - 1);
+
+const _: () = assert!((BUFFER_BYTES as u64) < MORE);
+
+/// In `broken`: the ranks' lengths differ, and with them their steps.
+const APART: u32 = u32::MAX;
+
 /// Two lines, which the processor fetches together.
 #[repr(C, align(128))]
 struct Cell {
-    /// The step of what is posted. Written by the owner, read by all.
+    /// What is posted: its step, and below [`STEP_SHIFT`] its [`Piece`]. Written by the owner, read by all.
     control: AtomicU64,
     inline: Inline,
 }
@@ -63,6 +75,7 @@ pub struct Place {
 pub struct Head {
     /// How many are asleep.
     sleepers: AtomicU32,
+    /// 0, or a rank that is gone, plus one, or [`APART`].
     broken: AtomicU32,
     /// Ranks that use the board no more.
     left: AtomicU32,
@@ -89,6 +102,33 @@ pub struct Need {
     pub rank: usize,
     pub what: What,
     pub step: u64,
+}
+
+/// How long what is posted is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// At most [`BUFFER_BYTES`].
+    pub bytes: usize,
+    /// Whether more of the same message follows, in the next step.
+    pub more: bool,
+}
+
+impl Piece {
+    pub const NOTHING: Piece = Piece::whole(0);
+
+    /// A message of one piece.
+    pub const fn whole(bytes: usize) -> Piece {
+        Piece { bytes, more: false }
+    }
+}
+
+/// Why nothing is waited for on a board any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Broken {
+    /// This rank is gone.
+    Gone(usize),
+    /// The ranks' messages were of different lengths, so that some are in other steps than others.
+    Apart,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,10 +279,22 @@ impl Board {
 
     /// Publishes what this rank has written. True if somebody sleeps.
     #[inline]
-    pub fn publish(&self, step: u64) -> bool {
+    pub fn publish(&self, step: u64, piece: Piece) -> bool {
         let cell = self.cell(self.rank, step);
-        cell.control.swap(step, Ordering::SeqCst);
+        let more = if piece.more { MORE } else { 0 };
+        let control = step << STEP_SHIFT | more | piece.bytes as u64;
+        cell.control.swap(control, Ordering::SeqCst);
         latest(&self.head().sleepers) != 0
+    }
+
+    /// How long what a rank has posted in the step is: what it says, as far as a buffer goes.
+    #[inline]
+    pub fn piece(&self, rank: usize, step: u64) -> Piece {
+        let control = self.cell(rank, step).control.load(Ordering::Relaxed);
+        Piece {
+            bytes: ((control & (MORE - 1)) as usize).min(BUFFER_BYTES),
+            more: control & MORE != 0,
+        }
     }
 
     /// The look of rule 4, which is SeqCst.
@@ -251,7 +303,7 @@ impl Board {
         match need.what {
             What::Posted => {
                 let cell = self.cell(need.rank, need.step);
-                latest64(&cell.control) == need.step
+                latest64(&cell.control) >> STEP_SHIFT == need.step
             }
             What::Entered => latest64(&self.place(need.rank).entered) >= need.step,
         }
@@ -278,16 +330,23 @@ impl Board {
         (0..self.ranks).filter(|&rank| rank != self.rank && latest(&self.place(rank).asleep) != 0)
     }
 
-    /// The rank for which the board is given up.
-    pub fn broken(&self) -> Option<usize> {
-        let number = latest(&self.head().broken);
-        (number as usize).checked_sub(1)
+    /// Why the board is given up, if it is.
+    pub fn broken(&self) -> Option<Broken> {
+        match latest(&self.head().broken) {
+            0 => None,
+            APART => Some(Broken::Apart),
+            number => Some(Broken::Gone((number as usize - 1).min(self.ranks - 1))),
+        }
     }
 
-    /// Gives the board up for a rank that is gone.
-    pub fn give_up(&self, rank: usize) {
+    /// Gives the board up, unless it is already.
+    pub fn give_up(&self, why: Broken) {
+        let number = match why {
+            Broken::Gone(rank) => rank as u32 + 1,
+            Broken::Apart => APART,
+        };
         let broken = &self.head().broken;
-        let _ = broken.compare_exchange(0, rank as u32 + 1, Ordering::SeqCst, Ordering::Relaxed);
+        let _ = broken.compare_exchange(0, number, Ordering::SeqCst, Ordering::Relaxed);
     }
 
     /// Ends this rank's use of a board that is given up: whatever it does there from now on fails.
@@ -347,7 +406,7 @@ mod tests {
                         let payload = board.payload(rank, step, in_buffer).cast::<u64>();
                         // SAFETY: this rank's until it is published.
                         unsafe { payload.write(value(rank)) };
-                        board.publish(step);
+                        board.publish(step, Piece::whole(8));
                         for other in 0..RANKS {
                             let what = What::Posted;
                             while !board.is_met(Need {
@@ -377,7 +436,7 @@ mod tests {
             let step = first.enter();
             first.room(step, false).unwrap();
             assert_eq!(first.room(step, true).is_ok(), step < BUFFERS as u64);
-            first.publish(step);
+            first.publish(step, Piece::NOTHING);
         }
         let step = first.enter();
         let need = Need {
@@ -393,6 +452,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_posted_says_how_long_it_is() {
+        let mut memory = memory(2);
+        let base = memory.as_mut_ptr().cast();
+        // SAFETY: the memory is long enough, and outlives the boards.
+        let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+        for (bytes, more) in [(0, false), (BUFFER_BYTES, true), (7, true), (100, false)] {
+            let step = first.enter();
+            first.publish(step, Piece { bytes, more });
+            assert_eq!(second.piece(0, step), Piece { bytes, more });
+            let what = What::Posted;
+            let posted = |step| {
+                let rank = 0;
+                second.is_met(Need { rank, what, step })
+            };
+            assert!(posted(step) && !posted(step + 1) && !posted(step + CELLS as u64));
+        }
+        // A word that no rank writes reaches no further than a buffer.
+        first.cell(0, 9).control.store(!0, Ordering::Relaxed);
+        assert_eq!(second.piece(0, 9).bytes, BUFFER_BYTES);
+    }
+
+    #[test]
     fn who_sleeps_is_told_of_and_who_is_gone_is_named_once() {
         let mut memory = memory(2);
         let base = memory.as_mut_ptr().cast();
@@ -400,14 +481,15 @@ mod tests {
         let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
         second.sleeps();
         second.sleeps();
-        assert!(first.enter_silently().1 && first.publish(1));
+        assert!(first.enter_silently().1 && first.publish(1, Piece::NOTHING));
         assert!(first.sleepers().eq([1]));
         second.wakes();
         assert!(!first.enter_silently().1 && first.sleepers().next().is_none());
         assert_eq!(first.broken(), None);
-        first.give_up(1);
-        second.give_up(0);
-        assert_eq!((first.broken(), second.broken()), (Some(1), Some(1)));
+        first.give_up(Broken::Gone(1));
+        second.give_up(Broken::Apart);
+        let gone = Some(Broken::Gone(1));
+        assert_eq!((first.broken(), second.broken()), (gone, gone));
         assert!(!first.leave());
         assert!(second.leave());
     }
@@ -420,8 +502,8 @@ mod tests {
         // SAFETY: the memory is long enough, and outlives the boards.
         let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
         let step = first.enter();
-        first.publish(step);
-        first.give_up(1);
+        first.publish(step, Piece::NOTHING);
+        first.give_up(Broken::Gone(1));
         first.end();
         for _ in 0..3 * CELLS {
             let need = first.room(first.enter(), false).unwrap_err();
@@ -534,7 +616,7 @@ mod models {
                 wait(memory, board, need);
             }
             memory.payload(board.rank, step).write(step);
-            memory.wake(board, board.publish(step));
+            memory.wake(board, board.publish(step, Piece::NOTHING));
         }
     }
 
@@ -582,7 +664,7 @@ mod models {
             let step = board.enter();
             board.room(step, false).unwrap();
             memory.payload(rank, step).write(step + 10 * rank as u64);
-            memory.wake(&board, board.publish(step));
+            memory.wake(&board, board.publish(step, Piece::NOTHING));
             let (what, other) = (What::Posted, 1 - rank);
             wait(
                 memory,

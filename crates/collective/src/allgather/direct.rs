@@ -14,7 +14,7 @@ pub(super) async fn run<P: PointToPoint>(
         Some(send) => Packed::of(send),
         None => Packed::of(&blocks.block(channel.rank())),
     };
-    let step = steps.post_address(&own.memory()).await?;
-    steps.copy_blocks(step, 0, blocks).await?;
+    let step = steps.post_place(&own.memory()).await?;
+    steps.take_blocks(step, (0, 1), blocks).await?;
     steps.meet().await
 }

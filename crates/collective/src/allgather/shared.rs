@@ -3,6 +3,7 @@
 use crate::arena::{PIECE, pieces};
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint};
+use weft_sync::board::Piece;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -11,12 +12,16 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     let own = blocks.block(channel.rank());
     let longest = (0..channel.size()).map(|rank| blocks.block(rank).bytes);
-    for piece in pieces(longest.max()?, PIECE) {
-        let step = steps.post(&own.part(piece.start, piece.len())).await?;
+    for (piece, more) in pieces(longest.max()?, PIECE) {
+        let step = steps
+            .post(&own.part(piece.start, piece.len()), more)
+            .await?;
         for distance in 1..channel.size() {
             let rank = channel.after(distance);
             let part = blocks.block(rank).part(piece.start, piece.len());
-            copy(&steps.posted(step, rank, part.bytes).await?, &part);
+            let bytes = part.bytes;
+            let slot = steps.posted(step, rank, Piece { bytes, more }).await?;
+            copy(&slot, &part);
         }
     }
     Some(())

@@ -21,19 +21,16 @@ pub(super) async fn run<P: PointToPoint>(
         window(&whole, elements.start * size..elements.end * size)
     };
 
-    let step = steps.post_address(&from).await?;
+    let step = steps.post_place(&from).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
     direct.combine(slice(reduction.count(), rank, ranks), &part(rank))?;
-    let step = steps.post_address(&whole).await?;
-    let mut results = Vec::with_capacity(ranks);
-    for from in 0..ranks {
-        results.push(steps.posted_address(step, from).await?);
-    }
+    let step = steps.post_place(&whole).await?;
+    steps.others_posted(step).await?;
     for distance in 1..ranks {
         let from = channel.after(distance);
         let offset = slice(reduction.count(), from, ranks).start * size;
-        let theirs = results[from].wrapping_add(offset as u64);
-        steps.read(from, theirs, &part(from))?;
+        let theirs = steps.posted_place(step, from).await?;
+        steps.read(theirs.after(offset), &part(from))?;
     }
     output.unpack(&reduction.output().memory());
     steps.meet().await

@@ -3,6 +3,7 @@
 
 use crate::arena::PIECE;
 use crate::{Channel, PointToPoint, Reduction, bcast, reduce};
+use weft_sync::board::Piece;
 
 /// Up to how many bytes of all operands each rank combines everything itself.
 const ALONE_BYTES: usize = 4 << 10;
@@ -21,7 +22,8 @@ pub(super) async fn run<P: PointToPoint>(
     let scratch = reduction.scratch(1);
     let spare = reduction.in_scratch(&scratch, 0);
     let input = reduction.input().memory();
-    let posted = (steps.post(&input).await?, input.bytes);
+    let piece = Piece::whole(input.bytes);
+    let posted = (steps.post(&input, false).await?, piece);
     let (all, whole) = ((0..channel.size(), None), 0..reduction.count());
     steps
         .fold(reduction, posted, all, whole, (reduction.output(), spare))

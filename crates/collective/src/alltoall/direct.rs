@@ -9,8 +9,9 @@ pub(super) async fn run<P: PointToPoint>(
     receive: &dyn Blocks,
 ) -> Option<()> {
     let steps = channel.steps();
-    let own = Packed::of_blocks(send, channel.size());
-    let step = steps.post_address(&own.memory()).await?;
-    steps.copy_blocks(step, channel.rank(), receive).await?;
+    let packed = Packed::of_blocks(send, channel.size());
+    let step = steps.post_place(&packed.memory()).await?;
+    let own = (channel.rank(), channel.size());
+    steps.take_blocks(step, own, receive).await?;
     steps.meet().await
 }

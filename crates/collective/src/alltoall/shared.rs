@@ -1,8 +1,9 @@
 //! Everyone posts a piece for each rank in a step, and copies its own out of everyone's.
 
 use crate::arena::{LONGEST, pieces};
-use crate::memory::{copy, window};
+use crate::memory::{copy, equal_part};
 use crate::{Blocks, Channel, PointToPoint};
+use weft_sync::board::Piece;
 
 /// Both may be the same blocks: pieces are posted before others take their place.
 pub(super) async fn run<P: PointToPoint>(
@@ -12,20 +13,19 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     let (rank, ranks) = (channel.rank(), channel.size());
-    for piece in pieces(receive.block(rank).bytes, LONGEST / ranks) {
+    for (piece, more) in pieces(receive.block(rank).bytes, LONGEST / ranks) {
         let bytes = piece.len() * ranks;
-        let of = |rank: usize| rank * piece.len()..(rank + 1) * piece.len();
-        let posting = steps.begin(bytes).await?;
+        let posting = steps.begin(Piece { bytes, more }).await?;
         for to in (0..ranks).filter(|&to| to != rank) {
             let block = send.block(to).part(piece.start, piece.len());
-            copy(&block, &window(&posting.slot, of(to)));
+            copy(&block, &equal_part(&posting.slot, to, ranks));
         }
         let step = steps.publish(posting);
         for distance in 1..ranks {
             let from = channel.after(distance);
-            let slot = steps.posted(step, from, bytes).await?;
+            let slot = steps.posted(step, from, Piece { bytes, more }).await?;
             let block = receive.block(from).part(piece.start, piece.len());
-            copy(&window(&slot, of(rank)), &block);
+            copy(&equal_part(&slot, rank, ranks), &block);
         }
     }
     Some(())

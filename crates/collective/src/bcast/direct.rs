@@ -11,13 +11,13 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     if channel.rank() == root {
-        steps.post_address(memory).await?;
+        steps.post_place(memory).await?;
         let done = steps.listen();
         steps.others_posted(done).await
     } else {
         let step = steps.listen();
-        let address = steps.posted_address(step, root).await?;
-        steps.read(root, address, memory)?;
+        let theirs = steps.posted_place(step, root).await?;
+        steps.take(theirs, memory)?;
         steps.announce().await.map(drop)
     }
 }

@@ -3,6 +3,7 @@
 use crate::arena::{PIECE, pieces};
 use crate::memory::copy;
 use crate::{Channel, PointToPoint};
+use weft_sync::board::Piece;
 use weft_transport::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
@@ -11,13 +12,15 @@ pub(super) async fn run<P: PointToPoint>(
     root: usize,
 ) -> Option<()> {
     let steps = channel.steps();
-    for piece in pieces(memory.bytes, PIECE) {
+    for (piece, more) in pieces(memory.bytes, PIECE) {
         let piece = memory.part(piece.start, piece.len());
         if channel.rank() == root {
-            steps.post(&piece).await?;
+            steps.post(&piece, more).await?;
         } else {
             let step = steps.listen();
-            copy(&steps.posted(step, root, piece.bytes).await?, &piece);
+            let bytes = piece.bytes;
+            let slot = steps.posted(step, root, Piece { bytes, more }).await?;
+            copy(&slot, &piece);
         }
     }
     Some(())

@@ -13,7 +13,7 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     if channel.rank() != root {
         let packed = Packed::of(send?);
-        steps.post_address(&packed.memory()).await?;
+        steps.post_place(&packed.memory()).await?;
         let done = steps.listen();
         return steps.rank_posted(done, root).await;
     }
@@ -22,6 +22,6 @@ pub(super) async fn run<P: PointToPoint>(
         copy(send, &blocks.block(root));
     }
     let step = steps.listen();
-    steps.copy_blocks(step, 0, blocks).await?;
+    steps.take_blocks(step, (0, 1), blocks).await?;
     steps.announce().await.map(drop)
 }

@@ -3,6 +3,7 @@
 use crate::arena::{PIECE, pieces};
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint};
+use weft_sync::board::Piece;
 use weft_transport::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
@@ -14,8 +15,10 @@ pub(super) async fn run<P: PointToPoint>(
     let steps = channel.steps();
     if channel.rank() != root {
         let send = send?;
-        for piece in pieces(send.bytes, PIECE) {
-            steps.post(&send.part(piece.start, piece.len())).await?;
+        for (piece, more) in pieces(send.bytes, PIECE) {
+            steps
+                .post(&send.part(piece.start, piece.len()), more)
+                .await?;
         }
         return Some(());
     }
@@ -23,11 +26,12 @@ pub(super) async fn run<P: PointToPoint>(
     if let Some(send) = send {
         copy(send, &blocks.block(root));
     }
-    for piece in pieces(blocks.block(root).bytes, PIECE) {
+    for (piece, more) in pieces(blocks.block(root).bytes, PIECE) {
         let step = steps.listen();
         for distance in 1..channel.size() {
             let rank = channel.after(distance);
-            let slot = steps.posted(step, rank, piece.len()).await?;
+            let bytes = piece.len();
+            let slot = steps.posted(step, rank, Piece { bytes, more }).await?;
             copy(&slot, &blocks.block(rank).part(piece.start, piece.len()));
         }
     }

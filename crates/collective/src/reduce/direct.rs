@@ -14,7 +14,7 @@ pub(super) async fn run<P: PointToPoint>(
     let (rank, ranks) = (channel.rank(), channel.size());
     let size = reduction.element_bytes();
     let input = Packed::of(&reduction.input().memory());
-    let step = steps.post_address(&input.memory()).await?;
+    let step = steps.post_place(&input.memory()).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
     let own = slice(reduction.count(), rank, ranks);
 
@@ -22,7 +22,7 @@ pub(super) async fn run<P: PointToPoint>(
         let scratch = Scratch::new(own.len() * size);
         let result = scratch.memory(own.len() * size);
         direct.combine(own, &result)?;
-        let step = steps.post_address(&result).await?;
+        let step = steps.post_place(&result).await?;
         // Until all have combined they read this rank's operand, and then the root its result.
         steps.others_posted(step).await?;
         let done = steps.listen();
@@ -35,14 +35,12 @@ pub(super) async fn run<P: PointToPoint>(
         window(&whole, elements.start * size..elements.end * size)
     };
     direct.combine(own, &part(root))?;
-    let step = steps.post_address(&whole).await?;
+    let step = steps.post_place(&whole).await?;
     // In place, the others read what the results replace until they have combined.
-    let mut results = Vec::with_capacity(ranks);
-    for from in 0..ranks {
-        results.push(steps.posted_address(step, from).await?);
-    }
+    steps.others_posted(step).await?;
     for from in (0..ranks).filter(|&from| from != root) {
-        steps.read(from, results[from], &part(from))?;
+        let theirs = steps.posted_place(step, from).await?;
+        steps.take(theirs, &part(from))?;
     }
     output.unpack(&reduction.output().memory());
     steps.announce().await.map(drop)

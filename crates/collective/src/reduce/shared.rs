@@ -2,6 +2,7 @@
 
 use crate::arena::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
+use weft_sync::board::Piece;
 
 pub(crate) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -13,8 +14,9 @@ pub(crate) async fn run<P: PointToPoint>(
     let size = reduction.element_bytes();
     let longest = PIECE / size;
     if channel.rank() != root {
-        for piece in pieces(reduction.count(), longest) {
-            steps.post(&reduction.input().part(piece).memory()).await?;
+        for (piece, more) in pieces(reduction.count(), longest) {
+            let operand = reduction.input().part(piece);
+            steps.post(&operand.memory(), more).await?;
         }
         return Some(());
     }
@@ -23,7 +25,7 @@ pub(crate) async fn run<P: PointToPoint>(
     let room = reduction.share(0..longest.min(reduction.count()));
     let scratch = room.scratch(2);
     let (kept, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
-    for piece in pieces(reduction.count(), longest) {
+    for (piece, more) in pieces(reduction.count(), longest) {
         let step = steps.listen();
         let result = reduction.output().part(piece.clone());
         let mut own = reduction.input().part(piece.clone());
@@ -32,7 +34,8 @@ pub(crate) async fn run<P: PointToPoint>(
             own.copy_to(place);
             own = place;
         }
-        let posted = (step, piece.len() * size);
+        let bytes = piece.len() * size;
+        let posted = (step, Piece { bytes, more });
         let all = (0..ranks, Some(own));
         let operands = (result, spare);
         steps

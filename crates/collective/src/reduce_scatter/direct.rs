@@ -14,7 +14,7 @@ pub(super) async fn run<P: PointToPoint>(
     let own = shares.range(channel.rank());
     let input = Packed::of(&reduction.input().memory());
     let output = reduction.share(own.clone()).output().memory();
-    let step = steps.post_address(&input.memory()).await?;
+    let step = steps.post_place(&input.memory()).await?;
     let direct = Direct::new(&steps, reduction, step).await?;
     if !reduction.is_in_place() {
         direct.combine(own, &output)?;

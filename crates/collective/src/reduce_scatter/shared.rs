@@ -7,6 +7,7 @@ use crate::arena::LONGEST;
 use crate::memory::window;
 use crate::{Channel, PointToPoint, Reduction, memory};
 use std::ops::Range;
+use weft_sync::board::Piece;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -26,8 +27,8 @@ pub(super) async fn run<P: PointToPoint>(
         // Of a share, and where in the slot.
         let part = |rank: usize| start.min(shares.of(rank))..shares.of(rank).min(start + piece);
         let ends = |rank: usize| (0..rank).map(|rank| part(rank).len()).sum::<usize>();
-        let bytes = ends(ranks) * size;
-        let posting = steps.begin(bytes).await?;
+        let (bytes, more) = (ends(ranks) * size, start + piece < longest);
+        let posting = steps.begin(Piece { bytes, more }).await?;
         let mut at = 0;
         for to in 0..ranks {
             let whole = shares.range(to).start;
@@ -48,7 +49,7 @@ pub(super) async fn run<P: PointToPoint>(
         steps
             .fold(
                 reduction,
-                (step, bytes),
+                (step, Piece { bytes, more }),
                 (0..ranks, None),
                 elements,
                 operands,

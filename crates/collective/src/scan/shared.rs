@@ -3,6 +3,7 @@
 use super::Kind;
 use crate::arena::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
+use weft_sync::board::Piece;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -18,9 +19,10 @@ pub(super) async fn run<P: PointToPoint>(
     let room = reduction.share(0..longest.min(reduction.count()));
     let scratch = room.scratch(1);
     let spare = room.in_scratch(&scratch, 0);
-    for piece in pieces(reduction.count(), longest) {
+    for (piece, more) in pieces(reduction.count(), longest) {
         let input = reduction.input().part(piece.clone()).memory();
-        let posted = (steps.post(&input).await?, input.bytes);
+        let bytes = input.bytes;
+        let posted = (steps.post(&input, more).await?, Piece { bytes, more });
         let output = reduction.output().part(piece.clone());
         let (lower, whole) = ((ranks.clone(), None), 0..piece.len());
         steps

@@ -14,18 +14,17 @@ pub(super) async fn run<P: PointToPoint>(
     if channel.rank() != root {
         let receive = receive?;
         let step = steps.listen();
-        let address = steps.posted_address(step, root).await?;
+        let theirs = steps.posted_place(step, root).await?;
         let packed = Packed::room_for(receive);
-        let offset = channel.rank() * receive.bytes;
-        let own = address.wrapping_add(offset as u64);
-        steps.read(root, own, &packed.memory())?;
+        let own = theirs.block(channel.rank(), channel.size());
+        steps.take(own, &packed.memory())?;
         steps.announce().await?;
         packed.unpack(receive);
         return Some(());
     }
     let blocks = blocks?;
     let packed = Packed::of_blocks(blocks, channel.size());
-    steps.post_address(&packed.memory()).await?;
+    steps.post_place(&packed.memory()).await?;
     if let Some(receive) = receive {
         copy(&blocks.block(root), receive);
     }

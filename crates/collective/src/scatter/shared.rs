@@ -1,8 +1,9 @@
 //! The root posts a piece for each rank in a step, and each copies its own out.
 
 use crate::arena::{LONGEST, pieces};
-use crate::memory::{copy, window};
+use crate::memory::{copy, equal_part};
 use crate::{Blocks, Channel, PointToPoint};
+use weft_sync::board::Piece;
 use weft_transport::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
@@ -15,10 +16,11 @@ pub(super) async fn run<P: PointToPoint>(
     let (rank, ranks) = (channel.rank(), channel.size());
     if rank != root {
         let receive = receive?;
-        for piece in pieces(receive.bytes, LONGEST / ranks) {
+        for (piece, more) in pieces(receive.bytes, LONGEST / ranks) {
             let step = steps.listen();
-            let slot = steps.posted(step, root, piece.len() * ranks).await?;
-            let own = window(&slot, rank * piece.len()..(rank + 1) * piece.len());
+            let bytes = piece.len() * ranks;
+            let slot = steps.posted(step, root, Piece { bytes, more }).await?;
+            let own = equal_part(&slot, rank, ranks);
             copy(&own, &receive.part(piece.start, piece.len()));
         }
         return Some(());
@@ -27,10 +29,11 @@ pub(super) async fn run<P: PointToPoint>(
     if let Some(receive) = receive {
         copy(&blocks.block(root), receive);
     }
-    for piece in pieces(blocks.block(root).bytes, LONGEST / ranks) {
-        let posting = steps.begin(piece.len() * ranks).await?;
+    for (piece, more) in pieces(blocks.block(root).bytes, LONGEST / ranks) {
+        let bytes = piece.len() * ranks;
+        let posting = steps.begin(Piece { bytes, more }).await?;
         for to in (0..ranks).filter(|&to| to != root) {
-            let theirs = window(&posting.slot, to * piece.len()..(to + 1) * piece.len());
+            let theirs = equal_part(&posting.slot, to, ranks);
             copy(&blocks.block(to).part(piece.start, piece.len()), &theirs);
         }
         steps.publish(posting);

@@ -50,6 +50,21 @@ impl Buffer {
         buffer
     }
 
+    /// Blocks of zeros, and behind them one more, of holes.
+    pub fn of_blocks(blocks: usize, length: usize) -> Buffer {
+        let buffer = Buffer::new(blocks + 1, length, false);
+        (0..blocks).for_each(|block| buffer.fill(block, &vec![0; length]));
+        buffer
+    }
+
+    /// Whether the last block is all holes still.
+    pub fn is_whole(&self) -> bool {
+        // SAFETY: as in `fill`.
+        let cells = unsafe { (*self.cells.get()).clone() };
+        let last = cells.len() - self.extent;
+        cells[last..].iter().all(|&cell| cell == HOLE)
+    }
+
     pub fn fill(&self, block: usize, values: &[i32]) {
         assert_eq!(values.len(), self.length);
         for (index, value) in values.iter().enumerate() {

@@ -1,8 +1,11 @@
 //! Errors end no operation half way: everyone finishes, no request is left, and who was hit says so.
 
 use super::data::{Buffer, values};
-use super::world::{Error, LOST, World};
-use crate::{Channel, Outcome, Sharing, bcast, run_blocking};
+use super::world::{Error, LOST, Rank, TAG, World};
+use crate::{
+    Channel, Outcome, PointToPoint, Sharing, Uniform, allgather, alltoall, bcast, gather,
+    run_blocking, scatter,
+};
 
 #[test]
 fn a_truncated_message_is_reported_where_it_arrived() {
@@ -16,6 +19,130 @@ fn a_truncated_message_is_reported_where_it_arrived() {
             bcast::run(channel, buffers[rank].memory(), 0, algorithm).await
         });
         assert_eq!(results[5], Err(Error::Truncated), "{algorithm:?}");
+    }
+}
+
+/// What `operation` gives each of four ranks, of which rank 3 has blocks of `odd` integers, and all others of `length`. It gets
+/// a buffer of a block to each rank, and one from each. Twice, as what is left of the first must not disturb the second.
+fn uneven(
+    (length, odd): (usize, usize),
+    operation: impl AsyncFn(&Channel<'_, Rank<'_>>, usize, [&Buffer; 2]) -> Result<(), Error>,
+) -> Vec<Result<(), Error>> {
+    let world = World::new(4, 1);
+    let buffers = || -> Vec<Buffer> {
+        let length = |rank| if rank == 3 { odd } else { length };
+        (0..4)
+            .map(|rank| Buffer::of_blocks(4, length(rank)))
+            .collect()
+    };
+    let (from, into) = (buffers(), buffers());
+    let results = world.run_ranks(async |own| {
+        let rank = own.rank();
+        let buffers = [&from[rank], &into[rank]];
+        let outcomes = [Outcome::default(), Outcome::default()];
+        let [first, second] = outcomes
+            .each_ref()
+            .map(|outcome| Channel::new(own, TAG, outcome));
+        let first = operation(&first, rank, buffers).await;
+        let second = operation(&second, rank, buffers).await;
+        match first {
+            Ok(()) => second,
+            _ => first,
+        }
+    });
+    assert!(from.iter().chain(&into).all(Buffer::is_whole));
+    results
+}
+
+fn blocks(buffer: &Buffer) -> Uniform {
+    Uniform::new(&buffer.datatype, buffer.pointer(), buffer.count, 4).unwrap()
+}
+
+const LONG: Result<(), Error> = Err(Error::Truncated);
+const APART: Result<(), Error> = Err(Error::Apart);
+const FINE: Result<(), Error> = Ok(());
+
+/// Of one piece each.
+#[test]
+fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
+    for algorithm in [bcast::Algorithm::Shared, bcast::Algorithm::Direct] {
+        let bcast = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, _]: [&Buffer; 2]| {
+            bcast::run(channel, from.memory(), 0, algorithm).await
+        };
+        assert_eq!(uneven((80, 9), bcast), [FINE, FINE, FINE, LONG]);
+        assert_eq!(uneven((9, 80), bcast), [FINE; 4]);
+    }
+    for algorithm in [gather::Algorithm::Shared, gather::Algorithm::Direct] {
+        let gather =
+            async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, into]: [&Buffer; 2]| {
+                let into = blocks(into);
+                let into = (rank == 0).then_some(&into as _);
+                gather::run(channel, Some(from.memory()), into, 0, algorithm).await
+            };
+        assert_eq!(uneven((9, 80), gather), [LONG, FINE, FINE, FINE]);
+        assert_eq!(uneven((80, 9), gather), [FINE; 4]);
+    }
+    for algorithm in [scatter::Algorithm::Shared, scatter::Algorithm::Direct] {
+        let scatter =
+            async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, into]: [&Buffer; 2]| {
+                let from = blocks(from);
+                let from = (rank == 0).then_some(&from as _);
+                scatter::run(channel, from, Some(into.memory()), 0, algorithm).await
+            };
+        assert_eq!(uneven((80, 9), scatter), [FINE, FINE, FINE, LONG]);
+        assert_eq!(uneven((9, 80), scatter), [FINE; 4]);
+    }
+    for algorithm in [allgather::Algorithm::Shared, allgather::Algorithm::Direct] {
+        let allgather =
+            async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
+                allgather::run(channel, Some(from.memory()), &blocks(into), algorithm).await
+            };
+        assert_eq!(uneven((80, 9), allgather), [FINE, FINE, FINE, LONG]);
+        assert_eq!(uneven((9, 80), allgather), [LONG, LONG, LONG, FINE]);
+    }
+    for algorithm in [alltoall::Algorithm::Shared, alltoall::Algorithm::Direct] {
+        let alltoall =
+            async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
+                alltoall::run(channel, Some(&blocks(from)), &blocks(into), algorithm).await
+            };
+        assert_eq!(uneven((80, 9), alltoall), [FINE, FINE, FINE, LONG]);
+        assert_eq!(uneven((9, 80), alltoall), [LONG, LONG, LONG, FINE]);
+    }
+}
+
+/// With unlike lengths the ranks are in different steps at the end: nobody may wait for them, nor take one for another.
+#[test]
+fn ranks_that_go_apart_all_learn_it() {
+    let of_several = 10_000;
+    let bcast = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, _]: [&Buffer; 2]| {
+        bcast::run(channel, from.memory(), 0, bcast::Algorithm::Shared).await
+    };
+    assert_eq!(uneven((of_several, 9), bcast)[3], LONG);
+    // Too short, and found out by the step that does not come.
+    assert_eq!(uneven((9, of_several), bcast)[3], LONG);
+    // By the length, some take pieces and others look for a place.
+    let mixed = async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, _]: [&Buffer; 2]| {
+        let algorithm = match rank {
+            3 => bcast::Algorithm::Shared,
+            _ => bcast::Algorithm::Direct,
+        };
+        bcast::run(channel, from.memory(), 0, algorithm).await
+    };
+    for lengths in [(of_several, 4), (4, of_several), (9, 4)] {
+        let results = uneven(lengths, mixed);
+        assert_eq!(results[3], LONG);
+        assert!(results.iter().all(Result::is_err), "{results:?}");
+    }
+    let alltoall = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
+        let (from, into) = (blocks(from), blocks(into));
+        alltoall::run(channel, Some(&from), &into, alltoall::Algorithm::Shared).await
+    };
+    for lengths in [(of_several, 9), (9, of_several)] {
+        let results = uneven(lengths, alltoall);
+        assert!(
+            results.iter().all(|result| [LONG, APART].contains(result)),
+            "{results:?}"
+        );
     }
 }
 
@@ -40,7 +167,6 @@ fn a_refused_send_is_reported_and_who_comes_after_is_told() {
 /// The driver waits when a request is pending, and only then.
 #[test]
 fn run_blocking_waits_on_the_pending_request() {
-    use crate::PointToPoint;
     use std::cell::Cell;
     use std::num::NonZeroU8;
     use weft_transport::Memory;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU8;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use weft_sync::board::{self, Board, Need};
+use weft_sync::board::{self, Board, Broken, Need};
 use weft_transport::Memory;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Error {
     Refused,
     /// Waits for a rank that is gone.
     Lost,
+    /// Lengths differed, and what is waited for will not come.
+    Apart,
     /// Was told that another failed.
     Told(NonZeroU8),
 }
@@ -275,7 +277,11 @@ impl Rank<'_> {
     }
 
     fn given_up(&self) -> Result<(), Error> {
-        self.board.broken().map_or(Ok(()), |_| Err(Error::Lost))
+        match self.board.broken() {
+            None => Ok(()),
+            Some(Broken::Gone(_)) => Err(Error::Lost),
+            Some(Broken::Apart) => Err(Error::Apart),
+        }
     }
 }
 
@@ -340,7 +346,7 @@ impl PointToPoint for Rank<'_> {
     fn mark(error: &Error) -> NonZeroU8 {
         match *error {
             Error::Truncated => TRUNCATED,
-            Error::Refused | Error::Lost => LOST,
+            Error::Refused | Error::Lost | Error::Apart => LOST,
             Error::Told(mark) => mark,
         }
     }
@@ -394,7 +400,7 @@ impl Arena<Error> for Rank<'_> {
             return Poll::Ready(Ok(()));
         }
         if self.world.state.borrow().dead == Some(need.rank) {
-            self.board.give_up(need.rank);
+            self.board.give_up(Broken::Gone(need.rank));
         }
         match self.given_up() {
             Ok(()) => Poll::Pending,
@@ -404,10 +410,14 @@ impl Arena<Error> for Rank<'_> {
 
     fn wake(&self) {}
 
+    fn differs(&self, _: usize, _: Option<[usize; 2]>) -> Error {
+        Error::Truncated
+    }
+
     /// Where the board is given up, ranks may be out of the operation, and their memory something else.
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), Error> {
         if self.world.state.borrow().dead == Some(rank) {
-            self.board.give_up(rank);
+            self.board.give_up(Broken::Gone(rank));
         }
         self.given_up()?;
         let from = std::ptr::with_exposed_provenance_mut(address as usize);

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use weft_collective::Arena;
 use weft_shm::{Mapping, Process};
-use weft_sync::board::{self, Board, Need};
+use weft_sync::board::{self, Board, Broken, Need};
 use weft_transport::Memory;
 
 use super::peers::{Peers, largest};
@@ -180,7 +180,7 @@ impl Shared {
     /// Ends all waits on the board, for a rank that is gone.
     #[cold]
     fn give_up(&self, rank: usize) {
-        self.board.give_up(rank);
+        self.board.give_up(Broken::Gone(rank));
         let sleepers = self.board.sleepers();
         sleepers.for_each(|rank| self.processes[rank].wake());
     }
@@ -189,7 +189,8 @@ impl Shared {
     fn given_up(&self) -> Result<()> {
         match self.board.broken() {
             None => Ok(()),
-            Some(rank) => Err(self.lost(rank.min(self.processes.len() - 1))),
+            Some(Broken::Gone(rank)) => Err(self.lost(rank)),
+            Some(Broken::Apart) => Err(apart()),
         }
     }
 
@@ -199,6 +200,12 @@ impl Shared {
         let lost = self.processes[rank].lost(why);
         Error::new(Class::ProcAborted, lost.to_string())
     }
+}
+
+#[cold]
+fn apart() -> Error {
+    let why = "count: the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
+    Error::new(Class::Truncate, why.to_string())
 }
 
 /// An operation's way to the arena.
@@ -272,6 +279,16 @@ impl Arena<Error> for Reach<'_> {
     fn wake(&self) {
         let sleepers = self.shared.board.sleepers();
         sleepers.for_each(|rank| self.shared.processes[rank].wake());
+    }
+
+    #[cold]
+    fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> Error {
+        let why = match bytes {
+            Some([theirs, own]) => format!("{theirs} bytes where this process has room for {own}"),
+            None => "another length than this process".to_string(),
+        };
+        let why = format!("count: rank {rank} passed to a collective operation {why}");
+        Error::new(Class::Truncate, why)
     }
 
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<()> {

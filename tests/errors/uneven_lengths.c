@@ -1,0 +1,116 @@
+/* Blocking collective operations whose lengths are not alike, which is erroneous (MPI-5.0 §6.4 to §6.8): a longer message than
+ * there is room for is MPI_ERR_TRUNCATE where it is received, a shorter one changes nothing beyond its end, and no lengths make
+ * anyone crash, or wait for ever. From the eighth operation on a communicator's go through shared memory, so each is first made
+ * to have some.
+ * ranks: 2,4,5 */
+#include "expect.h"
+
+enum { MOST = 1 << 15, GUARD = 64, BEFORE = 12 };
+
+static int rank, size, last;
+static int from[(MOST + GUARD) * 5], into[(MOST + GUARD) * 5];
+
+static MPI_Comm fresh(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return_errors(comm);
+    for (int i = 0; i < BEFORE; i++)
+        EXPECT(MPI_SUCCESS, MPI_Barrier(comm));
+    return comm;
+}
+
+/* Numbers to send, and nothing yet where they go. */
+static void prepare(int count)
+{
+    for (int i = 0; i < (count + GUARD) * size; i++) {
+        from[i] = rank + 1;
+        into[i] = -1;
+    }
+}
+
+/* What lies behind the blocks is as it was. */
+static void check_guard(int count)
+{
+    for (int i = 0; i < GUARD; i++)
+        CHECK_EQUAL(into[count + i], -1, "MPI-5.0 §6.4");
+}
+
+/* The communicator's operations still agree. */
+static void check_usable(MPI_Comm comm)
+{
+    int one = 1, sum = 0;
+    EXPECT(MPI_SUCCESS, MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
+    CHECK_EQUAL(sum, size, "MPI-5.0 §6.9.6");
+}
+
+/* The last rank has `odd` elements, the others `count`; both are moved in the same way. */
+static void uneven(int count, int odd)
+{
+    MPI_Comm comm = fresh();
+    int own = rank == last ? odd : count;
+    int longer = count > odd;
+    int here = rank == last && longer ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+
+    prepare(own);
+    memcpy(into, rank ? into : from, (size_t)own * sizeof *into);
+    EXPECT(here, MPI_Bcast(into, own, MPI_INT, 0, comm));
+    check_guard(own);
+    check_usable(comm);
+
+    prepare(own);
+    EXPECT(here, MPI_Scatter(from, own, MPI_INT, into, own, MPI_INT, 0, comm));
+    check_guard(own);
+    check_usable(comm);
+
+    /* From here on, the last rank's are received. */
+    prepare(own);
+    EXPECT(rank == 0 && !longer ? MPI_ERR_TRUNCATE : MPI_SUCCESS,
+           MPI_Gather(from, own, MPI_INT, into, own, MPI_INT, 0, comm));
+    check_guard(own * (rank ? 0 : size));
+    check_usable(comm);
+
+    /* Of more than two ranks, where there is a core for each, messages are passed on, cut. */
+    here = (rank == last) == longer ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    int other = size == 2 ? here : MPI_SUCCESS;
+    prepare(own);
+    EXPECT_EITHER(here, other, MPI_Allgather(from, own, MPI_INT, into, own, MPI_INT, comm));
+    check_guard(own * size);
+    check_usable(comm);
+
+    prepare(own);
+    EXPECT_EITHER(here, other, MPI_Alltoall(from, own, MPI_INT, into, own, MPI_INT, comm));
+    check_guard(own * size);
+    check_usable(comm);
+    MPI_Comm_free(&comm);
+}
+
+/* The lengths are so unlike that they are moved in different ways, or in unlike numbers of pieces. Then the communicator's
+ * operations are errors from there on; not where those of more than two ranks went by messages. */
+static void apart(int count, int odd)
+{
+    MPI_Comm comm = fresh();
+    int own = rank == last ? odd : count;
+    prepare(own);
+    int class = RESULT_OF(MPI_Bcast(into, own, MPI_INT, 0, comm));
+    CHECK(class == MPI_ERR_TRUNCATE || (class == MPI_SUCCESS && rank != last), "MPI-5.0 §6.4",
+          "a broadcast of unlike lengths gave class %d", class);
+    check_guard(own);
+    for (int i = 0; i < 3; i++)
+        EXPECT_EITHER(MPI_ERR_TRUNCATE, size == 2 ? MPI_ERR_TRUNCATE : MPI_SUCCESS, MPI_Barrier(comm));
+    MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    expect_start(&argc, &argv, "uneven_lengths");
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    last = size - 1;
+    uneven(8, 3);
+    uneven(3, 8);
+    uneven(7500, 7300);
+    uneven(7300, 7500);
+    apart(15000, 10);
+    return expect_finish();
+}
