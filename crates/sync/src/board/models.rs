@@ -1,0 +1,175 @@
+use super::*;
+use crate::Parker;
+use crate::primitive::{Plain, bounded, yield_now};
+use loom::sync::Arc;
+use loom::thread;
+
+/// The memory of two ranks; payload is in words of its own, which loom watches.
+struct Memory {
+    head: Head,
+    places: Vec<Place>,
+    payload: Vec<Plain>,
+    parkers: [Parker; 2],
+}
+
+impl Memory {
+    fn new() -> Arc<Memory> {
+        let cell = |_| Cell {
+            control: AtomicU64::new(0),
+            inline: Inline(UnsafeCell::new([0; INLINE_BYTES])),
+        };
+        let place = |_| Place {
+            entered: AtomicU64::new(0),
+            asleep: AtomicU32::new(0),
+            cells: std::array::from_fn(cell),
+        };
+        Arc::new(Memory {
+            head: Head {
+                sleepers: AtomicU32::new(0),
+                broken: AtomicU32::new(0),
+                left: AtomicU32::new(0),
+                used: AtomicU32::new(0),
+            },
+            places: (0..2).map(place).collect(),
+            payload: (0..2 * CELLS).map(|_| Plain::new(0)).collect(),
+            parkers: [Parker::new(), Parker::new()],
+        })
+    }
+
+    fn board(&self, rank: usize) -> Board {
+        Board {
+            head: &self.head,
+            places: self.places.as_ptr(),
+            buffers: std::ptr::null_mut(),
+            ranks: 2,
+            rank,
+            step: AtomicU64::new(0),
+            all_entered: AtomicU64::new(0),
+        }
+    }
+
+    fn payload(&self, rank: usize, step: u64) -> &Plain {
+        &self.payload[rank * CELLS + step as usize % CELLS]
+    }
+
+    fn wake(&self, board: &Board, any: bool) {
+        if any {
+            board
+                .sleepers()
+                .for_each(|rank| self.parkers[rank].unpark());
+        }
+    }
+}
+
+fn wait(memory: &Memory, board: &Board, need: Need) {
+    while !board.is_met(need) {
+        board.sleeps();
+        if !board.is_met(need) {
+            memory.parkers[board.rank].park(None);
+        }
+        board.wakes();
+    }
+}
+
+/// Posts `steps` values, sleeping when there is no room.
+fn post(memory: &Memory, board: &Board, steps: u64) {
+    for _ in 0..steps {
+        let step = board.enter();
+        while let Err(need) = board.room(step, false) {
+            wait(memory, board, need);
+        }
+        memory.payload(board.rank, step).write(step);
+        memory.wake(board, board.publish(step, Piece::NOTHING));
+    }
+}
+
+/// Reads what `from` posts, sleeping when there is none.
+fn read(memory: &Memory, board: &Board, from: usize, steps: u64) {
+    for _ in 0..steps {
+        let (step, sleepers) = board.enter_silently();
+        memory.wake(board, sleepers);
+        let what = What::Posted;
+        wait(
+            memory,
+            board,
+            Need {
+                rank: from,
+                what,
+                step,
+            },
+        );
+        assert_eq!(memory.payload(from, step).read(), step);
+    }
+    let (_, sleepers) = board.enter_silently();
+    memory.wake(board, sleepers);
+}
+
+/// More steps than cells: the one who posts waits for room, the other for posts; no wake-up is lost, and no cell is
+/// written while it is read.
+#[test]
+fn posts_arrive_and_cells_are_used_again() {
+    bounded(|| {
+        let memory = Memory::new();
+        let other = {
+            let memory = memory.clone();
+            thread::spawn(move || read(&memory, &memory.board(1), 0, 3))
+        };
+        post(&memory, &memory.board(0), 3);
+        other.join().unwrap();
+    });
+}
+
+/// Both post and read: the step of a barrier, or of an exchange.
+#[test]
+fn both_read_what_both_post() {
+    fn exchange(memory: &Memory, rank: usize) {
+        let board = memory.board(rank);
+        let step = board.enter();
+        board.room(step, false).unwrap();
+        memory.payload(rank, step).write(step + 10 * rank as u64);
+        memory.wake(&board, board.publish(step, Piece::NOTHING));
+        let (what, other) = (What::Posted, 1 - rank);
+        wait(
+            memory,
+            &board,
+            Need {
+                rank: other,
+                what,
+                step,
+            },
+        );
+        assert_eq!(memory.payload(other, step).read(), step + 10 * other as u64);
+    }
+    bounded(|| {
+        let memory = Memory::new();
+        let other = {
+            let memory = memory.clone();
+            thread::spawn(move || exchange(&memory, 1))
+        };
+        exchange(&memory, 0);
+        other.join().unwrap();
+    });
+}
+
+/// The last to leave is one, and it sees what the other did before.
+#[test]
+fn one_is_the_last_to_leave() {
+    loom::model(|| {
+        let memory = Memory::new();
+        let leave = |memory: &Memory, rank: usize| {
+            memory.payload(rank, 0).write(1);
+            let last = memory.board(rank).leave();
+            if last {
+                assert_eq!(memory.payload(1 - rank, 0).read(), 1);
+            }
+            last
+        };
+        let other = {
+            let memory = memory.clone();
+            thread::spawn(move || leave(&memory, 1))
+        };
+        let mine = leave(&memory, 0);
+        yield_now();
+        assert!(mine != other.join().unwrap());
+    });
+}
