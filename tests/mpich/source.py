@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tarfile
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import debian_source
+
 VERSION = "4.0.2"
 # Bash that MPICH's configure runs too: it writes the lists of tests on generated datatypes (testlist.dtp).
 GENERATOR = "maint/gentests_dtp.sh"
@@ -48,37 +51,19 @@ def fetch(build):
     if mark.exists():
         return tests
     build.mkdir(parents=True, exist_ok=True)
-    archives = list(build.glob(f"mpich_{VERSION}*.orig.tar.*")) or download(build)
-    with tarfile.open(archives[0]) as packed:
+    try:
+        archive, version = debian_source.fetch("mpich", build)
+    except debian_source.Unavailable as reason:
+        sys.exit(f"mpich: {reason}")
+    if version != VERSION:
+        sys.exit(f"mpich: this system's mpich is {version}; put mpich_{VERSION}.orig.tar.xz into {build}")
+    with tarfile.open(archive) as packed:
         wanted = [member for member in packed if "/test/mpi/" in member.name]
         packed.extractall(build, members=wanted, filter="data")
     command = ["bash", GENERATOR, f"--with-dtpools-datatypes={GENERATED_TYPES}"]
     subprocess.run(command, cwd=tests, check=True, stdout=subprocess.DEVNULL)
     mark.touch()
     return tests
-
-
-def download(build):
-    """The machine's package sources, asked for source packages in a folder of our own."""
-    own = build / "apt"
-    (own / "parts").mkdir(parents=True, exist_ok=True)
-    (own / "lists/partial").mkdir(parents=True, exist_ok=True)
-    system = pathlib.Path("/etc/apt")
-    for found in [system / "sources.list", *system.glob("sources.list.d/*.list"), *system.glob("sources.list.d/*.sources")]:
-        if found.is_file():
-            text = re.sub(r"^Types:.*$", "Types: deb-src", found.read_text(), flags=re.M)
-            (own / "parts" / found.name.replace("sources.list", "main.list")).write_text(
-                re.sub(r"^deb\b", "deb-src", text, flags=re.M))
-    options = ["-o", "Dir::Etc::sourcelist=/dev/null", "-o", f"Dir::Etc::sourceparts={own}/parts",
-               "-o", f"Dir::State::lists={own}/lists", "-o", "APT::Sandbox::User=root"]
-    for words in (["update"], ["source", "--download-only", "mpich"]):
-        done = subprocess.run(["apt-get", "-qq", *options, *words], cwd=build, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"mpich: apt-get {words[0]} failed; is the network there?\n{done.stdout}{done.stderr}")
-    archives = list(build.glob(f"mpich_{VERSION}*.orig.tar.*"))
-    if not archives:
-        sys.exit(f"mpich: this system's mpich is not {VERSION}; put mpich_{VERSION}.orig.tar.xz into {build}")
-    return archives
 
 
 def tests_of(root, folder):

@@ -5,7 +5,11 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tarfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import debian_source
 
 
 class Failed(Exception):
@@ -63,39 +67,16 @@ class Workshop:
         return path
 
     def debian_source(self, package):
-        """The authors' archive as Debian keeps it, without Debian's changes. Returns its folder and version."""
-        options = self.apt_options()
-        archives = self.folder(f"{package}-archive")
-        fetch = ["apt-get", *options, "source", "--download-only", "--tar-only", "--only-source", package]
-        done = subprocess.run(fetch, cwd=archives, capture_output=True, text=True)
-        found = sorted(archives.glob("*.orig.tar.*"))
-        if done.returncode != 0 or not found:
-            raise Failed(f"apt-get source {package}; is the network there?\n{end_of(done.stderr)}")
-        version = found[0].name.split("_")[1].split(".orig")[0]
+        """The authors' archive as Debian keeps it, unpacked. Returns its folder and version."""
+        try:
+            archive, version = debian_source.fetch(package, self.build / "debian")
+        except debian_source.Unavailable as reason:
+            raise Failed(str(reason)) from reason
         source = self.folder(package)
-        with tarfile.open(found[0]) as packed:
+        with tarfile.open(archive) as packed:
             packed.extractall(source, filter="data")
         (top,) = source.iterdir()
         return top, version
-
-    def apt_options(self):
-        """Options for package lists of our own: this machine's own sources, asked for source packages."""
-        apt = self.build / "apt"
-        options = ["-q", "-o", "Dir::Etc::sourcelist=/dev/null", "-o", f"Dir::Etc::sourceparts={apt / 'parts'}"]
-        options += ["-o", f"Dir::State::lists={apt / 'lists'}", "-o", f"Dir::Cache={apt / 'cache'}"]
-        if apt.exists():
-            return options
-        for folder in ("parts", "lists/partial", "cache"):
-            (apt / folder).mkdir(parents=True)
-        etc = pathlib.Path("/etc/apt")
-        for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
-            if path.suffix in (".list", ".sources") and path.exists():
-                (apt / "parts" / path.name).write_text(for_sources(path))
-        done = subprocess.run(["apt-get", *options, "update"], capture_output=True, text=True)
-        if done.returncode != 0:
-            shutil.rmtree(apt)
-            raise Failed(f"apt-get update for source packages; is the network there?\n{end_of(done.stderr)}")
-        return options
 
     def crate_source(self, crate, version):
         """A crate's package as it is on the registry, in a workspace of its own. Returns its folder."""
@@ -114,15 +95,3 @@ class Workshop:
         shutil.copytree(pathlib.Path(package["manifest_path"]).parent, workspace / crate)
         (workspace / "Cargo.toml").write_text(f'[workspace]\nresolver = "2"\nmembers = ["{crate}"]\n')
         return workspace / crate
-
-
-def for_sources(path):
-    """apt's list of binary packages, in either of its formats, as one of source packages."""
-    lines = []
-    for line in path.read_text().splitlines():
-        words = line.split(maxsplit=1)
-        if path.suffix == ".sources":
-            lines.append("Types: deb-src" if line.startswith("Types:") else line)
-        elif words[:1] == ["deb"]:
-            lines.append(f"deb-src {words[1]}")
-    return "\n".join(lines) + "\n"
