@@ -3,11 +3,16 @@
 
 use weft_transport::Offer;
 
+use super::both_ways::Mark;
 use super::byte_ring::{Place, RING_BYTES};
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
 const COPY: u64 = 3;
+
+/// Of an offer's first word, for its kind; above stands its mark.
+const KIND_BITS: u32 = 8;
+const _: () = assert!(KIND_BITS + 2 * Mark::BITS == u64::BITS);
 
 /// Bytes of a control message's payload; it fits in a cell.
 const PAYLOAD_BYTES: usize = 32;
@@ -157,8 +162,8 @@ pub enum Offered {
 }
 
 impl Offered {
-    pub fn emit(self) -> Offer {
-        Offer(match self {
+    pub fn emit(self, mark: Mark) -> Offer {
+        let mut words = match self {
             Offered::Nothing => [0; 4],
             Offered::Ring { place, spare } => {
                 let [offset, begin] = place.words();
@@ -176,11 +181,20 @@ impl Offered {
                 transfer,
                 address: Some(address),
             } => [3, transfer.0, address, 0],
-        })
+        };
+        words[0] |= u64::from(mark.number) << KIND_BITS;
+        words[0] |= u64::from(mark.heard) << (KIND_BITS + Mark::BITS);
+        Offer(words)
     }
 
-    pub fn parse(offer: Offer) -> Option<Offered> {
-        match offer.0 {
+    pub fn parse(Offer(mut words): Offer) -> Option<(Offered, Mark)> {
+        let mark = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
+        let mark = Mark {
+            number: mark(KIND_BITS),
+            heard: mark(KIND_BITS + Mark::BITS),
+        };
+        words[0] &= (1 << KIND_BITS) - 1;
+        let offered = match words {
             [0, ..] => Some(Offered::Nothing),
             [1, offset, begin, spare] => Some(Offered::Ring {
                 place: Place::of(offset, begin)?,
@@ -196,7 +210,8 @@ impl Offered {
                 address: Some(address),
             }),
             _ => None,
-        }
+        };
+        Some((offered?, mark))
     }
 }
 
@@ -257,7 +272,19 @@ mod tests {
                 address: Some(77),
             },
         ] {
-            assert_eq!(Offered::parse(offered.emit()), Some(offered));
+            for mark in [
+                Mark::default(),
+                Mark {
+                    number: 1,
+                    heard: Mark::MASK,
+                },
+                Mark {
+                    number: Mark::MASK,
+                    heard: 2,
+                },
+            ] {
+                assert_eq!(Offered::parse(offered.emit(mark)), Some((offered, mark)));
+            }
         }
         assert_eq!(Offered::parse(Offer([5, 0, 0, 0])), None);
         assert_eq!(Offered::parse(Offer([1, 0, RING_BYTES as u64, 0])), None);

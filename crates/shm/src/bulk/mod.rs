@@ -5,7 +5,7 @@
 //!   overlap. Any memory, any size.
 //! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
 //!   the sender from the back, chunk by chunk, until they meet; whoever has time does more. Contiguous memory,
-//!   large sizes, where the kernel allows it.
+//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`both_ways`]).
 //!
 //! An offer either holds a ring that is being filled from the start (`RING`), so that the source is soon free
 //! and the receiver finds data at once; or it is a *call* (`CALL`): the sender waits until the receiver answers by a
@@ -19,6 +19,7 @@
 //! What a transfer waits for is written by the other side into shared words ([`byte_ring`], [`claims`]); a side that goes to sleep says
 //! so there, looks once more, and is rung.
 
+mod both_ways;
 mod byte_ring;
 mod claims;
 mod control;
@@ -45,6 +46,7 @@ use weft_transport::{Cookie, Lost, Memory, Offer, Peer, Refused, Sink};
 use crate::endpoint::{CONTROL, Links};
 use crate::peers::lost;
 use crate::segment::Mapping;
+use both_ways::BothWays;
 use control::Control;
 use kept::Keeping;
 use receiving::{Receiving, Taken};
@@ -83,6 +85,7 @@ struct Common {
     mapped: HashMap<(Peer, u64), Arc<Mapping>>,
     rings: Rings,
     keeping: Keeping,
+    both_ways: BothWays,
 }
 
 impl Bulk {
@@ -96,6 +99,7 @@ impl Bulk {
                 mapped: HashMap::new(),
                 rings: Rings::new(),
                 keeping: Keeping::new(),
+                both_ways: BothWays::default(),
             },
         }
     }
@@ -148,7 +152,7 @@ impl Bulk {
     #[cold]
     pub fn go_on_sending(&mut self, links: &mut Links) {
         self.sending
-            .go_on(links, &mut self.common, byte_ring::RING_BYTES);
+            .go_on(links, &mut self.common, byte_ring::RING_BYTES, false);
     }
 
     /// Whether a turn would find something to do or to look at.
@@ -161,8 +165,13 @@ impl Bulk {
     #[cold]
     pub fn poll(&mut self, links: &mut Links, sink: &mut impl Sink) -> bool {
         let mut moved = self.common.flush(links);
-        moved |= self.sending.go_on(links, &mut self.common, TURN_BYTES);
+        let read = links.counters.chunks_read;
         moved |= self.receiving.go_on(links, &mut self.common, TURN_BYTES);
+        // Who copies to here has the lines of that memory already: that comes first, and the peer does as much.
+        let helps = links.counters.chunks_read == read;
+        moved |= self
+            .sending
+            .go_on(links, &mut self.common, TURN_BYTES, helps);
         while let Some(cookie) = self.sending.pop_finished() {
             moved = true;
             sink.sent(cookie);
@@ -234,6 +243,7 @@ impl Bulk {
         self.receiving.forget(&mut self.common, peer);
         self.common.rings.forget(peer);
         self.common.keeping.forget(peer);
+        self.common.both_ways.forget(peer);
         self.common.controls.retain(|(other, _)| *other != peer);
         self.common.mapped.retain(|(other, _), _| *other != peer);
     }

@@ -58,6 +58,6 @@ pub fn wait(claims: &Claims, target: &CopyTarget, side: Side) -> bool {
     all_done(claims, target) || !claims.is_claimed() && !claims.has_failed(side)
 }
 
-fn all_done(claims: &Claims, target: &CopyTarget) -> bool {
+pub fn all_done(claims: &Claims, target: &CopyTarget) -> bool {
     u64::from(claims.done()) >= target.chunks()
 }

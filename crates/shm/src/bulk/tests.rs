@@ -352,6 +352,37 @@ fn nonsense_offers_are_refused() {
     assert!(a.log.lost.is_empty());
 }
 
+/// Messages that go both ways at once are copied once, as soon as that has been seen; answers go through rings.
+#[test]
+fn exchanges_are_copied_and_answers_go_through_rings() {
+    const BYTES: usize = 300_000;
+    let (mut a, mut b) = pair(Options::default());
+    let mut random = Random(12);
+    let mut ways = Vec::new();
+    for round in 0..6 {
+        let [mut from_a, mut from_b] = [random.bytes(BYTES), random.bytes(BYTES)];
+        let [mut to_a, mut to_b] = [vec![0; BYTES], vec![0; BYTES]];
+        let exchanges = round < 3;
+        offer(&mut a, memory(&mut from_a), round);
+        if exchanges {
+            offer(&mut b, memory(&mut from_b), round);
+        }
+        accept(&mut b, BYTES, memory(&mut to_b));
+        if !exchanges {
+            finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
+            offer(&mut b, memory(&mut from_b), round);
+        }
+        accept(&mut a, BYTES, memory(&mut to_a));
+        finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
+        finish(&mut b, &mut a, round as usize + 1, round as usize + 1);
+        assert!(from_a == to_b && from_b == to_a, "round {round}");
+        let copied = [&a, &b].map(|side| side.endpoint.counters().copy_transfers);
+        ways.push(copied);
+    }
+    // What was seen last decides: the first exchange and the second answer go through rings.
+    assert_eq!(ways, [[0, 0], [1, 1], [2, 2], [2, 3], [2, 3], [2, 3]]);
+}
+
 /// Rings that were not used for a while cost nothing, and serve again.
 #[test]
 fn idle_rings_are_given_back() {

@@ -14,10 +14,8 @@ use crate::endpoint::Links;
 use crate::peers::Neighbour;
 use crate::segment::{Mapping, PAGE};
 
-/// A copy has about this many chunks, of sizes between these bounds.
-const COPY_CHUNKS: usize = 16;
-const SMALLEST_COPY: usize = 64 << 10;
-const LARGEST_COPY: usize = 256 << 10;
+/// What one call copies: long enough that the call itself costs little, short enough to share the work.
+const CHUNK_BYTES: u64 = 256 << 10;
 
 /// A transfer that is copied from `source`, an address in the sender's memory.
 pub struct Fetching {
@@ -40,14 +38,11 @@ pub struct Own {
 
 impl Fetching {
     pub fn new(memory: &Memory, source: u64, own: Own) -> Fetching {
-        let chunk_bytes = (memory.bytes / COPY_CHUNKS)
-            .next_multiple_of(PAGE)
-            .clamp(SMALLEST_COPY, LARGEST_COPY) as u64;
         let target = CopyTarget {
             words: own.offset,
             address: memory.base as u64,
             bytes: memory.bytes as u64,
-            chunk_bytes,
+            chunk_bytes: CHUNK_BYTES,
         };
         own.claims.reset(target.chunks() as u32);
         Fetching {

@@ -114,8 +114,9 @@ impl Receiving {
             mut target,
             cookie,
         } = taken;
-        let offered =
+        let (offered, mark) =
             Offered::parse(offer).ok_or_else(|| lost(peer, "it made an offer that is none"))?;
+        common.both_ways.accept(peer, mark);
         target.bytes = target.bytes.min(bytes);
         let neighbour = links.neighbour(peer)?;
         let bytes = bytes as u64;

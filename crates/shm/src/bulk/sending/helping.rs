@@ -18,9 +18,18 @@ pub struct Helping {
 }
 
 impl Helping {
-    /// Copies one chunk from the back into the receiver's memory.
-    pub fn step(&self, source: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
+    /// Copies one chunk from the back into the receiver's memory, if it `helps` now.
+    pub fn step(
+        &self,
+        source: &Memory,
+        neighbour: &Neighbour,
+        links: &mut Links,
+        helps: bool,
+    ) -> Step {
         let shared = (&self.claims, &self.target);
+        if !helps && !shared_copy::all_done(&self.claims, &self.target) {
+            return Step::Idle;
+        }
         let step = copy_one(shared, Side::Sender, neighbour, links, |begin, bytes| {
             let mine = source.base.wrapping_add(begin as usize);
             let theirs = self.target.address.wrapping_add(begin);

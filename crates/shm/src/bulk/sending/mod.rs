@@ -23,6 +23,8 @@ use helping::Helping;
 
 /// Contiguous messages from this size on are copied from process to process.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
+/// As [`COPIES_FROM_BYTES`], while messages go both ways at once.
+const COPIES_BOTH_WAYS_FROM_BYTES: usize = 64 << 10;
 
 /// A transfer from here.
 struct Outgoing {
@@ -62,11 +64,11 @@ impl Transfer for Outgoing {
 }
 
 impl Outgoing {
-    fn step(&mut self, links: &mut Links, budget: usize) -> Step {
+    fn step(&mut self, links: &mut Links, budget: usize, helps: bool) -> Step {
         match &mut self.state {
             State::Called | State::NeedsRing { .. } => Step::Idle,
             State::Filling(filling) => filling.step(&self.source, &self.neighbour, links, budget),
-            State::Copying(helping) => helping.step(&self.source, &self.neighbour, links),
+            State::Copying(helping) => helping.step(&self.source, &self.neighbour, links, helps),
         }
     }
 
@@ -98,19 +100,20 @@ impl Sending {
         source: Memory,
         cookie: Cookie,
     ) -> Offer {
+        let (mark, both_ways) = common.both_ways.offer(peer);
         let Ok(neighbour) = links.neighbour(peer) else {
             // The engine is told of the loss, or was; the packet with this offer will be refused.
-            return Offered::Nothing.emit();
+            return Offered::Nothing.emit(mark);
         };
         if source.bytes == 0 {
             self.transfers.finished.push_back(cookie);
-            return Offered::Nothing.emit();
+            return Offered::Nothing.emit(mark);
         }
-        let from = links
-            .shared
-            .options
-            .copies_from_bytes
-            .unwrap_or(COPIES_FROM_BYTES);
+        let from = match (links.shared.options.copies_from_bytes, both_ways) {
+            (Some(bytes), _) => bytes,
+            (None, false) => COPIES_FROM_BYTES,
+            (None, true) => COPIES_BOTH_WAYS_FROM_BYTES,
+        };
         let can_copy =
             source.layout.is_none() && source.bytes >= from && copying::is_allowed(links, peer);
         let address = can_copy.then_some(source.base as u64);
@@ -129,13 +132,13 @@ impl Sending {
             state,
         });
         let Some(offered) = offered else {
-            return Offered::Call { transfer, address }.emit();
+            return Offered::Call { transfer, address }.emit(mark);
         };
         links.counters.ring_transfers += 1;
         self.transfers.activate(transfer);
         // The data follow when the receiver has been told, so that it starts early.
         self.begun = true;
-        offered.emit()
+        offered.emit(mark)
     }
 
     /// The transfer of that name to `peer`, in state `Called`.
@@ -206,16 +209,23 @@ impl Sending {
         self.transfers.finished.pop_front()
     }
 
-    /// Moves up to about `budget` bytes.
-    pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
+    /// Moves up to about `budget` bytes. Receivers that copy are only helped if `helps`.
+    pub fn go_on(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        budget: usize,
+        helps: bool,
+    ) -> bool {
         self.begun = false;
         let moved = self.hand_out_rings(links, common);
         moved
-            | self
-                .transfers
-                .go_on(links, budget, Outgoing::step, |outgoing| {
-                    outgoing.end(common)
-                })
+            | self.transfers.go_on(
+                links,
+                budget,
+                |outgoing, links, budget| outgoing.step(links, budget, helps),
+                |outgoing| outgoing.end(common),
+            )
     }
 
     /// Gives rings to answered calls.

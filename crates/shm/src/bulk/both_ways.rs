@@ -1,0 +1,119 @@
+//! Whether this process and a peer send to each other at the same time.
+//!
+//! Through a ring each byte is copied twice, in and out, and the sender and the receiver do it together. Where both send and
+//! receive there is nobody to share the work with, and one copy from process to process is less of it. So an offer carries
+//! its number and that of the last offer that its sender has taken up: whoever takes it up learns whether it was made in
+//! answer to the own last one, or while that was still under way. The next offers go by what was seen last.
+
+use std::collections::HashMap;
+
+use weft_transport::Peer;
+
+/// What an offer says of the traffic between its two sides. Numbers have [`BITS`](Mark::BITS) bits, and only a choice of the
+/// faster way depends on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub number: u32,
+    /// The number of the last offer of the other's that was taken up.
+    pub heard: u32,
+}
+
+impl Mark {
+    pub const BITS: u32 = 28;
+    pub const MASK: u32 = (1 << Mark::BITS) - 1;
+}
+
+#[derive(Default)]
+struct Traffic {
+    last: Mark,
+    both_ways: bool,
+}
+
+/// An endpoint's traffic, by peer.
+#[derive(Default)]
+pub struct BothWays {
+    peers: HashMap<Peer, Traffic>,
+}
+
+impl BothWays {
+    /// Something is offered to `peer`: its mark, and whether traffic goes both ways at once.
+    pub fn offer(&mut self, peer: Peer) -> (Mark, bool) {
+        let traffic = self.peers.entry(peer).or_default();
+        traffic.last.number = (traffic.last.number + 1) & Mark::MASK;
+        (traffic.last, traffic.both_ways)
+    }
+
+    /// An offer from `peer` is taken up.
+    pub fn accept(&mut self, peer: Peer, mark: Mark) {
+        let traffic = self.peers.entry(peer).or_default();
+        traffic.both_ways = mark.heard != traffic.last.number;
+        traffic.last.heard = mark.number;
+    }
+
+    pub fn forget(&mut self, peer: Peer) {
+        self.peers.remove(&peer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sides, and what each has been told.
+    fn sides() -> [BothWays; 2] {
+        [BothWays::default(), BothWays::default()]
+    }
+
+    #[test]
+    fn answers_go_one_way() {
+        let [mut a, mut b] = sides();
+        for _ in 0..3 {
+            let (mark, both_ways) = a.offer(1);
+            assert!(!both_ways);
+            b.accept(0, mark);
+            let (mark, both_ways) = b.offer(0);
+            assert!(!both_ways);
+            a.accept(1, mark);
+        }
+    }
+
+    #[test]
+    fn an_exchange_goes_both_ways_until_it_ends() {
+        let [mut a, mut b] = sides();
+        for round in 0..3 {
+            let (from_a, at_a) = a.offer(1);
+            let (from_b, at_b) = b.offer(0);
+            assert_eq!((at_a, at_b), (round > 0, round > 0));
+            a.accept(1, from_b);
+            b.accept(0, from_a);
+        }
+        let (mark, _) = a.offer(1);
+        b.accept(0, mark);
+        let (mark, _) = b.offer(0);
+        a.accept(1, mark);
+        assert!(!a.offer(1).1);
+    }
+
+    #[test]
+    fn a_stream_and_what_nobody_takes_up_change_nothing() {
+        let [mut a, mut b] = sides();
+        for _ in 0..10 {
+            let (mark, both_ways) = a.offer(1);
+            assert!(!both_ways);
+            b.accept(0, mark);
+        }
+        a.offer(1);
+        let (mark, _) = a.offer(1);
+        b.accept(0, mark);
+        let (mark, _) = b.offer(0);
+        a.accept(1, mark);
+        assert!(!a.offer(1).1);
+    }
+
+    #[test]
+    fn numbers_begin_again() {
+        let mut a = BothWays::default();
+        a.peers.entry(1).or_default().last.number = Mark::MASK;
+        assert_eq!(a.offer(1).0.number, 0);
+    }
+}
