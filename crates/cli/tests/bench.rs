@@ -282,7 +282,9 @@ fn an_unknown_benchmark_is_an_error_that_says_what_to_do() {
         .output()
         .unwrap();
     let names = text(&list.stdout);
-    for name in ["pingpong", "shuffle", "threads", "startup", "floor"] {
+    for name in [
+        "pingpong", "exchange", "shuffle", "threads", "startup", "floor",
+    ] {
         assert!(names.contains(name));
     }
     assert!(

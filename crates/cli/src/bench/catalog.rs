@@ -115,6 +115,22 @@ pub const ALL: &[Benchmark] = &[
         threads: false,
         any_ranks: false,
     },
+    Benchmark {
+        name: "exchange",
+        about: "two ranks send one message each to the other at once: time and bandwidth both ways",
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: SIZES,
+        },
+        axis_label: "bytes",
+        series: &[
+            series("time", "us", "time of an exchange"),
+            series("bandwidth", "MB/s", "bandwidth, both ways together"),
+        ],
+        seconds: 0.25,
+        threads: false,
+        any_ranks: false,
+    },
     requests(
         "burst",
         "N sends and receives at once, in order, one tag",
