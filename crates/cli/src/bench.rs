@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::machine::{self, Machine};
+use crate::machine::{self, Machine, ProcessorTime};
 use crate::place::Place;
 pub use endpoints::PART;
 
@@ -83,28 +83,49 @@ pub struct Options {
 const ROUNDS: usize = 5;
 /// The ranks of a benchmark whose axis is not the ranks and that is not asked for others.
 const PAIR: u64 = 2;
+/// Processor time taken by the hypervisor beyond which figures are worth nothing, in per cent.
+const STOLEN_PERCENT: f64 = 1.0;
 
 pub fn run(options: &Options) -> ExitCode {
     if options.names.iter().any(|n| n == "list") {
         list();
         return ExitCode::SUCCESS;
     }
+    let before = ProcessorTime::now();
+    let done = measured(options);
+    if let Some(line) = before.and_then(stolen) {
+        eprintln!("weft bench: {line}");
+    }
+    report(done)
+}
+
+/// True when our own library did not fail.
+fn measured(options: &Options) -> Result<bool, String> {
     if options.tune {
-        return report(tune(options).map(|()| true));
+        return tune(options).map(|()| true);
     }
     let verbs = options
         .names
         .iter()
         .filter(|n| endpoints::is_one(n))
         .count();
-    let done = match verbs {
+    match verbs {
         0 => chosen(&options.names).and_then(|benchmarks| run_all(options, &benchmarks)),
         n if n == options.names.len() => endpoints::run(options).map(|()| true),
         _ => Err(
             "benchmarks of MPI and those on verbs run one after the other, not in one call".into(),
         ),
-    };
-    report(done)
+    }
+}
+
+/// What to think of the figures, if the machine was not this run's own.
+fn stolen(before: ProcessorTime) -> Option<String> {
+    let percent = ProcessorTime::now()?.stolen_since(before);
+    (percent >= STOLEN_PERCENT).then(|| {
+        format!(
+            "the hypervisor gave {percent:.1} % of the processors' time to other machines meanwhile; figures are noise"
+        )
+    })
 }
 
 fn report(done: Result<bool, String>) -> ExitCode {

@@ -63,6 +63,38 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The processors' time since the machine was started, in ticks of the kernel's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessorTime {
+    all: u64,
+    /// What the hypervisor gave to other machines while this one wanted to run.
+    stolen: u64,
+}
+
+impl ProcessorTime {
+    pub fn now() -> Option<ProcessorTime> {
+        ProcessorTime::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal; what follows is in the first two.
+    fn parse(stat: &str) -> Option<ProcessorTime> {
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks = line.split_whitespace().take(8).map(str::parse);
+        let ticks: Vec<u64> = ticks.collect::<Result<_, _>>().ok()?;
+        Some(ProcessorTime {
+            all: ticks.iter().sum(),
+            stolen: *ticks.get(7)?,
+        })
+    }
+
+    /// Per cent of all time from `earlier` on that was stolen.
+    pub fn stolen_since(self, earlier: ProcessorTime) -> f64 {
+        let all = self.all.saturating_sub(earlier.all);
+        let stolen = self.stolen.saturating_sub(earlier.stolen);
+        100.0 * stolen as f64 / all.max(1) as f64
+    }
+}
+
 fn processor_name(cpuinfo: &str) -> String {
     let named = cpuinfo
         .lines()
@@ -127,6 +159,18 @@ mod tests {
         assert_eq!(utc(1_709_251_199), "2024-02-29T23:59:59Z");
         assert_eq!(utc(1_709_251_200), "2024-03-01T00:00:00Z");
         assert_eq!(utc(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn stolen_time_is_a_part_of_all() {
+        let time = |text| ProcessorTime::parse(text);
+        let earlier = time("cpu  10 0 10 60 0 0 0 20 5 0\ncpu0 1 2 3\n").unwrap();
+        let later = time("cpu  20 0 20 120 0 0 0 40 5 0\n").unwrap();
+        assert!((later.stolen_since(earlier) - 20.0).abs() < 1e-9);
+        assert!(later.stolen_since(later).abs() < 1e-9);
+        assert_eq!(time("cpu  1 2 3\n"), None);
+        assert_eq!(time("cpu  1 2 3 x 5 6 7 8\n"), None);
+        assert_eq!(time(""), None);
     }
 
     #[test]
