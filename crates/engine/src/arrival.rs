@@ -32,6 +32,11 @@ impl Sink for Core {
     }
 
     #[inline]
+    fn expects_nothing(&self) -> bool {
+        self.matching.posted_len() == 0
+    }
+
+    #[inline]
     fn upcoming(&mut self, _from: Peer, header: Header) {
         let view = View(header.0);
         if view.is_plain_eager() {

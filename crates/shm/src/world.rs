@@ -29,6 +29,8 @@ impl Directory for Cards {
 pub struct Log {
     pub packets: VecDeque<(Peer, Header, Vec<u8>)>,
     pub announced: usize,
+    /// What the engine says of itself.
+    pub expects_nothing: bool,
     pub sent: Vec<Cookie>,
     pub received: Vec<Cookie>,
     pub writable: Vec<Peer>,
@@ -38,6 +40,10 @@ pub struct Log {
 impl Sink for Log {
     fn looks_ahead(&self) -> bool {
         true
+    }
+
+    fn expects_nothing(&self) -> bool {
+        self.expects_nothing
     }
 
     fn upcoming(&mut self, _: Peer, _: Header) {

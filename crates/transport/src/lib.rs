@@ -218,6 +218,10 @@ pub trait Sink {
     fn looks_ahead(&self) -> bool {
         false
     }
+    /// Whether whatever comes now has to be stored, because nobody waits for anything.
+    fn expects_nothing(&self) -> bool {
+        false
+    }
     /// A packet is about to come: a chance to prefetch. Not every packet is announced.
     fn upcoming(&mut self, _from: Peer, _header: Header) {}
     /// A packet; `payload` is valid during the call only, and untrusted like the header.

@@ -32,6 +32,27 @@ fn every_length_arrives() {
     assert!(!b.poll());
 }
 
+/// A long message that nobody expects after it can wait in the ring until somebody does.
+#[test]
+fn long_messages_come_one_a_turn_while_nothing_is_expected() {
+    let (mut a, mut b) = pair(Options::default());
+    for (bytes, expects_nothing, turns) in [
+        (41, true, 3),
+        (9000, true, 3),
+        (9000, false, 1),
+        (40, true, 1),
+    ] {
+        for tag in 0..3 {
+            send(&mut a, 1, tag, &vec![7; bytes]).unwrap();
+        }
+        b.log.expects_nothing = expects_nothing;
+        let polls = (0..).take_while(|_| b.poll()).count();
+        assert_eq!(polls, turns, "{bytes} bytes");
+        let tags = b.log.packets.drain(..).map(|(_, header, _)| header.0[0]);
+        assert!(tags.eq(0..3));
+    }
+}
+
 #[test]
 fn send_with_writes_in_place() {
     let (mut a, mut b) = pair(Options::default());

@@ -36,6 +36,12 @@ impl Arrival {
         // SAFETY: `look` checked that the bytes lie in the ring.
         unsafe { std::slice::from_raw_parts(self.payload, self.bytes as usize) }
     }
+
+    /// Whether the message lies in the data ring.
+    #[inline]
+    pub fn lies_in_ring(&self) -> bool {
+        self.data_end != 0
+    }
 }
 
 /// The one consumer of a ring.
