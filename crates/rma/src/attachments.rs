@@ -77,12 +77,22 @@ impl Attachments {
         Ok(())
     }
 
-    /// Whether all of these bytes are attached, in one piece.
-    pub fn contains(&self, address: u64, bytes: u64) -> bool {
-        self.used().iter().any(|entry| {
-            let (begin, length) = entry.load();
-            address >= begin && bytes <= length && address - begin <= length - bytes
-        })
+    /// Whether all of these bytes are attached, in one piece or in several that adjoin.
+    pub fn contains(&self, mut address: u64, mut bytes: u64) -> bool {
+        loop {
+            let attached_from = |entry: &Entry| {
+                let (begin, length) = entry.load();
+                length.checked_sub(address.checked_sub(begin)?)
+            };
+            match self.used().iter().filter_map(attached_from).max() {
+                Some(attached) if bytes <= attached => return true,
+                None | Some(0) => return false,
+                Some(attached) => {
+                    address = address.saturating_add(attached);
+                    bytes -= attached;
+                }
+            }
+        }
     }
 }
 
@@ -141,6 +151,8 @@ mod tests {
         attachments.detach(1000).unwrap();
         assert_eq!(attachments.detach(1000), Err(Refused::NotAttached));
         assert!(!attachments.contains(1000, 1) && attachments.contains(2000, 1));
+        attachments.attach(2050, 10).unwrap();
+        assert!(attachments.contains(2040, 20) && !attachments.contains(2040, 21));
         attachments.attach(1099, 1).unwrap();
         assert!(attachments.contains(1099, 1) && !attachments.contains(1098, 1));
     }
