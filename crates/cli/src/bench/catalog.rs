@@ -94,43 +94,39 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
     }
 }
 
+/// One message at a time between two ranks, over its size.
+const fn messages(name: &'static str, about: &'static str, series: &'static [Series]) -> Benchmark {
+    Benchmark {
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: SIZES,
+        },
+        axis_label: "bytes",
+        ..requests(name, about, series)
+    }
+}
+
 const fn series(name: &'static str, unit: &'static str, about: &'static str) -> Series {
     Series { name, unit, about }
 }
 
 pub const ALL: &[Benchmark] = &[
-    Benchmark {
-        name: "pingpong",
-        about: "one message to and fro between two ranks: latency and bandwidth",
-        axis: Axis::Points {
-            option: "sizes",
-            defaults: SIZES,
-        },
-        axis_label: "bytes",
-        series: &[
+    messages(
+        "pingpong",
+        "one message to and fro between two ranks: latency and bandwidth",
+        &[
             series("latency", "us", "half round trip"),
             series("bandwidth", "MB/s", "bandwidth"),
         ],
-        seconds: 0.25,
-        threads: false,
-        any_ranks: false,
-    },
-    Benchmark {
-        name: "exchange",
-        about: "two ranks send one message each to the other at once: time and bandwidth both ways",
-        axis: Axis::Points {
-            option: "sizes",
-            defaults: SIZES,
-        },
-        axis_label: "bytes",
-        series: &[
+    ),
+    messages(
+        "exchange",
+        "two ranks send one message each to the other at once: time and bandwidth both ways",
+        &[
             series("time", "us", "time of an exchange"),
             series("bandwidth", "MB/s", "bandwidth, both ways together"),
         ],
-        seconds: 0.25,
-        threads: false,
-        any_ranks: false,
-    },
+    ),
     requests(
         "burst",
         "N sends and receives at once, in order, one tag",

@@ -266,6 +266,15 @@ impl World {
 }
 
 impl Rank<'_> {
+    /// Whether anything may be sent there.
+    fn check_way(&self, to: usize) -> Result<(), Error> {
+        assert!(to < self.world.size && to != self.rank);
+        match self.world.refuses {
+            Some(refusing) if refusing == to => Err(Error::Refused),
+            _ => Ok(()),
+        }
+    }
+
     /// It fails at once, or later, or nobody ever learns of it.
     fn send_to_dead(&self, state: &mut State) -> Result<usize, Error> {
         let outcome = match state.random(3) {
@@ -302,10 +311,7 @@ impl PointToPoint for Rank<'_> {
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<usize, Error> {
-        assert!(to < self.world.size && to != self.rank);
-        if self.world.refuses == Some(to) {
-            return Err(Error::Refused);
-        }
+        self.check_way(to)?;
         let mut state = self.world.state.borrow_mut();
         if state.dead == Some(to) {
             return self.send_to_dead(&mut state);
@@ -330,10 +336,7 @@ impl PointToPoint for Rank<'_> {
     }
 
     fn send_failure(&self, to: usize, tag: u32, mark: NonZeroU8) -> Result<usize, Error> {
-        assert!(to < self.world.size && to != self.rank);
-        if self.world.refuses == Some(to) {
-            return Err(Error::Refused);
-        }
+        self.check_way(to)?;
         let mut state = self.world.state.borrow_mut();
         if state.dead == Some(to) {
             return self.send_to_dead(&mut state);

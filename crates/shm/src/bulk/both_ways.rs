@@ -64,16 +64,20 @@ mod tests {
         [BothWays::default(), BothWays::default()]
     }
 
+    /// One message to and fro; whether either way was taken for one of both at once.
+    fn answered(a: &mut BothWays, b: &mut BothWays) -> (bool, bool) {
+        let (mark, at_a) = a.offer(1);
+        b.accept(0, mark);
+        let (mark, at_b) = b.offer(0);
+        a.accept(1, mark);
+        (at_a, at_b)
+    }
+
     #[test]
     fn answers_go_one_way() {
         let [mut a, mut b] = sides();
         for _ in 0..3 {
-            let (mark, both_ways) = a.offer(1);
-            assert!(!both_ways);
-            b.accept(0, mark);
-            let (mark, both_ways) = b.offer(0);
-            assert!(!both_ways);
-            a.accept(1, mark);
+            assert_eq!(answered(&mut a, &mut b), (false, false));
         }
     }
 
@@ -87,10 +91,7 @@ mod tests {
             a.accept(1, from_b);
             b.accept(0, from_a);
         }
-        let (mark, _) = a.offer(1);
-        b.accept(0, mark);
-        let (mark, _) = b.offer(0);
-        a.accept(1, mark);
+        answered(&mut a, &mut b);
         assert!(!a.offer(1).1);
     }
 
@@ -103,10 +104,7 @@ mod tests {
             b.accept(0, mark);
         }
         a.offer(1);
-        let (mark, _) = a.offer(1);
-        b.accept(0, mark);
-        let (mark, _) = b.offer(0);
-        a.accept(1, mark);
+        answered(&mut a, &mut b);
         assert!(!a.offer(1).1);
     }
 
