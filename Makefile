@@ -95,8 +95,9 @@ valgrind: staged ## the examples under memcheck
 	@scripts/run_examples.sh $(prefix) build/check/examples \
 		valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite
 
-header-check: ## include/mpi.h against the standard's machine-readable data
-	@scripts/header_check.sh build/venv
+header-check: ## include/mpi.h against the standard's machine-readable data, and MPICH's header
+	@scripts/peers.sh build/peers
+	@scripts/header_check.sh build/venv build/peers/mpich/include/mpi_abi.h
 
 symbols: build ## the names libmpi_abi.so.1 exports
 	$(CARGO) xtask symbols

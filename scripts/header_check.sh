@@ -1,8 +1,9 @@
 #!/bin/sh
-# header_check.sh VENV: compares include/mpi.h with pympistandard, the standard's machine-readable data, which it installs
-# in a virtual environment of its own.
+# header_check.sh VENV MPI_ABI_H: compares include/mpi.h with pympistandard, the standard's machine-readable data, which it
+# installs in a virtual environment of its own, and with MPICH's header.
 set -eu
-[ $# = 1 ] || { echo "usage: header_check.sh VENV" >&2; exit 2; }
+[ $# = 2 ] || { echo "usage: header_check.sh VENV MPI_ABI_H" >&2; exit 2; }
+[ -f "$2" ] || { echo "header_check: no $2: run scripts/peers.sh build/peers first" >&2; exit 1; }
 cd "$(dirname -- "$0")/.."
 if ! "$1/bin/python" -c 'import pympistandard' 2>/dev/null; then
     python3 -m venv "$1"
@@ -11,4 +12,4 @@ if ! "$1/bin/python" -c 'import pympistandard' 2>/dev/null; then
         exit 1
     }
 fi
-exec "$1/bin/python" scripts/check_header.py --venv "$1"
+exec "$1/bin/python" scripts/check_header.py --peer "$2"

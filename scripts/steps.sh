@@ -10,7 +10,7 @@
 # What was begun early and not waited for ends with the script.
 #
 # After a step: step_status (its exit status). passed and failed are the sums; steps_table holds a line for each step,
-# steps_failures what the failed ones' logs say of their failed tests.
+# steps_failures what the failed ones' logs say of their failed tests, or their last lines.
 
 passed=0 failed=0 step_number=0 step_status=0 steps_table='' steps_failures='' early_ids=''
 
@@ -52,7 +52,8 @@ finish_step() { # NAME HINT LOG SECONDS
         echo "      the end of $3:"
         # The parts of libtest and of our runners that name what failed may stand far above the end.
         { failures "$3"; tail -n 25 "$3"; } | sed 's/^/      | /'
-        steps_failures="$steps_failures$(failures "$3" | sed "s/^/  $1: /")
+        named=$(failures "$3")
+        steps_failures="$steps_failures$({ [ -n "$named" ] && echo "$named" || tail -n 5 "$3"; } | sed "s/^/  $1: /")
 "
         echo "      what to do: $2"
     fi
