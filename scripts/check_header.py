@@ -146,7 +146,7 @@ def compare_values(peer):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--peer", type=Path, required=True, help="MPICH's mpi_abi.h")
-    peer = parser.parse_args().peer
+    peer = parser.parse_args().peer.resolve()
     compile_alone()
     compare_prototypes()
     compare_callbacks(peer)
