@@ -4,6 +4,8 @@
 #include "expect.h"
 
 static int out[64], in[64], counts[8], places[8], negative[8] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+static MPI_Count large_counts[8], large_negative[8] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+static MPI_Aint large_places[8];
 static MPI_Datatype types[8], bad_types[8];
 
 static void add(void *a, void *b, int *length, MPI_Datatype *type)
@@ -13,19 +15,49 @@ static void add(void *a, void *b, int *length, MPI_Datatype *type)
         ((int *)b)[i] += ((int *)a)[i];
 }
 
+static void add_large(void *a, void *b, MPI_Count *length, MPI_Datatype *type)
+{
+    int short_length = (int)*length;
+    add(a, b, &short_length, type);
+}
+
 /* As the blocking form reports, so do the others, in the call that starts or prepares. */
-#define EXPECT_FORMS(expected, name, lower, ...) \
+#define EXPECT_THREE(expected, name, lower, c, ...) \
     do { \
         MPI_Request request_ = MPI_REQUEST_NULL; \
-        EXPECT(expected, MPI_##name(__VA_ARGS__)); \
-        EXPECT(expected, MPI_I##lower(__VA_ARGS__, &request_)); \
-        EXPECT(expected, MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_)); \
+        EXPECT(expected, MPI_##name##c(__VA_ARGS__)); \
+        EXPECT(expected, MPI_I##lower##c(__VA_ARGS__, &request_)); \
+        EXPECT(expected, MPI_##name##_init##c(__VA_ARGS__, MPI_INFO_NULL, &request_)); \
+    } while (0)
+
+/* And so do the three with large counts: of numbers, or of the arrays with these names. */
+#define EXPECT_FORMS(expected, name, lower, ...) \
+    do { \
+        EXPECT_THREE(expected, name, lower, , __VA_ARGS__); \
+        { \
+            const MPI_Count *counts = large_counts, *negative = large_negative; \
+            const MPI_Aint *places = large_places; \
+            (void)counts, (void)negative, (void)places; \
+            EXPECT_THREE(expected, name, lower, _c, __VA_ARGS__); \
+        } \
+    } while (0)
+
+/* What tells apart the forms that start or prepare: a place for the request, and an info object. */
+#define EXPECT_REQUESTS(name, lower, ...) \
+    do { \
+        MPI_Request request_ = MPI_REQUEST_NULL; \
+        MPI_Info wrong_ = (MPI_Info)(uintptr_t)0x5000; \
+        EXPECT_COUNTS(MPI_ERR_ARG, I##lower, __VA_ARGS__, NULL); \
+        EXPECT(MPI_ERR_ARG, MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, NULL)); \
+        EXPECT(MPI_ERR_ARG, MPI_##name##_init_c(__VA_ARGS__, MPI_INFO_NULL, NULL)); \
+        EXPECT(MPI_ERR_INFO, MPI_##name##_init(__VA_ARGS__, wrong_, &request_)); \
+        EXPECT(MPI_ERR_INFO, MPI_##name##_init_c(__VA_ARGS__, wrong_, &request_)); \
     } while (0)
 
 static void arguments(MPI_Comm comm, int size)
 {
     MPI_Request request;
-    EXPECT_FORMS(MPI_ERR_COMM, Barrier, barrier, MPI_COMM_NULL);
+    EXPECT_THREE(MPI_ERR_COMM, Barrier, barrier, , MPI_COMM_NULL);
     EXPECT_FORMS(MPI_ERR_ROOT, Bcast, bcast, out, 1, MPI_INT, size, comm);
     EXPECT_FORMS(MPI_ERR_ROOT, Bcast, bcast, out, 1, MPI_INT, MPI_ROOT, comm);
     EXPECT_FORMS(MPI_ERR_ROOT, Bcast, bcast, out, 1, MPI_INT, MPI_PROC_NULL, comm);
@@ -33,6 +65,17 @@ static void arguments(MPI_Comm comm, int size)
     EXPECT_FORMS(MPI_ERR_TYPE, Bcast, bcast, out, 1, MPI_DATATYPE_NULL, 0, comm);
     EXPECT_FORMS(MPI_ERR_BUFFER, Bcast, bcast, NULL, 1, MPI_INT, 0, comm);
     EXPECT_FORMS(MPI_ERR_ROOT, Gather, gather, out, 1, MPI_INT, in, 1, MPI_INT, -7, comm);
+    /* The root alone looks at what it receives. */
+    EXPECT_FORMS(MPI_ERR_COUNT, Gatherv, gatherv, out, rank_of_world ? -1 : 1, MPI_INT, in, negative, places, MPI_INT, 0, comm);
+    EXPECT_FORMS(MPI_ERR_COUNT, Gatherv, gatherv, out, -1, MPI_INT, in, counts, places, MPI_INT, 0, comm);
+    EXPECT_FORMS(MPI_ERR_TYPE, Gatherv, gatherv, out, 1, MPI_DATATYPE_NULL, in, counts, places, MPI_INT, 0, comm);
+    EXPECT_FORMS(MPI_ERR_ROOT, Gatherv, gatherv, out, 1, MPI_INT, in, counts, places, MPI_INT, size, comm);
+    EXPECT_FORMS(MPI_ERR_COMM, Gatherv, gatherv, out, 1, MPI_INT, in, counts, places, MPI_INT, 0, MPI_COMM_NULL);
+    EXPECT_FORMS(MPI_ERR_COUNT, Scatterv, scatterv, out, negative, places, MPI_INT, in, -1, MPI_INT, 0, comm);
+    EXPECT_FORMS(MPI_ERR_TYPE, Scatterv, scatterv, out, counts, places, MPI_INT, in, 1, MPI_DATATYPE_NULL, 0, comm);
+    EXPECT_FORMS(MPI_ERR_ROOT, Scatterv, scatterv, out, counts, places, MPI_INT, in, 1, MPI_INT, -1, comm);
+    EXPECT_FORMS(MPI_ERR_COMM, Scatterv, scatterv, out, counts, places, MPI_INT, in, 1, MPI_INT, 0, MPI_COMM_NULL);
+    EXPECT_FORMS(MPI_ERR_COUNT, Alltoall, alltoall, out, 1, MPI_INT, in, -1, MPI_INT, comm);
     EXPECT_FORMS(MPI_ERR_COUNT, Scatter, scatter, out, -1, MPI_INT, in, -1, MPI_INT, 0, comm);
     EXPECT_FORMS(MPI_ERR_TYPE, Allgather, allgather, out, 1, MPI_INT, in, 1, MPI_DATATYPE_NULL, comm);
     EXPECT_FORMS(MPI_ERR_BUFFER, Allgather, allgather, out, 1, MPI_INT, out, 1, MPI_INT, comm);
@@ -50,6 +93,9 @@ static void arguments(MPI_Comm comm, int size)
     EXPECT_FORMS(MPI_ERR_COUNT, Reduce_scatter_block, reduce_scatter_block, out, in, -1, MPI_INT, MPI_SUM, comm);
     EXPECT_FORMS(MPI_ERR_BUFFER, Scan, scan, out, out, 1, MPI_INT, MPI_SUM, comm);
     EXPECT_FORMS(MPI_ERR_OP, Exscan, exscan, out, in, 1, MPI_INT, MPI_OP_NULL, comm);
+    EXPECT_REQUESTS(Bcast, bcast, out, 1, MPI_INT, 0, MPI_COMM_SELF);
+    EXPECT_REQUESTS(Allgather, allgather, out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_SELF);
+    EXPECT_REQUESTS(Allreduce, allreduce, out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
     EXPECT(MPI_ERR_ARG, MPI_Ibarrier(comm, NULL));
     EXPECT(MPI_ERR_ARG, MPI_Barrier_init(comm, MPI_INFO_NULL, NULL));
     EXPECT(MPI_ERR_INFO, MPI_Barrier_init(comm, (MPI_Info)&request, &request));
@@ -59,8 +105,11 @@ static void operations(void)
 {
     MPI_Op op, freed;
     int commute;
-    EXPECT(MPI_ERR_ARG, MPI_Op_create(NULL, 1, &op));
+    EXPECT_COUNTS(MPI_ERR_ARG, Op_create, NULL, 1, &op);
     EXPECT(MPI_ERR_ARG, MPI_Op_create(add, 1, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Op_create_c(add_large, 1, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Op_free(NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Op_commutative(MPI_SUM, NULL));
     op = MPI_SUM;
     EXPECT(MPI_ERR_OP, MPI_Op_free(&op));
     op = MPI_OP_NULL;
@@ -72,11 +121,13 @@ static void operations(void)
     EXPECT(MPI_ERR_OP, MPI_Allreduce(out, in, 1, MPI_INT, freed, MPI_COMM_WORLD));
     EXPECT(MPI_ERR_OP, MPI_Op_free(&freed));
     EXPECT(MPI_ERR_OP, MPI_Op_commutative(freed, &commute));
-    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(MPI_IN_PLACE, in, 1, MPI_INT, MPI_SUM));
-    EXPECT(MPI_ERR_BUFFER, MPI_Reduce_local(NULL, in, 1, MPI_INT, MPI_SUM));
-    EXPECT(MPI_ERR_COUNT, MPI_Reduce_local(out, in, -1, MPI_INT, MPI_SUM));
-    EXPECT(MPI_ERR_OP, MPI_Reduce_local(out, in, 1, MPI_INT, MPI_OP_NULL));
-    EXPECT(MPI_ERR_TYPE, MPI_Reduce_local(out, in, 1, MPI_DATATYPE_NULL, MPI_SUM));
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Reduce_local, MPI_IN_PLACE, in, 1, MPI_INT, MPI_SUM);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Reduce_local, NULL, in, 1, MPI_INT, MPI_SUM);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Reduce_local, out, NULL, 1, MPI_INT, MPI_SUM);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Reduce_local, out, in, -1, MPI_INT, MPI_SUM);
+    EXPECT_COUNTS(MPI_ERR_OP, Reduce_local, out, in, 1, MPI_INT, MPI_OP_NULL);
+    EXPECT_COUNTS(MPI_ERR_OP, Reduce_local, out, in, 1, MPI_FLOAT, MPI_BAND);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Reduce_local, out, in, 1, MPI_DATATYPE_NULL, MPI_SUM);
 }
 
 /* An operation that is under way is neither freed nor cancelled (MPI-5.0 §6.12), and a started one not started again. */
@@ -156,7 +207,7 @@ int main(int argc, char **argv)
 {
     expect_start(&argc, &argv, "collective_forms");
     for (int i = 0; i < 8; i++)
-        counts[i] = 1, places[i] = i, types[i] = MPI_INT, bad_types[i] = MPI_DATATYPE_NULL;
+        counts[i] = large_counts[i] = 1, places[i] = large_places[i] = i, types[i] = MPI_INT, bad_types[i] = MPI_DATATYPE_NULL;
     arguments(MPI_COMM_WORLD, size_of_world);
     operations();
     requests();

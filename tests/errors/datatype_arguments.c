@@ -7,6 +7,7 @@
 static int value;
 static MPI_Count big;
 static MPI_Aint lower, extent;
+static MPI_Count big_lower, big_extent;
 static MPI_Datatype type;
 
 static void wrong_types(void)
@@ -17,11 +18,16 @@ static void wrong_types(void)
         EXPECT(MPI_ERR_TYPE, MPI_Type_size(wrong, &value));
         EXPECT(MPI_ERR_TYPE, MPI_Type_size_c(wrong, &big));
         EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent(wrong, &lower, &extent));
-        EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent_c(wrong, &big, &big));
-        EXPECT(MPI_ERR_TYPE, MPI_Type_contiguous(1, wrong, &type));
-        EXPECT(MPI_ERR_TYPE, MPI_Type_contiguous_c(1, wrong, &type));
-        EXPECT(MPI_ERR_TYPE, MPI_Type_vector(1, 1, 1, wrong, &type));
-        EXPECT(MPI_ERR_TYPE, MPI_Type_vector_c(1, 1, 1, wrong, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_size_x(wrong, &big));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent_c(wrong, &big_lower, &big_extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_extent_x(wrong, &big_lower, &big_extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_true_extent(wrong, &lower, &extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_true_extent_c(wrong, &big_lower, &big_extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_true_extent_x(wrong, &big_lower, &big_extent));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_value_index(wrong, MPI_INT, &type));
+        EXPECT(MPI_ERR_TYPE, MPI_Type_get_value_index(MPI_FLOAT, wrong, &type));
+        EXPECT_COUNTS(MPI_ERR_TYPE, Type_contiguous, 1, wrong, &type);
+        EXPECT_COUNTS(MPI_ERR_TYPE, Type_vector, 1, 1, 1, wrong, &type);
         EXPECT(MPI_ERR_TYPE, MPI_Type_commit(&wrong));
         EXPECT(MPI_ERR_TYPE, MPI_Type_free(&wrong));
     }
@@ -29,12 +35,9 @@ static void wrong_types(void)
 
 static void wrong_numbers(void)
 {
-    EXPECT(MPI_ERR_COUNT, MPI_Type_contiguous(-1, MPI_INT, &type));
-    EXPECT(MPI_ERR_COUNT, MPI_Type_contiguous_c(-1, MPI_INT, &type));
-    EXPECT(MPI_ERR_COUNT, MPI_Type_vector(-1, 1, 1, MPI_INT, &type));
-    EXPECT(MPI_ERR_COUNT, MPI_Type_vector_c(-1, 1, 1, MPI_INT, &type));
-    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_COUNT, MPI_Type_vector(1, -1, 1, MPI_INT, &type));
-    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_COUNT, MPI_Type_vector_c(1, -1, 1, MPI_INT, &type));
+    EXPECT_COUNTS(MPI_ERR_COUNT, Type_contiguous, -1, MPI_INT, &type);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Type_vector, -1, 1, 1, MPI_INT, &type);
+    EXPECT_COUNTS_EITHER(MPI_ERR_ARG, MPI_ERR_COUNT, Type_vector, 1, -1, 1, MPI_INT, &type);
 }
 
 static void predefined_are_not_freed(void)
@@ -48,9 +51,19 @@ static void predefined_are_not_freed(void)
 static void null_pointers(void)
 {
     EXPECT(MPI_ERR_ARG, MPI_Type_size(MPI_INT, NULL));
-    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent(MPI_INT, NULL, NULL));
-    EXPECT(MPI_ERR_ARG, MPI_Type_contiguous(1, MPI_INT, NULL));
-    EXPECT(MPI_ERR_ARG, MPI_Type_vector(1, 1, 1, MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_size_c(MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_size_x(MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent(MPI_INT, NULL, &extent));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent(MPI_INT, &lower, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent_c(MPI_INT, NULL, &big_extent));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_extent_x(MPI_INT, &big_lower, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_true_extent(MPI_INT, NULL, &extent));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_true_extent_c(MPI_INT, &big_lower, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_true_extent_x(MPI_INT, NULL, &big_extent));
+    EXPECT(MPI_ERR_ARG, MPI_Type_get_value_index(MPI_FLOAT, MPI_INT, NULL));
+    EXPECT_COUNTS(MPI_ERR_ARG, Type_contiguous, 1, MPI_INT, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Type_vector, 1, 1, 1, MPI_INT, NULL);
+    EXPECT(MPI_ERR_ARG, MPI_Get_address(&value, NULL));
     EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_TYPE, MPI_Type_commit(NULL));
     EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_TYPE, MPI_Type_free(NULL));
 }

@@ -8,6 +8,7 @@ int main(int argc, char **argv)
 {
     static char buffer[4096], text[MPI_MAX_ERROR_STRING];
     int value = 0, length = 0, provided = 0, size = 0;
+    MPI_Count large_size = 0;
     void *detached = NULL;
     expect_start(&argc, &argv, "environment_arguments");
     EXPECT(ANY_ERROR, MPI_Error_class(-1, &value));
@@ -25,15 +26,20 @@ int main(int argc, char **argv)
     EXPECT(MPI_ERR_ARG, MPI_Get_library_version(NULL, &length));
     EXPECT(MPI_ERR_ARG, MPI_Initialized(NULL));
     EXPECT(MPI_ERR_ARG, MPI_Finalized(NULL));
-    EXPECT(MPI_ERR_ARG, MPI_Abi_get_version(NULL, &value));
-    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_Buffer_attach(buffer, -1));
-    EXPECT_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, MPI_Buffer_attach(NULL, 100));
-    EXPECT(MPI_ERR_COMM, MPI_Comm_attach_buffer(MPI_COMM_NULL, buffer, sizeof buffer));
+    EXPECT_COUNTS_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, Buffer_attach, buffer, -1);
+    EXPECT_COUNTS_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, Buffer_attach, NULL, 100);
+    EXPECT_COUNTS(MPI_ERR_COMM, Comm_attach_buffer, MPI_COMM_NULL, buffer, sizeof buffer);
+    EXPECT_COUNTS_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, Comm_attach_buffer, MPI_COMM_WORLD, buffer, -1);
+    EXPECT_COUNTS_EITHER(MPI_ERR_ARG, MPI_ERR_BUFFER, Comm_attach_buffer, MPI_COMM_WORLD, NULL, 100);
     EXPECT(MPI_ERR_COMM, MPI_Comm_detach_buffer(MPI_COMM_NULL, &detached, &size));
+    EXPECT(MPI_ERR_COMM, MPI_Comm_detach_buffer_c(MPI_COMM_NULL, &detached, &large_size));
     EXPECT(MPI_ERR_COMM, MPI_Comm_flush_buffer(MPI_COMM_NULL));
     EXPECT(MPI_SUCCESS, MPI_Buffer_attach(buffer, sizeof buffer));
-    EXPECT(ANY_ERROR, MPI_Buffer_attach(buffer, sizeof buffer));
-    EXPECT(MPI_ERR_ARG, MPI_Buffer_detach(NULL, &size));
+    EXPECT_COUNTS(ANY_ERROR, Buffer_attach, buffer, sizeof buffer);
+    EXPECT_COUNTS(MPI_ERR_ARG, Buffer_detach, NULL, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Buffer_detach, &detached, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Comm_detach_buffer, MPI_COMM_WORLD, NULL, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Comm_detach_buffer, MPI_COMM_WORLD, &detached, NULL);
     EXPECT(MPI_ERR_ARG, MPI_Get_hw_resource_info(NULL));
     EXPECT(MPI_SUCCESS, MPI_Buffer_detach(&detached, &size));
     CHECK(detached == buffer && size == sizeof buffer, "MPI-5.0 §3.6: the wrong calls changed nothing");

@@ -24,6 +24,19 @@ static sigjmp_buf crash_point;
 #define EXPECT(expected, call) \
     expect_class(__FILE__, __LINE__, #call, "", RESULT_OF(call), expected, expected)
 
+/* As MPI_name reports, so does MPI_name_c: for functions of which the two forms take the same arguments in C. */
+#define EXPECT_COUNTS(expected, name, ...) \
+    do { \
+        EXPECT(expected, MPI_##name(__VA_ARGS__)); \
+        EXPECT(expected, MPI_##name##_c(__VA_ARGS__)); \
+    } while (0)
+
+#define EXPECT_COUNTS_EITHER(expected, other, name, ...) \
+    do { \
+        EXPECT_EITHER(expected, other, MPI_##name(__VA_ARGS__)); \
+        EXPECT_EITHER(expected, other, MPI_##name##_c(__VA_ARGS__)); \
+    } while (0)
+
 /* For errors that two classes describe equally well. */
 #define EXPECT_EITHER(expected, other, call) \
     expect_class(__FILE__, __LINE__, #call, "", RESULT_OF(call), expected, other)

@@ -31,18 +31,16 @@ static void sendrecv(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char detail[32];
         snprintf(detail, sizeof detail, ": row %zu", i);
-        expect_class(__FILE__, __LINE__, "MPI_Sendrecv", detail,
-                     RESULT_OF(MPI_Sendrecv(&out, rows[i].send_count, rows[i].send_type, rows[i].dest,
-                                            rows[i].send_tag, &in, rows[i].receive_count,
-                                            rows[i].receive_type, rows[i].source, rows[i].receive_tag,
-                                            rows[i].comm, &status)),
-                     rows[i].class, rows[i].class);
-        expect_class(__FILE__, __LINE__, "MPI_Isendrecv", detail,
-                     RESULT_OF(MPI_Isendrecv(&out, rows[i].send_count, rows[i].send_type, rows[i].dest,
-                                             rows[i].send_tag, &in, rows[i].receive_count,
-                                             rows[i].receive_type, rows[i].source, rows[i].receive_tag,
-                                             rows[i].comm, &request)),
-                     rows[i].class, rows[i].class);
+#define TRY_ROW(name, last) \
+    expect_class(__FILE__, __LINE__, #name, detail, \
+                 RESULT_OF(name(&out, rows[i].send_count, rows[i].send_type, rows[i].dest, rows[i].send_tag, &in, \
+                                rows[i].receive_count, rows[i].receive_type, rows[i].source, rows[i].receive_tag, \
+                                rows[i].comm, last)), \
+                 rows[i].class, rows[i].class)
+        TRY_ROW(MPI_Sendrecv, &status);
+        TRY_ROW(MPI_Sendrecv_c, &status);
+        TRY_ROW(MPI_Isendrecv, &request);
+        TRY_ROW(MPI_Isendrecv_c, &request);
     }
 }
 
@@ -50,19 +48,24 @@ static void sendrecv_replace(void)
 {
     MPI_Comm w = MPI_COMM_WORLD;
     int no = MPI_PROC_NULL;
-    EXPECT(MPI_ERR_COUNT, MPI_Sendrecv_replace(&in, -1, MPI_INT, no, 1, no, 1, w, &status));
-    EXPECT(MPI_ERR_TYPE, MPI_Sendrecv_replace(&in, 1, MPI_DATATYPE_NULL, no, 1, no, 1, w, &status));
-    EXPECT(MPI_ERR_RANK, MPI_Sendrecv_replace(&in, 1, MPI_INT, -70, 1, no, 1, w, &status));
-    EXPECT(MPI_ERR_RANK, MPI_Sendrecv_replace(&in, 1, MPI_INT, no, 1, size_of_world, 1, w, &status));
-    EXPECT(MPI_ERR_TAG, MPI_Sendrecv_replace(&in, 1, MPI_INT, no, -5, no, 1, w, &status));
-    EXPECT(MPI_ERR_TAG, MPI_Sendrecv_replace(&in, 1, MPI_INT, no, 1, no, -5, w, &status));
-    EXPECT(MPI_ERR_COMM, MPI_Sendrecv_replace(&in, 1, MPI_INT, no, 1, no, 1, MPI_COMM_NULL, &status));
-    EXPECT(MPI_ERR_COUNT, MPI_Isendrecv_replace(&in, -1, MPI_INT, no, 1, no, 1, w, &request));
-    EXPECT(MPI_ERR_TYPE, MPI_Isendrecv_replace(&in, 1, MPI_DATATYPE_NULL, no, 1, no, 1, w, &request));
-    EXPECT(MPI_ERR_RANK, MPI_Isendrecv_replace(&in, 1, MPI_INT, -70, 1, no, 1, w, &request));
-    EXPECT(MPI_ERR_TAG, MPI_Isendrecv_replace(&in, 1, MPI_INT, no, 1, no, -5, w, &request));
-    EXPECT(MPI_ERR_COMM, MPI_Isendrecv_replace(&in, 1, MPI_INT, no, 1, no, 1, MPI_COMM_NULL, &request));
-    EXPECT(MPI_ERR_COUNT, MPI_Sendrecv_replace_c(&in, -1, MPI_INT, no, 1, no, 1, w, &status));
+    EXPECT_COUNTS(MPI_ERR_COUNT, Sendrecv_replace, &in, -1, MPI_INT, no, 1, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Sendrecv_replace, &in, 1, MPI_DATATYPE_NULL, no, 1, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Sendrecv_replace, NULL, 1, MPI_INT, no, 1, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_RANK, Sendrecv_replace, &in, 1, MPI_INT, -70, 1, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_RANK, Sendrecv_replace, &in, 1, MPI_INT, no, 1, size_of_world, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_TAG, Sendrecv_replace, &in, 1, MPI_INT, no, -5, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_TAG, Sendrecv_replace, &in, 1, MPI_INT, no, 1, no, -5, w, &status);
+    EXPECT_COUNTS(MPI_ERR_COMM, Sendrecv_replace, &in, 1, MPI_INT, no, 1, no, 1, MPI_COMM_NULL, &status);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Isendrecv_replace, &in, -1, MPI_INT, no, 1, no, 1, w, &request);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Isendrecv_replace, &in, 1, MPI_DATATYPE_NULL, no, 1, no, 1, w, &request);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Isendrecv_replace, NULL, 1, MPI_INT, no, 1, no, 1, w, &request);
+    EXPECT_COUNTS(MPI_ERR_RANK, Isendrecv_replace, &in, 1, MPI_INT, -70, 1, no, 1, w, &request);
+    EXPECT_COUNTS(MPI_ERR_TAG, Isendrecv_replace, &in, 1, MPI_INT, no, 1, no, -5, w, &request);
+    EXPECT_COUNTS(MPI_ERR_COMM, Isendrecv_replace, &in, 1, MPI_INT, no, 1, no, 1, MPI_COMM_NULL, &request);
+    EXPECT_COUNTS(MPI_ERR_ARG, Isendrecv_replace, &in, 1, MPI_INT, no, 1, no, 1, w, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Isendrecv, &out, 1, MPI_INT, no, 1, &in, 1, MPI_INT, no, 1, w, NULL);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Sendrecv, NULL, 1, MPI_INT, no, 1, &in, 1, MPI_INT, no, 1, w, &status);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Sendrecv, &out, 1, MPI_INT, no, 1, NULL, 1, MPI_INT, no, 1, w, &status);
 }
 
 static void probes(void)
@@ -84,23 +87,27 @@ static void probes(void)
     EXPECT(MPI_ERR_TAG, MPI_Improbe(0, -7, w, &flag, &message, &status));
     EXPECT(MPI_ERR_COMM, MPI_Improbe(0, 1, MPI_COMM_NULL, &flag, &message, &status));
     EXPECT(MPI_ERR_ARG, MPI_Improbe(0, 1, w, NULL, &message, &status));
+    EXPECT(MPI_ERR_ARG, MPI_Improbe(0, 1, w, &flag, NULL, &status));
+    EXPECT(MPI_ERR_ARG, MPI_Mprobe(0, 1, w, NULL, &status));
 }
 
 /* The standard has no class for messages; a null one is a wrong request or argument. */
 static void matched_receives(void)
 {
-    MPI_Message message = MPI_MESSAGE_NULL;
-    EXPECT_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, MPI_Mrecv(&in, 1, MPI_INT, &message, &status));
-    EXPECT_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, MPI_Imrecv(&in, 1, MPI_INT, &message, &request));
-    EXPECT_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, MPI_Mrecv(&in, 1, MPI_INT, NULL, &status));
-    message = MPI_MESSAGE_NO_PROC;
-    EXPECT(MPI_ERR_COUNT, MPI_Mrecv(&in, -1, MPI_INT, &message, &status));
-    message = MPI_MESSAGE_NO_PROC;
-    EXPECT(MPI_ERR_TYPE, MPI_Mrecv(&in, 1, MPI_DATATYPE_NULL, &message, &status));
-    message = MPI_MESSAGE_NO_PROC;
-    EXPECT(MPI_ERR_COUNT, MPI_Imrecv(&in, -1, MPI_INT, &message, &request));
-    message = MPI_MESSAGE_NO_PROC;
-    EXPECT(MPI_ERR_TYPE, MPI_Imrecv(&in, 1, MPI_DATATYPE_NULL, &message, &request));
+    MPI_Message nothing = MPI_MESSAGE_NULL, *null = &nothing, *pointer = NULL;
+    EXPECT_COUNTS_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, Mrecv, &in, 1, MPI_INT, null, &status);
+    EXPECT_COUNTS_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, Imrecv, &in, 1, MPI_INT, null, &request);
+    EXPECT_COUNTS_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, Mrecv, &in, 1, MPI_INT, pointer, &status);
+    EXPECT_COUNTS_EITHER(MPI_ERR_REQUEST, MPI_ERR_ARG, Imrecv, &in, 1, MPI_INT, pointer, &request);
+/* A message of its own for each call. */
+#define NO_PROC (&(MPI_Message){ MPI_MESSAGE_NO_PROC })
+    EXPECT_COUNTS(MPI_ERR_COUNT, Mrecv, &in, -1, MPI_INT, NO_PROC, &status);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Mrecv, &in, 1, MPI_DATATYPE_NULL, NO_PROC, &status);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Mrecv, NULL, 1, MPI_INT, NO_PROC, &status);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Imrecv, &in, -1, MPI_INT, NO_PROC, &request);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Imrecv, &in, 1, MPI_DATATYPE_NULL, NO_PROC, &request);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Imrecv, NULL, 1, MPI_INT, NO_PROC, &request);
+    EXPECT_COUNTS(MPI_ERR_ARG, Imrecv, &in, 1, MPI_INT, NO_PROC, NULL);
 }
 
 int main(int argc, char **argv)

@@ -10,27 +10,28 @@ static void initialisation(void)
     MPI_Info no = MPI_INFO_NULL;
     MPI_Request r;
     int n = size_of_world;
-    EXPECT(MPI_ERR_ARG, MPI_Psend_init(buffer, 0, 1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_ARG, MPI_Psend_init(buffer, -2, 1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_COUNT, MPI_Psend_init(buffer, 2, -1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_COUNT, MPI_Psend_init_c(buffer, 2, -1, MPI_INT, 0, 1, w, no, &r));
+    EXPECT_COUNTS(MPI_ERR_ARG, Psend_init, buffer, 0, 1, MPI_INT, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_ARG, Psend_init, buffer, -2, 1, MPI_INT, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Psend_init, buffer, 2, -1, MPI_INT, 0, 1, w, no, &r);
     EXPECT(MPI_ERR_COUNT, MPI_Psend_init_c(buffer, 1 << 30, (MPI_Count)1 << 62, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_TYPE, MPI_Psend_init(buffer, 2, 1, MPI_DATATYPE_NULL, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_RANK, MPI_Psend_init(buffer, 2, 1, MPI_INT, n, 1, w, no, &r));
-    EXPECT(MPI_ERR_RANK, MPI_Psend_init(buffer, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, w, no, &r));
-    EXPECT(MPI_ERR_TAG, MPI_Psend_init(buffer, 2, 1, MPI_INT, 0, -1, w, no, &r));
-    EXPECT(MPI_ERR_COMM, MPI_Psend_init(buffer, 2, 1, MPI_INT, 0, 1, MPI_COMM_NULL, no, &r));
-    EXPECT(MPI_ERR_INFO, MPI_Psend_init(buffer, 2, 1, MPI_INT, 0, 1, w, (MPI_Info)0xdead000, &r));
-    EXPECT(MPI_ERR_ARG, MPI_Psend_init(buffer, 2, 1, MPI_INT, 0, 1, w, no, NULL));
-    EXPECT(MPI_ERR_BUFFER, MPI_Psend_init(NULL, 2, 1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_ARG, MPI_Precv_init(buffer, 0, 1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_COUNT, MPI_Precv_init(buffer, 2, -1, MPI_INT, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_TYPE, MPI_Precv_init(buffer, 2, 1, MPI_DATATYPE_NULL, 0, 1, w, no, &r));
-    EXPECT(MPI_ERR_RANK, MPI_Precv_init(buffer, 2, 1, MPI_INT, n, 1, w, no, &r));
-    EXPECT(MPI_ERR_RANK, MPI_Precv_init(buffer, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, w, no, &r));
-    EXPECT(MPI_ERR_TAG, MPI_Precv_init(buffer, 2, 1, MPI_INT, 0, MPI_ANY_TAG, w, no, &r));
-    EXPECT(MPI_ERR_COMM, MPI_Precv_init(buffer, 2, 1, MPI_INT, 0, 1, MPI_COMM_NULL, no, &r));
-    EXPECT(MPI_ERR_INFO, MPI_Precv_init(buffer, 2, 1, MPI_INT, 0, 1, w, (MPI_Info)0xdead000, &r));
+    EXPECT_COUNTS(MPI_ERR_TYPE, Psend_init, buffer, 2, 1, MPI_DATATYPE_NULL, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_RANK, Psend_init, buffer, 2, 1, MPI_INT, n, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_RANK, Psend_init, buffer, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_TAG, Psend_init, buffer, 2, 1, MPI_INT, 0, -1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_COMM, Psend_init, buffer, 2, 1, MPI_INT, 0, 1, MPI_COMM_NULL, no, &r);
+    EXPECT_COUNTS(MPI_ERR_INFO, Psend_init, buffer, 2, 1, MPI_INT, 0, 1, w, (MPI_Info)0xdead000, &r);
+    EXPECT_COUNTS(MPI_ERR_ARG, Psend_init, buffer, 2, 1, MPI_INT, 0, 1, w, no, NULL);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Psend_init, NULL, 2, 1, MPI_INT, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_ARG, Precv_init, buffer, 0, 1, MPI_INT, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_COUNT, Precv_init, buffer, 2, -1, MPI_INT, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Precv_init, buffer, 2, 1, MPI_DATATYPE_NULL, 0, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_RANK, Precv_init, buffer, 2, 1, MPI_INT, n, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_RANK, Precv_init, buffer, 2, 1, MPI_INT, MPI_ANY_SOURCE, 1, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_TAG, Precv_init, buffer, 2, 1, MPI_INT, 0, MPI_ANY_TAG, w, no, &r);
+    EXPECT_COUNTS(MPI_ERR_COMM, Precv_init, buffer, 2, 1, MPI_INT, 0, 1, MPI_COMM_NULL, no, &r);
+    EXPECT_COUNTS(MPI_ERR_INFO, Precv_init, buffer, 2, 1, MPI_INT, 0, 1, w, (MPI_Info)0xdead000, &r);
+    EXPECT_COUNTS(MPI_ERR_ARG, Precv_init, buffer, 2, 1, MPI_INT, 0, 1, w, no, NULL);
+    EXPECT_COUNTS(MPI_ERR_BUFFER, Precv_init, NULL, 2, 1, MPI_INT, 0, 1, w, no, &r);
 }
 
 /* A send and a receive of this process with itself. */

@@ -75,10 +75,13 @@ static void status_accessors(void)
     EXPECT(MPI_ERR_TYPE, MPI_Get_count_c(&status, MPI_DATATYPE_NULL, &big));
     EXPECT(MPI_ERR_ARG, MPI_Get_count(NULL, MPI_INT, &count));
     EXPECT(MPI_ERR_ARG, MPI_Get_count(&status, MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Get_count_c(NULL, MPI_INT, &big));
+    EXPECT(MPI_ERR_ARG, MPI_Get_count_c(&status, MPI_INT, NULL));
     EXPECT(MPI_ERR_ARG, MPI_Test_cancelled(NULL, &flag));
     EXPECT(MPI_ERR_ARG, MPI_Test_cancelled(&status, NULL));
-    EXPECT(MPI_ERR_COUNT, MPI_Status_set_elements(&status, MPI_INT, -1));
-    EXPECT(MPI_ERR_TYPE, MPI_Status_set_elements(&status, MPI_DATATYPE_NULL, 1));
+    EXPECT_COUNTS(MPI_ERR_COUNT, Status_set_elements, &status, MPI_INT, -1);
+    EXPECT_COUNTS(MPI_ERR_TYPE, Status_set_elements, &status, MPI_DATATYPE_NULL, 1);
+    EXPECT_COUNTS(MPI_ERR_ARG, Status_set_elements, NULL, MPI_INT, 1);
     EXPECT(MPI_ERR_ARG, MPI_Status_set_cancelled(NULL, 1));
 }
 

@@ -12,6 +12,10 @@ static void statuses(void)
     EXPECT(MPI_ERR_ARG, MPI_Get_elements(NULL, MPI_INT, &number));
     EXPECT(MPI_ERR_TYPE, MPI_Get_elements(&status, MPI_DATATYPE_NULL, &number));
     EXPECT(MPI_ERR_ARG, MPI_Get_elements(&status, MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Get_elements_c(NULL, MPI_INT, &count));
+    EXPECT(MPI_ERR_TYPE, MPI_Get_elements_c(&status, MPI_DATATYPE_NULL, &count));
+    EXPECT(MPI_ERR_ARG, MPI_Get_elements_c(&status, MPI_INT, NULL));
+    EXPECT(MPI_ERR_ARG, MPI_Get_elements_x(NULL, MPI_INT, &count));
     EXPECT(MPI_ERR_TYPE, MPI_Get_elements_x(&status, MPI_DATATYPE_NULL, &count));
     EXPECT(MPI_ERR_ARG, MPI_Get_elements_x(&status, MPI_INT, NULL));
     EXPECT(MPI_ERR_TYPE, MPI_Status_set_elements_x(&status, MPI_DATATYPE_NULL, 1));

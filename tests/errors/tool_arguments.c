@@ -72,11 +72,25 @@ int main(int argc, char **argv)
     EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_cvars(0, -1, list));
     EXPECT_CODE(MPI_T_ERR_INVALID_NAME, MPI_T_category_get_index("none", &index));
     EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_category_get_num_events(count, &length));
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_category_get_pvars(count, 4, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_pvars(0, -1, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_pvars(0, 4, NULL));
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_category_get_categories(-1, 4, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_categories(0, -4, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_category_get_events(count, 4, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_events(0, -4, list));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_num(NULL));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_get_index(NULL, &index));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_category_changed(NULL));
 
     EXPECT_CODE(MPI_T_ERR_INVALID_NAME, MPI_T_event_get_index("none", &index));
     EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_event_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_source_get_timestamp(0, &ticks));
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_source_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_event_get_num(NULL));
+    EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_source_get_num(NULL));
     MPI_T_finalize();
+    EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_finalize());
     EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_pvar_read(session, handle, &value));
     EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_category_changed(&count));
     return expect_finish();

@@ -49,8 +49,8 @@ static void flushes(void)
 #define EXPECT_BOTH(expected, name, lower, ...) \
     do { \
         MPI_Request request_ = MPI_REQUEST_NULL; \
-        EXPECT(expected, MPI_##name(__VA_ARGS__)); \
-        EXPECT(expected, MPI_R##lower(__VA_ARGS__, &request_)); \
+        EXPECT_COUNTS(expected, name, __VA_ARGS__); \
+        EXPECT_COUNTS(expected, R##lower, __VA_ARGS__, &request_); \
         CHECK(request_ == MPI_REQUEST_NULL, "MPI-5.0 §12.3.5"); \
     } while (0)
 
@@ -74,8 +74,33 @@ static void accumulates(void)
     EXPECT_BOTH(MPI_ERR_OP, Get_accumulate, get_accumulate, in, 1, MPI_INT, RESULT, 0, 0, 1, MPI_INT, MPI_OP_NULL, win);
     EXPECT_BOTH(MPI_ERR_RMA_RANGE, Get_accumulate, get_accumulate, in, 1, MPI_INT, RESULT, 0, ELEMENTS, 1, MPI_INT, MPI_SUM, win);
     EXPECT_BOTH(MPI_ERR_BUFFER, Get_accumulate, get_accumulate, in, 1, MPI_INT, NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win);
-    EXPECT(MPI_ERR_ARG, MPI_Raccumulate(in, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, NULL));
-    EXPECT(MPI_ERR_ARG, MPI_Rget_accumulate(in, 1, MPI_INT, RESULT, 0, 0, 1, MPI_INT, MPI_SUM, win, NULL));
+    EXPECT_COUNTS(MPI_ERR_ARG, Raccumulate, in, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Rget_accumulate, in, 1, MPI_INT, RESULT, 0, 0, 1, MPI_INT, MPI_SUM, win, NULL);
+    MPI_Win_unlock_all(win);
+}
+
+static void transfers(void)
+{
+    MPI_Win none = MPI_WIN_NULL;
+    int n = size_of_world;
+    MPI_Win_lock_all(0, win);
+#define EXPECT_TRANSFERS(expected, ...) \
+    do { \
+        EXPECT_BOTH(expected, Put, put, __VA_ARGS__); \
+        EXPECT_BOTH(expected, Get, get, __VA_ARGS__); \
+    } while (0)
+    EXPECT_TRANSFERS(MPI_ERR_WIN, in, 1, MPI_INT, 0, 0, 1, MPI_INT, none);
+    EXPECT_TRANSFERS(MPI_ERR_RANK, in, 1, MPI_INT, n, 0, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_RANK, in, 1, MPI_INT, MPI_ANY_SOURCE, 0, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_COUNT, in, -1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_COUNT, in, 1, MPI_INT, 0, 0, -1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_TYPE, in, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_TYPE, in, 1, MPI_INT, 0, 0, 1, MPI_DATATYPE_NULL, win);
+    EXPECT_TRANSFERS(MPI_ERR_DISP, in, 1, MPI_INT, 0, -1, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_RMA_RANGE, in, 1, MPI_INT, 0, ELEMENTS, 1, MPI_INT, win);
+    EXPECT_TRANSFERS(MPI_ERR_BUFFER, NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+    EXPECT_COUNTS(MPI_ERR_ARG, Rput, in, 1, MPI_INT, 0, 0, 1, MPI_INT, win, NULL);
+    EXPECT_COUNTS(MPI_ERR_ARG, Rget, in, 1, MPI_INT, 0, 0, 1, MPI_INT, win, NULL);
     MPI_Win_unlock_all(win);
 }
 
@@ -86,6 +111,7 @@ int main(int argc, char **argv)
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     inquiries();
     flushes();
+    transfers();
     accumulates();
     MPI_Win_free(&win);
     return expect_finish();

@@ -1,10 +1,11 @@
 //! `cargo xtask coverage`: which functions of the ABI are implemented, by chapter, read from the source of crates/capi.
 //!
 //! Implemented is what stands under `#[mpi(Name)]`; unsupported is what `unsupported.rs` names. Every function is
-//! one of them and not both.
+//! one of them and not both; and every implemented one has a wrong-argument test, or nothing to get wrong.
 
 #[cfg(test)]
 mod tests;
+mod wrong_arguments;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,6 +24,7 @@ pub fn run() -> Result<(), String> {
     let unsupported = unsupported(&list);
     complete(&implemented, &unsupported)?;
     println!("{}", report(&implemented));
+    println!("{}", wrong_arguments::check(&crate::root(), &implemented)?);
     Ok(())
 }
 

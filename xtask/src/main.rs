@@ -13,7 +13,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
   edges               check that the crates depend on each other as ARCHITECTURE.md says
   header [--check]    write include/mpi.h and the Rust half of the ABI, or fail when they are stale
-  coverage            count implemented functions by chapter; fail when one is in neither list or in both
+  coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
+                      has no wrong-argument test
   symbols [LIBRARY]   check the names, aliases, SONAME and dependencies of libmpi_abi.so";
 
 fn main() -> ExitCode {
