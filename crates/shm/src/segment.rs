@@ -57,6 +57,14 @@ impl Mapping {
         self.bytes
     }
 
+    /// Has memory behind `bytes` from `at` on, or fails; always on a kernel before 5.14.
+    pub fn fill(&self, at: usize, bytes: usize) -> io::Result<()> {
+        assert!(at.is_multiple_of(PAGE) && at + bytes <= self.bytes);
+        let base = self.base.wrapping_add(at).cast();
+        // SAFETY: the range is within this mapping; what stands there stays.
+        checked(unsafe { libc::madvise(base, bytes, libc::MADV_POPULATE_WRITE) }).map(drop)
+    }
+
     /// Gives the memory back, for all who have it mapped: it reads as zeros from here on.
     pub fn empty(&self) {
         // A kernel that cannot do it keeps the memory until the segment's owner ends.

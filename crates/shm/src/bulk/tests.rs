@@ -352,10 +352,10 @@ fn nonsense_offers_are_refused() {
     assert!(a.log.lost.is_empty());
 }
 
-/// Messages that go both ways at once are copied once, as soon as that has been seen; answers go through rings.
+/// Long messages that go both ways at once are copied once, as soon as that has been seen; answers go through rings.
 #[test]
 fn exchanges_are_copied_and_answers_go_through_rings() {
-    const BYTES: usize = 300_000;
+    const BYTES: usize = 600_000;
     let (mut a, mut b) = pair(Options::default());
     let mut random = Random(12);
     let mut ways = Vec::new();

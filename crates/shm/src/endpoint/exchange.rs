@@ -10,19 +10,24 @@
 //!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
 //! 3. Nobody gives a block back in any other way: where packets go one way only, they go through the ring.
 //!
-//! There is memory for a block's first page from the start, and for the rest from the first packet that needs it; at
-//! most [`LONG_BLOCKS`] of a lane's are made so long.
+//! There is memory for a block's first page from the start, and for the rest from the first packet that needs it, taken by
+//! whoever holds the block then: where both send at the same time, each may hold the other's for ever. A lane takes it
+//! for at most [`LONG_BLOCKS`].
 
+use std::io;
 use std::num::NonZeroU8;
 use std::sync::Arc;
 
 use weft_sync::cells::{Elsewhere, Malformed};
 
-use super::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES};
+use super::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
 use crate::segment::Mapping;
 
-/// Blocks of a lane for whose whole length memory is taken.
+/// Blocks for whose whole length a lane takes memory.
 pub const LONG_BLOCKS: u64 = 64;
+
+/// What a block is lengthened by.
+pub const LONG_ADDED_BYTES: usize = BLOCK_BYTES - SHORT_BLOCK_BYTES;
 
 /// In whose segment a block lies: that of the sender or of the receiver of the packet in it. What stands in cells.
 const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
@@ -89,10 +94,23 @@ impl Exchange {
         None
     }
 
-    /// The own block if it is held and has only its first page.
-    pub fn short(&mut self) -> Option<&mut usize> {
-        let own = self.own.as_mut()?;
-        (own.held && own.bytes < BLOCK_BYTES).then_some(&mut own.bytes)
+    /// A block that is held and has only its first page: the own one if it is, whose further memory is taken by `own`.
+    /// True if it has all of its memory then.
+    pub fn lengthen(&mut self, own: impl FnOnce() -> io::Result<()>) -> bool {
+        let is_short = |block: &&mut Block| block.held && block.bytes < BLOCK_BYTES;
+        let (block, filled) = if let Some(block) = self.own.as_mut().filter(is_short) {
+            (block, own())
+        } else if let Some(block) = self.theirs.as_mut().filter(is_short) {
+            let filled = block.link.fill(SHORT_LINK_BYTES, LONG_ADDED_BYTES);
+            (block, filled)
+        } else {
+            return false;
+        };
+        if filled.is_err() {
+            return false;
+        }
+        block.bytes = BLOCK_BYTES;
+        true
     }
 
     /// A packet has come in a block, which is held from here on: where it is. `link` is the one from the peer.
@@ -153,12 +171,38 @@ mod tests {
         b.found(back.clone());
         let long = SHORT_BLOCK_BYTES + 1;
         assert!(b.lend(long).is_none(), "too short yet");
-        *a.short().unwrap() = BLOCK_BYTES;
+        assert!(!a.lengthen(|| Err(io::ErrorKind::OutOfMemory.into())));
+        assert!(a.lend(long).is_none(), "no memory");
+        assert!(a.lengthen(|| Ok(())));
         let place = a.lend(long).unwrap();
         assert!(b.take(packet(place.name, long), &there).is_ok());
         let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
         let names = places.map(|place| place.map(|place| place.name));
         assert_eq!(names, [Some(RECEIVERS), Some(SENDERS), None]);
+    }
+
+    #[test]
+    fn the_others_block_is_lengthened_where_it_is() {
+        let (there, back) = (link(), link());
+        let (mut a, mut b) = (Exchange::default(), Exchange::default());
+        a.found(there.clone());
+        b.found(back.clone());
+        let (ask, answer) = (a.lend(100).unwrap(), b.lend(100).unwrap());
+        b.take(packet(ask.name, 100), &there).unwrap();
+        a.take(packet(answer.name, 100), &back).unwrap();
+        let none = || -> io::Result<()> { panic!("the own block is not here") };
+        let place = match a.lengthen(none) {
+            true => a.lend(BLOCK_BYTES),
+            // The kernel cannot.
+            false => return assert!(a.lend(BLOCK_BYTES).is_none()),
+        };
+        assert!(!a.lengthen(none), "none is here");
+        let place = place.unwrap();
+        assert!(b.take(packet(place.name, BLOCK_BYTES), &there).is_ok());
+        assert!(
+            b.lend(BLOCK_BYTES).is_some(),
+            "as long as the other made it"
+        );
     }
 
     #[test]

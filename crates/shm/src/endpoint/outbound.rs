@@ -9,10 +9,8 @@ use weft_sync::atomic::Ordering;
 use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
-use super::exchange::{Exchange, LONG_BLOCKS};
-use super::{
-    BLOCK_BYTES, Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES,
-};
+use super::exchange::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
+use super::{Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
 use crate::fabric::Shared;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -450,20 +448,15 @@ impl Outbound {
             .push_elsewhere(kind, header, place.name, bytes, fill)
     }
 
-    /// Takes memory for the whole of the own block if it is here, unless others have taken enough.
+    /// Takes memory for the whole of a block that is here, unless enough was taken for others.
     #[cold]
     fn lengthen_block(&mut self, shared: &Shared, counters: &mut Counters) {
-        let Some(held) = self.exchange.short() else {
-            return;
-        };
-        let added = BLOCK_BYTES - SHORT_BLOCK_BYTES;
+        let added = LONG_ADDED_BYTES as u64;
         let at = self.offset + SHORT_LINK_BYTES as u64;
+        let own = || shared.segment.fill(at, LONG_ADDED_BYTES);
         // Without it, packets go through the ring.
-        if counters.block_bytes < LONG_BLOCKS * added as u64
-            && shared.segment.fill(at, added).is_ok()
-        {
-            counters.block_bytes += added as u64;
-            *held = BLOCK_BYTES;
+        if counters.block_bytes < LONG_BLOCKS * added && self.exchange.lengthen(own) {
+            counters.block_bytes += added;
         }
     }
 }

@@ -13,6 +13,9 @@ use crate::peers::{Neighbour, lost};
 const CHUNKS: usize = 8;
 const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
+/// The size of chunks while messages go both ways at once. The two sides do not copy one message together then: each fills
+/// its ring and takes from the other's, and a receiver that waits for every few pages has the sender's writes disturb it.
+const BOTH_WAYS_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -20,24 +23,30 @@ pub struct Filling {
     begin: u32,
     /// The ring's index, if it is an own one.
     pub own: Option<usize>,
+    /// Bytes after which the receiver is told.
+    chunk: usize,
     pub produced: u64,
     /// What the receiver is known to have consumed.
     consumed: u64,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-fn chunk(bytes: usize) -> usize {
+pub fn chunk(bytes: usize, both_ways: bool) -> usize {
+    if both_ways {
+        return BOTH_WAYS_CHUNK;
+    }
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)
         .clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
 }
 
 impl Filling {
-    pub fn new(ring: ByteRing, begin: u32, own: Option<usize>) -> Filling {
+    pub fn new(ring: ByteRing, begin: u32, own: Option<usize>, chunk: usize) -> Filling {
         Filling {
             ring,
             begin,
             own,
+            chunk,
             produced: 0,
             consumed: 0,
         }
@@ -52,14 +61,13 @@ impl Filling {
         budget: usize,
     ) -> Step {
         let total = source.bytes as u64;
-        let chunk = chunk(source.bytes);
         let mut moved = 0;
         loop {
             if self.produced == total {
                 return Step::Finished;
             }
             let (at, to_end) = at(self.begin, self.produced);
-            let wanted = chunk.min(to_end).min((total - self.produced) as usize);
+            let wanted = self.chunk.min(to_end).min((total - self.produced) as usize);
             if self.room() < wanted {
                 match self.ring.consumed() {
                     GIVEN_UP => return Step::Finished,

@@ -24,7 +24,7 @@ use helping::Helping;
 /// Contiguous messages from this size on are copied from process to process.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
 /// As [`COPIES_FROM_BYTES`], while messages go both ways at once.
-const COPIES_BOTH_WAYS_FROM_BYTES: usize = 64 << 10;
+const COPIES_BOTH_WAYS_FROM_BYTES: usize = 512 << 10;
 
 /// A transfer from here.
 struct Outgoing {
@@ -119,7 +119,7 @@ impl Sending {
         let address = can_copy.then_some(source.base as u64);
         let through = match address {
             Some(_) => None,
-            None => begin(links, common, peer, source.bytes as u64, cookie),
+            None => begin(links, common, peer, &source, both_ways, cookie),
         };
         let (state, offered) = match through {
             None => (State::Called, None),
@@ -242,7 +242,8 @@ impl Sending {
                     break;
                 };
                 let place = given.place;
-                let filling = Filling::new(given.ring, place.begin, Some(given.index));
+                let chunk = filling::chunk(outgoing.source.bytes, false);
+                let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -323,15 +324,19 @@ fn begin(
     links: &mut Links,
     common: &mut Common,
     peer: Peer,
-    bytes: u64,
+    source: &Memory,
+    both_ways: bool,
     cookie: Cookie,
 ) -> Option<(Filling, Offered)> {
+    let chunk = filling::chunk(source.bytes, both_ways);
     if let Some(Kept { ring, place }) = common.keeping.send(peer, cookie) {
         links.counters.kept_transfers += 1;
-        return Some((Filling::new(ring, place.begin, None), Offered::Back(place)));
+        let filling = Filling::new(ring, place.begin, None, chunk);
+        return Some((filling, Offered::Back(place)));
     }
+    let bytes = source.bytes as u64;
     let given = common.rings.take(links, For::Offer, peer, cookie, bytes)?;
     let (place, spare) = (given.place, given.spare);
-    let filling = Filling::new(given.ring, place.begin, Some(given.index));
+    let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
     Some((filling, Offered::Ring { place, spare }))
 }
