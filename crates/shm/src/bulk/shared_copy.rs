@@ -19,7 +19,7 @@ impl Side {
 }
 
 /// Claims a chunk for `side` and has it copied by `copy`, which is told where it begins and how long it is; both lie
-/// within the target's bytes.
+/// within the target's bytes. Not for what is [`all_done`].
 pub fn copy_one(
     (claims, target): (&Claims, &CopyTarget),
     side: Side,
@@ -27,9 +27,6 @@ pub fn copy_one(
     links: &mut Links,
     copy: impl FnOnce(u64, usize) -> io::Result<()>,
 ) -> Step {
-    if all_done(claims, target) {
-        return Step::Finished;
-    }
     if claims.has_failed(side) {
         return match claims.has_failed(side.other()) {
             true => Step::Lost(lost(neighbour.rank, "neither side could copy a message")),
@@ -58,6 +55,7 @@ pub fn wait(claims: &Claims, target: &CopyTarget, side: Side) -> bool {
     all_done(claims, target) || !claims.is_claimed() && !claims.has_failed(side)
 }
 
+/// Whether both sides together have copied every chunk.
 pub fn all_done(claims: &Claims, target: &CopyTarget) -> bool {
     u64::from(claims.done()) >= target.chunks()
 }

@@ -55,6 +55,9 @@ impl Fetching {
     /// Copies one chunk from the front out of the sender's memory.
     pub fn step(&self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
         let shared = (&self.own.claims, &self.target);
+        if shared_copy::all_done(&self.own.claims, &self.target) {
+            return Step::Finished;
+        }
         let step = copy_one(shared, Side::Receiver, neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
             let theirs = self.source.wrapping_add(begin);

@@ -1,19 +1,21 @@
 //! The receiver's side of bulk transfers.
 
+mod accepting;
 mod fetching;
 mod taking;
 
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_transport::{Cookie, Lost, Memory, Peer};
 
+use super::Common;
 use super::byte_ring::{ByteRing, Place, RING_MAPPED};
-use super::control::{Control, Offered, TransferId};
+use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
-use super::{Common, copying};
 use crate::endpoint::Links;
-use crate::peers::{Neighbour, lost};
+use crate::peers::Neighbour;
+pub use accepting::Taken;
 use fetching::{Fetching, Pool};
 use taking::{After, Taking};
 
@@ -38,15 +40,6 @@ enum State {
 pub struct Receiving {
     transfers: Transfers<Incoming>,
     claims: Pool,
-}
-
-/// An offer that is taken up.
-pub struct Taken {
-    pub offer: Offer,
-    /// In all.
-    pub bytes: usize,
-    pub target: Memory,
-    pub cookie: Cookie,
 }
 
 impl Transfer for Incoming {
@@ -101,85 +94,14 @@ impl Receiving {
         }
     }
 
-    pub fn accept(
-        &mut self,
-        links: &mut Links,
-        common: &mut Common,
-        peer: Peer,
-        taken: Taken,
-    ) -> Result<(), Lost> {
-        let Taken {
-            offer,
-            bytes,
-            mut target,
-            cookie,
-        } = taken;
-        let (offered, mark) =
-            Offered::parse(offer).ok_or_else(|| lost(peer, "it made an offer that is none"))?;
-        common.both_ways.accept(peer, mark);
-        target.bytes = target.bytes.min(bytes);
-        let neighbour = links.neighbour(peer)?;
-        let bytes = bytes as u64;
-        let (state, call) = match offered {
-            Offered::Nothing if bytes == 0 => {
-                self.transfers.finished.push_back(cookie);
-                return Ok(());
-            }
-            Offered::Nothing => return Err(lost(peer, "it offered nothing of something")),
-            Offered::Ring { place, spare } => {
-                let after = match spare && common.keeping.wants(peer) {
-                    true => After::Spare(place),
-                    false => After::Back,
-                };
-                let taking = through(links, common, peer, place, bytes, after)?;
-                (State::Taking(taking), None)
-            }
-            Offered::Back(place) => {
-                let Some((index, ring)) = common.rings.come_back(peer, place.offset) else {
-                    return Err(lost(peer, "it sends through a ring that it did not keep"));
-                };
-                let taking = Taking::new(ring, place.begin, bytes, After::Own { index });
-                (State::Taking(taking), None)
-            }
-            Offered::Call { transfer, address } => {
-                let source = address.filter(|_| {
-                    target.layout.is_none() && target.bytes > 0 && copying::is_allowed(links, peer)
-                });
-                let words = source.and_then(|source| Some((source, self.claims.take(links)?)));
-                let state = match words {
-                    Some((source, own)) => State::Copying(Fetching::new(&target, source, own)),
-                    None => State::NeedsRing,
-                };
-                (state, Some(transfer))
-            }
-        };
-        let answer = match &state {
-            State::Copying(fetching) => Some(fetching.target),
-            _ => None,
-        };
-        let needs_ring = matches!(state, State::NeedsRing);
-        let receiver = self.transfers.enter(Incoming {
-            neighbour,
-            target,
-            offered: bytes,
-            cookie,
-            state,
-        });
+    /// Enters a transfer. It can be stepped unless it needs a ring first.
+    fn begin(&mut self, incoming: Incoming) -> TransferId {
+        let needs_ring = matches!(incoming.state, State::NeedsRing);
+        let id = self.transfers.enter(incoming);
         if !needs_ring {
-            self.transfers.activate(receiver);
+            self.transfers.activate(id);
         }
-        let Some(transfer) = call else {
-            return Ok(());
-        };
-        let control = match answer {
-            Some(target) => {
-                links.counters.copy_transfers += 1;
-                Control::Copy { transfer, target }
-            }
-            None => Control::NeedRing { transfer, receiver },
-        };
-        common.post(peer, control);
-        Ok(())
+        id
     }
 
     /// The sender has a ring for a transfer.

@@ -27,7 +27,11 @@ impl Helping {
         helps: bool,
     ) -> Step {
         let shared = (&self.claims, &self.target);
-        if !helps && !shared_copy::all_done(&self.claims, &self.target) {
+        if shared_copy::all_done(&self.claims, &self.target) {
+            self.claims.release();
+            return Step::Finished;
+        }
+        if !helps {
             return Step::Idle;
         }
         let step = copy_one(shared, Side::Sender, neighbour, links, |begin, bytes| {
@@ -37,10 +41,8 @@ impl Helping {
             // copy was agreed); the source is readable until it is reported as sent.
             unsafe { copying::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
         });
-        match step {
-            Step::Moved(_) => links.counters.chunks_written += 1,
-            Step::Finished => self.claims.release(),
-            Step::Idle | Step::Lost(_) => {}
+        if let Step::Moved(_) = step {
+            links.counters.chunks_written += 1;
         }
         step
     }
