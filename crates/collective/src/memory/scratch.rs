@@ -1,0 +1,66 @@
+//! Memory of an operation's own.
+
+use std::cell::{Cell, UnsafeCell};
+
+use weft_transport::Memory;
+
+/// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short operations
+/// allocate nothing. It holds zeros or what another operation left, so that a peer's short message leaves nothing
+/// undefined.
+///
+/// Its pointers hold until it moves: it is taken into its place before the first one is asked for.
+pub(crate) struct Scratch {
+    inline: UnsafeCell<[u128; Scratch::INLINE]>,
+    heap: UnsafeCell<Vec<u128>>,
+}
+
+thread_local! {
+    /// What the thread's last operation used, for the next one: warm, and without page faults.
+    static LAST: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
+}
+
+impl Scratch {
+    const INLINE: usize = 16;
+    /// The most that a thread keeps between operations: 4 MiB.
+    const KEPT: usize = (4 << 20) / size_of::<u128>();
+
+    pub fn new(bytes: usize) -> Scratch {
+        let words = bytes.div_ceil(size_of::<u128>());
+        let mut heap = Vec::new();
+        if words > Scratch::INLINE {
+            heap = LAST.try_with(Cell::take).unwrap_or_default();
+            if heap.len() < words {
+                heap = vec![0; words];
+            }
+        }
+        Scratch {
+            inline: UnsafeCell::new([0; Scratch::INLINE]),
+            heap: UnsafeCell::new(heap),
+        }
+    }
+
+    pub fn pointer(&self) -> *mut u8 {
+        // SAFETY: nothing else refers to the vector itself, only to what it holds.
+        let heap = unsafe { &mut *self.heap.get() };
+        if heap.is_empty() {
+            self.inline.get().cast()
+        } else {
+            heap.as_mut_ptr().cast()
+        }
+    }
+
+    /// The first `bytes` of it as a message's memory.
+    pub fn memory(&self, bytes: usize) -> Memory {
+        Memory::contiguous(self.pointer(), bytes)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let heap = std::mem::take(self.heap.get_mut());
+        if !heap.is_empty() && heap.len() <= Scratch::KEPT {
+            // A thread that is ending keeps nothing.
+            let _ = LAST.try_with(|last| last.set(heap));
+        }
+    }
+}
