@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use weft_shm::{Mapping, Process};
+use weft_shm::{Mapping, Process, Stretch};
 
 use crate::control::Control;
 use crate::errand::{self, Progress};
@@ -98,6 +98,11 @@ impl Link {
         }
     }
 
+    /// Bytes at an offset of the part, by their address in its process.
+    pub fn stretch(&self, offset: i64, bytes: usize) -> Stretch {
+        Stretch::new(self.address.wrapping_add_signed(offset), bytes)
+    }
+
     /// Whether all processes reach the part directly, so that the processor's atomic operations serve all of them.
     #[inline]
     pub fn is_shared(&self) -> bool {
@@ -153,69 +158,67 @@ impl Link {
     }
 }
 
+/// A stretch in parts that errands move, address and bytes of each.
+fn parts(stretch: &Stretch) -> impl Iterator<Item = (u64, usize)> + use<> {
+    let (address, bytes) = (stretch.address(), stretch.bytes());
+    (0..bytes).step_by(errand::BYTES).map(move |at| {
+        (
+            address.wrapping_add(at as u64),
+            (bytes - at).min(errand::BYTES),
+        )
+    })
+}
+
 impl Window {
-    /// Copies a run of bytes of a target's part that was checked and is not reached directly.
+    /// Copies stretches of a target's part that were checked and are not reached directly, one after the other to `into`.
     ///
     /// # Safety
-    /// `into` is valid for writes of `bytes`.
+    /// `into` is valid for writes of as many bytes.
     pub(crate) unsafe fn fetch(
         &self,
         (rank, link): (u32, &Link),
-        offset: i64,
+        stretches: &[Stretch],
         into: *mut u8,
-        bytes: usize,
     ) -> Result<(), Fault> {
-        let address = link.address.wrapping_add_signed(offset);
         match &link.way {
             // SAFETY: by this function's contract.
-            Way::Kernel => unsafe { link.process.read(address, into, bytes) }
-                .map_err(|error| link.failed(&error)),
-            // SAFETY: the parts lie in `bytes`, and each errand's bytes in the control area.
-            _ => self.run_errands(
-                (rank, link),
-                (address, bytes),
-                false,
-                |theirs, at, part| unsafe {
-                    std::ptr::copy_nonoverlapping(theirs, into.wrapping_add(at), part);
-                },
-            ),
+            Way::Kernel => {
+                unsafe { link.process.gather(stretches, into) }.map_err(|error| link.failed(&error))
+            }
+            // SAFETY: the parts lie in the stretches, and each errand's bytes in the control area.
+            _ => self.run_errands((rank, link), stretches, false, |theirs, at, part| unsafe {
+                std::ptr::copy_nonoverlapping(theirs, into.wrapping_add(at), part);
+            }),
         }
     }
 
     /// As [`fetch`](Self::fetch), the other way.
     ///
     /// # Safety
-    /// `from` is valid for reads of `bytes`.
+    /// `from` is valid for reads of as many bytes.
     pub(crate) unsafe fn store(
         &self,
         (rank, link): (u32, &Link),
-        offset: i64,
+        stretches: &[Stretch],
         from: *const u8,
-        bytes: usize,
     ) -> Result<(), Fault> {
-        let address = link.address.wrapping_add_signed(offset);
         match &link.way {
             // SAFETY: by this function's contract.
-            Way::Kernel => unsafe { link.process.write(address, from, bytes) }
+            Way::Kernel => unsafe { link.process.scatter(stretches, from) }
                 .map_err(|error| link.failed(&error)),
             // SAFETY: as in `fetch`.
-            _ => self.run_errands(
-                (rank, link),
-                (address, bytes),
-                true,
-                |theirs, at, part| unsafe {
-                    std::ptr::copy_nonoverlapping(from.wrapping_add(at), theirs, part);
-                },
-            ),
+            _ => self.run_errands((rank, link), stretches, true, |theirs, at, part| unsafe {
+                std::ptr::copy_nonoverlapping(from.wrapping_add(at), theirs, part);
+            }),
         }
     }
 
     /// Has the target copy between its memory and the errand's bytes, part by part; `copy` moves each between there and
-    /// this process's.
+    /// this process's, where the stretches are one after the other.
     fn run_errands(
         &self,
         (rank, link): (u32, &Link),
-        (address, bytes): (u64, usize),
+        stretches: &[Stretch],
         writes: bool,
         mut copy: impl FnMut(*mut u8, usize, usize),
     ) -> Result<(), Fault> {
@@ -226,12 +229,12 @@ impl Window {
             self.wait_in_line(link, &mut || errand.clear() || !lives());
         }
         let mut outcome = Ok(());
-        for at in (0..bytes).step_by(errand::BYTES) {
-            let part = (bytes - at).min(errand::BYTES);
+        let mut at = 0;
+        for (address, part) in stretches.iter().flat_map(parts) {
             if writes {
                 copy(theirs, at, part);
             }
-            errand.ask(writes, address.wrapping_add(at as u64), part);
+            errand.ask(writes, address, part);
             link.process.call();
             self.wait_in_line(link, &mut || {
                 errand.progress() != Progress::Pending || !lives()
@@ -249,6 +252,7 @@ impl Window {
             if !writes {
                 copy(theirs, at, part);
             }
+            at += part;
         }
         self.let_go(link, &errand.lock);
         outcome

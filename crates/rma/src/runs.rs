@@ -1,5 +1,6 @@
 //! Put and get: copies between memory of this process and a target's part of a window.
 
+use weft_shm::Stretch;
 use weft_transport::Memory;
 
 use crate::reach::Link;
@@ -7,6 +8,8 @@ use crate::window::{Fault, Target, Window};
 
 /// Bytes that go through a bounce buffer at once where neither side is contiguous.
 const BOUNCE: usize = 4096;
+/// Runs that the kernel copies in one call: so many that the call costs little beside them.
+pub(crate) const RUNS: usize = 64;
 
 impl Window {
     /// Copies `origin` to the target, as many bytes as both have.
@@ -104,9 +107,9 @@ impl Window {
         bytes: usize,
     ) -> Result<(), Fault> {
         let to = (target.rank, link);
-        target.for_each_run(bytes, |offset, packed, run| {
+        target.for_some_runs(link, bytes, |runs, packed| {
             // SAFETY: the runs are the packed bytes one after the other; by this function's contract.
-            unsafe { self.store(to, offset, from.wrapping_add(packed), run) }
+            unsafe { self.store(to, runs, from.wrapping_add(packed)) }
         })
     }
 
@@ -122,9 +125,9 @@ impl Window {
         bytes: usize,
     ) -> Result<(), Fault> {
         let from = (target.rank, link);
-        target.for_each_run(bytes, |offset, packed, run| {
+        target.for_some_runs(link, bytes, |runs, packed| {
             // SAFETY: as in `write_runs`.
-            unsafe { self.fetch(from, offset, into.wrapping_add(packed), run) }
+            unsafe { self.fetch(from, runs, into.wrapping_add(packed)) }
         })
     }
 }
@@ -135,19 +138,41 @@ impl Target<'_> {
         self.datatype.size().saturating_mul(self.count)
     }
 
-    /// Calls `act` with offset in the part, place in the packed data and length of each run up to `bytes`, those that
-    /// touch as one, until it fails.
-    fn for_each_run(
+    /// Calls `act` with the runs of the first `bytes` packed bytes, those that touch as one, up to [`RUNS`] at a time, and
+    /// the place of the first of them in the packed data, until it fails.
+    pub(crate) fn for_some_runs(
         &self,
+        link: &Link,
         bytes: usize,
-        mut act: impl FnMut(i64, usize, usize) -> Result<(), Fault>,
+        mut act: impl FnMut(&[Stretch], usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
+        let mut runs = [Stretch::new(0, 0); RUNS];
+        let (mut held, mut first) = (0, 0);
         let mut outcome = Ok(());
+        self.for_each_run(bytes, |offset, packed, length| {
+            if held == RUNS && outcome.is_ok() {
+                outcome = act(&runs, first);
+                (held, first) = (0, packed);
+            }
+            if outcome.is_ok() {
+                runs[held] = link.stretch(offset, length);
+                held += 1;
+            }
+        });
+        match outcome {
+            Ok(()) if held > 0 => act(&runs[..held], first),
+            outcome => outcome,
+        }
+    }
+
+    /// Calls `act` with offset in the part, place in the packed data and length of each run up to `bytes`, those that
+    /// touch as one.
+    fn for_each_run(&self, bytes: usize, mut act: impl FnMut(i64, usize, usize)) {
         let (mut begin, mut packed, mut length) = (0, 0, 0);
         let mut flush = |begin: isize, packed: usize, length: usize| {
             let length = length.min(bytes - packed.min(bytes));
-            if length > 0 && outcome.is_ok() {
-                outcome = act(self.offset + begin as i64, packed, length);
+            if length > 0 {
+                act(self.offset + begin as i64, packed, length);
             }
         };
         self.datatype.visit_runs(self.count, &mut |at, run| {
@@ -160,7 +185,6 @@ impl Target<'_> {
             (begin, length) = (at, run);
         });
         flush(begin, packed, length);
-        outcome
     }
 }
 

@@ -10,6 +10,7 @@ use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Memory, Peer};
 
 use crate::lock::Kind;
+use crate::runs::RUNS;
 use crate::{Fault, How, Member, Operation, Own, Place, Target, Window};
 
 #[derive(Default)]
@@ -204,6 +205,60 @@ fn strided_targets_leave_the_gaps() {
             // SAFETY: as above.
             unsafe { sides[0].window.get(&target, &words(&mut back)) }.unwrap();
             assert_eq!(back, out);
+        });
+    }
+}
+
+/// Many runs cost a few calls of the kernel, in whatever number they come, and only the bytes that are asked for.
+#[test]
+fn runs_go_many_at_a_time() {
+    let sides = window(2, 2000, true, false);
+    let link = sides[0].window.link(1).unwrap();
+    for count in [0, 1, RUNS - 1, RUNS, RUNS + 1, 2 * RUNS, 5 * RUNS + 7] {
+        let datatype = Datatype::vector(count, 1, 3, &Predefined::Int64.into()).unwrap();
+        let target = sides[0].target(1, 2, &datatype, 1);
+        for bytes in [8 * count, (8 * count).saturating_sub(5)] {
+            let (mut calls, mut runs) = (0, Vec::new());
+            let all = target.for_some_runs(link, bytes, |some, packed| {
+                assert_eq!(packed, 8 * runs.len());
+                calls += 1;
+                runs.extend_from_slice(some);
+                Ok(())
+            });
+            all.unwrap();
+            assert_eq!(calls, count.div_ceil(RUNS), "{count} runs");
+            let begin = sides[1].part.as_ptr().addr() as u64 + 16;
+            let found = runs.iter().map(|run| (run.address(), run.bytes()));
+            let wanted = (0..count).map(|run| (begin + 24 * run as u64, (bytes - 8 * run).min(8)));
+            assert!(found.eq(wanted), "{count} runs, {bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn scattered_updates_reach_every_element_and_no_other() {
+    const STEPS: u64 = 200;
+    for sides in ways() {
+        served(&sides, || {
+            let datatype = Datatype::vector(STEPS as usize, 1, 7, &Predefined::Uint64.into());
+            let datatype = datatype.unwrap();
+            let operation = Operation::new(Op::Sum, Predefined::Uint64).unwrap();
+            let target = sides[0].target(1, 0, &datatype, 1);
+            let by: Vec<u64> = (1..=STEPS).collect();
+            for _ in 0..2 {
+                // SAFETY: the operand has as many elements as the target.
+                unsafe {
+                    let operand = by.as_ptr().cast();
+                    let window = &sides[0].window;
+                    window.update(&target, operation, operand, std::ptr::null_mut())
+                }
+                .unwrap();
+            }
+            let found = sides[1].read(1, 0, 7 * STEPS as usize).unwrap();
+            for (place, &value) in found.iter().enumerate() {
+                let wanted = if place % 7 == 0 { 2 * by[place / 7] } else { 0 };
+                assert_eq!(value, wanted, "word {place}");
+            }
         });
     }
 }

@@ -29,5 +29,5 @@ mod world;
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
 pub use endpoint::{Counters, EAGER_BYTES, ShmEndpoint};
 pub use fabric::{Errands, Options, Shm};
-pub use reach::{Exposed, Process};
+pub use reach::{Exposed, Process, Stretch};
 pub use segment::Mapping;

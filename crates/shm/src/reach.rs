@@ -10,6 +10,7 @@ use std::sync::Arc;
 use weft_transport::{Lost, Peer};
 
 use crate::base::Base;
+pub use crate::bulk::copying::Stretch;
 use crate::bulk::copying::{self, Way};
 use crate::fabric::{Shared, Shm};
 use crate::peers::{Neighbour, lost};
@@ -103,6 +104,25 @@ impl Process {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
         unsafe { copying::copy(Way::Write, self.neighbour.card.pid, from, address, bytes) }
+    }
+
+    /// Copies from stretches of the process's memory, one after the other to `into`; at most 1024.
+    ///
+    /// # Safety
+    /// `into` is valid for writes of as many bytes as they have.
+    pub unsafe fn gather(&self, stretches: &[Stretch], into: *mut u8) -> io::Result<()> {
+        // SAFETY: by this function's contract.
+        unsafe { copying::copy_stretches(Way::Read, self.neighbour.card.pid, into, stretches) }
+    }
+
+    /// Copies to stretches of the process's memory, one after the other from `from`; at most 1024.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of as many bytes as they have.
+    pub unsafe fn scatter(&self, stretches: &[Stretch], from: *const u8) -> io::Result<()> {
+        let from = from.cast_mut();
+        // SAFETY: by this function's contract; a write reads the own side only.
+        unsafe { copying::copy_stretches(Way::Write, self.neighbour.card.pid, from, stretches) }
     }
 }
 
