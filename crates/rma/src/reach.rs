@@ -181,9 +181,10 @@ impl Window {
         into: *mut u8,
     ) -> Result<(), Fault> {
         match &link.way {
-            // SAFETY: by this function's contract.
             Way::Kernel => {
-                unsafe { link.process.gather(stretches, into) }.map_err(|error| link.failed(&error))
+                // SAFETY: by this function's contract.
+                let copied = unsafe { link.process.gather(stretches, into) };
+                copied.map_err(|error| link.failed(&error))
             }
             // SAFETY: the parts lie in the stretches, and each errand's bytes in the control area.
             _ => self.run_errands((rank, link), stretches, false, |theirs, at, part| unsafe {
@@ -203,9 +204,11 @@ impl Window {
         from: *const u8,
     ) -> Result<(), Fault> {
         match &link.way {
-            // SAFETY: by this function's contract.
-            Way::Kernel => unsafe { link.process.scatter(stretches, from) }
-                .map_err(|error| link.failed(&error)),
+            Way::Kernel => {
+                // SAFETY: by this function's contract.
+                let copied = unsafe { link.process.scatter(stretches, from) };
+                copied.map_err(|error| link.failed(&error))
+            }
             // SAFETY: as in `fetch`.
             _ => self.run_errands((rank, link), stretches, true, |theirs, at, part| unsafe {
                 std::ptr::copy_nonoverlapping(from.wrapping_add(at), theirs, part);
