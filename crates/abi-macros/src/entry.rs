@@ -46,11 +46,12 @@ fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
         true => quote!(#call),
         false => {
             let object = object(function, large);
+            let parameters = described(function, large);
             quote! {
                 let outcome = (|| -> crate::entry::Result<()> { #enter #call })();
                 match outcome {
                     Ok(()) => MPI_SUCCESS,
-                    Err(error) => crate::entry::raise(error, #object, #mpi_name),
+                    Err(error) => crate::entry::raise(error, #object, #mpi_name, #parameters),
                 }
             }
         }
@@ -102,6 +103,33 @@ fn convert(parameter: &Parameter, wanted: &Type, large: bool) -> TokenStream {
     }
 }
 
+/// What an error may be about, by kind and name: all that goes in, and buffers.
+fn described(function: &Function, large: bool) -> String {
+    let may_be_wrong = |one: &&Parameter| one.direction != Direction::Out || one.kind == "BUFFER";
+    let parameters = function.parameters(large).filter(may_be_wrong);
+    let words = parameters.map(|one| format!("{} {}", one.kind, one.name));
+    words.collect::<Vec<_>>().join(",")
+}
+
+/// The handler that a call on no object is given, for its own errors and for what it makes (MPI-5.0 §7.4.2, §11.3.1).
+fn given(function: &Function, large: bool) -> TokenStream {
+    let handler = function
+        .parameters(large)
+        .find(|parameter| parameter.kind == "ERRHANDLER" && parameter.direction == Direction::In);
+    let Some(handler) = handler else {
+        return quote!(crate::entry::Object::None);
+    };
+    let name = identifier(handler);
+    let makes_session = function
+        .parameters(large)
+        .any(|parameter| parameter.kind == "SESSION");
+    let kind = match makes_session {
+        true => quote!(Session),
+        false => quote!(Comm),
+    };
+    quote!(crate::entry::Object::Given(#name.addr(), ::weft_mpi::error::handler::Kind::#kind))
+}
+
 /// The object whose error handler gets the error: the first communicator, window, file or session that goes in
 /// (MPI-5.0 §9.3).
 fn object(function: &Function, large: bool) -> TokenStream {
@@ -113,7 +141,7 @@ fn object(function: &Function, large: bool) -> TokenStream {
         carries && parameter.direction != Direction::Out
     });
     let Some(parameter) = parameter else {
-        return quote!(crate::entry::Object::None);
+        return given(function, large);
     };
     let name = identifier(parameter);
     let kind = match parameter.kind {

@@ -3,11 +3,14 @@
 use std::ffi::c_int;
 
 use weft_abi::{
-    MPI_Comm, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
+    MPI_Comm, MPI_Errhandler, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
     MPI_T_ERR_PVAR_NO_ATOMIC,
 };
+use weft_mpi::error::handler::{Handler, Kind};
 use weft_mpi::lifetime::{Phase, phase};
 use weft_mpi::{Class, CommId, SessionId, WindowId, error};
+
+use crate::naming;
 
 pub use weft_mpi::{Error, Result};
 
@@ -30,6 +33,8 @@ pub enum Object {
     Win(usize),
     Session(usize),
     File,
+    /// None, but the call is given a handler, for objects of that kind.
+    Given(usize, Kind),
 }
 
 /// Lets a call in between `MPI_Init` and `MPI_Finalize` only.
@@ -52,9 +57,16 @@ fn outside(phase: Phase) -> Error {
 }
 
 /// Hands an error to the error handler (MPI-5.0 §9.3) and returns what the function returns if that comes back.
+/// `parameters` are the function's, as [`naming`] reads them.
 #[cold]
 #[inline(never)]
-pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
+pub fn raise(
+    wrong: Error,
+    object: Object,
+    function: &'static str,
+    parameters: &'static str,
+) -> c_int {
+    let mut wrong = naming::as_in(wrong, parameters);
     if function.starts_with(TOOLS) {
         return tool_code(&wrong);
     }
@@ -68,6 +80,15 @@ pub fn raise(wrong: Error, object: Object, function: &'static str) -> c_int {
         Object::Win(number) => error::Object::Window(WindowId(number as u64)),
         Object::Session(number) => error::Object::Session(SessionId(number as u64)),
         Object::File => error::Object::File,
+        Object::Given(number, kind) => {
+            let handle: MPI_Errhandler = std::ptr::without_provenance_mut(number);
+            // SAFETY: a handler's conversion follows no pointer.
+            let handler = unsafe { Handler::from_c(handle, "errhandler") };
+            if let Ok(handler) = handler.and_then(|handler| handler.of(kind)) {
+                wrong = wrong.for_handler(handler);
+            }
+            error::Object::None
+        }
         _ => error::Object::None,
     };
     error::raise(&wrong, function, object)
@@ -95,5 +116,5 @@ pub fn unsupported(function: &'static str) -> c_int {
         true => Object::File,
         false => Object::None,
     };
-    raise(error, object, function)
+    raise(error, object, function, "")
 }

@@ -11,6 +11,7 @@ mod callback;
 mod entry;
 mod handle;
 mod integer;
+mod naming;
 mod output;
 mod predefined;
 mod status;

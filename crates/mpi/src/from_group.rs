@@ -23,7 +23,7 @@ const STRING_TAG_BYTES: usize = 256;
 pub struct Making<'a> {
     pub string_tag: &'a CStr,
     pub info: Option<InfoId>,
-    /// The new communicator's, and the call's own.
+    /// The new communicator's.
     pub handler: Handler,
 }
 
@@ -41,16 +41,13 @@ impl Making<'_> {
         make: impl FnOnce(&Self, Spread) -> Result<Option<Comm>>,
     ) -> Result<Option<CommId>> {
         let handler = self.handler.clone().of(Kind::Comm)?;
-        let made = || {
-            let hints = hints::of(self.info)?;
-            let Some(comm) = make(&self, hints.promised())? else {
-                return Ok(None);
-            };
-            comm.set_handler(handler.clone());
-            comm.set_hints(hints);
-            register(comm).map(Some)
+        let hints = hints::of(self.info)?;
+        let Some(comm) = make(&self, hints.promised())? else {
+            return Ok(None);
         };
-        made().map_err(|error: Error| error.for_handler(handler.clone()))
+        comm.set_handler(handler);
+        comm.set_hints(hints);
+        register(comm).map(Some)
     }
 
     fn meeting(&self) -> Result<Meeting> {

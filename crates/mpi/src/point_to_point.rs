@@ -6,7 +6,7 @@ use weft_transport::Memory;
 
 use crate::comm::{Comm, CommId, Traffic};
 use crate::error::handler::argument;
-use crate::error::{Class, Result};
+use crate::error::{Class, OfSide, Result};
 use crate::process::process;
 use crate::request::{Compound, Pair, Request, Status};
 use crate::types::{self, TypeId};
@@ -287,8 +287,8 @@ fn start_both(send: Half, receive: Half, comm: CommId) -> Result<(Request, Reque
     let comm_ref = crate::comm::find(comm)?;
     check_send_tag(send.tag)?;
     destination(comm_ref, send.partner)?;
-    send.buffer.memory()?;
-    let incoming = ireceive(receive.buffer, receive.partner, receive.tag, comm)?;
+    send.buffer.memory().of("send")?;
+    let incoming = ireceive(receive.buffer, receive.partner, receive.tag, comm).of("recv")?;
     let outgoing = isend(send.buffer, send.partner, send.tag, comm, Mode::Standard)?;
     Ok((outgoing, incoming))
 }

@@ -51,13 +51,9 @@ pub fn check(id: SessionId) -> Result<()> {
     find(id).map(drop)
 }
 
-/// `MPI_Session_init`. The handler is the session's, and its errors go to it too.
+/// `MPI_Session_init`. The handler is the session's.
 pub fn init(info: Option<InfoId>, handler: Handler) -> Result<SessionId> {
     let handler = handler.of(Kind::Session)?;
-    open(info, &handler).map_err(|error| error.for_handler(handler))
-}
-
-fn open(info: Option<InfoId>, handler: &Handler) -> Result<SessionId> {
     let wanted = match info {
         Some(info) => info::value(info, THREAD_LEVEL)?,
         None => None,
@@ -70,7 +66,7 @@ fn open(info: Option<InfoId>, handler: &Handler) -> Result<SessionId> {
     }
     lifetime::open_session()?;
     let session = Session {
-        handler: HandlerCell::new(handler.clone()),
+        handler: HandlerCell::new(handler),
     };
     let id = SESSIONS.insert(Arc::new(session)).map(SessionId);
     id.ok_or_else(|| {

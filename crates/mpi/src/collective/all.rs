@@ -9,7 +9,7 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place, optional_memory};
 use crate::comm::{Comm, CommId};
-use crate::error::Result;
+use crate::error::{OfSide, Result};
 use crate::point_to_point::Buffer;
 
 /// Nothing to send is `MPI_IN_PLACE`, which an inter-communicator does not have (MPI-5.0 §6.2.3).
@@ -35,8 +35,8 @@ pub fn allgather(
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     check_distinct(send, receive.address)?;
-    let send = optional_memory(send)?;
-    let receive = Layout::equal(receive, comm.peer_count())?;
+    let send = optional_memory(send).of("send")?;
+    let receive = Layout::equal(receive, comm.peer_count()).of("recv")?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
@@ -49,8 +49,8 @@ pub fn allgatherv<'a>(
 ) -> Result<Call<Allgather<'a>>> {
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
-    let send = optional_memory(send)?;
-    let receive = Layout::varying(receive, comm.peer_count())?;
+    let send = optional_memory(send).of("send")?;
+    let receive = Layout::varying(receive, comm.peer_count()).of("recv")?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
@@ -94,8 +94,11 @@ pub fn alltoall(
     check_in_place(&comm, &send)?;
     check_distinct(send, receive.address)?;
     let ranks = comm.peer_count();
-    let send = send.map(|send| Layout::equal(send, ranks)).transpose()?;
-    let receive = Layout::equal(receive, ranks)?;
+    let send = send
+        .map(|send| Layout::equal(send, ranks))
+        .transpose()
+        .of("send")?;
+    let receive = Layout::equal(receive, ranks).of("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -109,8 +112,11 @@ pub fn alltoallv<'a>(
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     let ranks = comm.peer_count();
-    let send = send.map(|send| Layout::varying(send, ranks)).transpose()?;
-    let receive = Layout::varying(receive, ranks)?;
+    let send = send
+        .map(|send| Layout::varying(send, ranks))
+        .transpose()
+        .of("send")?;
+    let receive = Layout::varying(receive, ranks).of("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -124,8 +130,11 @@ pub fn alltoallw<'a>(
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     let ranks = comm.peer_count();
-    let send = send.map(|send| Layout::mixed(send, ranks)).transpose()?;
-    let receive = Layout::mixed(receive, ranks)?;
+    let send = send
+        .map(|send| Layout::mixed(send, ranks))
+        .transpose()
+        .of("send")?;
+    let receive = Layout::mixed(receive, ranks).of("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 

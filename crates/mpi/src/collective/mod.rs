@@ -71,8 +71,8 @@ fn check_distinct(send: Option<Buffer>, receive: *const u8) -> Result<()> {
 }
 
 #[cold]
-fn in_place_off_root(name: &str) -> Error {
-    argument(Class::Buffer, name, "MPI_IN_PLACE is for the root only")
+fn in_place_off_root() -> Error {
+    argument(Class::Buffer, "buf", "MPI_IN_PLACE is for the root only")
 }
 
 /// The buffer, where `MPI_IN_PLACE` means nothing (MPI-5.0 §6.2.3, §8.6).

@@ -11,7 +11,7 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place};
 use crate::comm::{Comm, CommId};
-use crate::error::Result;
+use crate::error::{OfSide, Result};
 use crate::point_to_point::Buffer;
 use crate::topology::Topology;
 
@@ -49,8 +49,8 @@ pub fn neighbor_allgather(
 ) -> Result<Call<NeighborAllgather<'static>>> {
     let (comm, edges) = known(comm)?;
     check_distinct(send, receive.address)?;
-    let send = not_in_place(send, "sendbuf")?.memory()?;
-    let receive = Layout::equal(receive, edges.sources.len() as u32)?;
+    let send = not_in_place(send, "sendbuf")?.memory().of("send")?;
+    let receive = Layout::equal(receive, edges.sources.len() as u32).of("recv")?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -66,8 +66,8 @@ pub fn neighbor_allgatherv<'a>(
     comm: CommId,
 ) -> Result<Call<NeighborAllgather<'a>>> {
     let (comm, edges) = known(comm)?;
-    let send = not_in_place(send, "sendbuf")?.memory()?;
-    let receive = Layout::varying(receive, edges.sources.len() as u32)?;
+    let send = not_in_place(send, "sendbuf")?.memory().of("send")?;
+    let receive = Layout::varying(receive, edges.sources.len() as u32).of("recv")?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -111,8 +111,8 @@ pub fn neighbor_alltoall(
     let (comm, edges) = known(comm)?;
     check_distinct(send, receive.address)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::equal(send, edges.destinations.len() as u32)?;
-    let receive = Layout::equal(receive, edges.sources.len() as u32)?;
+    let send = Layout::equal(send, edges.destinations.len() as u32).of("send")?;
+    let receive = Layout::equal(receive, edges.sources.len() as u32).of("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -129,8 +129,8 @@ pub fn neighbor_alltoallv<'a>(
 ) -> Result<Call<NeighborAlltoall<'a>>> {
     let (comm, edges) = known(comm)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::varying(send, edges.destinations.len() as u32)?;
-    let receive = Layout::varying(receive, edges.sources.len() as u32)?;
+    let send = Layout::varying(send, edges.destinations.len() as u32).of("send")?;
+    let receive = Layout::varying(receive, edges.sources.len() as u32).of("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -147,8 +147,8 @@ pub fn neighbor_alltoallw<'a>(
 ) -> Result<Call<NeighborAlltoall<'a>>> {
     let (comm, edges) = known(comm)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::mixed(send, edges.destinations.len() as u32)?;
-    let receive = Layout::mixed(receive, edges.sources.len() as u32)?;
+    let send = Layout::mixed(send, edges.destinations.len() as u32).of("send")?;
+    let receive = Layout::mixed(receive, edges.sources.len() as u32).of("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,

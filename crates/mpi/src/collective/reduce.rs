@@ -10,7 +10,7 @@ use super::root::Root;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
 use crate::comm::{Comm, CommId};
 use crate::error::handler::argument;
-use crate::error::{Class, Result};
+use crate::error::{Class, OfSide, Result};
 use crate::op::{OpId, Operator};
 use crate::types::{self, TypeId};
 use crate::{Counts, intercomm};
@@ -66,11 +66,11 @@ impl Reduce {
             not_in_place(self.input, "sendbuf")?;
         }
         if significant.output {
-            types::memory(self.output, self.count, self.datatype)?;
+            types::memory(self.output, self.count, self.datatype).of("recv")?;
         }
         let input = self.input.filter(|_| significant.input);
         if let Some(input) = input {
-            types::memory(input.cast_mut(), self.count, self.datatype)?;
+            types::memory(input.cast_mut(), self.count, self.datatype).of("send")?;
             // Where the output does not count it may be anything, the input too.
             if input == self.output && significant.output {
                 check_aliased(true, count > 0)?;
@@ -120,7 +120,7 @@ pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceT
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     if arguments.input.is_none() && root.has_leaf() && !root.may_be_in_place() {
-        return Err(super::in_place_off_root("sendbuf"));
+        return Err(super::in_place_off_root()).of("send");
     }
     let significant = Significant {
         input: root.has_leaf(),
@@ -229,7 +229,7 @@ fn shared_out(
     };
     let operands = Reduce { count, ..arguments }.check(&comm, significant)?;
     if let Some(input) = arguments.input {
-        types::memory(arguments.output, own as i64, arguments.datatype)?;
+        types::memory(arguments.output, own as i64, arguments.datatype).of("recv")?;
         check_aliased(input == arguments.output, all > 0)?;
     }
     Ok(Call::new(comm, ReduceScatter { operands, shares }))

@@ -11,7 +11,7 @@ use super::peers::Peers;
 use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::comm::CommId;
-use crate::error::Result;
+use crate::error::{OfSide, Result};
 use crate::point_to_point::Buffer;
 
 pub struct Barrier;
@@ -82,16 +82,18 @@ pub struct Rooted<'a> {
 
 impl<'a> Rooted<'a> {
     fn new(
-        (leaf, name): (Option<Buffer>, &str),
+        (leaf, side): (Option<Buffer>, &'static str),
         blocks: Option<Layout<'a>>,
         root: Root,
         equal: bool,
     ) -> Result<Rooted<'a>> {
         let leaf = match (root, leaf) {
-            (Root::Inter(_), leaf) if root.has_leaf() => Some(not_in_place(leaf, name)?.memory()?),
+            (Root::Inter(_), leaf) if root.has_leaf() => {
+                Some(not_in_place(leaf, "buf").of(side)?.memory().of(side)?)
+            }
             (Root::Inter(_), _) => None,
-            (Root::Rank { is_me: false, .. }, None) => return Err(in_place_off_root(name)),
-            (Root::Rank { .. }, leaf) => optional_memory(leaf)?,
+            (Root::Rank { is_me: false, .. }, None) => return Err(in_place_off_root()).of(side),
+            (Root::Rank { .. }, leaf) => optional_memory(leaf).of(side)?,
         };
         Ok(Rooted {
             leaf,
@@ -129,10 +131,10 @@ pub fn gather(
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
     if root.is_me() {
-        blocks = Some(Layout::equal(receive, comm.peer_count())?);
+        blocks = Some(Layout::equal(receive, comm.peer_count()).of("recv")?);
         check_distinct(send.filter(|_| root.has_leaf()), receive.address)?;
     }
-    let rooted = Rooted::new((send, "sendbuf"), blocks, root, true)?;
+    let rooted = Rooted::new((send, "send"), blocks, root, true)?;
     Ok(Call::new(comm, Gather(rooted)))
 }
 
@@ -147,8 +149,8 @@ pub fn gatherv<'a>(
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let receive = receive.filter(|_| root.is_me());
-    let blocks = receive.map(|receive| Layout::varying(receive, comm.peer_count()));
-    let rooted = Rooted::new((send, "sendbuf"), blocks.transpose()?, root, false)?;
+    let blocks = receive.map(|receive| Layout::varying(receive, comm.peer_count()).of("recv"));
+    let rooted = Rooted::new((send, "send"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Gather(rooted)))
 }
 
@@ -190,10 +192,10 @@ pub fn scatter(
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
     if root.is_me() {
-        blocks = Some(Layout::equal(send, comm.peer_count())?);
+        blocks = Some(Layout::equal(send, comm.peer_count()).of("send")?);
         check_distinct(receive.filter(|_| root.has_leaf()), send.address)?;
     }
-    let rooted = Rooted::new((receive, "recvbuf"), blocks, root, true)?;
+    let rooted = Rooted::new((receive, "recv"), blocks, root, true)?;
     Ok(Call::new(comm, Scatter(rooted)))
 }
 
@@ -208,8 +210,8 @@ pub fn scatterv<'a>(
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let send = send.filter(|_| root.is_me());
-    let blocks = send.map(|send| Layout::varying(send, comm.peer_count()));
-    let rooted = Rooted::new((receive, "recvbuf"), blocks.transpose()?, root, false)?;
+    let blocks = send.map(|send| Layout::varying(send, comm.peer_count()).of("send"));
+    let rooted = Rooted::new((receive, "recv"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Scatter(rooted)))
 }
 

@@ -97,6 +97,8 @@ pub struct Detail {
     pub comm: Option<crate::CommId>,
     /// The handler that the call itself was given for its errors.
     handler: Option<Handler>,
+    /// Which of the call's buffers with count and datatype it is about: what their names begin with.
+    pub side: Option<&'static str>,
 }
 
 impl std::ops::Deref for Error {
@@ -118,6 +120,7 @@ impl Error {
             code: None,
             comm: None,
             handler: None,
+            side: None,
         }))
     }
 
@@ -138,10 +141,31 @@ impl Error {
         self.code.unwrap_or(self.class as i32)
     }
 
+    /// The same with another text.
+    pub fn with_message(mut self, message: String) -> Error {
+        self.0.message = message.into();
+        self
+    }
+
     /// The same, on the communicator of the operation that failed.
     pub fn on(mut self, comm: Option<crate::CommId>) -> Error {
         self.0.comm = comm;
         self
+    }
+}
+
+/// Says which of a call's buffers a result is about: `send`, `recv`, `origin`, `result` or `target`.
+pub(crate) trait OfSide {
+    fn of(self, side: &'static str) -> Self;
+}
+
+impl<T> OfSide for Result<T> {
+    #[inline]
+    fn of(self, side: &'static str) -> Self {
+        self.map_err(|mut error| {
+            error.0.side = Some(side);
+            error
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use weft_transport::Memory;
 use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
 use super::{Window, WindowId, find, unreached};
 use crate::error::handler::argument;
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, OfSide, Result};
 use crate::op::OpId;
 use crate::point_to_point::Buffer;
 use crate::types::{self, TypeId};
@@ -137,7 +137,7 @@ fn general_accumulate(
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let memory = origin.memory()?;
+    let memory = origin.memory().of("origin")?;
     if checked.bytes() == 0 && memory.bytes == 0 {
         return Ok(());
     }
@@ -174,7 +174,7 @@ pub fn get_accumulate(
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let results = result.memory()?;
+    let results = result.memory().of("result")?;
     if checked.bytes() == 0 && results.bytes == 0 {
         return Ok(());
     }
@@ -187,7 +187,7 @@ pub fn get_accumulate(
         window.update(&checked, operation, std::ptr::null(), old.pointer())?;
     } else {
         check_same("origin_datatype", origin.datatype, basic)?;
-        let memory = origin.memory()?;
+        let memory = origin.memory().of("origin")?;
         check_equal("origin_count", &memory, &checked)?;
         let mut operand = Packed::of(&memory);
         window.update(&checked, operation, operand.pointer(), old.pointer())?;
@@ -252,14 +252,14 @@ fn general_fetch_and_op(
         return Ok(());
     };
     let operation = operation(op, element.predefined)?;
-    let results = types::memory(result, 1, datatype)?;
+    let results = types::memory(result, 1, datatype).of("result")?;
     if op == Op::NoOp && results.layout.is_none() {
         return window.update(&element.checked, operation, std::ptr::null(), result);
     }
     let mut old = Packed::room(&results);
     let mut operand = match op {
         Op::NoOp => Packed::room(&results),
-        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype)?),
+        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of("origin")?),
     };
     window.update(
         &element.checked,
@@ -309,8 +309,8 @@ fn general_compare_and_swap(
     if !is_comparable(element.predefined) {
         return Err(not_comparable(element.predefined));
     }
-    for buffer in [origin, compare, result] {
-        types::memory(buffer, 1, datatype)?;
+    for (buffer, side) in [(origin, "origin"), (compare, "compare"), (result, "result")] {
+        types::memory(buffer, 1, datatype).of(side)?;
     }
     let target = element.checked.target();
     // SAFETY: the three buffers were checked to hold an element each.

@@ -6,7 +6,7 @@ use weft_transport::Memory;
 use super::{Flavor, Window, WindowId, find, unreached};
 use crate::PROC_NULL;
 use crate::error::handler::argument;
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, OfSide, Result};
 use crate::point_to_point::Buffer;
 use crate::types::{self, Found, TypeId};
 
@@ -62,7 +62,7 @@ impl Window {
         let Ok(count) = usize::try_from(target.count) else {
             return Err(negative("target_count", target.count, Class::Count));
         };
-        let datatype = types::find_committed(target.datatype)?;
+        let datatype = types::find_committed(target.datatype).of("target")?;
         let offset = self.offset(rank, target.displacement)?;
         match epoch {
             Epoch::Any => self.epochs.check_access(rank)?,
@@ -141,7 +141,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory()?;
+        let memory = origin.memory().of("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call.
         unsafe { self.rma.put(&checked.target(), &memory) }.map_err(unreached)
@@ -152,7 +152,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory()?;
+        let memory = origin.memory().of("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for writes during the call.
         unsafe { self.rma.get(&checked.target(), &memory) }.map_err(unreached)
