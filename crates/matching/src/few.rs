@@ -6,6 +6,9 @@
 //! them are used, and when all are, the receives that wait move to the front, if that frees half of the used ones. If it
 //! does not and all are used, they move to the tables, and new ones go there too until none is left in them.
 //!
+//! A message that is not for the oldest is looked for in order. Where several threads each wait for their own messages, those
+//! come in runs: what was seen not to accept a run's first message is not looked at again for the others.
+//!
 //! Even then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
 //! with no other path.
 
@@ -64,6 +67,8 @@ pub(crate) struct Few<P> {
     next: u32,
     /// The place whose use calls for [`Few::compact`]: the next of `MIDDLE` and `LAST`.
     check: u32,
+    /// Of the message last looked for: no receive before this place accepts one of this envelope.
+    seen: (Envelope, u32),
     entries: [Entry<P>; PLACES],
 }
 
@@ -76,12 +81,22 @@ pub(crate) struct Moving<P> {
 }
 
 impl<P> Few<P> {
+    const NOTHING: (Envelope, u32) = (
+        Envelope {
+            context: 0,
+            source: 0,
+            tag: 0,
+        },
+        0,
+    );
+
     pub const fn new() -> Self {
         Few {
             taken: 0,
             first: 0,
             next: 0,
             check: MIDDLE,
+            seen: Self::NOTHING,
             entries: [const { Entry::FREE }; PLACES],
         }
     }
@@ -154,16 +169,21 @@ impl<P> Few<P> {
     #[inline(always)]
     pub fn strike(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<u32> {
         let mut left = self.live();
+        if self.seen.0 == *envelope {
+            left &= from(self.seen.1);
+        }
         while left != 0 {
             *steps += 1;
             let place = left.trailing_zeros();
             let pattern = &self.entries[place as usize % PLACES].pattern;
             if pattern.accepts(envelope) {
                 self.strike_at(place);
+                self.seen = (*envelope, place);
                 return Some(place);
             }
             left &= left.wrapping_sub(1);
         }
+        self.seen = (*envelope, self.next);
         None
     }
 
@@ -219,6 +239,7 @@ impl<P> Few<P> {
             }
         }
         self.taken = 0;
+        self.seen = Self::NOTHING;
         self.first = 0;
         self.next = count;
         self.check = MIDDLE;
@@ -243,6 +264,7 @@ impl<P> Few<P> {
     #[inline(always)]
     pub fn close(&mut self) {
         self.taken = 0;
+        self.seen = Self::NOTHING;
         self.first = LAST;
         self.next = LAST;
         self.check = LAST;

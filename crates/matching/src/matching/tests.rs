@@ -549,3 +549,25 @@ fn payloads_are_dropped_once() {
     drop(matching);
     assert_eq!(Rc::strong_count(&payload), 1);
 }
+
+/// Two threads have each posted a window: the second one's messages come first, in a run.
+#[test]
+fn a_run_is_looked_for_once() {
+    const WINDOW: u64 = 48;
+    let mut matching: Matching<u64, u64> = Matching::new();
+    for number in 0..2 * WINDOW {
+        matching.post(pattern(1, (number / WINDOW) as i32), number);
+    }
+    let before = matching.steps();
+    for number in 0..WINDOW {
+        assert_eq!(matching.arrive(envelope(1, 1)), Some(WINDOW + number));
+    }
+    for _ in 0..WINDOW {
+        assert_eq!(matching.arrive(envelope(1, 1)), None);
+    }
+    let steps = matching.steps().total - before.total;
+    assert!(steps < 6 * WINDOW, "{steps} steps for a run and its like");
+    for number in 0..WINDOW {
+        assert_eq!(matching.arrive(envelope(1, 0)), Some(number));
+    }
+}

@@ -2,8 +2,9 @@
 //!
 //! Through a ring each byte is copied twice, in and out, and the sender and the receiver do it together, in small pieces. Where
 //! both send and receive there is nobody to share the work with: each does all of one direction and then of the other, in large
-//! pieces, and from where a ring is full on one copy from process to process is less work. So an offer carries its number and that of the last offer that its sender has taken up: whoever takes it up learns whether it was made in
-//! answer to the own last one, or while that was still under way. The next offers go by what was seen last.
+//! pieces; and what does not fit in a ring is better copied once, from process to process. So an offer carries its number and
+//! that of the last offer that its sender has taken up: whoever takes it up learns whether it was made in answer to the own last
+//! one, or while that was still under way. The next offers go by what was seen last.
 
 use std::collections::HashMap;
 
