@@ -231,16 +231,31 @@ impl Inbound {
         }
         self.long = false;
         for _ in 0..BATCH {
+            if let Some(arrival) = self.consumer.look_short() {
+                // SAFETY: the consumer advances only below.
+                let payload = unsafe { arrival.payload() };
+                sink.packet(self.peer, Header(arrival.header), payload);
+                self.advance(&arrival, links);
+                continue;
+            }
+            // Who waited for a long one is about to post a receive for the next: then that is copied once.
+            if self.long && sink.expects_nothing() {
+                break;
+            }
             let Some(arrival) = self.consumer.look()? else {
                 break;
             };
             self.take(arrival, links, bulk, sink)?;
-            // Who waited for this one is about to post a receive for the next: then that is copied once.
-            if self.long && sink.expects_nothing() {
-                break;
-            }
         }
         Ok(())
+    }
+
+    /// On to the next message.
+    #[inline]
+    fn advance(&mut self, arrival: &Arrival, links: &mut Links) {
+        if self.consumer.advance(arrival) {
+            links.ring(&self.neighbour);
+        }
     }
 
     /// Announces a batch of messages.
@@ -257,7 +272,8 @@ impl Inbound {
         Ok(())
     }
 
-    #[inline]
+    /// Hands over a message of any kind, wherever it lies.
+    #[inline(never)]
     fn take(
         &mut self,
         arrival: Arrival,
@@ -281,9 +297,7 @@ impl Inbound {
         if arrival.lies_in_ring() {
             self.long = true;
         }
-        if self.consumer.advance(&arrival) {
-            links.ring(&self.neighbour);
-        }
+        self.advance(&arrival, links);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU8;
 
-use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, PLACE_AND_LENGTH, Parts, lap};
+use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, PLACE_AND_LENGTH, Parts, control, lap};
 use crate::primitive::{Ordering, latest, latest64};
 
 /// A message in the ring. The payload stays where it is until the consumer advances past it.
@@ -26,6 +26,19 @@ pub struct Elsewhere {
 }
 
 impl Arrival {
+    /// A message of this control word as if it lay in its cell.
+    #[inline(always)]
+    fn in_cell(cell: &Cell, control: u64) -> Arrival {
+        Arrival {
+            kind: (control >> 40) as u8,
+            header: [cell.header[0].read(), cell.header[1].read()],
+            elsewhere: None,
+            payload: cell.inline.get().cast::<u8>(),
+            bytes: control as u32,
+            data_end: 0,
+        }
+    }
+
     /// The message's bytes; none if they lie elsewhere.
     ///
     /// # Safety
@@ -47,15 +60,15 @@ impl Arrival {
 /// The one consumer of a ring.
 pub struct Consumer {
     parts: Parts,
-    /// Running number of the next cell, where it is, and where the cells end.
-    next: u32,
+    /// The next cell, and the one before which more is to be done than to go on: each quarter of the ring.
     cell: *const Cell,
-    end: *const Cell,
-    /// What the upper 16 bits of the next cell's control word will be.
-    lap: u16,
-    /// `consumed` as last written, and the number of the cell before which it is written again.
+    stop: *const Cell,
+    /// The running number of this lap's first cell.
+    base: u32,
+    /// The next cell's lap, at its place in the control word.
+    lap: u64,
+    /// `consumed` as last written.
     returned: u32,
-    due: u32,
     /// The end of the last message in the data ring, and of the last one whose room was returned.
     data_end: u32,
     data_returned: u32,
@@ -74,12 +87,11 @@ impl Consumer {
         unsafe { &(*parts.heads).reader.attached }.store(1, Ordering::Release);
         Consumer {
             parts,
-            next: 0,
             cell: parts.cells,
-            end: parts.cells.wrapping_add(parts.count as usize),
-            lap: lap(0, parts.count),
+            stop: parts.cells.wrapping_add(parts.quarter() as usize),
+            base: 0,
+            lap: control(lap(0, parts.count), 0, 0, 0),
             returned: 0,
-            due: parts.quarter(),
             data_end: 0,
             data_returned: 0,
         }
@@ -93,7 +105,16 @@ impl Consumer {
     /// Whether the next message is there. One load.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        self.cell().control.load(Ordering::Acquire) >> 48 == u64::from(self.lap)
+        self.cell().control.load(Ordering::Acquire) >> 48 == self.lap >> 48
+    }
+
+    /// The next message, if it is there, is of kind 0 and lies in its cell: then its control word is the lap and a
+    /// length, and one comparison tells all of this.
+    #[inline]
+    pub fn look_short(&self) -> Option<Arrival> {
+        let cell = self.cell();
+        let length = cell.control.load(Ordering::Acquire).wrapping_sub(self.lap);
+        (length <= INLINE_BYTES as u64).then(|| Arrival::in_cell(cell, length))
     }
 
     /// The next message, if it is there.
@@ -106,7 +127,7 @@ impl Consumer {
     #[inline]
     pub fn look_ahead(&self, ahead: usize) -> Result<Option<Arrival>, Malformed> {
         let cell = self.cell.wrapping_add(ahead);
-        if cell >= self.end {
+        if cell >= self.end() {
             return Ok(None);
         }
         // SAFETY: `ahead` is at most a lap, so a place before the end is that of one of the ring's cells.
@@ -116,17 +137,10 @@ impl Consumer {
     #[inline]
     fn read(&self, cell: &Cell) -> Result<Option<Arrival>, Malformed> {
         let control = cell.control.load(Ordering::Acquire);
-        if control >> 48 != u64::from(self.lap) {
+        if control >> 48 != self.lap >> 48 {
             return Ok(None);
         }
-        let mut arrival = Arrival {
-            kind: (control >> 40) as u8,
-            header: [cell.header[0].read(), cell.header[1].read()],
-            elsewhere: None,
-            payload: cell.inline.get().cast::<u8>(),
-            bytes: control as u32,
-            data_end: 0,
-        };
+        let mut arrival = Arrival::in_cell(cell, control);
         // A place makes this more than any length.
         if control & PLACE_AND_LENGTH > INLINE_BYTES as u64 {
             self.find_payload(&mut arrival, (control >> 32) as u8)?;
@@ -157,17 +171,37 @@ impl Consumer {
     /// its doorbell.
     #[inline]
     pub fn advance(&mut self, arrival: &Arrival) -> bool {
-        self.next = self.next.wrapping_add(1);
         self.cell = self.cell.wrapping_add(1);
-        if self.cell == self.end {
-            self.cell = self.parts.cells;
-            self.lap = self.lap.wrapping_add(1);
+        let mut due = self.cell == self.stop;
+        if due {
+            self.pass_stop();
         }
-        let mut due = self.next == self.due;
         if arrival.data_end != 0 {
             due |= self.owes_data(arrival.data_end);
         }
         due && self.return_room()
+    }
+
+    /// At a stop: on to the next, and at the end of the cells to the first.
+    #[cold]
+    fn pass_stop(&mut self) {
+        if self.cell == self.end() {
+            self.cell = self.parts.cells;
+            self.base = self.base.wrapping_add(self.parts.count);
+            self.lap = control(lap(self.base, self.parts.count), 0, 0, 0);
+        }
+        self.stop = self.cell.wrapping_add(self.parts.quarter() as usize);
+    }
+
+    /// Where the cells end.
+    fn end(&self) -> *const Cell {
+        self.parts.cells.wrapping_add(self.parts.count as usize)
+    }
+
+    /// Cells consumed, modulo 2^32.
+    fn consumed(&self) -> u32 {
+        let bytes = self.cell.addr() - self.parts.cells.addr();
+        self.base.wrapping_add((bytes / size_of::<Cell>()) as u32)
     }
 
     /// Counts data up to `end` as consumed; whether a quarter of the data ring is to be given back.
@@ -187,19 +221,18 @@ impl Consumer {
     /// Gives back all room; true if the producer waits for it.
     #[cold]
     fn return_room(&mut self) -> bool {
-        self.returned = self.next;
-        self.due = self.next.wrapping_add(self.parts.quarter());
+        self.returned = self.consumed();
         self.data_returned = self.data_end;
         // SAFETY: the heads are valid.
         let heads = unsafe { &*self.parts.heads };
-        heads.reader.consumed.swap(self.next, Ordering::SeqCst);
+        heads.reader.consumed.swap(self.returned, Ordering::SeqCst);
         latest(&heads.writer.waits) != 0
     }
 
     /// Gives back all room if any is held back; true if the producer waits for it. For when the ring falls
     /// idle.
     pub fn settle(&mut self) -> bool {
-        self.returned != self.next && self.return_room()
+        self.returned != self.consumed() && self.return_room()
     }
 
     /// Says that nobody watches the ring from here on, so that the producer rings the doorbell. True if a
@@ -207,7 +240,7 @@ impl Consumer {
     pub fn look_away(&self) -> bool {
         // SAFETY: the heads are valid.
         unsafe { &(*self.parts.heads).reader.notify }.swap(1, Ordering::SeqCst);
-        latest64(&self.cell().control) >> 48 == u64::from(self.lap)
+        latest64(&self.cell().control) >> 48 == self.lap >> 48
     }
 
     /// Says that the ring is watched again.

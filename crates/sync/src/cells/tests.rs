@@ -56,26 +56,32 @@ fn random_traffic_against_a_queue() {
         let memory = Memory::new();
         let (mut producer, mut consumer) = memory.sides();
         let mut random = Random(seed);
-        let mut oracle: VecDeque<(u64, Vec<u8>)> = VecDeque::new();
+        let mut oracle: VecDeque<(u8, u64, Vec<u8>)> = VecDeque::new();
         let mut number = 0;
         for _ in 0..2000 {
             if random.below(5) < 1 + seed % 4 {
                 let bytes = message(&mut random, memory.parts().longest());
-                match producer.push(1, [number, !number], bytes.len(), |out| {
+                let kind = random.below(3) as u8;
+                match producer.push(kind, [number, !number], bytes.len(), |out| {
                     out.copy_from_slice(&bytes)
                 }) {
-                    Pushed::Watched => oracle.push_back((number, bytes)),
+                    Pushed::Watched => oracle.push_back((kind, number, bytes)),
                     Pushed::Full => assert!(!oracle.is_empty(), "room comes when all is consumed"),
                     other => panic!("{other:?}"),
                 }
                 number += 1;
             } else if let Some(arrival) = consumer.look().unwrap() {
-                let (number, bytes) = oracle.pop_front().expect("nothing comes from nothing");
-                assert_eq!(arrival.header, [number, !number]);
-                // SAFETY: not yet advanced.
-                assert_eq!(unsafe { arrival.payload() }, bytes);
+                let (kind, number, bytes) = oracle.pop_front().expect("nothing from nothing");
+                let short = consumer.look_short();
+                assert_eq!(short.is_some(), kind == 0 && bytes.len() <= INLINE_BYTES);
+                for arrival in [Some(arrival), short].into_iter().flatten() {
+                    assert_eq!((arrival.kind, arrival.header), (kind, [number, !number]));
+                    // SAFETY: not yet advanced.
+                    assert_eq!(unsafe { arrival.payload() }, bytes);
+                }
                 consumer.advance(&arrival);
             } else {
+                assert!(consumer.look_short().is_none());
                 assert!(oracle.is_empty());
             }
         }
@@ -88,7 +94,7 @@ fn laps_wrap() {
     let (mut producer, mut consumer) = memory.sides();
     for number in 0..u64::from(COUNT) * 66_000 {
         assert_eq!(producer.push(0, [number, 0], 0, |_| ()), Pushed::Watched);
-        let arrival = consumer.look().unwrap().expect("just sent");
+        let arrival = consumer.look_short().expect("just sent");
         assert_eq!(arrival.header[0], number);
         assert!(consumer.look_ahead(1).unwrap().is_none());
         consumer.advance(&arrival);
