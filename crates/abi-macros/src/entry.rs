@@ -46,12 +46,12 @@ fn form(function: &Function, body: &ItemFn, large: bool) -> TokenStream {
         true => quote!(#call),
         false => {
             let object = object(function, large);
-            let parameters = described(function, large);
+            let called = described(function, large);
             quote! {
                 let outcome = (|| -> crate::entry::Result<()> { #enter #call })();
                 match outcome {
                     Ok(()) => MPI_SUCCESS,
-                    Err(error) => crate::entry::raise(error, #object, #mpi_name, #parameters),
+                    Err(error) => crate::entry::raise(error, #object, #called),
                 }
             }
         }
@@ -103,12 +103,14 @@ fn convert(parameter: &Parameter, wanted: &Type, large: bool) -> TokenStream {
     }
 }
 
-/// What an error may be about, by kind and name: all that goes in, and buffers.
+/// The function's name and behind it what an error may be about, by kind and name: all that goes in, and buffers. One string,
+/// so that the call that is not made costs the function no registers.
 fn described(function: &Function, large: bool) -> String {
     let may_be_wrong = |one: &&Parameter| one.direction != Direction::Out || one.kind == "BUFFER";
     let parameters = function.parameters(large).filter(may_be_wrong);
     let words = parameters.map(|one| format!("{} {}", one.kind, one.name));
-    words.collect::<Vec<_>>().join(",")
+    let words = words.collect::<Vec<_>>().join(",");
+    format!("{}({words}", function.c_name(large))
 }
 
 /// The handler that a call on no object is given, for its own errors and for what it makes (MPI-5.0 §7.4.2, §11.3.1).
@@ -123,11 +125,10 @@ fn given(function: &Function, large: bool) -> TokenStream {
     let makes_session = function
         .parameters(large)
         .any(|parameter| parameter.kind == "SESSION");
-    let kind = match makes_session {
-        true => quote!(Session),
-        false => quote!(Comm),
-    };
-    quote!(crate::entry::Object::Given(#name.addr(), ::weft_mpi::error::handler::Kind::#kind))
+    match makes_session {
+        true => quote!(crate::entry::Object::GivenForSession(#name.addr())),
+        false => quote!(crate::entry::Object::GivenForComm(#name.addr())),
+    }
 }
 
 /// The object whose error handler gets the error: the first communicator, window, file or session that goes in

@@ -26,15 +26,17 @@ pub trait FromC<C>: Sized {
     unsafe fn from_c(raw: C, name: &'static str) -> Result<Self>;
 }
 
-/// The object a call was made on, whose error handler an error goes to: its handle's number.
+/// The object a call was made on, whose error handler an error goes to: its handle's number. One word each and no more, so that
+/// it is handed over in registers.
 pub enum Object {
     None,
     Comm(usize),
     Win(usize),
     Session(usize),
     File,
-    /// None, but the call is given a handler, for objects of that kind.
-    Given(usize, Kind),
+    /// None, but the call is given a handler, for what it makes.
+    GivenForComm(usize),
+    GivenForSession(usize),
 }
 
 /// Lets a call in between `MPI_Init` and `MPI_Finalize` only.
@@ -57,16 +59,12 @@ fn outside(phase: Phase) -> Error {
 }
 
 /// Hands an error to the error handler (MPI-5.0 §9.3) and returns what the function returns if that comes back.
-/// `parameters` are the function's, as [`naming`] reads them.
+/// `called` is the function's name, a parenthesis, and its parameters as [`naming`] reads them.
 #[cold]
 #[inline(never)]
-pub fn raise(
-    wrong: Error,
-    object: Object,
-    function: &'static str,
-    parameters: &'static str,
-) -> c_int {
-    let mut wrong = naming::as_in(wrong, parameters);
+pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
+    let (function, parameters) = called.split_once('(').unwrap_or((called, ""));
+    let wrong = naming::as_in(wrong, parameters);
     if function.starts_with(TOOLS) {
         return tool_code(&wrong);
     }
@@ -80,18 +78,25 @@ pub fn raise(
         Object::Win(number) => error::Object::Window(WindowId(number as u64)),
         Object::Session(number) => error::Object::Session(SessionId(number as u64)),
         Object::File => error::Object::File,
-        Object::Given(number, kind) => {
-            let handle: MPI_Errhandler = std::ptr::without_provenance_mut(number);
-            // SAFETY: a handler's conversion follows no pointer.
-            let handler = unsafe { Handler::from_c(handle, "errhandler") };
-            if let Ok(handler) = handler.and_then(|handler| handler.of(kind)) {
-                wrong = wrong.for_handler(handler);
-            }
-            error::Object::None
+        Object::GivenForComm(number) => return raise_given(wrong, number, Kind::Comm, function),
+        Object::GivenForSession(number) => {
+            return raise_given(wrong, number, Kind::Session, function);
         }
         _ => error::Object::None,
     };
     error::raise(&wrong, function, object)
+}
+
+/// Hands an error to the handler that the call was given, if it is one for objects of that kind.
+fn raise_given(wrong: Error, number: usize, kind: Kind, function: &str) -> c_int {
+    let handle: MPI_Errhandler = std::ptr::without_provenance_mut(number);
+    // SAFETY: a handler's conversion follows no pointer.
+    let handler = unsafe { Handler::from_c(handle, "errhandler") };
+    let wrong = match handler.and_then(|handler| handler.of(kind)) {
+        Ok(handler) => wrong.for_handler(handler),
+        Err(_) => wrong,
+    };
+    error::raise(&wrong, function, error::Object::None)
 }
 
 /// The names of the tool interface, which calls no error handler and has codes of its own (MPI-5.0 §15.3.10).
@@ -116,5 +121,5 @@ pub fn unsupported(function: &'static str) -> c_int {
         true => Object::File,
         false => Object::None,
     };
-    raise(error, object, function, "")
+    raise(error, object, function)
 }
