@@ -1,5 +1,6 @@
 """Containers and broken surroundings: little shared memory, no ptrace, a full disk, closed standard files."""
 
+import re
 import tempfile
 
 from jobs import MARK, in_namespaces, require
@@ -14,7 +15,32 @@ def mounted(site, script, env=None):
 
 def no_ptrace(site):
     for program in ("exchange", "windows"):
-        site.mpirun(RANKS, site.program(program), before=[site.plain("deny")]).ok(program)
+        site.mpirun(RANKS, site.program(program), before=[site.plain("deny"), "reach"]).ok(program)
+
+
+def no_segment(site, kind, call):
+    """MPI_Init says which call was refused, on one rank as on several, and nobody waits for who has gone."""
+    for ranks in (1, RANKS):
+        result = site.mpirun(ranks, site.program("exchange"), before=[site.plain("deny"), kind])
+        require(result.code != 0, f"exit code 0:\n{result.output}")
+        require(f"MPI_Init: shared memory: {call}: Operation not permitted" in result.output, f"not told why:\n{result.output}")
+
+
+def no_connection(site):
+    """A message that cannot have its connection ends the job on both sides: the peer does not wait."""
+    result = site.mpirun(RANKS, site.program("exchange"), before=[site.plain("deny"), "fallocate"], timeout=30)
+    require(result.code != 0, f"exit code 0:\n{result.output}")
+    require("no memory for a connection to it: fallocate" in result.output, f"not told why:\n{result.output}")
+
+
+def filtered(site, kind, whom):
+    program = site.program("filtered")
+    site.mpirun(RANKS, program, kind, whom).ok("filtered")
+    # Where it is one rank's memory that is wanting, its peers' can do.
+    result = site.mpirun(RANKS, program, kind, whom, "long", timeout=30)
+    told = re.search(r"(no memory for data to it|a mapping of \d+ bytes): \w+: Operation not permitted", result.output)
+    arrived = whom == "last" and "ok filtered" in result.output
+    require(told or arrived, f"neither sent nor told why:\n{result.output}")
 
 
 def full_disk(site):
@@ -51,6 +77,13 @@ def cases(site):
     yield "a /dev/shm of 64 KiB", lambda: mounted(site, "mount -t tmpfs -o size=64k none /dev/shm")
     yield "a /dev/shm that cannot be written", lambda: mounted(site, "mount -t tmpfs -o ro none /dev/shm")
     yield "no ptrace, no process_vm_readv", lambda: no_ptrace(site)
+    for kind, call in (("memfd", "memfd_create"), ("shared", "mmap")):
+        yield f"a filter that forbids {call}", lambda kind=kind, call=call: no_segment(site, kind, call)
+    yield "a filter that forbids fallocate", lambda: no_connection(site)
+    for kind, call in (("shared", "mmap"), ("fallocate", "fallocate")):
+        for whom in ("last", "all"):
+            what = f"a filter that forbids {call}, in the middle of a job, on {'one rank' if whom == 'last' else 'all ranks'}"
+            yield what, lambda kind=kind, whom=whom: filtered(site, kind, whom)
     yield "TMPDIR on a full disk", lambda: full_disk(site)
     yield "TMPDIR does not exist", lambda: site.mpirun(
         RANKS, site.program("exchange"), env={"TMPDIR": "/nonexistent"}

@@ -31,11 +31,12 @@ CLAUSES = ("ordering", "lengths", "keys", "rights", "rnr", "xrc", "xrc_requests"
 
 
 def deny(stand):
-    return stand.program("deny", HERE.parent / "robustness" / "programs")
+    """A command prefix that forbids to reach into another process's memory."""
+    return [stand.program("deny", HERE.parent / "robustness" / "programs"), "reach"]
 
 
 def pair(stand, command, timeout=90):
-    before = [deny(stand)]
+    before = deny(stand)
     return stand.pair(command, stand.environment(), before=(before, before)).succeed(timeout)
 
 
@@ -60,4 +61,4 @@ def cases(stand):
         kind = name.split(",")[0]
         yield f"noptrace: ibv_{kind}_pingpong {' '.join(options)}", lambda k=kind, o=options: exchange(stand, k, o)
     for name in CLAUSES:
-        yield f"noptrace: {name}", lambda n=name: clause(stand, n, {}, [deny(stand)])
+        yield f"noptrace: {name}", lambda n=name: clause(stand, n, {}, deny(stand))

@@ -91,7 +91,7 @@ def cases(stand):
     yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)
     for name in ("xrc", "xrc_requests"):
         yield f"wire: {name} at 5 % loss", lambda n=name: program(stand, n, faults=BAD_WIRE)
-        yield f"wire: {name}, no copies between processes", lambda n=name: program(stand, n, before=[deny(stand)])
+        yield f"wire: {name}, no copies between processes", lambda n=name: program(stand, n, before=deny(stand))
     yield "wire: ib_send_bw XRC at 5 % loss", lambda: perftest(stand, "ib_send_bw", ["-c", "XRC", "-n", "100"], BAD_WIRE)
     yield "wire: ib_atomic_bw XRC at 5 % loss", lambda: perftest(stand, "ib_atomic_bw", ["-c", "XRC", "-n", "200"], BAD_WIRE)
     yield "wire: rc pingpong at 5 % loss", lambda: pingpong(stand, "rc", ["-s", "20000", "-n", "200", "-c"], BAD_WIRE)

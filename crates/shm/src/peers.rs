@@ -70,6 +70,11 @@ impl Peers {
         Ok(neighbour)
     }
 
+    /// The peer, if it was looked up before.
+    pub fn known(&self, peer: Peer) -> Option<Arc<Neighbour>> {
+        self.known.enter()[peer as usize].clone()
+    }
+
     fn find(&self, peer: Peer) -> Result<Neighbour, String> {
         let line = self.directory.card(peer)?;
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;

@@ -40,7 +40,7 @@ impl Mapping {
             )
         };
         if base == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
+            return Err(named("mmap", io::Error::last_os_error()));
         }
         Ok(Mapping {
             base: base.cast(),
@@ -93,7 +93,7 @@ impl Segment {
         let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
         // SAFETY: the name is a C string.
         let memfd = unsafe { libc::memfd_create(c"weft".as_ptr(), flags) };
-        let memfd = checked(memfd)?;
+        let memfd = checked(memfd).map_err(|error| named("memfd_create", error))?;
         // SAFETY: the descriptor is fresh and this process's.
         let memfd = unsafe { OwnedFd::from_raw_fd(memfd) };
         let fd = memfd.as_raw_fd();
@@ -147,6 +147,8 @@ impl Segment {
         let bytes = bytes.next_multiple_of(PAGE);
         let mut end = self.end.enter();
         let offset = *end;
+        // First, as it costs nothing that would have to be given back.
+        let mapping = Mapping::new(self.descriptor(), offset, bytes)?;
         if filled > 0 {
             self.fill(offset, filled)?;
         }
@@ -157,8 +159,7 @@ impl Segment {
             })?;
         }
         *end += bytes as u64;
-        drop(end);
-        Ok((offset, Mapping::new(self.descriptor(), offset, bytes)?))
+        Ok((offset, mapping))
     }
 
     /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. More than there is are refused.
@@ -177,7 +178,7 @@ impl Segment {
         // SAFETY: takes numbers only.
         match unsafe { libc::posix_fallocate(self.descriptor(), offset, bytes) } {
             0 => Ok(()),
-            error => Err(io::Error::from_raw_os_error(error)),
+            error => Err(named("fallocate", io::Error::from_raw_os_error(error))),
         }
     }
 
@@ -258,6 +259,11 @@ impl Foreign {
         Mapping::new(self.memfd.as_raw_fd(), offset, bytes)
             .map_err(|error| format!("a mapping of {bytes} bytes: {error}"))
     }
+}
+
+/// The error with the system call that gave it, which may be one that a filter forbids.
+fn named(call: &str, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{call}: {error}"))
 }
 
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {

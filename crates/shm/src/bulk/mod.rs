@@ -215,8 +215,8 @@ impl Bulk {
                     .copy(links, &mut self.common, peer, transfer, target)
             }
         };
-        answered.map_err(|Lost(why)| {
-            links.lose(lost(peer, &why), peer);
+        answered.map_err(|lost| {
+            links.lose(lost, peer);
             Malformed("a transfer with it failed")
         })
     }

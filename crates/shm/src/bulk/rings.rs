@@ -1,5 +1,6 @@
 //! An endpoint's rings of bytes, made on demand and used again.
 
+use std::io;
 use std::sync::Arc;
 
 use super::byte_ring::{ByteRing, GIVEN_UP, Place, RING_MAPPED};
@@ -70,7 +71,7 @@ impl Rings {
         }
     }
 
-    /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, or there is no memory.
+    /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, an error if there is no memory.
     pub fn take(
         &mut self,
         links: &mut Links,
@@ -78,7 +79,7 @@ impl Rings {
         peer: Peer,
         cookie: Cookie,
         bytes: u64,
-    ) -> Option<Given> {
+    ) -> io::Result<Option<Given>> {
         let limit = match purpose {
             For::Offer => COUNT - 1,
             For::Answered => COUNT,
@@ -86,15 +87,11 @@ impl Rings {
         let index = match self.rings.iter().take(limit).position(Ring::is_free) {
             Some(index) => index,
             None if self.rings.len() < limit => self.make(links)?,
-            None => return None,
+            None => return Ok(None),
         };
         let ring = &mut self.rings[index];
         if ring.empty {
-            links
-                .shared
-                .segment
-                .fill(ring.place.offset, RING_MAPPED)
-                .ok()?;
+            links.shared.segment.fill(ring.place.offset, RING_MAPPED)?;
             links.counters.bulk_bytes += RING_MAPPED as u64;
             ring.empty = false;
         }
@@ -108,16 +105,16 @@ impl Rings {
         });
         let place = ring.place;
         ring.place = place.after(bytes);
-        Some(Given {
+        Ok(Some(Given {
             index,
             ring: ring.ring.clone(),
             place,
             spare: index < COUNT / 2,
-        })
+        }))
     }
 
-    fn make(&mut self, links: &mut Links) -> Option<usize> {
-        let (offset, mapping) = links.shared.segment.carve(RING_MAPPED).ok()?;
+    fn make(&mut self, links: &mut Links) -> io::Result<usize> {
+        let (offset, mapping) = links.shared.segment.carve(RING_MAPPED)?;
         links.counters.bulk_bytes += RING_MAPPED as u64;
         self.rings.push(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
@@ -125,7 +122,7 @@ impl Rings {
             holder: None,
             empty: false,
         });
-        Some(self.rings.len() - 1)
+        Ok(self.rings.len() - 1)
     }
 
     /// Called now and then: gives the memory of rings back if none was used for some calls.

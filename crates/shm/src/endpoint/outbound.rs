@@ -10,7 +10,9 @@ use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
 use super::exchange::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
-use super::{Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use super::{
+    Counters, GIVEN_UP, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES,
+};
 use crate::fabric::Shared;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -333,6 +335,16 @@ impl Links {
         if let Entry::Vacant(entry) = self.dead.entry(peer) {
             entry.insert(lost);
             self.untold.push(peer);
+            self.give_up(peer);
+        }
+    }
+
+    /// Has a peer that still runs lose this process too, so that neither waits for the other.
+    fn give_up(&mut self, peer: Peer) {
+        if let Some(neighbour) = self.shared.peers.known(peer) {
+            let ring = neighbour.base.ring_of(self.lane, self.shared.rank);
+            ring.store(GIVEN_UP, Ordering::Release);
+            self.ring(&neighbour);
         }
     }
 

@@ -346,3 +346,16 @@ fn a_peer_without_card_is_lost_once() {
     assert!(log.lost[&1].contains("rank 1") && log.lost[&1].contains("no card"));
     assert!(log.lost[&2].contains("nonsense"));
 }
+
+#[test]
+fn both_sides_learn_that_there_is_no_memory_for_a_connection() {
+    let (mut a, mut b) = pair(Options::default());
+    // Room for more cannot be had where the descriptor is gone.
+    a.fabric.shared().segment.close();
+    assert_eq!(send(&mut a, 1, 1, b"x"), Err(Refused::Lost));
+    a.poll();
+    b.poll();
+    assert!(a.log.lost[&1].contains("no memory for a connection to it"));
+    assert!(b.log.lost[&0].contains("given up the connection to this process"));
+    assert_eq!(send(&mut b, 0, 1, b"x"), Err(Refused::Lost));
+}

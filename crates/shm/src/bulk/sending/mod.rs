@@ -237,9 +237,17 @@ impl Sending {
             {
                 let bytes = outgoing.source.bytes as u64;
                 let cookie = outgoing.cookie;
-                let Some(given) = common.rings.take(links, For::Answered, peer, cookie, bytes)
-                else {
-                    break;
+                let rings = &mut common.rings;
+                let given = match rings.take(links, For::Answered, peer, cookie, bytes) {
+                    Ok(Some(given)) => given,
+                    Ok(None) => break,
+                    // Those in use may be others' for as long as they like: nobody knows of one that comes back.
+                    Err(error) => {
+                        let why = format!("no memory for data to it: {error}");
+                        links.lose(lost(peer, &why), peer);
+                        self.need_rings.pop_front();
+                        continue;
+                    }
                 };
                 let place = given.place;
                 let chunk = filling::chunk(outgoing.source.bytes, false);
@@ -335,7 +343,9 @@ fn begin(
         return Some((filling, Offered::Back(place)));
     }
     let bytes = source.bytes as u64;
-    let given = common.rings.take(links, For::Offer, peer, cookie, bytes)?;
+    // Without memory for one, the receiver is called, and there may be some when it answers.
+    let rings = &mut common.rings;
+    let given = rings.take(links, For::Offer, peer, cookie, bytes).ok()??;
     let (place, spare) = (given.place, given.spare);
     let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
     Some((filling, Offered::Ring { place, spare }))
