@@ -82,7 +82,7 @@ mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and fu
 	@scripts/setup.sh mpi4py
 	python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
-programs: staged ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi (about a quarter of an hour)
+programs: staged ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi, PETSc (about 40 minutes)
 	@scripts/setup.sh programs
 	python3 tests/programs/run.py --prefix $(prefix) --build build/programs
 

@@ -46,20 +46,30 @@ def build(workshop):
     return source, version
 
 
-def run(workshop, source, ranks):
+def prepare(workshop, source, ranks, order, block):
+    """A folder with its input, for so many ranks and a matrix of that order, cut into blocks."""
     folder = workshop.folder(f"hpcc-run-{ranks}")
     rows = max(p for p in range(1, ranks + 1) if ranks % p == 0 and p * p <= ranks)
     lines = (source / "_hpccinf.txt").read_text().splitlines()
     # Lines 6, 8, 11 and 12 of HPL's input: the matrix, its blocks, the grid of processes.
-    for line, value in ((6, 400), (8, 32), (11, rows), (12, ranks // rows)):
+    for line, value in ((6, order), (8, block), (11, rows), (12, ranks // rows)):
         lines[line - 1] = f"{value} {lines[line - 1]}"
     (folder / "hpccinf.txt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def run(workshop, source, ranks):
+    folder = prepare(workshop, source, ranks, order=400, block=32)
     workshop.launch(ranks, [source / "hpcc"], folder)
     return judge((folder / "hpccoutf.txt").read_text())
 
 
+def summary_of(output):
+    return dict(re.findall(r"^(\w+)=(\S+)$", output, re.M))
+
+
 def judge(output):
-    summary = dict(re.findall(r"^(\w+)=(\S+)$", output, re.M))
+    summary = summary_of(output)
     residuals = re.findall(r"\|\|Ax-b\|\|_oo/\(.*=\s*(\S+) \.+ (\w+)", output)
     transposes = {kind: int(count) for count, kind in re.findall(r"(\d+) tests completed and (\w+) residual checks\.", output)}
     lost = [int(summary.get(f"MPIRandomAccess{kind}_Errors", -1)) for kind in ("", "_LCG")]

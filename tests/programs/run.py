@@ -17,10 +17,11 @@ import time
 import fftw
 import hpcc
 import hypre
+import petsc
 import rsmpi
 from workshop import Failed, Workshop
 
-PROGRAMS = [hpcc, fftw, hypre, rsmpi]
+PROGRAMS = [hpcc, fftw, hypre, rsmpi, petsc]
 
 
 def arguments():
