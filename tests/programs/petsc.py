@@ -11,7 +11,7 @@ ARCH = "weft"
 OPTIONS = "--with-cxx=0 --with-fc=0 --with-debugging=0 --with-x=0 --with-ssl=0 --with-hwloc=0".split()
 OPTIONS += ["--with-pthread=0", "--with-blaslapack-lib=-lopenblas", "COPTFLAGS=-O0"]
 # Of its own tests, each with outputs in its tree and at the numbers of ranks that it asks for, 1 to 8: star forests, which are
-# the pattern of its communication, over messages, neighbourhood collectives and windows; linear, nonlinear, time-dependent solves.
+# the pattern of its communication, over messages and windows; linear, nonlinear, time-dependent solves.
 TESTS = ["vec_is_sf_tutorials-ex1", "vec_is_sf_tests-ex1", "ksp_ksp_tutorials-ex2", "ksp_ksp_tutorials-ex5"]
 TESTS += ["snes_tutorials-ex5", "snes_tutorials-ex19", "ts_tutorials-ex3", "ts_tutorials-ex13"]
 # Draws, and the residual saved for it is another's also where MPICH runs the same program.
