@@ -4,6 +4,7 @@
 //! this peer's are protocol errors; they end the connection and name the peer, not the process.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
@@ -14,8 +15,8 @@ use weft_wire::{
 };
 
 use crate::lane::{Action, Core};
-use crate::matched::{Payload, Unexpected};
-use crate::slot::{Outcome, Role};
+use crate::matched::{Payload, Posted, Unexpected};
+use crate::slot::{Outcome, PLAIN, Role, flag};
 use crate::slots::RequestId;
 use crate::status::Failure;
 
@@ -106,40 +107,6 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
     })
 }
 
-/// Copies a payload to a user's buffer; one word, which is commonest, without a call.
-///
-/// # Safety
-/// As for [`std::ptr::copy_nonoverlapping`]; an empty payload's addresses may be anything.
-#[inline]
-unsafe fn copy_out(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: by this function's contract.
-    unsafe {
-        if bytes == 8 {
-            to.cast::<u64>()
-                .write_unaligned(from.cast::<u64>().read_unaligned());
-        } else {
-            copy_other(from, to, bytes);
-        }
-    }
-}
-
-/// # Safety
-/// As for [`copy_out`].
-#[inline(never)]
-unsafe fn copy_other(from: *const u8, to: *mut u8, bytes: usize) {
-    // SAFETY: by this function's contract.
-    unsafe {
-        match bytes {
-            0 => {}
-            1 => *to = *from,
-            4 => to
-                .cast::<u32>()
-                .write_unaligned(from.cast::<u32>().read_unaligned()),
-            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
-        }
-    }
-}
-
 #[inline]
 fn envelope(view: View) -> Envelope {
     let (source, context, tag) = view.address();
@@ -170,30 +137,57 @@ impl Core {
     /// A whole message: into the oldest receive that matches, or kept.
     #[inline]
     fn eager(&mut self, from: Peer, view: View, payload: &[u8]) {
-        let envelope = envelope(view);
-        let Some(posted) = self.matching.arrive(envelope) else {
-            let View([low, high]) = view;
-            return self.eager_unexpected(from, low, high, payload);
-        };
-        let taken = payload.len().min(posted.bytes);
-        // SAFETY: a posted receive's slot is pending, and so this lane's (slot protocol, rule 2).
-        let slot = unsafe { posted.place.as_ref() };
-        // SAFETY: as above; no other reference to the cells lives.
-        let cells = unsafe { &mut *slot.cells.get() };
-        if posted.strided {
-            cells.write(&payload[..taken]);
-        } else {
-            // SAFETY: the buffer is the library's to write until the receive completes (MPI-5.0 §3.7.2), and
-            // `taken` is within it.
-            unsafe { copy_out(payload.as_ptr(), posted.base, taken) };
+        // Whatever is not commonest goes on elsewhere and does not come back, so that this keeps nothing for it.
+        match self.matching.arrive_in_order(&envelope(view)) {
+            Some(posted) => self.deliver(&posted, view, payload),
+            None => {
+                let View([low, high]) = view;
+                self.eager_anyhow(from, low, high, payload);
+            }
         }
-        cells.outcome = Outcome::received(
-            envelope.source,
-            envelope.tag,
-            payload.len() as u64,
-            posted.bytes as u64,
-        );
-        self.complete_at(slot, posted.slot);
+    }
+
+    #[inline(never)]
+    fn eager_anyhow(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
+        let view = View([low, high]);
+        match self.matching.arrive_anyhow(envelope(view)) {
+            Some(posted) => self.deliver(&posted, view, payload),
+            None => self.eager_unexpected(from, low, high, payload),
+        }
+    }
+
+    /// Completes a posted receive by a whole message.
+    #[inline]
+    fn deliver(&mut self, posted: &Posted, view: View, payload: &[u8]) {
+        let slot = posted.slot();
+        // SAFETY: a posted receive's slot is pending, and so this lane's (slot protocol, rule 2); no other reference to
+        // the cells lives.
+        let cells = unsafe { &mut *slot.cells.get() };
+        if payload.len() > cells.bytes || cells.has(flag::STRIDED | flag::DETACHED | flag::AWAITED)
+        {
+            let View([low, high]) = view;
+            return self.deliver_specially(slot.index, low, high, payload);
+        }
+        cells.write_together(payload);
+        let (source, _, tag) = view.address();
+        cells.outcome = Outcome {
+            source: source as i32,
+            tag: tag as i32,
+            bytes: payload.len() as u64,
+            failure: None,
+            cancelled: false,
+        };
+        slot.state.store(PLAIN, Ordering::Release);
+    }
+
+    #[inline(never)]
+    fn deliver_specially(&mut self, slot: u32, low: u64, high: u64, payload: &[u8]) {
+        let Envelope { source, tag, .. } = envelope(View([low, high]));
+        let cells = self.cells(slot);
+        let room = cells.bytes as u64;
+        cells.outcome = Outcome::received(source, tag, payload.len() as u64, room);
+        let taken = cells.outcome.bytes as usize;
+        self.fill(slot, &payload[..taken]);
     }
 
     #[inline(never)]
@@ -224,7 +218,7 @@ impl Core {
     }
 
     /// Fetches what delivering an aggregate's messages will touch, stage by stage, so that the cache misses of one
-    /// stage overlap: buckets, then cells, then requests and user buffers.
+    /// stage overlap: buckets, then cells, then requests, then user buffers.
     #[inline(never)]
     fn fetch_ahead(&self, payload: &[u8]) {
         let mut prepared = [Prepared::default(); AHEAD];
@@ -240,13 +234,13 @@ impl Core {
         for one in prepared {
             self.matching.prefetch(one);
         }
-        for posted in prepared
-            .iter()
-            .flat_map(|one| self.matching.candidates(one))
-        {
-            fetch(posted.place.as_ptr());
-            fetch(posted.base);
-        }
+        let candidates = || {
+            prepared
+                .iter()
+                .flat_map(|one| self.matching.candidates(one))
+        };
+        candidates().for_each(|posted| fetch(posted.place()));
+        candidates().for_each(|posted| fetch(posted.cells().base));
     }
 
     /// Everything but plain eager messages.
@@ -299,7 +293,7 @@ impl Core {
     /// A message whose payload is not in the packet, or whose sender wants to hear.
     pub fn arrived(&mut self, envelope: Envelope, unexpected: Unexpected) {
         match self.matching.arrive(envelope) {
-            Some(posted) => self.join(posted.slot, envelope, unexpected),
+            Some(posted) => self.join(posted.slot().index, envelope, unexpected),
             None => self.store(envelope, unexpected),
         }
     }
@@ -343,13 +337,12 @@ impl Core {
         let posted: Vec<u32> = self
             .matching
             .posted_iter()
-            .map(|(_, _, posted)| posted.slot)
+            .map(|(_, _, posted)| posted.slot().index)
             .collect();
         for slot in posted {
             let cells = self.cells(slot);
             let concerned = cells.source < 0 || cells.peer == peer;
-            if let Some(id) = cells.posted.filter(|_| concerned) {
-                self.matching.cancel(id);
+            if concerned && self.withdraw(slot) {
                 self.fail(slot, Failure::PeerLost);
             }
         }

@@ -1,8 +1,6 @@
 //! Cancelling (MPI-5.0 §3.8.4): a receive that is not matched; a send that is queued, or whose receiver says
 //! that it was not matched.
 
-use std::sync::atomic::Ordering;
-
 use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{FORGOTTEN, Kind, Packet};
 
@@ -10,7 +8,7 @@ use crate::Engine;
 use crate::lane::{Action, Core, State};
 use crate::matched::Payload;
 use crate::outbound::Control;
-use crate::slot::{COMPLETE, Role, flag};
+use crate::slot::{Role, flag};
 use crate::slots::RequestId;
 
 impl<F: Fabric> Engine<F> {
@@ -20,7 +18,7 @@ impl<F: Fabric> Engine<F> {
             return;
         };
         let mut state = lane.enter_soon();
-        if self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE {
+        if !self.slots.at(index).is_complete() {
             state.cancel(index);
             state.act();
         }
@@ -33,8 +31,7 @@ impl<E: Endpoint> State<E> {
         let cells = self.core.cells(slot);
         match cells.role {
             Role::Receive => {
-                let posted = cells.posted.filter(|_| !cells.has(flag::ANNOUNCED));
-                if posted.is_some_and(|id| self.core.matching.cancel(id).is_some()) {
+                if !cells.has(flag::ANNOUNCED) && self.core.withdraw(slot) {
                     self.core.cancelled(slot);
                 }
             }

@@ -8,7 +8,7 @@ use weft_wire::{Kind, Packet};
 use crate::lane::{Action, Core};
 use crate::matched::Unexpected;
 use crate::outbound::Control;
-use crate::slot::{COMPLETE, Cells, OF_LANE, Outcome, PENDING, Role, Slot, flag};
+use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, flag};
 use crate::slots::{RequestId, Slots};
 use crate::status::Failure;
 use crate::throttle::Turn;
@@ -58,16 +58,13 @@ impl Core {
         if self.cells(slot).role.outlives_its_call() {
             self.detached -= 1;
         }
-        let slots = self.slots.clone();
-        let freed = slots.at(slot);
+        let pooled = self.cells(slot).lane & POOLED != 0;
+        let freed = self.slots.at(slot);
         // SAFETY: a pending slot of this lane that nobody will finish (rule 5).
         unsafe { Slots::end(freed) };
-        match freed.home.load(Ordering::Relaxed) {
-            OF_LANE => {
-                freed.link.store(self.free, Ordering::Relaxed);
-                self.free = slot;
-            }
-            _ => slots.give_back(slot),
+        match pooled {
+            true => self.slots.give_back(slot),
+            false => self.free.push(freed),
         }
     }
 
@@ -77,6 +74,16 @@ impl Core {
         self.in_flight.remove(&slot);
         self.cells(slot).outcome.failure = Some(failure);
         self.complete(slot);
+    }
+
+    /// Takes a posted receive back, to be failed or cancelled. False if it has been matched.
+    pub fn withdraw(&mut self, slot: u32) -> bool {
+        let posted = self.cells(slot).posted;
+        let withdrawn = posted.is_some_and(|id| self.matching.cancel(id).is_some());
+        if withdrawn {
+            self.cells(slot).outcome = Outcome::default();
+        }
+        withdrawn
     }
 
     /// The envelope has left; `parts` events complete the request.

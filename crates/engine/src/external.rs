@@ -1,11 +1,9 @@
 //! Requests that something outside the engine completes: the program (MPI-5.0 §13.2), or the last of several threads
 //! that work on one operation. For who waits they are requests like any other.
 
-use std::sync::atomic::Ordering;
-
 use weft_transport::{Fabric, Memory};
 
-use crate::slot::{COMPLETE, Outcome, POOLED, Role, flag};
+use crate::slot::{Outcome, Role, flag};
 use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 use crate::{Engine, Exhausted};
@@ -23,13 +21,11 @@ impl<F: Fabric> Engine<F> {
 
     /// A request for which nothing arrives.
     pub(crate) fn open(&self, role: Role, lane: u32, context: u32) -> Result<RequestId, Exhausted> {
-        let index = self.slots.fresh().ok_or(Exhausted)?;
-        let nothing = Memory::contiguous(std::ptr::null_mut(), 0);
-        let slot = self.slots.at(index);
+        let slot = self.slots.pooled(lane).ok_or(Exhausted)?;
         let cells = Slots::blank(slot);
-        cells.reset(role, lane, nothing);
+        cells.reset(role, Memory::contiguous(std::ptr::null_mut(), 0));
         cells.context = context;
-        Ok(Slots::begin(slot, index, POOLED))
+        Ok(Slots::begin(slot))
     }
 
     /// Completes a request of this role. False if it is none that is pending.
@@ -38,8 +34,7 @@ impl<F: Fabric> Engine<F> {
             return false;
         };
         let mut state = lane.enter_soon();
-        let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE
-            && state.core.cells(index).role == role;
+        let pending = !self.slots.at(index).is_complete() && state.core.cells(index).role == role;
         if pending {
             let cells = state.core.cells(index);
             cells.outcome = Outcome {

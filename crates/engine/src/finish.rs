@@ -6,7 +6,7 @@ use weft_transport::Fabric;
 
 use crate::Engine;
 use crate::lane::Lane;
-use crate::slot::{COMPLETE, Slot, flag};
+use crate::slot::{PLAIN, Slot, flag};
 use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 
@@ -26,7 +26,7 @@ impl<F: Fabric> Engine<F> {
     #[inline]
     pub fn is_complete(&self, id: RequestId) -> bool {
         match self.slots.find(id) {
-            Some(slot) => slot.state.load(Ordering::Acquire) == COMPLETE,
+            Some(slot) => slot.is_complete(),
             None => true,
         }
     }
@@ -48,17 +48,17 @@ impl<F: Fabric> Engine<F> {
             return Status::EMPTY;
         }
         debug_assert!(self.is_complete(id) && self.exists(id));
-        self.finish_slot(self.slots.at(id.index()), id.index())
+        self.finish_slot(self.slots.at(id.index()))
     }
 
     #[inline]
-    fn finish_slot(&self, slot: &Slot, index: u32) -> Status {
+    fn finish_slot(&self, slot: &Slot) -> Status {
         // SAFETY: complete, and finished by this thread (rule 4).
         let cells = unsafe { &*slot.cells.get() };
-        let (status, lane) = (Status::of(cells), u32::from(cells.lane));
+        let (status, lane) = (Status::of(cells), cells.lane);
         // SAFETY: as above; the reference is not used again.
         unsafe { Slots::end(slot) };
-        self.give_back(lane, slot, index);
+        self.give_back(lane, slot);
         status
     }
 
@@ -66,25 +66,44 @@ impl<F: Fabric> Engine<F> {
     #[inline]
     pub fn finish_complete(&self, id: RequestId) -> Option<Status> {
         let slot = self.slots.complete_one(id)?;
-        Some(self.finish_slot(slot, id.index()))
+        Some(self.finish_slot(slot))
     }
 
     /// Finishes a request whose outcome nobody asks for, if it exists, is complete and went well.
     #[inline]
     pub fn finish_quietly(&self, id: RequestId) -> bool {
-        let Some(slot) = self.slots.complete_one(id) else {
+        let Some(slot) = self.slots.named(id) else {
             return false;
         };
-        // SAFETY: complete, and finished by this thread (rule 4).
-        let cells = unsafe { &*slot.cells.get() };
-        if cells.outcome.failure.is_some() {
-            return false;
+        if slot.state.load(Ordering::Acquire) != PLAIN {
+            return slot.is_complete() && self.finish_well(slot);
         }
-        let lane = u32::from(cells.lane);
-        // SAFETY: as above; the reference is not used again.
-        unsafe { Slots::end(slot) };
-        self.give_back(lane, slot, id.index());
+        // SAFETY: complete, and finished by this thread (rule 4).
+        let lane = unsafe { (*slot.cells.get()).lane };
+        Slots::end_plain(slot);
+        self.give_back(lane, slot);
         true
+    }
+
+    /// Finishes a complete request if it went well.
+    #[inline(never)]
+    fn finish_well(&self, slot: &Slot) -> bool {
+        // SAFETY: complete, and finished by this thread (rule 4); the reference is not used again.
+        let well = unsafe { (*slot.cells.get()).outcome.failure.is_none() };
+        if well {
+            self.finish_slot(slot);
+        }
+        well
+    }
+
+    /// As [`finish_quietly`](Self::finish_quietly), after a turn of progress for it: most often that brings what has come.
+    #[inline(never)]
+    pub fn turn_and_finish_quietly(&self, id: RequestId) -> bool {
+        let Some(lane) = self.lane_of(id) else {
+            return false;
+        };
+        self.progress_lane(lane);
+        self.finish_quietly(id)
     }
 
     /// Waits for a request, if it exists, and finishes it.
@@ -109,7 +128,7 @@ impl<F: Fabric> Engine<F> {
     pub fn detach(&self, id: RequestId) {
         if let Some((lane, index)) = self.pending(id) {
             let mut state = lane.enter_soon();
-            let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE;
+            let pending = !self.slots.at(index).is_complete();
             if pending {
                 let cells = state.core.cells(index);
                 cells.flags |= flag::DETACHED;
@@ -144,9 +163,7 @@ impl<F: Fabric> Engine<F> {
     pub(crate) fn lane_of(&self, id: RequestId) -> Option<u32> {
         self.slots.find(id)?;
         // SAFETY: `lane` is written before a request is handed over and not again while it exists.
-        Some(u32::from(unsafe {
-            (*self.slots.at(id.index()).cells.get()).lane
-        }))
+        Some(unsafe { (*self.slots.at(id.index()).cells.get()).lane() })
     }
 
     /// The lane and slot of a request that is not complete yet.

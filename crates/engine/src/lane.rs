@@ -18,12 +18,13 @@ use crate::counts::Tally;
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
 use crate::put_off::PutOff;
-use crate::slot::{NIL, OF_LANE, Slot};
-use crate::slots::Slots;
+use crate::slot::{NIL, Slot};
+use crate::slots::{FreeSlots, Slots};
 use crate::throttle::Throttle;
 use crate::waiter::Waiter;
 
 pub(crate) struct Lane<E> {
+    number: u32,
     pub section: Section<State<E>>,
     pub submissions: Submissions,
     /// Free slots that threads gave back without the section.
@@ -56,8 +57,8 @@ pub(crate) struct Core {
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
     pub tally: Tally,
-    /// The first of the free slots for the next requests, linked.
-    pub free: u32,
+    /// For the next requests.
+    pub free: FreeSlots,
 }
 
 /// Put off until the endpoint is free.
@@ -88,7 +89,7 @@ pub(crate) enum Action {
 }
 
 impl<E: Endpoint> Lane<E> {
-    pub fn new(endpoint: E, me: Peer, peers: u32, slots: Arc<Slots>) -> Lane<E> {
+    pub fn new(number: u32, endpoint: E, me: Peer, peers: u32, slots: Arc<Slots>) -> Lane<E> {
         let core = Core {
             me,
             slots,
@@ -102,31 +103,36 @@ impl<E: Endpoint> Lane<E> {
             detached: 0,
             in_flight: HashSet::new(),
             tally: Tally::default(),
-            free: NIL,
+            free: FreeSlots::default(),
         };
         Lane {
+            number,
             section: Section::new(State { endpoint, core }),
             submissions: Submissions::new(),
             returned: Submissions::new(),
         }
     }
 
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Enters if nobody is inside, with earlier submissions already served and no receive put off.
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.enter_to_receive()?;
+        if !self.submissions.is_empty() {
+            self.serve(&mut state);
+        }
         state.post_put_off();
         Some(state)
     }
 
-    /// As [`Lane::enter`], for nothing but posting a receive: others may stay put off.
+    /// As [`Lane::enter`], for nothing but posting a receive: submissions may be there yet, and others put off.
     #[inline(always)]
     pub fn enter_to_receive(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.section.try_enter()?;
         state.core.tally.entries += 1;
-        if !self.submissions.is_empty() {
-            self.serve(&mut state);
-        }
         Some(state)
     }
 
@@ -170,6 +176,17 @@ impl<F: Fabric> Engine<F> {
         if !state.core.wakes.is_empty() {
             return self.leave_waking(lane, state);
         }
+        self.leave_quietly(lane, state);
+    }
+
+    /// As [`leave`](Self::leave), of who cannot have completed anything.
+    #[inline(always)]
+    pub(crate) fn leave_quietly<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Guard<'a, State<F::Endpoint>>,
+    ) {
+        debug_assert!(state.core.wakes.is_empty() && state.core.actions.is_empty());
         if let Some(again) = state.leave() {
             self.serve_and_leave(lane, again);
         }
@@ -202,44 +219,41 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// A free slot for a request of the lane.
-    #[inline(always)]
-    pub(crate) fn take_free(
-        &self,
-        lane: &Lane<F::Endpoint>,
-        core: &mut Core,
-    ) -> Option<(u32, &Slot)> {
-        if core.free == NIL && !self.refill(lane, core) {
-            return None;
+    pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<&Slot> {
+        if core.free.is_empty() {
+            self.refill(lane, core);
         }
-        let index = core.free;
-        let slot = self.slots.at(index);
-        core.free = slot.link.load(Ordering::Relaxed);
-        if core.free != NIL {
-            self.slots.at(core.free).fetch();
-        }
-        Some((index, slot))
+        core.free.pop(&self.slots)
     }
 
-    /// Gets free slots for the lane: those that were given back, else a fresh one. False if there is none.
+    /// Gets free slots for the lane, if there are any: those that were given back, else a fresh one.
     #[inline(never)]
-    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> bool {
-        core.free = lane.returned.take_linked();
-        if core.free == NIL
+    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) {
+        let mut first = lane.returned.take_linked();
+        if first == NIL
             && let Some(index) = self.slots.fresh()
         {
-            self.slots.at(index).link.store(NIL, Ordering::Relaxed);
-            core.free = index;
+            let slot = self.slots.at(index);
+            slot.link.store(NIL, Ordering::Relaxed);
+            Slots::blank(slot).lane = lane.number as u8;
+            first = index;
         }
-        core.free != NIL
+        core.free.begin_at(first, &self.slots);
     }
 
-    /// Gives a freed slot back to its home, from a thread that is not in the section.
+    /// Gives a freed slot back to where it belongs, by [`Cells::lane`](crate::slot::Cells), from a thread that is not in
+    /// the section.
     #[inline]
-    pub(crate) fn give_back(&self, lane: u32, slot: &Slot, index: u32) {
-        if slot.home.load(Ordering::Relaxed) != OF_LANE {
-            return self.slots.give_back(index);
+    pub(crate) fn give_back(&self, lane: u8, slot: &Slot) {
+        // With POOLED it is no lane's number.
+        match self
+            .lanes
+            .get(usize::from(lane))
+            .and_then(|lane| lane.get())
+        {
+            Some(lane) => lane.returned.push_plainly(slot.index, &slot.link),
+            None => self.slots.give_back(slot.index),
         }
-        self.lane(lane).returned.push_plainly(index, &slot.link);
     }
 
     /// Hands a filled slot to a lane that was found held: through its list.

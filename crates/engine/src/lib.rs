@@ -46,7 +46,7 @@ use crate::wait::{PaceCell, Watch};
 
 pub use counts::Counts;
 pub use operation::Awaited;
-pub use post::{Incoming, Outgoing, Span};
+pub use post::{ANYBODY, Incoming, Outgoing, Route, Span};
 pub use probe::Wanted;
 pub use send::longest_eager;
 pub use slots::RequestId;
@@ -114,6 +114,7 @@ impl<F: Fabric> Engine<F> {
         // The remainder says to the compiler that it is within.
         self.lanes[(lane % LANES) as usize].get_or_make(move || {
             Lane::new(
+                lane,
                 self.fabric.endpoint(lane),
                 self.me,
                 self.peers,

@@ -5,24 +5,43 @@ use std::ptr::NonNull;
 use weft_matching::Envelope;
 use weft_transport::{Cookie, Offer, Peer};
 
-use crate::slot::Slot;
+use crate::slot::{Cells, Slot};
 
-/// A posted receive: what delivering an eager message needs, so that the request itself is only written.
-pub(crate) struct Posted {
-    /// The request, pending while its receive is posted.
-    pub place: NonNull<Slot>,
-    pub slot: u32,
-    /// Whether the target is not contiguous.
-    pub strided: bool,
-    pub base: *mut u8,
-    pub bytes: usize,
-}
+/// A posted receive: its request, which is pending while this is.
+pub(crate) struct Posted(NonNull<Slot>);
 
-const _: () = assert!(size_of::<Posted>() == 32);
+const _: () = assert!(size_of::<Option<Posted>>() == 8);
 
-// SAFETY: the buffer is the library's until the receive completes, by the MPI caller's promise; the slot is the
-// lane's while it is pending, and lives as long as the process.
+// SAFETY: the slot is the lane's while it is pending, and its protocol says who may touch it when.
 unsafe impl Send for Posted {}
+
+impl Posted {
+    /// Of a slot among those of the lane's, which outlive it.
+    #[inline(always)]
+    pub fn new(slot: &Slot) -> Posted {
+        Posted(NonNull::from(slot))
+    }
+
+    #[inline(always)]
+    pub fn slot(&self) -> &Slot {
+        // SAFETY: by the condition of `new`.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The request's cells.
+    #[inline(always)]
+    pub fn cells(&self) -> &Cells {
+        // SAFETY: pending, and so of the lane's holder (slot protocol, rule 2), who alone has this; nobody writes while
+        // it is borrowed.
+        unsafe { &*self.slot().cells.get() }
+    }
+
+    /// Where the request's cells are.
+    #[inline(always)]
+    pub fn place(&self) -> *const Slot {
+        self.0.as_ptr()
+    }
+}
 
 /// Payload short enough to stand in the unexpected cell itself.
 pub(crate) const SHORT_BYTES: usize = 40;

@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 use weft_sync::{Ready, Turn};
 use weft_transport::Fabric;
 
-use crate::slot::{COMPLETE, Role};
+use crate::slot::Role;
 use crate::slots::RequestId;
 use crate::status::Status;
 use crate::waiter::Waiter;
@@ -132,7 +132,7 @@ impl<F: Fabric> Engine<F> {
             return false;
         };
         let mut state = lane.enter_soon();
-        let pending = self.slots.at(index).state.load(Ordering::Acquire) != COMPLETE;
+        let pending = !self.slots.at(index).is_complete();
         let found = pending && state.core.cells(index).role == Role::Operation;
         self.leave(lane, state);
         found

@@ -33,7 +33,8 @@ impl Core {
             return self.complete(send);
         }
         if let Some(posted) = self.matching.arrive(envelope) {
-            let receive = self.cells(posted.slot);
+            let index = posted.slot().index;
+            let receive = self.cells(index);
             receive.outcome = Outcome::received(
                 envelope.source,
                 envelope.tag,
@@ -41,7 +42,7 @@ impl Core {
                 receive.bytes as u64,
             );
             let taken = receive.outcome.bytes as usize;
-            return self.copy_own(send, posted.slot, taken);
+            return self.copy_own(send, index, taken);
         }
         let kept = synchronous || bytes > eager_limit;
         let payload = if kept {

@@ -1,39 +1,42 @@
 //! The way in: starting sends and receives.
 
-use std::ptr::NonNull;
-
-use weft_matching::Pattern;
 use weft_sync::Guard;
 use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::lane::{Lane, State};
 use crate::matched::Posted;
-use crate::slot::{Cells, OF_LANE, Outcome, POOLED, Role, flag};
+use crate::slot::{Cells, Outcome, Role, Slot, flag};
 use crate::slots::{RequestId, Slots};
 use crate::{Engine, Exhausted};
 
-/// A message to be sent, out of user memory as `M` describes it.
-pub struct Outgoing<M = Memory> {
+/// In [`Route::peer`]: a receive from any source.
+pub const ANYBODY: Peer = Peer::MAX;
+
+/// The way that a message goes and its envelope (MPI-5.0 §3.2.3), or, of a receive, what it is to come by and the pattern
+/// of its envelope: negative source or tag is any.
+#[derive(Clone, Copy)]
+pub struct Route {
     pub lane: u32,
+    /// Where to, or the process behind `source`: [`ANYBODY`] if none is given.
     pub peer: Peer,
     pub context: u32,
-    /// This process's rank in the communicator.
-    pub source: u32,
-    pub tag: u32,
+    /// The sender's rank in the communicator.
+    pub source: i32,
+    pub tag: i32,
+}
+
+/// A message to be sent, out of user memory as `M` describes it.
+pub struct Outgoing<M = Memory> {
+    pub route: Route,
     pub memory: M,
     /// Complete only once matched (MPI-5.0 §3.4).
     pub synchronous: bool,
 }
 
-/// A message to be received: negative source or tag is any.
+/// A message to be received.
 pub struct Incoming<M = Memory> {
-    pub lane: u32,
-    /// The process behind `source`, if one is given.
-    pub peer: Option<Peer>,
-    pub context: u32,
-    pub source: i32,
-    pub tag: i32,
+    pub route: Route,
     pub memory: M,
 }
 
@@ -45,57 +48,10 @@ pub struct Span {
     pub bytes: usize,
 }
 
-impl<M> Outgoing<M> {
+impl Span {
     #[inline(always)]
-    fn with<N>(self, memory: N) -> Outgoing<N> {
-        Outgoing {
-            lane: self.lane,
-            peer: self.peer,
-            context: self.context,
-            source: self.source,
-            tag: self.tag,
-            memory,
-            synchronous: self.synchronous,
-        }
-    }
-}
-
-impl Outgoing<Span> {
-    #[inline(always)]
-    fn whole(self) -> Outgoing {
-        let memory = Memory::contiguous(self.memory.base, self.memory.bytes);
-        self.with(memory)
-    }
-}
-
-impl<M> Incoming<M> {
-    #[inline(always)]
-    fn with<N>(self, memory: N) -> Incoming<N> {
-        Incoming {
-            lane: self.lane,
-            peer: self.peer,
-            context: self.context,
-            source: self.source,
-            tag: self.tag,
-            memory,
-        }
-    }
-
-    #[inline(always)]
-    fn pattern(&self) -> Pattern {
-        Pattern {
-            context: self.context,
-            source: self.source,
-            tag: self.tag,
-        }
-    }
-}
-
-impl Incoming<Span> {
-    #[inline(always)]
-    fn whole(self) -> Incoming {
-        let memory = Memory::contiguous(self.memory.base, self.memory.bytes);
-        self.with(memory)
+    fn memory(self) -> Memory {
+        Memory::contiguous(self.base, self.bytes)
     }
 }
 
@@ -107,45 +63,43 @@ fn span_of(memory: &Memory) -> Option<Span> {
 
 impl Cells {
     /// A request about to start. What is not set here, whoever starts it sets.
-    pub(crate) fn reset(&mut self, role: Role, lane: u32, memory: Memory) {
+    pub(crate) fn reset(&mut self, role: Role, memory: Memory) {
+        debug_assert!(self.layout.is_none() && self.extra.is_none());
         let (base, bytes) = (memory.base, memory.bytes);
-        self.reset_span(role, lane, Span { base, bytes });
-        self.layout = memory.layout;
+        self.reset_span(role, Span { base, bytes });
+        self.posted = None;
+        self.outcome = Outcome::default();
+        if memory.layout.is_some() {
+            self.flags = flag::STRIDED;
+            self.layout = memory.layout;
+        }
     }
 
-    /// As [`reset`](Self::reset), of memory that lies together. A free slot has no layout: it was let go.
+    /// What a receive sets, too, whose place among the posted ones and whose outcome are written when it has them.
     #[inline(always)]
-    fn reset_span(&mut self, role: Role, lane: u32, memory: Span) {
-        debug_assert!(self.layout.is_none() && self.extra.is_none());
+    fn reset_span(&mut self, role: Role, memory: Span) {
         self.role = role;
-        self.lane = lane as u8;
         self.flags = 0;
         self.parts = 0;
         self.base = memory.base;
         self.bytes = memory.bytes;
-        self.posted = None;
-        self.outcome = Outcome::default();
+    }
+
+    #[inline(always)]
+    fn take_route(&mut self, route: &Route) {
+        self.peer = route.peer;
+        self.context = route.context;
+        self.source = route.source;
+        self.tag = route.tag;
     }
 
     #[inline(always)]
     fn begin_send(&mut self, message: Outgoing) {
-        self.reset(Role::Send, message.lane, message.memory);
+        self.reset(Role::Send, message.memory);
         if message.synchronous {
             self.flags |= flag::SYNCHRONOUS;
         }
-        self.peer = message.peer;
-        self.context = message.context;
-        self.source = message.source as i32;
-        self.tag = message.tag as i32;
-    }
-
-    /// The envelope that a receive asks for.
-    #[inline(always)]
-    fn ask<M>(&mut self, message: &Incoming<M>) {
-        self.peer = message.peer.unwrap_or(u32::MAX);
-        self.context = message.context;
-        self.source = message.source;
-        self.tag = message.tag;
+        self.take_route(&message.route);
     }
 }
 
@@ -153,7 +107,8 @@ impl<E: Endpoint> State<E> {
     /// Sends a message that needs no request, if nothing stands in its way.
     #[inline(always)]
     fn send_now(&mut self, message: &Outgoing<Span>) -> bool {
-        let (peer, Span { base, bytes }) = (message.peer, message.memory);
+        let route = message.route;
+        let (peer, Span { base, bytes }) = (route.peer, message.memory);
         if message.synchronous || bytes > self.eager_bytes() || peer == self.core.me {
             return false;
         }
@@ -169,9 +124,9 @@ impl<E: Endpoint> State<E> {
         let packet = Packet {
             kind: Kind::Eager,
             flags: 0,
-            source: message.source,
-            context: message.context,
-            tag: message.tag,
+            source: route.source as u32,
+            context: route.context,
+            tag: route.tag as u32,
         };
         let header = Header(packet.words());
         if self.endpoint.send(peer, header, payload, true).is_err() {
@@ -185,25 +140,37 @@ impl<E: Endpoint> State<E> {
 impl<F: Fabric> Engine<F> {
     /// Starts a send. [`RequestId::DONE`] if it is complete already.
     pub fn send(&self, message: Outgoing) -> Result<RequestId, Exhausted> {
-        if let Some(span) = span_of(&message.memory) {
-            return self.send_span(message.with(span));
+        let lane = self.lane(message.route.lane);
+        match span_of(&message.memory) {
+            Some(memory) => self.send_span(Outgoing {
+                route: message.route,
+                memory,
+                synchronous: message.synchronous,
+            }),
+            None => self.send_with_request(lane, lane.enter(), message),
         }
-        let lane = self.lane(message.lane);
-        self.send_with_request(lane, lane.enter(), message)
     }
 
     /// As [`send`](Self::send), of memory that lies together.
     #[inline(always)]
     pub fn send_span(&self, message: Outgoing<Span>) -> Result<RequestId, Exhausted> {
-        let lane = self.lane(message.lane);
-        let Some(mut state) = lane.enter() else {
-            return self.send_with_request(lane, None, message.whole());
+        let lane = self.lane(message.route.lane);
+        let state = match lane.enter() {
+            None => None,
+            Some(mut state) => {
+                if state.send_now(&message) {
+                    self.leave(lane, state);
+                    return Ok(RequestId::DONE);
+                }
+                Some(state)
+            }
         };
-        if !state.send_now(&message) {
-            return self.send_with_request(lane, Some(state), message.whole());
-        }
-        self.leave(lane, state);
-        Ok(RequestId::DONE)
+        let message = Outgoing {
+            route: message.route,
+            memory: message.memory.memory(),
+            synchronous: message.synchronous,
+        };
+        self.send_with_request(lane, state, message)
     }
 
     #[inline(never)]
@@ -218,69 +185,102 @@ impl<F: Fabric> Engine<F> {
 
     /// Sends that its maker failed, in place of a message: the receive that matches fails by this number.
     #[cold]
-    pub fn send_failure(&self, message: Outgoing, number: u8) -> Result<RequestId, Exhausted> {
-        let lane = self.lane(message.lane);
+    pub fn send_failure(&self, route: Route, number: u8) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(route.lane);
         self.start(lane, lane.enter(), |cells| {
-            cells.begin_send(message);
+            cells.reset(Role::Send, Memory::contiguous(std::ptr::null_mut(), 0));
+            cells.take_route(&route);
             cells.flags = flag::FAILED;
-            (cells.bytes, cells.layout) = (0, None);
             cells.extra().failure = number;
         })
     }
 
     /// Starts a receive.
     pub fn receive(&self, message: Incoming) -> Result<RequestId, Exhausted> {
-        if let Some(span) = span_of(&message.memory) {
-            return self.receive_span(message.with(span));
-        }
-        let lane = self.lane(message.lane);
-        self.receive_generally(lane, lane.enter(), message)
+        let Incoming { route, memory } = message;
+        self.receive_with(&route, |cells| cells.reset(Role::Receive, memory))
     }
 
     /// As [`receive`](Self::receive), into memory that lies together.
     #[inline(always)]
     pub fn receive_span(&self, message: Incoming<Span>) -> Result<RequestId, Exhausted> {
-        let lane = self.lane(message.lane);
-        let Some(mut state) = lane.enter_to_receive() else {
-            return self.receive_generally(lane, None, message.whole());
-        };
-        let Some((index, slot)) = self.take_free(lane, &mut state.core) else {
-            self.leave(lane, state);
-            return Err(Exhausted);
-        };
-        let cells = Slots::blank(slot);
-        cells.reset_span(Role::Receive, message.lane, message.memory);
-        cells.ask(&message);
-        let id = Slots::begin(slot, index, OF_LANE);
-        if state.core.matching.posts_together() {
-            state.core.put_off(index);
-        } else {
-            let Span { base, bytes } = message.memory;
-            let posted = Posted {
-                place: NonNull::from(slot),
-                slot: index,
-                strided: false,
-                base,
-                bytes,
-            };
-            state.core.post_as(message.pattern(), posted);
-        }
-        state.act();
-        self.leave(lane, state);
-        Ok(id)
+        let Incoming { route, memory } = message;
+        self.receive_with(&route, |cells| cells.reset_span(Role::Receive, memory))
     }
 
+    /// Its message has mostly not come: where there are no unexpected ones, and nothing else is to be done first, the
+    /// receive is put down among the posted ones.
+    #[inline(always)]
+    fn receive_with(
+        &self,
+        route: &Route,
+        fill: impl FnOnce(&mut Cells),
+    ) -> Result<RequestId, Exhausted> {
+        let lane = self.lane(route.lane);
+        let mut state = lane.enter_to_receive();
+        let free = match &mut state {
+            Some(state) => self.take_free(lane, &mut state.core),
+            None => self.slots.pooled(route.lane),
+        };
+        let Some(slot) = free else {
+            return self.give_up(lane, state);
+        };
+        let cells = Slots::blank(slot);
+        fill(cells);
+        cells.take_route(route);
+        let quiet = |state: &State<_>| {
+            lane.submissions.is_empty() && state.core.matching.unexpected_len() == 0
+        };
+        match state {
+            Some(mut state) if quiet(&state) => {
+                let pattern = cells.pattern();
+                cells.posted = Some(state.core.matching.queue(pattern, Posted::new(slot)));
+                let id = Slots::begin(slot);
+                self.leave_quietly(lane, state);
+                Ok(id)
+            }
+            state => Ok(self.receive_anyhow(lane, state, slot)),
+        }
+    }
+
+    /// Starts a receive whose slot is filled, in a lane that was entered to receive, if at all.
     #[inline(never)]
-    fn receive_generally<'a>(
+    fn receive_anyhow<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         state: Option<Guard<'a, State<F::Endpoint>>>,
-        message: Incoming,
+        slot: &Slot,
+    ) -> RequestId {
+        // The identifier first: from its start on the request may complete and, detached, be recycled.
+        let id = Slots::begin(slot);
+        let Some(mut state) = state else {
+            self.submit(lane, slot.index);
+            return id;
+        };
+        if !lane.submissions.is_empty() {
+            lane.serve(&mut state);
+        }
+        if state.core.matching.posts_together() {
+            state.core.put_off(slot.index);
+        } else {
+            state.core.post(slot.index);
+        }
+        state.act();
+        self.leave(lane, state);
+        id
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_up<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        state: Option<Guard<'a, State<F::Endpoint>>>,
     ) -> Result<RequestId, Exhausted> {
-        self.start(lane, state, |cells| {
-            cells.ask(&message);
-            cells.reset(Role::Receive, message.lane, message.memory);
-        })
+        if let Some(state) = state {
+            self.leave(lane, state);
+        }
+        Err(Exhausted)
     }
 
     /// Makes a request and hands it to its lane: at once if the caller is inside, else through its list.
@@ -291,19 +291,18 @@ impl<F: Fabric> Engine<F> {
         fill: impl FnOnce(&mut Cells),
     ) -> Result<RequestId, Exhausted> {
         let Some(mut state) = state else {
-            let index = self.slots.fresh().ok_or(Exhausted)?;
-            let slot = self.slots.at(index);
+            let slot = self.slots.pooled(lane.number()).ok_or(Exhausted)?;
             fill(Slots::blank(slot));
             // The identifier first: from its start on the request may complete and, detached, be recycled.
-            let id = Slots::begin(slot, index, POOLED);
-            self.submit(lane, index);
+            let id = Slots::begin(slot);
+            self.submit(lane, slot.index);
             return Ok(id);
         };
         let free = self.take_free(lane, &mut state.core);
-        let id = free.map(|(index, slot)| {
+        let id = free.map(|slot| {
             fill(Slots::blank(slot));
-            let id = Slots::begin(slot, index, OF_LANE);
-            state.start(index);
+            let id = Slots::begin(slot);
+            state.start(slot.index);
             state.act();
             id
         });

@@ -5,7 +5,7 @@ use weft_transport::{Fabric, Memory};
 
 use crate::lane::Core;
 use crate::matched::{Extracted, Unexpected};
-use crate::slot::{POOLED, Role};
+use crate::slot::Role;
 use crate::slots::{RequestId, Slots};
 use crate::status::Status;
 use crate::{Engine, Exhausted};
@@ -74,14 +74,10 @@ impl<F: Fabric> Engine<F> {
             return Ok(None);
         };
         let status = status(&envelope, &unexpected);
-        let index = self.slots.fresh().ok_or(Exhausted)?;
-        let slot = self.slots.at(index);
+        let slot = self.slots.pooled(wanted.lane).ok_or(Exhausted)?;
         let cells = Slots::blank(slot);
-        cells.reset(
-            Role::Message,
-            wanted.lane,
-            Memory::contiguous(std::ptr::null_mut(), 0),
-        );
+        let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
+        cells.reset(Role::Message, nowhere);
         cells.context = wanted.context;
         cells.source = envelope.source;
         cells.tag = envelope.tag;
@@ -89,7 +85,7 @@ impl<F: Fabric> Engine<F> {
             envelope,
             unexpected,
         });
-        Ok(Some((Slots::begin(slot, index, POOLED), status)))
+        Ok(Some((Slots::begin(slot), status)))
     }
 
     /// Waits for a wanted message and takes it out.
@@ -117,7 +113,7 @@ impl<F: Fabric> Engine<F> {
         let index = message.index();
         // SAFETY: as in `is_extracted`.
         let cells = unsafe { self.slots.cells(index) };
-        let lane = self.lane(u32::from(cells.lane));
+        let lane = self.lane(cells.lane());
         cells.base = memory.base;
         cells.bytes = memory.bytes;
         cells.layout = memory.layout;

@@ -1,14 +1,14 @@
 //! Starting a receive, and joining a message with the receive it matched.
 
-use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
-use weft_matching::{Envelope, Pattern, Post};
+use weft_matching::{Envelope, Post};
 use weft_transport::{Endpoint, Memory};
 use weft_wire::Kind;
 
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
-use crate::slot::{Outcome, Role};
+use crate::slot::{Outcome, PLAIN, Role};
 use crate::status::Failure;
 
 impl<E: Endpoint> State<E> {
@@ -74,34 +74,17 @@ impl<E: Endpoint> State<E> {
 impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     pub fn post(&mut self, slot: u32) {
-        let place = NonNull::from(self.slots.at(slot));
-        let cells = self.cells(slot);
-        let pattern = cells.pattern();
-        let posted = Posted {
-            place,
-            slot,
-            strided: cells.layout.is_some(),
-            base: cells.base,
-            bytes: cells.bytes,
-        };
-        self.post_as(pattern, posted);
-    }
-
-    /// Posts a receive of which the matching tables will hold `posted`.
-    #[inline(always)]
-    pub fn post_as(&mut self, pattern: Pattern, posted: Posted) {
-        let Posted { place, slot, .. } = posted;
+        let posted = Posted::new(self.slots.at(slot));
+        let pattern = posted.cells().pattern();
         match self.matching.post(pattern, posted) {
-            Post::Queued(id) => {
-                // SAFETY: the slot was handed to this lane (slot protocol, rules 1 and 2) and outlives it, and no other
-                // reference to its cells lives.
-                unsafe { (*place.as_ref().cells.get()).posted = Some(id) }
-            }
+            Post::Queued(id) => self.cells(slot).posted = Some(id),
             Post::Matched {
                 envelope,
                 unexpected,
                 ..
             } => {
+                // What stands there may be an earlier receive's, and of another lane.
+                self.cells(slot).posted = None;
                 self.unstored(&unexpected);
                 self.join(slot, envelope, unexpected);
             }
@@ -149,7 +132,12 @@ impl Core {
     /// Completes a receive with bytes that are here.
     #[inline]
     pub fn fill(&mut self, slot: u32, bytes: &[u8]) {
-        self.cells(slot).write(bytes);
+        let cells = self.cells(slot);
+        cells.write(bytes);
+        if cells.is_plain() {
+            let place = self.slots.at(slot);
+            return place.state.store(PLAIN, Ordering::Release);
+        }
         self.complete(slot);
     }
 

@@ -2,8 +2,10 @@
 //!
 //! States of a slot, in `state`:
 //! ```text
-//! FREE ──allocate──▶ PENDING ──complete──▶ COMPLETE ──finish──▶ FREE (next generation)
+//! FREE ──allocate──▶ PENDING ──complete──▶ COMPLETE or PLAIN ──finish──▶ FREE (next generation)
 //! ```
+//! PLAIN is the commonest end, in which there is nothing to ask for but the message: it went well, and the request holds
+//! nothing that must be let go of. All that is said of COMPLETE holds for it too.
 //! Rules:
 //! 1. From `allocate` until it is handed to its lane, a slot belongs to the thread that allocated it. It is
 //!    handed over by holding the lane's section, or by pushing its index on the lane's submission list
@@ -19,7 +21,7 @@
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
 use weft_transport::{Layout, Memory, Offer, Peer};
@@ -35,11 +37,10 @@ pub(crate) const NIL: u32 = u32::MAX;
 pub(crate) const FREE: u32 = 0;
 pub(crate) const PENDING: u32 = 1;
 pub(crate) const COMPLETE: u32 = 2;
+pub(crate) const PLAIN: u32 = 3;
 
-/// A slot's home: its lane's list of free ones.
-pub(crate) const OF_LANE: u32 = 0;
-/// A slot's home: the magazines that all threads share.
-pub(crate) const POOLED: u32 = 1;
+/// In [`Cells::lane`]: a free slot goes to the magazines that all threads share. Else to its lane's list.
+pub(crate) const POOLED: u8 = 1 << 7;
 
 /// What a request is waiting to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub(crate) mod flag {
     pub const AWAITED: u8 = 32;
     /// Sends no data, but that its maker failed: `Extra::failure` says why.
     pub const FAILED: u8 = 64;
+    /// The user's memory does not lie together: `layout` is set.
+    pub const STRIDED: u8 = 128;
 }
 
 /// The outcome, as in `MPI_Status`.
@@ -95,6 +98,7 @@ pub(crate) struct Outcome {
 pub(crate) struct Cells {
     // The first cache line: all that a contiguous eager message needs.
     pub role: Role,
+    /// The request's lane and, by [`POOLED`], where the slot goes when it is free. Written with rule 1's right.
     pub lane: u8,
     pub flags: u8,
     /// Events still missing until the request is complete.
@@ -102,12 +106,14 @@ pub(crate) struct Cells {
     pub peer: Peer,
     pub base: *mut u8,
     pub bytes: usize,
+    /// Written when a receive is matched, or withdrawn unmatched; of others from the start.
     pub outcome: Outcome,
     // The second.
     /// The envelope: a send's context, rank and tag; a receive's context and pattern.
     pub context: u32,
     pub source: i32,
     pub tag: i32,
+    /// Where a receive that was posted found no message; it may have been matched since.
     pub posted: Option<PostedId>,
     pub layout: Option<Arc<dyn Layout>>,
     pub extra: Option<Box<Extra>>,
@@ -136,8 +142,8 @@ pub(crate) struct Slot {
     pub generation: AtomicU32,
     /// The submission list's link, then the outbound queue's, and while free that of the lane's returned ones.
     pub link: AtomicU32,
-    /// Where the slot goes when it is free: [`OF_LANE`] or [`POOLED`]. Written with rule 1's right.
-    pub home: AtomicU32,
+    /// Which of the slots this is.
+    pub index: u32,
     pub cells: UnsafeCell<Cells>,
 }
 
@@ -150,12 +156,18 @@ impl Slot {
         weft_sync::fetch(self);
     }
 
-    pub fn free() -> Slot {
+    /// Whether the outcome is there.
+    #[inline(always)]
+    pub fn is_complete(&self) -> bool {
+        self.state.load(Ordering::Acquire) >= COMPLETE
+    }
+
+    pub fn free(index: u32) -> Slot {
         Slot {
             state: AtomicU32::new(FREE),
             generation: AtomicU32::new(1),
             link: AtomicU32::new(NIL),
-            home: AtomicU32::new(POOLED),
+            index,
             cells: UnsafeCell::new(Cells {
                 role: Role::Send,
                 lane: 0,
@@ -198,9 +210,22 @@ impl Cells {
         }
     }
 
+    /// The lane that a request is of.
+    #[inline(always)]
+    pub fn lane(&self) -> u32 {
+        u32::from(self.lane & !POOLED)
+    }
+
     #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether a receive that its message fills ends as PLAIN.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        let special = flag::STRIDED | flag::DETACHED | flag::AWAITED;
+        !self.has(special) && self.outcome.failure.is_none() && self.extra.is_none()
     }
 
     /// The user's bytes, if they lie together.
@@ -235,15 +260,19 @@ impl Cells {
     pub fn write(&mut self, data: &[u8]) {
         debug_assert!(data.len() <= self.bytes);
         match &self.layout {
-            None if data.is_empty() => {}
-            // SAFETY: MPI-5.0 §3.7.2: from the start of a receive until its completion the buffer is the
-            // library's to write; the length was checked against it.
-            None => unsafe {
-                std::ptr::copy_nonoverlapping(data.as_ptr(), self.base, data.len());
-            },
-            // SAFETY: as above; the layout was made for this buffer.
+            None => self.write_together(data),
+            // SAFETY: as in `write_together`; the layout was made for this buffer.
             Some(layout) => unsafe { layout.unpack(self.base, 0, data) },
         }
+    }
+
+    /// As [`write`](Self::write), where the buffer is known to lie together.
+    #[inline]
+    pub fn write_together(&mut self, data: &[u8]) {
+        debug_assert!(data.len() <= self.bytes && self.layout.is_none());
+        // SAFETY: MPI-5.0 §3.7.2: from the start of a receive until its completion the buffer is the
+        // library's to write; the length was checked against it.
+        unsafe { copy_out(data.as_ptr(), self.base, data.len()) };
     }
 
     /// Drops what few requests hold.
@@ -256,5 +285,39 @@ impl Cells {
 
     pub fn extra(&mut self) -> &mut Extra {
         self.extra.get_or_insert_default()
+    }
+}
+
+/// Copies a payload to a user's buffer; one word, which is commonest, without a call.
+///
+/// # Safety
+/// As for [`std::ptr::copy_nonoverlapping`]; an empty payload's addresses may be anything.
+#[inline]
+unsafe fn copy_out(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if bytes == 8 {
+            to.cast::<u64>()
+                .write_unaligned(from.cast::<u64>().read_unaligned());
+        } else {
+            copy_other(from, to, bytes);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`copy_out`].
+#[inline(never)]
+unsafe fn copy_other(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        match bytes {
+            0 => {}
+            1 => *to = *from,
+            4 => to
+                .cast::<u32>()
+                .write_unaligned(from.cast::<u32>().read_unaligned()),
+            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
+        }
     }
 }

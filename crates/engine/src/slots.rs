@@ -4,11 +4,12 @@
 //! its lane held takes one from the threads' magazines instead, and it goes back there.
 
 use std::alloc::{Layout, alloc, handle_alloc_error};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use weft_sync::{Links, Magazines};
 
-use crate::slot::{COMPLETE, Cells, FREE, PENDING, Slot};
+use crate::slot::{Cells, FREE, NIL, PENDING, POOLED, Slot};
 
 const CHUNK: u32 = 2048;
 const CHUNKS: usize = 1 << 17;
@@ -88,13 +89,12 @@ impl Slots {
     /// The slot of an identifier if it is complete: the fast way to finish it.
     #[inline]
     pub fn complete_one(&self, id: RequestId) -> Option<&Slot> {
-        let slot = self.named(id)?;
-        (slot.state.load(Ordering::Acquire) == COMPLETE).then_some(slot)
+        self.named(id).filter(|slot| slot.is_complete())
     }
 
     /// The slot that has an identifier's generation, be it free.
     #[inline]
-    fn named(&self, id: RequestId) -> Option<&Slot> {
+    pub fn named(&self, id: RequestId) -> Option<&Slot> {
         let index = id.index();
         let chunk = self
             .chunks
@@ -127,6 +127,13 @@ impl Slots {
         self.find(id).map(|_| id)
     }
 
+    /// A free slot for a request of a lane whose list is not to be had.
+    pub fn pooled(&self, lane: u32) -> Option<&Slot> {
+        let slot = self.at(self.fresh()?);
+        Slots::blank(slot).lane = lane as u8 | POOLED;
+        Some(slot)
+    }
+
     /// A free slot's index that no lane's list has, for the calling thread alone; `None` when 2^28 requests are
     /// outstanding.
     #[inline(never)]
@@ -149,10 +156,9 @@ impl Slots {
 
     /// Makes a request of a free slot that is in this thread's hands and whose cells are filled.
     #[inline(always)]
-    pub fn begin(slot: &Slot, index: u32, home: u32) -> RequestId {
-        slot.home.store(home, Ordering::Relaxed);
+    pub fn begin(slot: &Slot) -> RequestId {
         slot.state.store(PENDING, Ordering::Release);
-        RequestId::new(index, slot.generation.load(Ordering::Relaxed))
+        RequestId::new(slot.index, slot.generation.load(Ordering::Relaxed))
     }
 
     /// The cells of a slot pending on the caller's lane.
@@ -178,6 +184,12 @@ impl Slots {
         if cells.layout.is_some() || cells.extra.is_some() {
             cells.let_go();
         }
+        Slots::end_plain(slot);
+    }
+
+    /// As [`end`](Self::end), of a slot that holds nothing, and with the same right.
+    #[inline]
+    pub fn end_plain(slot: &Slot) {
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
@@ -193,7 +205,7 @@ impl Slots {
     #[cold]
     fn grow(&self, index: u32) {
         let home = &self.chunks[(index / CHUNK) as usize];
-        let chunk = new_chunk();
+        let chunk = new_chunk(index / CHUNK * CHUNK);
         let lost = home.compare_exchange(
             std::ptr::null_mut(),
             chunk,
@@ -203,6 +215,46 @@ impl Slots {
         if lost.is_err() {
             drop_chunk(chunk);
         }
+    }
+}
+
+/// Free slots, linked. The first has been looked up, and fetched, when it became the first.
+#[derive(Default)]
+pub(crate) struct FreeSlots(Option<NonNull<Slot>>);
+
+// SAFETY: the slots are in the holder's hands alone (slot protocol, rule 1), and may be used from any thread.
+unsafe impl Send for FreeSlots {}
+
+impl FreeSlots {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Takes a slot, of those that all are in `slots`.
+    #[inline(always)]
+    pub fn pop<'a>(&mut self, slots: &'a Slots) -> Option<&'a Slot> {
+        // SAFETY: it lies in `slots`, where slots stay.
+        let first: &'a Slot = unsafe { self.0?.as_ref() };
+        self.begin_at(first.link.load(Ordering::Relaxed), slots);
+        Some(first)
+    }
+
+    /// The chain from `index` on, in place of what is here.
+    #[inline(always)]
+    pub fn begin_at(&mut self, index: u32, slots: &Slots) {
+        self.0 = (index != NIL).then(|| {
+            let slot = slots.at(index);
+            slot.fetch();
+            NonNull::from(slot)
+        });
+    }
+
+    pub fn push(&mut self, slot: &Slot) {
+        // SAFETY: as in `pop`.
+        let next = self.0.map_or(NIL, |next| unsafe { next.as_ref().index });
+        slot.link.store(next, Ordering::Relaxed);
+        self.0 = Some(NonNull::from(slot));
     }
 }
 
@@ -229,15 +281,16 @@ const CHUNK_LAYOUT: Layout = match Layout::array::<Slot>(CHUNK as usize) {
     Err(_) => panic!("a chunk of slots has a size"),
 };
 
-fn new_chunk() -> *mut Slot {
+/// A chunk of free slots, with these indices from `first` on.
+fn new_chunk(first: u32) -> *mut Slot {
     // SAFETY: the layout is not empty.
     let chunk = unsafe { alloc(CHUNK_LAYOUT) }.cast::<Slot>();
     if chunk.is_null() {
         handle_alloc_error(CHUNK_LAYOUT);
     }
-    for index in 0..CHUNK as usize {
+    for index in 0..CHUNK {
         // SAFETY: within the allocation just made.
-        unsafe { chunk.add(index).write(Slot::free()) };
+        unsafe { chunk.add(index as usize).write(Slot::free(first + index)) };
     }
     chunk
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use weft_transport::loopback::{Loopback, Network};
 use weft_transport::{Memory, Peer};
 
-use crate::{Engine, Incoming, Outgoing, Pace, RequestId, Status};
+use crate::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route, Status};
 
 const CONTEXT: u32 = 8;
 
@@ -26,33 +26,31 @@ fn memory(bytes: &mut [u8]) -> Memory {
     Memory::contiguous(bytes.as_mut_ptr(), bytes.len())
 }
 
+fn route(peer: Peer, source: i32, tag: i32) -> Route {
+    Route {
+        lane: 0,
+        peer,
+        context: CONTEXT,
+        source,
+        tag,
+    }
+}
+
 impl Engine<Loopback> {
     fn send_to(&self, peer: Peer, tag: u32, bytes: &mut [u8], synchronous: bool) -> RequestId {
-        let source = self.me;
-        let memory = memory(bytes);
+        let route = route(peer, self.me as i32, tag as i32);
         let message = Outgoing {
-            lane: 0,
-            peer,
-            context: CONTEXT,
-            source,
-            tag,
-            memory,
+            route,
+            memory: memory(bytes),
             synchronous,
         };
         self.send(message).unwrap()
     }
 
     fn receive_from(&self, source: i32, tag: i32, bytes: &mut [u8]) -> RequestId {
-        let peer = u32::try_from(source).ok();
-        self.receive(Incoming {
-            lane: 0,
-            peer,
-            context: CONTEXT,
-            source,
-            tag,
-            memory: memory(bytes),
-        })
-        .unwrap()
+        let route = route(u32::try_from(source).unwrap_or(ANYBODY), source, tag);
+        let memory = memory(bytes);
+        self.receive(Incoming { route, memory }).unwrap()
     }
 }
 

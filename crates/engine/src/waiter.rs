@@ -5,7 +5,6 @@
 //! a request (MPI-5.0 §3.7.3); operations, any number (several flushes of one buffer, MPI-5.0 §3.6).
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
@@ -13,7 +12,7 @@ use weft_transport::{Endpoint, Fabric};
 use crate::Engine;
 use crate::lane::{Core, State};
 use crate::operation::Operation;
-use crate::slot::{COMPLETE, Role, flag};
+use crate::slot::{Role, flag};
 use crate::slots::RequestId;
 use crate::status::Failure;
 
@@ -57,7 +56,7 @@ impl<F: Fabric> Engine<F> {
         let mut state = lane.enter_soon();
         // Asked again: from here on it stays so, as completing it takes the section.
         let slot = self.slots.find(id);
-        let pending = slot.is_some_and(|slot| slot.state.load(Ordering::Acquire) != COMPLETE);
+        let pending = slot.is_some_and(|slot| !slot.is_complete());
         if pending {
             state.core.leave_waiter(index, waiter);
             state.expect_sender(index);
@@ -73,12 +72,12 @@ impl<E: Endpoint> State<E> {
     fn expect_sender(&mut self, slot: u32) {
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
-        let (peer, posted) = (cells.peer, cells.posted);
+        let peer = cells.peer;
         let waits = cells.role == Role::Receive && cells.source >= 0 && peer != core.me;
         if !waits || endpoint.expect(peer) {
             return;
         }
-        if posted.is_some_and(|id| core.matching.cancel(id).is_some()) {
+        if core.withdraw(slot) {
             core.fail(slot, Failure::PeerLost);
         }
     }

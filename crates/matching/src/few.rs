@@ -8,9 +8,6 @@
 //!
 //! A message that is not for the oldest is looked for in order. Where several threads each wait for their own messages, those
 //! come in runs: what was seen not to accept a run's first message is not looked at again for the others.
-//!
-//! Even then every payload passes through the last place, in and out: so the commonest path moves it once, and shares it
-//! with no other path.
 
 use std::num::NonZeroU64;
 
@@ -28,8 +25,8 @@ fn from(place: u32) -> Mask {
     Mask::MAX.checked_shl(place).unwrap_or(0)
 }
 
-/// One cache line for a payload of up to 32 bytes.
-#[repr(C, align(64))]
+/// Half a cache line for a payload of one word.
+#[repr(C, align(32))]
 struct Entry<P> {
     pattern: Pattern,
     /// The cell that some receive in this place moved to, or `NIL`: the cell's number tells whether it was the last.
@@ -40,10 +37,7 @@ struct Entry<P> {
     value: Option<P>,
 }
 
-const _: () = assert!(
-    size_of::<Entry<[u64; 4]>>() == 64,
-    "a posted receive is one cache line"
-);
+const _: () = assert!(size_of::<Entry<std::num::NonZeroU64>>() == 32);
 
 impl<P> Entry<P> {
     const FREE: Entry<P> = Entry {
@@ -130,18 +124,24 @@ impl<P> Few<P> {
         (self.first < self.next).then_some(self.first)
     }
 
-    /// Whether the receive in `place` is one for messages of exactly this envelope.
+    /// Takes the oldest receive, if it is one for messages of exactly this envelope.
     #[inline(always)]
-    pub fn is_for(&self, place: u32, envelope: &Envelope) -> bool {
+    pub fn take_first(&mut self, envelope: &Envelope) -> Option<P> {
+        let place = self.first()?;
         let pattern = &self.entries[place as usize % PLACES].pattern;
-        pattern.context == envelope.context
-            && pattern.source == envelope.source
-            && pattern.tag == envelope.tag
+        if pattern.context != envelope.context
+            || pattern.source != envelope.source
+            || pattern.tag != envelope.tag
+        {
+            return None;
+        }
+        self.strike_first();
+        self.entries[place as usize % PLACES].value.take()
     }
 
     /// Strikes out the oldest receive. Its payload is still to be taken, before anything is put down.
     #[inline(always)]
-    pub fn strike_first(&mut self) {
+    fn strike_first(&mut self) {
         self.first += 1;
         if self.taken != 0 {
             self.pass_taken();
@@ -165,9 +165,9 @@ impl<P> Few<P> {
         }
     }
 
-    /// Strikes out the oldest receive that accepts the message, as [`Few::strike_first`] does, and returns its place.
+    /// Takes the oldest receive that accepts the message.
     #[inline(always)]
-    pub fn strike(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<u32> {
+    pub fn take_accepting(&mut self, envelope: &Envelope, steps: &mut u32) -> Option<P> {
         let mut left = self.live();
         if self.seen.0 == *envelope {
             left &= from(self.seen.1);
@@ -177,9 +177,8 @@ impl<P> Few<P> {
             let place = left.trailing_zeros();
             let pattern = &self.entries[place as usize % PLACES].pattern;
             if pattern.accepts(envelope) {
-                self.strike_at(place);
                 self.seen = (*envelope, place);
-                return Some(place);
+                return self.take(place);
             }
             left &= left.wrapping_sub(1);
         }
@@ -187,23 +186,10 @@ impl<P> Few<P> {
         None
     }
 
-    /// Takes the payload of a receive that has been struck out.
-    #[inline(always)]
-    pub fn take_payload(&mut self, place: u32) -> Option<P> {
-        self.entries[place as usize % PLACES].value.take()
-    }
-
     #[inline(always)]
     fn take(&mut self, place: u32) -> Option<P> {
         self.strike_at(place);
-        self.take_payload(place)
-    }
-
-    /// Puts a payload that comes out of the tables where [`Few::take_payload`] finds it: in the place returned.
-    #[inline(always)]
-    pub fn hand_over(&mut self, value: P) -> u32 {
-        self.entries[LAST as usize].value = Some(value);
-        LAST
+        self.entries[place as usize % PLACES].value.take()
     }
 
     /// Takes the receive with this number; or says which cell it may have moved to.

@@ -85,13 +85,19 @@ impl<P, U> Matching<P, U> {
                 posted,
             };
         }
+        Post::Queued(self.queue(pattern, posted))
+    }
+
+    /// Queues a receive which is known to accept none of the unexpected messages, as when there are none.
+    #[inline(always)]
+    pub fn queue(&mut self, pattern: Pattern, posted: P) -> PostedId {
         let (mut id, checks) = self.posted.push(pattern, posted);
         if checks {
             id.cell = self.check_few();
         } else {
             self.counter.singles += 1;
         }
-        Post::Queued(id)
+        id
     }
 
     /// Returns the cell of the youngest posted receive, or `NIL` where it is still in the array. A check comes after at
@@ -130,41 +136,42 @@ impl<P, U> Matching<P, U> {
 
     /// A message arrives: takes the oldest posted receive that accepts it. After `None` the caller either handles the
     /// message itself or calls [`Matching::enqueue`].
-    #[inline(always)]
+    #[inline]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
-        let few = &mut self.posted.few;
-        let Some(place) = few.first() else {
-            if self.posted.cells.len() == 0 {
-                self.counter.singles += 1;
-                return None;
-            }
-            let place = self.search_tables(Key::of_envelope(&envelope))?;
-            return self.posted.few.take_payload(place);
-        };
-        if !few.is_for(place, &envelope) {
-            let place = self.search_few(Key::of_envelope(&envelope))?;
-            return self.posted.few.take_payload(place);
+        match self.arrive_in_order(&envelope) {
+            None => self.arrive_anyhow(envelope),
+            found => found,
         }
-        self.counter.singles += 1;
-        few.strike_first();
-        few.take_payload(place)
     }
 
-    #[inline(never)]
-    fn search_few(&mut self, key: Key) -> Option<u32> {
-        let mut steps = 0;
-        let place = self.posted.few.strike(&key.envelope(), &mut steps);
-        self.counter.singles += 1;
-        self.counter.add(steps);
-        place
+    /// As [`Matching::arrive`], if few receives wait and the oldest of them is for messages of exactly this envelope: the
+    /// commonest case. After `None`, [`Matching::arrive_anyhow`] comes next.
+    #[inline(always)]
+    pub fn arrive_in_order(&mut self, envelope: &Envelope) -> Option<P> {
+        let taken = self.posted.few.take_first(envelope);
+        if taken.is_some() {
+            self.counter.singles += 1;
+        }
+        taken
     }
 
+    /// As [`Matching::arrive`], for a message that is not for the first of few receives.
     #[inline(never)]
-    fn search_tables(&mut self, key: Key) -> Option<u32> {
+    pub fn arrive_anyhow(&mut self, envelope: Envelope) -> Option<P> {
         let mut steps = 0;
-        let place = self.posted.take(key, &mut steps);
-        self.finish(steps);
-        place
+        if self.posted.few.first().is_some() {
+            let taken = self.posted.few.take_accepting(&envelope, &mut steps);
+            self.counter.singles += 1;
+            self.counter.add(steps);
+            taken
+        } else if self.posted.cells.len() != 0 {
+            let taken = self.posted.take(Key::of_envelope(&envelope), &mut steps);
+            self.finish(steps);
+            taken
+        } else {
+            self.counter.singles += 1;
+            None
+        }
     }
 
     /// Keeps a message for which [`Matching::arrive`] found no receive.

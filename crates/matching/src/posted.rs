@@ -141,10 +141,9 @@ impl<P> Posted<P> {
         }
     }
 
-    /// Takes the oldest of the cells that accepts a message of the full key `key`, and returns the place in the array where
-    /// its payload is then.
+    /// Takes the oldest of the cells that accepts a message of the full key `key`.
     #[inline(always)]
-    pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<u32> {
+    pub fn take(&mut self, key: Key, steps: &mut u32) -> Option<P> {
         let cell = match self.unlink_oldest(key, steps) {
             Some(cell) => cell,
             None if self.pending.len() == 0 => return None,
@@ -153,7 +152,7 @@ impl<P> Posted<P> {
                 self.unlink_oldest(key, steps)?
             }
         };
-        Some(self.few.hand_over(self.cells.remove(cell)))
+        Some(self.cells.remove(cell))
     }
 
     #[inline(always)]

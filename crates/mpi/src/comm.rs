@@ -19,7 +19,7 @@ use crate::error::{Class, Handler, Result};
 use crate::group::{Comparison, Group};
 use crate::hints::{Hints, Wildcards};
 use crate::lifetime::{self, Phase};
-use crate::process::process;
+use crate::process::{Process, process};
 use crate::spread::{self, Spread};
 use crate::topology::Topology;
 
@@ -320,6 +320,15 @@ impl Comm {
         }
     }
 
+    /// The process of a rank that messages of this communicator may name, as an argument.
+    #[inline]
+    pub(crate) fn check_peer(&self, name: &str, rank: i32) -> Result<Peer> {
+        let peer = u32::try_from(rank)
+            .ok()
+            .and_then(|rank| self.peers.member(rank));
+        peer.ok_or_else(|| self.not_a_rank(Class::Rank, name, rank))
+    }
+
     #[cold]
     fn not_a_rank(&self, class: Class, name: &str, rank: i32) -> crate::Error {
         let of = match self.local {
@@ -349,7 +358,12 @@ fn in_world() -> bool {
 /// The communicator that a handle names.
 #[inline]
 pub fn find(id: CommId) -> Result<&'static Comm> {
-    let process = process();
+    find_in(process(), id)
+}
+
+/// As [`find`], by who has more to do with the process.
+#[inline]
+pub(crate) fn find_in(process: &'static Process, id: CommId) -> Result<&'static Comm> {
     let comm = match id {
         CommId::WORLD => in_world().then_some(&*process.world),
         CommId::SELF => in_world().then_some(&*process.own),

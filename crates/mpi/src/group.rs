@@ -109,6 +109,15 @@ impl Group {
         }
     }
 
+    /// The process of a rank, if it is one.
+    #[inline]
+    pub fn member(&self, rank: u32) -> Option<Peer> {
+        match &self.members {
+            Members::First(size) => (rank < *size).then_some(rank),
+            Members::Listed(peers) => peers.get(rank as usize).copied(),
+        }
+    }
+
     /// All processes in rank order.
     pub fn peers(&self) -> impl Iterator<Item = Peer> + '_ {
         (0..self.size()).map(|rank| self.peer(rank))

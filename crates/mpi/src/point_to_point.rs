@@ -1,8 +1,8 @@
 //! Sending and receiving (MPI-5.0 chapter 3).
 
 use parking_lot::Mutex;
-use weft_engine::{Incoming, Outgoing, Span};
-use weft_transport::Memory;
+use weft_engine::{ANYBODY, Incoming, Outgoing, Route, Span};
+use weft_transport::{Memory, Peer};
 
 use crate::comm::{Comm, CommId, Traffic};
 use crate::error::handler::argument;
@@ -89,21 +89,20 @@ fn check_any_tag(comm: &Comm, source: i32, tag: i32) -> Result<()> {
     }
 }
 
-/// A checked source and tag, as the engine wants them: negative is any. None for `MPI_PROC_NULL`.
+/// A checked source and tag, as the engine wants them: negative is any. With the process that the source names; none for
+/// `MPI_PROC_NULL`.
 #[inline]
-pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(i32, i32)>> {
+pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(Peer, i32, i32)>> {
     let tag = match tag < 0 {
         true => check_any_tag(comm, source, tag).map(|()| -1)?,
         false => tag,
     };
-    match source {
-        ANY_SOURCE => comm.wildcards().check_source()?,
+    let peer = match source {
+        ANY_SOURCE => comm.wildcards().check_source().map(|()| ANYBODY)?,
         PROC_NULL => return Ok(None),
-        _ => {
-            comm.check_rank(Class::Rank, "source", source)?;
-        }
-    }
-    Ok(Some((source, tag)))
+        _ => comm.check_peer("source", source)?,
+    };
+    Ok(Some((peer, source, tag)))
 }
 
 /// Starts a send of checked arguments.
@@ -118,27 +117,22 @@ pub(crate) fn start_send(
     if mode == Mode::Buffered {
         return buffered::send(comm, traffic, memory, dest, tag);
     }
-    let message = outgoing(comm, traffic, memory, dest, tag, mode);
+    let message = Outgoing {
+        route: route_to(comm, traffic, dest, tag),
+        memory,
+        synchronous: mode == Mode::Synchronous,
+    };
     Ok(Request::engine(process().engine.send(message)?))
 }
 
 #[inline(always)]
-fn outgoing<M>(
-    comm: &Comm,
-    traffic: Traffic,
-    memory: M,
-    dest: u32,
-    tag: u32,
-    mode: Mode,
-) -> Outgoing<M> {
-    Outgoing {
+fn route_to(comm: &Comm, traffic: Traffic, dest: u32, tag: u32) -> Route {
+    Route {
         lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
         peer: comm.peer(dest),
         context: comm.context(traffic),
-        source: comm.rank(),
-        tag,
-        memory,
-        synchronous: mode == Mode::Synchronous,
+        source: comm.rank() as i32,
+        tag: tag as i32,
     }
 }
 
@@ -151,16 +145,8 @@ pub(crate) fn start_failure(
     tag: u32,
     class: u8,
 ) -> Result<Request> {
-    let message = Outgoing {
-        lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
-        peer: comm.peer(dest),
-        context: comm.context(traffic),
-        source: comm.rank(),
-        tag,
-        memory: Memory::contiguous(std::ptr::null_mut(), 0),
-        synchronous: false,
-    };
-    let id = process().engine.send_failure(message, class)?;
+    let route = route_to(comm, traffic, dest, tag);
+    let id = process().engine.send_failure(route, class)?;
     Ok(Request::engine(id))
 }
 
@@ -172,19 +158,20 @@ pub(crate) fn start_receive(
     source: i32,
     tag: i32,
 ) -> Result<Request> {
-    let message = incoming(comm, traffic, memory, source, tag);
+    let peer = u32::try_from(source).map_or(ANYBODY, |source| comm.peer(source));
+    let route = route_from(comm, traffic, peer, source, tag);
+    let message = Incoming { route, memory };
     Ok(Request::engine(process().engine.receive(message)?))
 }
 
 #[inline(always)]
-fn incoming<M>(comm: &Comm, traffic: Traffic, memory: M, source: i32, tag: i32) -> Incoming<M> {
-    Incoming {
+fn route_from(comm: &Comm, traffic: Traffic, peer: Peer, source: i32, tag: i32) -> Route {
+    Route {
         lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
-        peer: u32::try_from(source).ok().map(|source| comm.peer(source)),
+        peer,
         context: comm.context(traffic),
         source,
         tag,
-        memory,
     }
 }
 
@@ -194,11 +181,15 @@ pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> R
     let comm = crate::comm::find(comm)?;
     check_send_tag(tag)?;
     match buffer.plain() {
-        Some(span) if mode != Mode::Buffered => {
+        Some(memory) if mode != Mode::Buffered => {
             let Some(dest) = destination(comm, dest)? else {
                 return Ok(Request::done());
             };
-            let message = outgoing(comm, Traffic::PointToPoint, span, dest, tag as u32, mode);
+            let message = Outgoing {
+                route: route_to(comm, Traffic::PointToPoint, dest, tag as u32),
+                memory,
+                synchronous: mode == Mode::Synchronous,
+            };
             Ok(Request::engine(process().engine.send_span(message)?))
         }
         _ => isend_general(buffer, dest, tag, comm, mode),
@@ -228,24 +219,37 @@ pub fn send(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> Re
 /// `MPI_Irecv`.
 #[inline(always)]
 pub fn ireceive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<Request> {
-    let comm = crate::comm::find(comm)?;
-    match buffer.plain() {
-        Some(span) => {
-            let Some((source, tag)) = pattern(comm, source, tag)? else {
-                return Ok(Request::from_null());
-            };
-            let message = incoming(comm, Traffic::PointToPoint, span, source, tag);
-            Ok(Request::engine(process().engine.receive_span(message)?))
-        }
-        None => ireceive_general(buffer, source, tag, comm),
-    }
+    let process = process();
+    let comm = crate::comm::find_in(process, comm)?;
+    let Some(memory) = buffer.plain() else {
+        let Buffer {
+            address,
+            count,
+            datatype,
+        } = buffer;
+        return ireceive_general(address, count, datatype, source, tag, comm);
+    };
+    let Some((peer, source, tag)) = pattern(comm, source, tag)? else {
+        return Ok(Request::from_null());
+    };
+    let route = route_from(comm, Traffic::PointToPoint, peer, source, tag);
+    let message = Incoming { route, memory };
+    Ok(Request::engine(process.engine.receive_span(message)?))
 }
 
+/// The buffer in its parts, which pass in registers.
 #[inline(never)]
-fn ireceive_general(buffer: Buffer, source: i32, tag: i32, comm: &Comm) -> Result<Request> {
-    let memory = buffer.memory()?;
+fn ireceive_general(
+    address: *mut u8,
+    count: i64,
+    datatype: TypeId,
+    source: i32,
+    tag: i32,
+    comm: &Comm,
+) -> Result<Request> {
+    let memory = types::memory(address, count, datatype)?;
     match pattern(comm, source, tag)? {
-        Some((source, tag)) => start_receive(comm, Traffic::PointToPoint, memory, source, tag),
+        Some((_, source, tag)) => start_receive(comm, Traffic::PointToPoint, memory, source, tag),
         None => Ok(Request::from_null()),
     }
 }
@@ -391,7 +395,7 @@ pub(crate) fn prepare_receive(
     let comm = crate::comm::share(comm)?;
     let memory = Kept(buffer.memory()?);
     Ok(match pattern(&comm, source, tag)? {
-        Some((source, tag)) => {
+        Some((_, source, tag)) => {
             Box::new(move || start_receive(&comm, Traffic::PointToPoint, memory.get(), source, tag))
         }
         None => Box::new(|| Ok(Request::from_null())),

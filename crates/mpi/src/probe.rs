@@ -39,7 +39,7 @@ impl Message {
 fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     let comm = crate::comm::find(comm)?;
     let traffic = Traffic::PointToPoint;
-    Ok(pattern(comm, source, tag)?.map(|(source, tag)| Wanted {
+    Ok(pattern(comm, source, tag)?.map(|(_, source, tag)| Wanted {
         lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
         context: comm.context(traffic),
         source,

@@ -113,7 +113,12 @@ impl View {
     #[inline]
     pub fn is_plain_eager(&self) -> bool {
         let (low, high) = (self.0[0], self.0[1]);
-        low as u32 == Kind::Eager as u32 && (low | high) >> 63 == 0
+        if low as u32 != Kind::Eager as u32 || (low | high) >> 63 != 0 {
+            // Said so, it is two branches, and not a number computed of both.
+            std::hint::cold_path();
+            return false;
+        }
+        true
     }
 
     /// Source, context and tag, of a header that is in range.

@@ -8,7 +8,7 @@ use std::task::Poll;
 use weft_transport::loopback::{Loopback, Network};
 
 use super::{CONTEXT, engines, memory, settle};
-use crate::{Awaited, Engine, Failure, Incoming, Outgoing, RequestId, Status};
+use crate::{Awaited, Engine, Failure, Incoming, Outgoing, RequestId, Route, Status};
 
 const LIMIT: usize = 1000;
 
@@ -28,27 +28,24 @@ async fn count_up(engine: &'static Engine<Loopback>, rounds: u32, awaited: Await
     let mut number = [0; 4];
     let mut last = Status::EMPTY;
     for round in 0..2 * rounds {
-        let message = memory(&mut number);
-        if round % 2 == engine.me {
+        let memory = memory(&mut number);
+        let sends = round % 2 == engine.me;
+        let route = Route {
+            lane: 0,
+            peer,
+            context: CONTEXT + 1,
+            source: if sends { engine.me } else { peer } as i32,
+            tag: round as i32,
+        };
+        if sends {
             let outgoing = Outgoing {
-                lane: 0,
-                peer,
-                context: CONTEXT + 1,
-                source: engine.me,
-                tag: round,
-                memory: message,
+                route,
+                memory,
                 synchronous: round % 3 == 0,
             };
             waited(engine, &awaited, engine.send(outgoing).unwrap()).await;
         } else {
-            let incoming = Incoming {
-                lane: 0,
-                peer: Some(peer),
-                context: CONTEXT + 1,
-                source: peer as i32,
-                tag: round as i32,
-                memory: message,
-            };
+            let incoming = Incoming { route, memory };
             last = waited(engine, &awaited, engine.receive(incoming).unwrap()).await;
             number = (u32::from_le_bytes(number) + 1).to_le_bytes();
         }

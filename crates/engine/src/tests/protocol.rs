@@ -2,8 +2,8 @@
 
 use weft_transport::loopback::Network;
 
-use super::{CONTEXT, engines, memory, settle};
-use crate::{Failure, Outgoing, RequestId, UNEXPECTED_BYTES, Wanted};
+use super::{CONTEXT, engines, route, settle};
+use crate::{Failure, RequestId, UNEXPECTED_BYTES, Wanted};
 
 const LIMIT: usize = 1000;
 /// Empty, inline, stored, the eager limit's neighbours, offered.
@@ -92,16 +92,8 @@ fn a_failure_comes_in_the_place_of_a_message() {
         let mut send = |i: usize| match is_failure(i) {
             false => pair[0].send_to(to, 7, &mut data[i], false),
             true => {
-                let message = Outgoing {
-                    lane: 0,
-                    peer: to,
-                    context: CONTEXT,
-                    source: 0,
-                    tag: 7,
-                    memory: memory(&mut data[i]),
-                    synchronous: true,
-                };
-                pair[0].send_failure(message, 200 + i as u8).unwrap()
+                let number = 200 + i as u8;
+                pair[0].send_failure(route(to, 0, 7), number).unwrap()
             }
         };
         let sends: Vec<_> = (0..40).map(&mut send).collect();

@@ -38,7 +38,7 @@ pub fn wait_all_quietly(requests: &mut [Request]) -> Result<()> {
         let quiet = *request == Request::done()
             || request
                 .as_engine()
-                .is_some_and(|id| engine.finish_quietly(id));
+                .is_some_and(|id| engine.finish_quietly(id) || engine.turn_and_finish_quietly(id));
         if quiet {
             *request = Request::NULL;
             continue;
