@@ -73,6 +73,7 @@ impl<E: Endpoint> State<E> {
 
 impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
+    #[inline]
     pub fn post(&mut self, slot: u32) {
         let posted = Posted::new(self.slots.at(slot));
         let pattern = posted.cells().pattern();
