@@ -164,7 +164,12 @@ processors() { echo '["0","1"]'; }"#,
         "--peers", "mpich", "--rounds", "2", "--limit", "0.5", "--json",
     ]);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "", "JSON without a terminal is quiet");
+    // But for what the machine was at meanwhile.
+    let complaints = text(&output.stderr);
+    let mut of_others = complaints
+        .lines()
+        .filter(|line| !line.contains("hypervisor"));
+    assert_eq!(of_others.next(), None, "JSON without a terminal is quiet");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(report["machine"]["cores"].as_u64() > Some(0));
     let points = report["benchmarks"][0]["points"].as_array().unwrap();
