@@ -95,7 +95,14 @@ impl Slots {
     /// The slot that has an identifier's generation, be it free.
     #[inline]
     pub fn named(&self, id: RequestId) -> Option<&Slot> {
-        let index = id.index();
+        let slot = self.made(id.index())?;
+        let generation = slot.generation.load(Ordering::Relaxed) & RequestId::GENERATION_MASK;
+        (generation == id.generation()).then_some(slot)
+    }
+
+    /// The slot at an index that may be any, if it was made.
+    #[inline]
+    fn made(&self, index: u32) -> Option<&Slot> {
         let chunk = self
             .chunks
             .get((index / CHUNK) as usize)?
@@ -104,9 +111,7 @@ impl Slots {
             return None;
         }
         // SAFETY: as in `at`; a stored chunk has all its slots initialised.
-        let slot = unsafe { &*chunk.add((index % CHUNK) as usize) };
-        let generation = slot.generation.load(Ordering::Relaxed) & RequestId::GENERATION_MASK;
-        (generation == id.generation()).then_some(slot)
+        Some(unsafe { &*chunk.add((index % CHUNK) as usize) })
     }
 
     #[inline]
@@ -116,15 +121,9 @@ impl Slots {
 
     /// The identifier of the live slot at an index that may be any.
     pub fn current(&self, index: u32) -> Option<RequestId> {
-        let chunk = self
-            .chunks
-            .get((index / CHUNK) as usize)?
-            .load(Ordering::Acquire);
-        if chunk.is_null() {
-            return None;
-        }
-        let id = self.id(index);
-        self.find(id).map(|_| id)
+        let slot = self.made(index)?;
+        let id = RequestId::new(index, slot.generation.load(Ordering::Relaxed));
+        (slot.state.load(Ordering::Acquire) != FREE).then_some(id)
     }
 
     /// A free slot for a request of a lane whose list is not to be had.

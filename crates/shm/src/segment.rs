@@ -57,7 +57,7 @@ impl Mapping {
         self.bytes
     }
 
-    /// Has memory behind `bytes` from `at` on, or fails; always on a kernel before 5.14.
+    /// Has memory behind `bytes` from `at` on, or fails, as it always does on a kernel before 5.14.
     pub fn fill(&self, at: usize, bytes: usize) -> io::Result<()> {
         assert!(at.is_multiple_of(PAGE) && at + bytes <= self.bytes);
         let base = self.base.wrapping_add(at).cast();
