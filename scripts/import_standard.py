@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write crates/abi/table from pympistandard (MPI-5.0 names and parameters).
+"""Write crates/library/interface/abi/table from pympistandard (MPI-5.0 names and parameters).
 
     python3 scripts/import_standard.py [TABLE_DIR]
 
@@ -147,7 +147,7 @@ def kinds(entries):
 
 
 def main():
-    table = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "crates/abi/table")
+    table = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "crates/library/interface/abi/table")
     standard.use_api_version()
     api = json.loads(resources.files("pympistandard.data").joinpath("apis.json").read_text())
     entries = [e for e in api.values() if e["attributes"]["c_expressible"]]

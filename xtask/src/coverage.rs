@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: which functions of the ABI are implemented, by chapter, read from the source of crates/capi.
+//! `cargo xtask coverage`: which functions of the ABI are implemented, by chapter, read from the source of crates/library/interface/capi.
 //!
 //! Implemented is what stands under `#[mpi(Name)]`; unsupported is what `unsupported.rs` names. Every function is
 //! one of them and not both; and every implemented one has a wrong-argument test, or nothing to get wrong.
@@ -16,7 +16,7 @@ use weft_abi::table::{self, Chapter, Function};
 type Names = BTreeSet<String>;
 
 pub fn run() -> Result<(), String> {
-    let source = crate::root().join("crates/capi/src");
+    let source = crate::root().join("crates/library/interface/capi/src");
     let mut implemented = Names::new();
     collect(&source, &mut implemented)?;
     let list = source.join("unsupported.rs");

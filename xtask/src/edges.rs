@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
-/// One line of the layer block.
+/// One line of the layer block; what it may use is told by the last part of each folder alone.
 #[derive(Debug, PartialEq)]
 struct Layer {
     folder: String,
@@ -20,11 +20,21 @@ struct Layer {
     allowed: BTreeSet<String>,
 }
 
-/// A crate of the workspace as cargo sees it: its folder under `crates/` and the folders it depends on.
+/// A crate of the workspace as cargo sees it: its folder under `crates/` and the last parts of the folders it depends on.
 #[derive(Debug, PartialEq)]
 struct Package {
     folder: String,
     dependencies: BTreeSet<String>,
+}
+
+impl Layer {
+    fn name(&self) -> &str {
+        last_part(&self.folder)
+    }
+}
+
+fn last_part(folder: &str) -> &str {
+    folder.rsplit('/').next().unwrap_or(folder)
 }
 
 pub fn run() -> Result<(), String> {
@@ -92,7 +102,7 @@ fn parse_layers(document: &str) -> Result<Vec<Layer>, String> {
     for line in block.lines().filter(|line| !line.trim().is_empty()) {
         let layer = parse_layer(line)?;
         for name in &layer.allowed {
-            if !layers.iter().any(|above| above.folder == *name) {
+            if !layers.iter().any(|above| above.name() == name) {
                 return Err(format!(
                     "ARCHITECTURE.md: {} names {name}, which does not stand above it",
                     layer.folder
@@ -152,8 +162,8 @@ fn parse_metadata(json: &str) -> Result<Vec<Package>, String> {
                 let name = dependency["name"].as_str().unwrap_or_default();
                 folders
                     .get(name)
-                    .cloned()
-                    .unwrap_or_else(|| name.to_owned())
+                    .map_or(name, |folder| last_part(folder))
+                    .to_owned()
             })
             .collect();
         Some(Package {
@@ -167,13 +177,8 @@ fn parse_metadata(json: &str) -> Result<Vec<Package>, String> {
 /// A package's name and its folder under `crates/`; `None` for what lives elsewhere (xtask).
 fn name_and_folder(package: &Value) -> Option<(&str, String)> {
     let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
-    if folder.parent()?.file_name()? != "crates" {
-        return None;
-    }
-    Some((
-        package["name"].as_str()?,
-        folder.file_name()?.to_str()?.to_owned(),
-    ))
+    let folder = folder.to_str()?.rsplit_once("/crates/")?.1;
+    Some((package["name"].as_str()?, folder.to_owned()))
 }
 
 fn compare(layers: &[Layer], packages: &[Package]) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! `cargo xtask header`: include/mpi.h and the generated Rust files, from the table in crates/abi/table.
+//! `cargo xtask header`: include/mpi.h and the generated Rust files, from the table in crates/library/interface/abi/table.
 
 mod c;
 mod rust;
@@ -9,8 +9,14 @@ type Generator = fn() -> String;
 
 const OUTPUTS: [(&str, Generator); 3] = [
     ("include/mpi.h", c::header),
-    ("crates/abi/src/constants.rs", rust::constants),
-    ("crates/abi/src/callback.rs", rust::callbacks),
+    (
+        "crates/library/interface/abi/src/constants.rs",
+        rust::constants,
+    ),
+    (
+        "crates/library/interface/abi/src/callback.rs",
+        rust::callbacks,
+    ),
 ];
 
 pub fn write() -> Result<(), String> {

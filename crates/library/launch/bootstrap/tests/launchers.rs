@@ -1,0 +1,134 @@
+//! The exchange under other people's launchers, from their PyPI wheels in `build/peers` (`make peers`); those that are not
+//! there are skipped and named.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn card_exchange() -> PathBuf {
+    let mut path = std::env::current_exe().expect("this program has a path");
+    path.pop();
+    path.pop();
+    path.push("examples/card_exchange");
+    assert!(
+        path.exists(),
+        "build the tests' program: cargo build -p weft-bootstrap --example card_exchange"
+    );
+    path
+}
+
+fn launcher(name: &str) -> Option<PathBuf> {
+    let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../build/peers");
+    let path = peers.join(name).join("bin/mpiexec");
+    if !path.exists() {
+        eprintln!("skipped: {} is not there (make peers)", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// What each rank says of itself, in order of rank.
+fn run(launcher: &Path, arguments: &[&str]) -> Vec<String> {
+    let program = card_exchange();
+    let program = program.to_str().expect("a path in UTF-8");
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(launcher);
+    command.args(arguments.iter().map(|&argument| {
+        if argument == "PROGRAM" {
+            program
+        } else {
+            argument
+        }
+    }));
+    // Open MPI's mpiexec, and the prterun within it, refuse to start as root without them.
+    for variable in ["ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM"] {
+        command
+            .env(format!("OMPI_{variable}"), "1")
+            .env(format!("PRTE_{variable}"), "1");
+    }
+    let output = command.output().expect("timeout runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{}\n{text}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn check(lines: &[String], size: usize, applications: &[i32], by: &str) {
+    assert_eq!(lines.len(), size, "{lines:?}");
+    let all: Vec<usize> = (0..size).collect();
+    for (rank, line) in lines.iter().enumerate() {
+        let begin = format!(
+            "rank {rank} of {size}, {rank} of {size} on this host {all:?}, app {},",
+            applications[rank]
+        );
+        let end = format!("by {by}, read {size} cards");
+        assert!(line.starts_with(&begin) && line.ends_with(&end), "{line}");
+    }
+}
+
+#[test]
+fn under_hydra_of_mpich() {
+    let Some(launcher) = launcher("mpich") else {
+        return;
+    };
+    check(&run(&launcher, &["-n", "4", "PROGRAM"]), 4, &[0; 4], "Pmi1");
+    check(
+        &run(
+            &launcher,
+            &["-n", "1", "PROGRAM", ":", "-n", "2", "PROGRAM"],
+        ),
+        3,
+        &[0, 1, 1],
+        "Pmi1",
+    );
+    check(
+        &run(&launcher, &["-pmi-port", "-n", "3", "PROGRAM"]),
+        3,
+        &[0; 3],
+        "Pmi1",
+    );
+}
+
+#[test]
+fn under_hydra_of_intel() {
+    let Some(launcher) = launcher("intel") else {
+        return;
+    };
+    check(&run(&launcher, &["-n", "4", "PROGRAM"]), 4, &[0; 4], "Pmi1");
+}
+
+#[test]
+fn under_prterun_of_open_mpi() {
+    let Some(launcher) = launcher("openmpi") else {
+        return;
+    };
+    check(
+        &run(&launcher, &["--oversubscribe", "-n", "4", "PROGRAM"]),
+        4,
+        &[0; 4],
+        "Pmix",
+    );
+    check(
+        &run(
+            &launcher,
+            &[
+                "--oversubscribe",
+                "-n",
+                "1",
+                "PROGRAM",
+                ":",
+                "-n",
+                "2",
+                "PROGRAM",
+            ],
+        ),
+        3,
+        &[0, 1, 1],
+        "Pmix",
+    );
+}

@@ -1,0 +1,226 @@
+//! The benchmarks on verbs (`crates/rdma/bench/verbs-bench`): their options, and how their reports are printed, plotted and kept.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process;
+
+use clap::Args;
+use serde_json::json;
+use weft_verbs_bench::catalog::{self, Benchmark, Settings};
+use weft_verbs_bench::device::Choice;
+use weft_verbs_bench::part::{Job, Part};
+use weft_verbs_bench::party::Launcher;
+use weft_verbs_bench::report::{self, Report};
+use weft_verbs_bench::rounds::Effort;
+
+use super::library::Pin;
+use super::plot::{Chart, Curve, Panel};
+use super::table::align;
+use super::{Progress, named, stats};
+use crate::machine::Machine;
+use crate::place::Place;
+use crate::softrdma::{DEVICE, LIBRARY_PATH};
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "On verbs")]
+pub struct VerbsOptions {
+    /// The device, of the system's libibverbs unless it is a softrdma's [default: softrdma0]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+    /// Another libibverbs than this installation's or the system's
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Threads, for benchmarks measured over something else (sharing, stencil)
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    threads: Option<u64>,
+    /// Payload of a message
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    bytes: Option<u64>,
+    /// Requests that a queue pair has room for
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    depth: Option<u64>,
+    /// Rows of the global array's matrices
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    order: Option<u64>,
+    /// Rows of the global array's tiles
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    tile: Option<u64>,
+}
+
+/// The hidden command by which this program becomes a process of a run.
+pub const PART: &str = "bench-part";
+const GROUP: &str = "endpoints";
+const ROUNDS: usize = 3;
+const SECONDS: f64 = 0.25;
+
+pub fn is_one(name: &str) -> bool {
+    name == GROUP || catalog::find(name).is_some()
+}
+
+pub fn list() {
+    for benchmark in &catalog::ALL {
+        println!("{:<12} {}", benchmark.name, benchmark.about);
+        println!("{:<12} {}", "", benchmark.axis);
+    }
+}
+
+fn chosen(names: &[String]) -> Vec<&'static Benchmark> {
+    if names.iter().any(|n| n == GROUP) {
+        return catalog::ALL.iter().collect();
+    }
+    names.iter().filter_map(|n| catalog::find(n)).collect()
+}
+
+pub fn run(options: &super::Options) -> Result<(), String> {
+    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let machine = Machine::read(place.tree.as_deref());
+    let settings = settings(options, &place)?;
+    let device = device_line(&settings)?;
+    if !options.json {
+        println!("{}\n{device}\n", machine.line());
+    }
+    let benchmarks = chosen(&options.names);
+    let mut progress = Progress::new(options.json);
+    let mut reports = Vec::new();
+    for benchmark in &benchmarks {
+        let done = benchmark.run(&settings, &mut |text| progress.show(text));
+        progress.clear();
+        let report = done.map_err(|failure| format!("{}: {failure}", benchmark.name))?;
+        if !options.json {
+            print(&report);
+        }
+        plot(options, benchmark, &report, &machine, benchmarks.len() > 1)?;
+        reports.push(report);
+    }
+    if options.json {
+        let all = json!({"machine": machine.json(), "device": device, "benchmarks": reports});
+        println!("{all:#}");
+    }
+    Ok(())
+}
+
+fn settings(options: &super::Options, place: &Place) -> Result<Settings, String> {
+    let own = &options.endpoints;
+    let name = own.device.as_deref().unwrap_or(DEVICE);
+    let is_software = name.starts_with("softrdma");
+    let library = own.library.clone();
+    let library = library.or_else(|| is_software.then(|| place.prefix.join(LIBRARY_PATH)));
+    if let Some(file) = library.as_ref().filter(|file| !file.is_file()) {
+        return Err(format!("{} is not there (make install)", file.display()));
+    }
+    let program = std::env::current_exe().map_err(|e| format!("cannot find this program: {e}"))?;
+    // A fabric for this run alone, so that its account has nothing of others.
+    let fabric = is_software.then(|| format!("weft-bench-{}", process::id()));
+    let variable = |name: &String| ("SOFTRDMA_FABRIC".to_string(), name.clone());
+    let count = |n: &u64| usize::try_from(*n).unwrap_or(usize::MAX);
+    Ok(Settings {
+        launcher: Launcher {
+            program,
+            arguments: vec![PART.into()],
+            environment: fabric.iter().map(variable).collect(),
+            fabric,
+        },
+        device: Choice {
+            library,
+            device: Some(name.into()),
+        },
+        effort: Effort {
+            rounds: options.rounds.unwrap_or(ROUNDS).max(1),
+            seconds: options.seconds.unwrap_or(SECONDS),
+        },
+        may_pin: matches!(options.pin, Pin::Auto | Pin::Core),
+        points: options.sizes.iter().map(count).collect(),
+        threads: own.threads.as_ref().map(count),
+        bytes: own.bytes.as_ref().map(count),
+        depth: own.depth.as_ref().map(count),
+        order: own.order.as_ref().map(count),
+        tile: own.tile.as_ref().map(count),
+    })
+}
+
+/// The device by the name that it gives itself. It is asked for first: what is not there is told before anything runs.
+fn device_line(settings: &Settings) -> Result<String, String> {
+    let job = Job {
+        device: settings.device.clone(),
+        part: Part::Probe,
+    };
+    let mut part = settings
+        .launcher
+        .start("device", &job, &[])
+        .map_err(|e| e.to_string())?;
+    let name: String = part.hear().map_err(|e| e.to_string())?;
+    part.finish().map_err(|e| e.to_string())?;
+    Ok(match settings.launcher.fabric {
+        Some(_) => format!("device {name}, in software"),
+        None => format!("device {name}"),
+    })
+}
+
+fn print(report: &Report) {
+    println!("{}: {}", report.name, report.notes.join("; "));
+    for table in &report.tables {
+        println!("{}\n{}", table.title, lines(table));
+    }
+}
+
+fn lines(table: &report::Table) -> String {
+    let rows: Vec<Vec<String>> = [&table.header]
+        .into_iter()
+        .chain(&table.rows)
+        .cloned()
+        .collect();
+    align(&rows)
+}
+
+fn plot(
+    options: &super::Options,
+    benchmark: &Benchmark,
+    report: &Report,
+    machine: &Machine,
+    several: bool,
+) -> Result<(), String> {
+    let Some(file) = &options.plot else {
+        return Ok(());
+    };
+    let file = if several {
+        named(file, benchmark.name)
+    } else {
+        file.clone()
+    };
+    let chart = Chart {
+        title: benchmark.name.into(),
+        about: format!("{}; {}", benchmark.about, report.notes.join("; ")),
+        machine: machine.line(),
+        panels: report.panels.iter().map(panel).collect(),
+    };
+    fs::write(&file, chart.svg()).map_err(|e| format!("{}: {e}", file.display()))?;
+    if !options.json {
+        println!("plot: {}\n", file.display());
+    }
+    Ok(())
+}
+
+fn panel(panel: &report::Panel) -> Panel {
+    let curve = |(index, (name, points)): (usize, &report::Curve)| Curve {
+        name: name.clone(),
+        // The first look is the floor's.
+        look: index + 1,
+        points: points.clone(),
+        stopped: None,
+    };
+    let mut ticks: Vec<u64> = panel
+        .curves
+        .iter()
+        .flat_map(|c| c.1.iter().map(|p| p.0))
+        .collect();
+    ticks.sort_unstable();
+    ticks.dedup();
+    Panel {
+        title: panel.title.clone(),
+        x_label: panel.x_label.clone(),
+        y_label: panel.y_label.clone(),
+        points: ticks,
+        is_percentage: false,
+        curves: panel.curves.iter().enumerate().map(curve).collect(),
+    }
+}
