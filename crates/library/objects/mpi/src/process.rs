@@ -167,7 +167,7 @@ impl Process {
             publish.map_err(of_launcher)?;
         }
         let cores = cores();
-        let host_cores = job.host_cores.unwrap_or(cores).max(1);
+        let host_cores = bootstrap.agree_on_cores().map_err(of_launcher)?;
         let oversubscribed = job.local_size > host_cores;
         let pace = if oversubscribed {
             Pace::SHARED

@@ -9,14 +9,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 ///
 /// Only sockets are taken: the number may have been meant for a parent process, and be something else, or nothing, here.
 pub fn adopt_socket(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: an all-zero `stat` is a valid value, and `fstat` writes at most that struct.
-    let status = unsafe {
-        let mut status: libc::stat = std::mem::zeroed();
-        if libc::fstat(fd, &mut status) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        status
-    };
+    let status = status(fd).ok_or_else(io::Error::last_os_error)?;
     if status.st_mode & libc::S_IFMT != libc::S_IFSOCK {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a socket"));
     }
@@ -27,6 +20,15 @@ pub fn adopt_socket(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is open, and the launcher gave it to this process for the PMI client alone, of which there is
     // one (`connect` is called once per process): nobody else closes it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// What `fstat` says; `None` where it fails.
+fn status(fd: RawFd) -> Option<libc::stat> {
+    // SAFETY: an all-zero `stat` is a valid value, and `fstat` writes at most that struct.
+    unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        (libc::fstat(fd, &mut status) == 0).then_some(status)
+    }
 }
 
 /// Sends all of `bytes`, without SIGPIPE: the host program's handling of that signal is its own affair.
@@ -52,6 +54,22 @@ pub fn send_all(socket: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The CPUs that this thread may run on, a bit each, up to the last one; empty where the kernel does not say.
+pub fn affinity() -> Vec<u8> {
+    // The kernel refuses a mask that is shorter than its own.
+    for bytes in [128, 1 << 10, 1 << 13] {
+        let mut mask = vec![0u8; bytes];
+        // SAFETY: the kernel writes at most `bytes` bytes of the vector, which has that many.
+        let status = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
+        if status == 0 {
+            let used = mask.iter().rposition(|byte| *byte != 0);
+            mask.truncate(used.map_or(0, |last| last + 1));
+            return mask;
+        }
+    }
+    Vec::new()
 }
 
 /// Has `run` called when this process ends by `exit` or by returning from `main`.
