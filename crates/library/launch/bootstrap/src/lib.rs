@@ -25,6 +25,7 @@ mod pmix;
 mod single;
 
 use std::io::Write;
+use std::time::Duration;
 
 use cores::Cores;
 
@@ -32,6 +33,10 @@ pub use error::{Error, Result};
 pub use ffi::at_exit;
 pub use job::{Job, Launcher};
 pub use mapping::Mapping;
+
+/// How long an abort waits until the launcher has read what this process has written. Reading takes microseconds; a
+/// launcher that does not read must not keep the job alive.
+const ABORT_DRAIN: Duration = Duration::from_millis(500);
 
 /// The connection to the launcher. One per process: it takes over the inherited socket.
 ///
@@ -197,6 +202,11 @@ impl Bootstrap {
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
         ffi::flush_stdout();
+        if !matches!(self.exchange, Exchange::Single(_)) {
+            // A launcher may end its helpers at once, and with them what they have not read yet (Hydra does): the user
+            // would learn that the job was killed, and not why.
+            ffi::wait_until_read(&[1, 2], ABORT_DRAIN);
+        }
         match &self.exchange {
             Exchange::Pmi1(client) => client.abort(code),
             Exchange::Pmix(client) => client.abort(code),

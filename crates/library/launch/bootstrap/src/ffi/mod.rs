@@ -2,8 +2,10 @@
 
 pub mod pmix;
 
+use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
 
 /// Takes over an inherited socket by its number and keeps it from this process's own children.
 ///
@@ -93,8 +95,75 @@ pub fn flush_stdout() {
     }
 }
 
+/// Waits until what was written to these descriptors has been read, where they are pipes or sockets, but no longer than
+/// `limit`.
+pub fn wait_until_read(written: &[RawFd], limit: Duration) {
+    let deadline = Instant::now() + limit;
+    let waits = || written.iter().any(|&fd| unread(fd) > 0);
+    while waits() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// How many bytes wait in a pipe or socket for their reader; 0 for a file or terminal, which needs none.
+fn unread(fd: RawFd) -> c_int {
+    let Some(status) = status(fd) else { return 0 };
+    let question = match status.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => libc::FIONREAD,
+        libc::S_IFSOCK => libc::TIOCOUTQ,
+        _ => return 0,
+    };
+    let mut bytes: c_int = 0;
+    // SAFETY: both questions write one `int`.
+    match unsafe { libc::ioctl(fd, question, &mut bytes) } {
+        0 => bytes,
+        _ => 0,
+    }
+}
+
 /// Ends the process at once: exit handlers may wait for peers that will never answer.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: no preconditions.
     unsafe { libc::_exit(code) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    /// What is written is waited for until it is read, and no longer than the limit.
+    fn waits_for_the_reader(mut writer: impl Write + AsRawFd, mut reader: impl Read + Send) {
+        let fd = writer.as_raw_fd();
+        let (soon, long) = (Duration::from_millis(20), Duration::from_secs(60));
+        wait_until_read(&[fd], long);
+        writer.write_all(b"why\n").unwrap();
+        let begin = Instant::now();
+        wait_until_read(&[fd], soon);
+        assert!(begin.elapsed() >= soon, "nobody has read it");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(soon);
+                reader.read_exact(&mut [0; 4]).unwrap();
+            });
+            wait_until_read(&[fd], long);
+        });
+        assert_eq!(unread(fd), 0);
+    }
+
+    #[test]
+    fn a_pipe_and_a_socket_are_waited_for() {
+        let (reader, writer) = io::pipe().unwrap();
+        waits_for_the_reader(writer, reader);
+        let (reader, writer) = UnixStream::pair().unwrap();
+        waits_for_the_reader(writer, reader);
+    }
+
+    #[test]
+    fn a_file_and_a_closed_descriptor_are_not_waited_for() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert_eq!(unread(file.as_raw_fd()), 0);
+        assert_eq!(unread(-1), 0);
+    }
 }
