@@ -1,6 +1,7 @@
 """Other people's launchers, programs and tools, and launchers' variables that cannot be used."""
 
 import os
+import subprocess
 
 from jobs import Skip, require
 
@@ -117,6 +118,18 @@ def static_tool(site):
     counted(site.mpirun(2, site.program("traced", source, into="traced-with-tool")))
 
 
+def exception(site, kind):
+    """A C++ exception that leaves a callback ends the process where it is, with a word about it, and with it the job."""
+    mpicxx, target = site.mpicc.with_name("mpicxx"), site.build / "exception"
+    source = os.path.join(os.path.dirname(__file__), "programs", "exception.cc")
+    done = subprocess.run([mpicxx, "-O1", "-Wall", "-Wextra", "-Werror", source, "-o", target], capture_output=True, text=True)
+    require(done.returncode == 0, f"exception.cc does not compile:\n{done.stdout}{done.stderr}")
+    result = site.mpirun(2, target, kind, env={"RUST_BACKTRACE": "0"})
+    require("started exception" in result.output, f"did not start:\n{result.output}")
+    require("caught" not in result.output and "went on" not in result.output, f"MPI went on:\n{result.output}")
+    require(result.code != 0 and "cannot unwind" in result.output, f"exit code {result.code}:\n{result.output}")
+
+
 def cases(site):
     yield "under MPICH's Hydra", lambda: hydra(site)
     yield "under MPICH's Hydra with PMI_PORT", lambda: hydra(site, "-pmi-port")
@@ -128,5 +141,7 @@ def cases(site):
     for name, variables in BROKEN.items():
         yield name, lambda variables=variables: broken(site, variables)
     yield "a program built for MPICH's ABI library", lambda: program_of_mpich(site)
+    for kind in ("operation", "handler", "attribute", "request"):
+        yield f"a C++ exception that leaves a callback: {kind}", lambda kind=kind: exception(site, kind)
     yield "a tool by LD_PRELOAD", lambda: preloaded_tool(site)
     yield "a tool linked in", lambda: static_tool(site)
