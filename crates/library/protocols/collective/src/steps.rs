@@ -11,35 +11,12 @@
 
 use std::future::poll_fn;
 use std::ops::Range;
-use std::task::Poll;
 
+use crate::arena::Arena;
 use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
 use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
 use weft_transport::Memory;
-
-/// The memory, and how this rank waits for others there.
-pub trait Arena<E> {
-    fn board(&self) -> &Board;
-
-    /// Whether every rank may copy from every other's memory.
-    fn copies(&self) -> bool;
-
-    /// Ready when the need is met, or when it never will be: then an error, and the board is given up. While it is pending the operation waits for
-    /// it, and whoever drives the operation learns it here.
-    fn look(&self, need: Need) -> Poll<Result<(), E>>;
-
-    /// Wakes the ranks that sleep.
-    fn wake(&self);
-
-    /// The error that rank `rank` has passed another length than this one: so many bytes, and room for so many, if that
-    /// is known.
-    fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> E;
-
-    /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
-    /// rank may be out of its call, and its memory something else. After an error the board is given up.
-    fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), E>;
-}
 
 /// An operation's steps on the board. What returns none has found that a rank it waits for is gone: the channel has the
 /// error, and the operation ends there. This rank posts nothing on the board any more, so that what others read there was
@@ -89,9 +66,6 @@ impl Place {
 
 /// The longest that is posted in a step.
 pub(crate) const LONGEST: usize = BUFFER_BYTES;
-
-/// The largest element of a reduction of which a piece for each of the ranks that a board can have fits in a step.
-pub(crate) const LARGEST_ELEMENT: usize = 256;
 
 /// What pieces a long message is posted in, so that some are read while others are written.
 pub(crate) const PIECE: usize = 16 << 10;

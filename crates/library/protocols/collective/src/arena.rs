@@ -1,0 +1,33 @@
+//! Memory that all ranks of a communicator share, and how a rank waits for others there. An operation's way through it
+//! is in `steps.rs`.
+
+use std::task::Poll;
+
+use weft_sync::board::{Board, Need};
+use weft_transport::Memory;
+
+/// The memory, of one rank.
+pub trait Arena<E> {
+    fn board(&self) -> &Board;
+
+    /// Whether every rank may copy from every other's memory.
+    fn copies(&self) -> bool;
+
+    /// Ready when the need is met, or when it never will be: then an error, and the board is given up. While it is pending the operation waits for
+    /// it, and whoever drives the operation learns it here.
+    fn look(&self, need: Need) -> Poll<Result<(), E>>;
+
+    /// Wakes the ranks that sleep.
+    fn wake(&self);
+
+    /// The error that rank `rank` has passed another length than this one: so many bytes, and room for so many, if that
+    /// is known.
+    fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> E;
+
+    /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
+    /// rank may be out of its call, and its memory something else. After an error the board is given up.
+    fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), E>;
+}
+
+/// The largest element of a reduction of which a piece for each of the ranks that a board can have fits in a step.
+pub(crate) const LARGEST_ELEMENT: usize = 256;
