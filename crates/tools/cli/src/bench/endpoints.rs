@@ -6,12 +6,13 @@ use std::process;
 
 use clap::Args;
 use serde_json::json;
-use weft_verbs_bench::catalog::{self, Benchmark, Settings};
+use weft_verbs_bench::catalog::{self, Benchmark};
 use weft_verbs_bench::device::Choice;
 use weft_verbs_bench::part::{Job, Part};
 use weft_verbs_bench::party::Launcher;
 use weft_verbs_bench::report::{self, Report};
 use weft_verbs_bench::rounds::Effort;
+use weft_verbs_bench::settings::Settings;
 
 use super::library::Pin;
 use super::plot::{Chart, Curve, Panel};
