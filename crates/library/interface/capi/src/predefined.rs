@@ -3,8 +3,6 @@
 use weft_abi::*;
 use weft_mpi::{Op, Predefined, TypeId};
 
-use crate::handle::NOTHING;
-
 /// The number that a predefined handle is.
 const fn number<T>(handle: *mut T) -> usize {
     union Bits<T> {
@@ -131,6 +129,9 @@ static BY_PLACE: [u16; Predefined::ALL.len()] = {
     assert!(PAIRS.len() == numbers.len(), "every datatype has a number");
     numbers
 };
+
+/// A number of no object, whatever the kind.
+const NOTHING: u64 = u64::MAX;
 
 /// The datatype of a number below 4096; one that is none becomes [`NOTHING`].
 #[inline]
