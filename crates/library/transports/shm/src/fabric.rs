@@ -135,7 +135,7 @@ impl Fabric for Shm {
         self.shared.base.signalled()
     }
 
-    fn prepare(&self) -> u32 {
+    fn prepare_sleep(&self) -> u32 {
         self.shared.base.prepare()
     }
 

@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_sync::cells::Malformed;
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Refused, Sink};
 
 use crate::endpoint::{CONTROL, Links};
 use crate::peers::lost;
@@ -110,7 +110,7 @@ impl Bulk {
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> Offer {
+    ) -> BulkDescriptor {
         links.disturb();
         self.active = true;
         self.sending
@@ -125,7 +125,7 @@ impl Bulk {
         &mut self,
         links: &mut Links,
         peer: Peer,
-        offer: Offer,
+        offer: BulkDescriptor,
         bytes: usize,
         target: Memory,
         cookie: Cookie,

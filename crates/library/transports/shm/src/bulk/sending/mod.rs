@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
 
 use super::claims::Claims;
 use super::control::{Control, CopyTarget, Offered, TransferId};
@@ -99,7 +99,7 @@ impl Sending {
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> Offer {
+    ) -> BulkDescriptor {
         let (mark, both_ways) = common.both_ways.offer(peer);
         let Ok(neighbour) = links.neighbour(peer) else {
             // The engine is told of the loss, or was; the packet with this offer will be refused.
