@@ -136,7 +136,7 @@ impl Fabric for Shm {
     }
 
     fn prepare_sleep(&self) -> u32 {
-        self.shared.base.prepare()
+        self.shared.base.prepare_sleep()
     }
 
     /// Wakes also, for no reason, after a quarter of a second, so that dead peers are noticed.

@@ -28,8 +28,6 @@ pub const CONTROL: u8 = 1;
 /// A ring with its cells and data.
 const RING_BYTES: usize = 60 << 10;
 const RING_CELLS: u32 = 256;
-/// What stands in a base in place of a ring whose sender has lost the base's owner.
-const GIVEN_UP: u64 = u64::MAX;
 /// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
 /// The block behind the ring (see `exchange`), and what there is memory for from the start.

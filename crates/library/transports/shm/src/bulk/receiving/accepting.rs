@@ -92,7 +92,7 @@ impl Receiving {
             return Control::NeedRing { transfer, receiver };
         };
         links.counters.copy_transfers += 1;
-        let target = fetching.target;
+        let target = fetching.copying.target;
         let state = State::Copying(fetching);
         self.begin(Incoming { state, ..incoming });
         Control::Copy { transfer, target }
