@@ -2,9 +2,12 @@
 
 import pathlib
 import shutil
-import subprocess
+
+from lib.cases import end_of
+from lib.processes import run
 
 APT = pathlib.Path("/etc/apt")
+FETCH_SECONDS = 1800
 
 
 class Unavailable(Exception):
@@ -37,10 +40,9 @@ def apt_get(folder, *words):
         except Unavailable:
             shutil.rmtree(apt)
             raise
-    done = subprocess.run(["apt-get", *options, *words], cwd=folder, capture_output=True, text=True)
-    if done.returncode != 0:
-        end = "\n".join(done.stderr.strip().splitlines()[-12:])
-        raise Unavailable(f"apt-get {' '.join(words)} failed; is the network there?\n{end}")
+    done = run(["apt-get", *options, *words], FETCH_SECONDS, cwd=folder)
+    if done.code != 0:
+        raise Unavailable(f"apt-get {' '.join(words)} failed; is the network there?\n{end_of(done.output)}")
 
 
 def make_lists(apt):
