@@ -135,8 +135,8 @@ impl Fabric for Shm {
         self.shared.base.signalled()
     }
 
-    fn prepare(&self) -> u32 {
-        self.shared.base.prepare()
+    fn prepare_sleep(&self) -> u32 {
+        self.shared.base.prepare_sleep()
     }
 
     /// Wakes also, for no reason, after a quarter of a second, so that dead peers are noticed.

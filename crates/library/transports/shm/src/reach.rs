@@ -168,3 +168,29 @@ fn own(shared: &Shared) -> io::Result<Neighbour> {
         copies_allowed: Default::default(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fabric::Options;
+    use crate::segment::{PAGE, Segment};
+    use crate::world::pair;
+
+    /// A process may end and another get its number, with a segment of its own under the number of the first one's.
+    #[test]
+    fn another_segment_under_a_peers_numbers_is_not_mapped() {
+        let (a, b) = pair(Options::default());
+        let there = a.fabric.process(1).unwrap();
+        let piece = b.fabric.expose(PAGE).unwrap();
+        assert!(there.map(piece.offset(), PAGE).is_ok());
+        let stranger = Segment::create(piece.offset() as usize + PAGE).unwrap();
+        let number = b.fabric.shared().segment.memfd() as i32;
+        // SAFETY: takes numbers; nobody in this test uses the descriptor that is replaced but to close it.
+        let replaced = unsafe { libc::dup2(stranger.memfd() as i32, number) };
+        assert_eq!(replaced, number);
+        let lost = there.map(piece.offset(), PAGE).map(drop).unwrap_err();
+        assert!(
+            lost.to_string().contains("not the one its card tells of"),
+            "{lost}"
+        );
+    }
+}

@@ -16,7 +16,7 @@
 //! whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may keep half of the
 //! rings for a while to answer in them ([`kept`]), never the last.
 //!
-//! What a transfer waits for is written by the other side into shared words ([`byte_ring`], [`claims`]); a side that goes to sleep says
+//! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
 //! so there, looks once more, and is rung.
 
 mod both_ways;
@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_sync::cells::Malformed;
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Refused, Sink};
 
 use crate::endpoint::{CONTROL, Links};
 use crate::peers::lost;
@@ -68,13 +68,6 @@ pub struct Bulk {
     common: Common,
     /// Whether a turn may find something to do or to look at; kept by `poll`.
     active: bool,
-}
-
-/// Which side of a transfer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Receiver,
-    Sender,
 }
 
 /// What both halves use.
@@ -110,7 +103,7 @@ impl Bulk {
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> Offer {
+    ) -> BulkDescriptor {
         links.disturb();
         self.active = true;
         self.sending
@@ -125,7 +118,7 @@ impl Bulk {
         &mut self,
         links: &mut Links,
         peer: Peer,
-        offer: Offer,
+        offer: BulkDescriptor,
         bytes: usize,
         target: Memory,
         cookie: Cookie,

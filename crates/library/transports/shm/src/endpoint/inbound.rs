@@ -11,7 +11,7 @@ use weft_sync::atomic::Ordering;
 use weft_sync::cells::{Arrival, Consumer, Elsewhere, Malformed, Parts};
 use weft_transport::{Header, Lost, Peer, Sink};
 
-use super::{CONTROL, GIVEN_UP, LINK_BYTES, Links, PACKET, RING_BYTES, RING_CELLS};
+use super::{CONTROL, LINK_BYTES, Links, PACKET, RING_BYTES, RING_CELLS};
 use crate::bulk::Bulk;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -84,13 +84,12 @@ impl Arrivals {
     pub fn answer(&mut self, turn: u32, links: &mut Links) -> bool {
         let shared = links.shared.clone();
         let mut heard = 0;
-        shared.base.hear(links.lane, |peer| {
+        shared.base.take_notifiers(links.lane, |peer| {
             heard += 1;
             if links.is_lost(peer) {
                 return;
             }
-            let ring = shared.base.ring_of(links.lane, peer);
-            if ring.load(Ordering::Acquire) == GIVEN_UP {
+            if shared.base.is_given_up(links.lane, peer) {
                 let why = "it has given up the connection to this process";
                 return links.lose(lost(peer, why), peer);
             }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_sync::cells::INLINE_BYTES;
-use weft_transport::{Cookie, Endpoint, Header, Lost, Memory, Offer, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Memory, Peer, Refused, Sink};
 
 use crate::bulk::Bulk;
 use crate::fabric::Shared;
@@ -28,8 +28,6 @@ pub const CONTROL: u8 = 1;
 /// A ring with its cells and data.
 const RING_BYTES: usize = 60 << 10;
 const RING_CELLS: u32 = 256;
-/// What stands in a base in place of a ring whose sender has lost the base's owner.
-const GIVEN_UP: u64 = u64::MAX;
 /// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
 /// The block behind the ring (see `exchange`), and what there is memory for from the start.
@@ -207,32 +205,50 @@ impl Endpoint for ShmEndpoint {
         moved
     }
 
-    fn offer(&mut self, peer: Peer, source: Memory, cookie: Cookie) -> Offer {
-        self.bulk.offer(&mut self.links, peer, source, cookie)
+    fn bulk_send(
+        &mut self,
+        peer: Peer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> Result<BulkDescriptor, Refused> {
+        if self.links.is_lost(peer) {
+            return Err(Refused::Lost);
+        }
+        Ok(self.bulk.offer(&mut self.links, peer, source, cookie))
     }
 
-    fn retract(&mut self, peer: Peer, cookie: Cookie) {
+    fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
         self.bulk.retract(peer, cookie);
     }
 
-    fn accept(
+    fn bulk_receive(
         &mut self,
         peer: Peer,
-        offer: Offer,
+        descriptor: BulkDescriptor,
         bytes: usize,
         target: Memory,
         cookie: Cookie,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Refused> {
         self.bulk
-            .accept(&mut self.links, peer, offer, bytes, target, cookie)
+            .accept(&mut self.links, peer, descriptor, bytes, target, cookie)
+            .map_err(|_| Refused::Lost)
+    }
+
+    fn end(&mut self, peer: Peer, why: &Lost) {
+        self.links.lose(why.clone(), peer);
+        self.arrivals.forget(peer);
+        self.bulk.forget(peer);
     }
 
     fn throttle(&mut self, peer: Peer, on: bool) {
         self.arrivals.throttle(peer, on);
     }
 
-    fn expect(&mut self, peer: Peer) -> bool {
-        self.links.expect(peer)
+    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+        match self.links.expect(peer) {
+            true => Ok(()),
+            false => Err(Refused::Lost),
+        }
     }
 
     fn arm(&mut self) -> bool {

@@ -10,9 +10,8 @@ use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
 use super::exchange::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
-use super::{
-    Counters, GIVEN_UP, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES,
-};
+use super::{Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::base::GIVEN_UP;
 use crate::fabric::Shared;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -152,7 +151,7 @@ impl Links {
                 let Some(link) = &self.open[peer as usize] else {
                     return Err(Refused::Lost);
                 };
-                link.neighbour.base.ring(self.lane, self.shared.rank);
+                link.neighbour.base.notify(self.lane, self.shared.rank);
                 self.counters.doorbells_rung += 1;
                 Ok(())
             }
@@ -236,7 +235,7 @@ impl Links {
 
     /// Rings the doorbell of a peer, on this lane.
     pub fn ring(&mut self, neighbour: &Neighbour) {
-        neighbour.base.ring(self.lane, self.shared.rank);
+        neighbour.base.notify(self.lane, self.shared.rank);
         self.counters.doorbells_rung += 1;
     }
 

@@ -1,6 +1,6 @@
 //! Taking up an offer: a transfer begins as its kind says.
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
 
 use super::fetching::Fetching;
 use super::taking::{After, Taking};
@@ -14,7 +14,7 @@ use crate::peers::lost;
 
 /// An offer that is taken up.
 pub struct Taken {
-    pub offer: Offer,
+    pub offer: BulkDescriptor,
     /// In all.
     pub bytes: usize,
     pub target: Memory,
@@ -92,7 +92,7 @@ impl Receiving {
             return Control::NeedRing { transfer, receiver };
         };
         links.counters.copy_transfers += 1;
-        let target = fetching.target;
+        let target = fetching.copying.target;
         let state = State::Copying(fetching);
         self.begin(Incoming { state, ..incoming });
         Control::Copy { transfer, target }

@@ -68,7 +68,7 @@ impl Incoming {
             State::NeedsRing => {}
             State::Taking(taking) => taking.end(peer, common),
             // Only now: the sender may have released them long before this side has seen that all is copied.
-            State::Copying(fetching) => claims.give_back(fetching.own),
+            State::Copying(fetching) => claims.give_back(fetching.into_own()),
         }
     }
 }
@@ -150,7 +150,7 @@ impl Receiving {
             ready |= match &incoming.state {
                 State::NeedsRing => false,
                 State::Taking(taking) => taking.wait(),
-                State::Copying(fetching) => fetching.wait(),
+                State::Copying(fetching) => fetching.copying.wait(),
             };
         }
         ready
@@ -161,7 +161,7 @@ impl Receiving {
             match &incoming.state {
                 State::NeedsRing => {}
                 State::Taking(taking) => taking.stop_waiting(),
-                State::Copying(fetching) => fetching.stop_waiting(),
+                State::Copying(fetching) => fetching.copying.stop_waiting(),
             }
         }
     }
@@ -190,11 +190,11 @@ impl Receiving {
                         "{consumed} of {bytes} bytes from rank {rank} have come"
                     )
                 }
-                State::Copying(Fetching { own, target, .. }) => writeln!(
+                State::Copying(Fetching { copying, .. }) => writeln!(
                     out,
                     "{} of {} chunks from rank {rank} are copied",
-                    own.claims.done(),
-                    target.chunks()
+                    copying.claims.done(),
+                    copying.claimant.chunks
                 ),
             }?;
         }

@@ -7,19 +7,20 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_sync::bulk::Side;
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
 
 use super::claims::Claims;
 use super::control::{Control, CopyTarget, Offered, TransferId};
 use super::kept::Kept;
 use super::rings::For;
+use super::shared_copy::Copying;
 use super::transfers::{Step, Transfer, Transfers};
 use super::{Common, copying};
 use crate::endpoint::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
-use helping::Helping;
 
 /// Contiguous messages from this size on are copied from process to process.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
@@ -42,7 +43,7 @@ enum State {
         receiver: TransferId,
     },
     Filling(Filling),
-    Copying(Helping),
+    Copying(Copying),
 }
 
 /// A lane's transfers to peers.
@@ -68,7 +69,9 @@ impl Outgoing {
         match &mut self.state {
             State::Called | State::NeedsRing { .. } => Step::Idle,
             State::Filling(filling) => filling.step(&self.source, &self.neighbour, links, budget),
-            State::Copying(helping) => helping.step(&self.source, &self.neighbour, links, helps),
+            State::Copying(copying) => {
+                helping::step(copying, &self.source, &self.neighbour, links, helps)
+            }
         }
     }
 
@@ -99,7 +102,7 @@ impl Sending {
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> Offer {
+    ) -> BulkDescriptor {
         let (mark, both_ways) = common.both_ways.offer(peer);
         let Ok(neighbour) = links.neighbour(peer) else {
             // The engine is told of the loss, or was; the packet with this offer will be refused.
@@ -188,7 +191,7 @@ impl Sending {
         let page = target.words & !(PAGE as u64 - 1);
         let mapping = common.map(links, peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
-        outgoing.state = State::Copying(Helping { claims, target });
+        outgoing.state = State::Copying(Copying::new(Side::Sender, claims, target));
         self.transfers.activate(id);
         Ok(())
     }
@@ -271,7 +274,7 @@ impl Sending {
             ready |= match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => false,
                 State::Filling(filling) => filling.wait(),
-                State::Copying(helping) => helping.wait(),
+                State::Copying(copying) => copying.wait(),
             };
         }
         // Answered calls without a ring wait for rings, all of which are in use, for their receivers to take
@@ -284,7 +287,7 @@ impl Sending {
             match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => {}
                 State::Filling(filling) => filling.stop_waiting(),
-                State::Copying(helping) => helping.stop_waiting(),
+                State::Copying(copying) => copying.stop_waiting(),
             }
         }
     }
@@ -315,11 +318,11 @@ impl Sending {
                         "{produced} of {bytes} bytes to rank {rank} are on their way"
                     )
                 }
-                State::Copying(Helping { claims, target }) => writeln!(
+                State::Copying(copying) => writeln!(
                     out,
                     "{} of {} chunks to rank {rank} are copied",
-                    claims.done(),
-                    target.chunks()
+                    copying.claims.done(),
+                    copying.claimant.chunks
                 ),
             }?;
         }

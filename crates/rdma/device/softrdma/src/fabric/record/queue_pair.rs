@@ -8,8 +8,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use super::mapping::Shared;
 use super::receive::RingRecord;
+use crate::fabric::mapping::Shared;
 
 /// A queue pair, as others see it. States and types are those of `ibv_qp_state` and `ibv_qp_type`.
 #[repr(C, align(128))]
@@ -27,7 +27,7 @@ pub struct QpRecord {
     pub xrc_domain: AtomicU32,
     /// Number of the shared receive queue plus one, 0 for none.
     pub srq: AtomicU32,
-    /// [`super::segment::ObjectId`]s of its completion queues.
+    /// [`ObjectId`](super::super::segment::ObjectId)s of its completion queues.
     pub receive_cq: AtomicU64,
     pub send_cq: AtomicU64,
     pub device: AtomicU32,

@@ -6,43 +6,43 @@ use crate::fabric::lock::SharedLock;
 use crate::fabric::mapping::Shared;
 
 #[repr(C, align(64))]
-pub(super) struct Producers {
-    pub(super) lock: SharedLock,
-    pub(super) generation: AtomicU32,
-    pub(super) tail: AtomicU32,
+pub(in crate::fabric) struct Producers {
+    pub(in crate::fabric) lock: SharedLock,
+    pub(in crate::fabric) generation: AtomicU32,
+    pub(in crate::fabric) tail: AtomicU32,
     /// A head that was seen; the true one is not behind it. Spares producers the consumer's line.
-    pub(super) seen_head: AtomicU32,
+    pub(in crate::fabric) seen_head: AtomicU32,
     /// Offset of the slots.
-    pub(super) ring: AtomicU64,
+    pub(in crate::fabric) ring: AtomicU64,
     /// How many there are, a power of two.
-    pub(super) slots: AtomicU32,
+    pub(in crate::fabric) slots: AtomicU32,
     /// Completions that the user asked room for.
-    pub(super) capacity: AtomicU32,
+    pub(in crate::fabric) capacity: AtomicU32,
     /// 0 while there is no intent.
-    pub(super) settle_offset: AtomicU64,
-    pub(super) settle_to: AtomicU32,
-    pub(super) settle_position: AtomicU32,
+    pub(in crate::fabric) settle_offset: AtomicU64,
+    pub(in crate::fabric) settle_to: AtomicU32,
+    pub(in crate::fabric) settle_position: AtomicU32,
     /// Completions were lost.
-    pub(super) overrun: AtomicU32,
+    pub(in crate::fabric) overrun: AtomicU32,
     /// Which of the owner's completion channels, plus one; 0 for none.
-    pub(super) channel: AtomicU32,
+    pub(in crate::fabric) channel: AtomicU32,
     /// Not 0 if completions carry the time.
-    pub(super) stamped: AtomicU32,
+    pub(in crate::fabric) stamped: AtomicU32,
 }
 
 #[repr(C, align(64))]
-pub(super) struct Consumer {
-    pub(super) head: AtomicU32,
-    pub(super) armed: AtomicU32,
+pub(in crate::fabric) struct Consumer {
+    pub(in crate::fabric) head: AtomicU32,
+    pub(in crate::fabric) armed: AtomicU32,
     /// An event did not fit into the channel's socket (`notify`).
-    pub(super) event_waits: AtomicU32,
+    pub(in crate::fabric) event_waits: AtomicU32,
 }
 
 /// A completion queue in its owner's segment.
 #[repr(C, align(128))]
 pub struct CqRecord {
-    pub(super) producers: Producers,
-    pub(super) consumer: Consumer,
+    pub(in crate::fabric) producers: Producers,
+    pub(in crate::fabric) consumer: Consumer,
 }
 
 // SAFETY: atomic integers only.
