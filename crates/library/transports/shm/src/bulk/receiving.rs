@@ -7,17 +7,25 @@ mod taking;
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{Cookie, Lost, Memory, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
 
-use super::Common;
 use super::byte_ring::{ByteRing, Place, RING_MAPPED};
+use super::common::Common;
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::Neighbour;
-pub use accepting::Taken;
 use fetching::{Fetching, Pool};
 use taking::{After, Taking};
+
+/// An offer that is taken up.
+pub struct Taken {
+    pub offer: BulkDescriptor,
+    /// In all.
+    pub bytes: usize,
+    pub target: Memory,
+    pub cookie: Cookie,
+}
 
 /// A transfer to here.
 struct Incoming {

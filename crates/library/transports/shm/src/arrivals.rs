@@ -11,8 +11,9 @@ use weft_sync::atomic::Ordering;
 use weft_sync::cells::{Arrival, Consumer, Elsewhere, Malformed, Parts};
 use weft_transport::{Header, Lost, Peer, Sink};
 
-use super::{CONTROL, LINK_BYTES, Links, PACKET, RING_BYTES, RING_CELLS};
 use crate::bulk::Bulk;
+use crate::layout::{CONTROL, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS};
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
 
@@ -316,7 +317,7 @@ impl Inbound {
     ) -> Result<&'a [u8], Malformed> {
         let exchange = links.exchange(self.peer);
         let base = exchange.take(elsewhere, &self.mapping)?;
-        // SAFETY: `take` checked the length; the block is this process's from here on (rule 2 of `exchange`), and nothing
+        // SAFETY: `take` checked the length; the block is this process's from here on (rule 2 of `blocks`), and nothing
         // is sent, so nothing written to it, before the payload is handed over, which is all the caller does with it.
         Ok(unsafe { std::slice::from_raw_parts(base, elsewhere.bytes as usize) })
     }

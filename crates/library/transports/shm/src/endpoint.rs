@@ -1,13 +1,7 @@
 //! One lane's way to every peer of the host.
 
-mod exchange;
-mod inbound;
-mod outbound;
-
 #[cfg(test)]
 mod tests;
-
-pub use outbound::Links;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,31 +10,11 @@ use std::time::{Duration, Instant};
 use weft_sync::cells::INLINE_BYTES;
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Memory, Peer, Refused, Sink};
 
+use crate::arrivals::Arrivals;
 use crate::bulk::Bulk;
-use crate::fabric::Shared;
-use crate::segment::PAGE;
-use inbound::Arrivals;
-
-/// A cell with a packet of the engine's: commonest, so 0, which is found quickest (`Consumer::look_short`).
-const PACKET: u8 = 0;
-/// A cell with a message between the two sides of a bulk transfer.
-pub const CONTROL: u8 = 1;
-/// A ring with its cells and data.
-const RING_BYTES: usize = 60 << 10;
-const RING_CELLS: u32 = 256;
-/// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
-pub const EAGER_BYTES: usize = (16 << 10) + 64;
-/// The block behind the ring (see `exchange`), and what there is memory for from the start.
-const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
-const SHORT_BLOCK_BYTES: usize = PAGE;
-/// A ring and its block, and all that a connected peer costs before longer packets or bulk data move.
-pub const LINK_BYTES: usize = RING_BYTES + BLOCK_BYTES;
-const SHORT_LINK_BYTES: usize = RING_BYTES + SHORT_BLOCK_BYTES;
-
-const _: () = {
-    let parts = weft_sync::cells::Parts::at(std::ptr::null_mut(), RING_BYTES, RING_CELLS);
-    assert!(EAGER_BYTES <= parts.longest());
-};
+use crate::layout::{EAGER_BYTES, PACKET};
+use crate::links::{Counters, Links};
+use crate::shared::Shared;
 
 /// Turns between two looks for a ring to cool.
 const COOL_EVERY: u32 = 32;
@@ -48,26 +22,6 @@ const COOL_EVERY: u32 = 32;
 /// between two looks at what changes slowly.
 const CLOCK_EVERY: u32 = 1 << 7;
 const LOOK_AROUND_EVERY: Duration = Duration::from_millis(200);
-
-/// What an endpoint has done and holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    pub doorbells_rung: u64,
-    pub doorbells_heard: u64,
-    /// Rings that are looked at in each turn.
-    pub hot_rings: u64,
-    pub ring_transfers: u64,
-    /// Those of them that went through a ring kept of the receiver's.
-    pub kept_transfers: u64,
-    pub copy_transfers: u64,
-    /// Chunks copied from process to process by this side, as receiver and as sender.
-    pub chunks_read: u64,
-    pub chunks_written: u64,
-    /// Bytes of this process's segment taken for links, for what makes blocks long, and for bulk data.
-    pub link_bytes: u64,
-    pub block_bytes: u64,
-    pub bulk_bytes: u64,
-}
 
 /// One lane's endpoint. Driven under the lane's lock.
 pub struct ShmEndpoint {

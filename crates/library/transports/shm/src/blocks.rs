@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Elsewhere, Malformed};
 
-use super::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
 use crate::segment::Mapping;
 
 /// Blocks for whose whole length a lane takes memory.
@@ -141,7 +141,7 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::LINK_BYTES;
+    use crate::layout::LINK_BYTES;
     use crate::segment::{PAGE, Segment};
 
     fn link() -> Arc<Mapping> {

@@ -11,13 +11,13 @@ use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
 
 use super::claims::Claims;
+use super::common::Common;
 use super::control::{Control, CopyTarget, Offered, TransferId};
 use super::kept::Kept;
 use super::rings::For;
 use super::shared_copy::Copying;
 use super::transfers::{Step, Transfer, Transfers};
-use super::{Common, copying};
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
@@ -118,7 +118,7 @@ impl Sending {
             (None, true) => COPIES_BOTH_WAYS_FROM_BYTES,
         };
         let can_copy =
-            source.layout.is_none() && source.bytes >= from && copying::is_allowed(links, peer);
+            source.layout.is_none() && source.bytes >= from && links.copies_allowed(peer);
         let address = can_copy.then_some(source.base as u64);
         let through = match address {
             Some(_) => None,

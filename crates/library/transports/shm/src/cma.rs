@@ -1,10 +1,7 @@
-//! Copies from process to process, and whether the kernel allows them.
+//! Copies from process to process (cross memory attach, CMA), and whether the kernel allows them.
 
 use std::io;
 
-use weft_transport::Peer;
-
-use crate::endpoint::Links;
 use crate::peers::Neighbour;
 
 /// Which way a copy goes.
@@ -109,17 +106,6 @@ unsafe fn transfer(way: Way, pid: u32, mine: *mut u8, theirs: &[Stretch]) -> io:
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
         1.. => Ok(copied as usize),
         _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// Whether this process may copy from and to `peer`'s memory.
-pub fn is_allowed(links: &Links, peer: Peer) -> bool {
-    if links.shared.options.deny_copies {
-        return false;
-    }
-    match links.neighbour(peer) {
-        Ok(neighbour) => are_allowed(&neighbour),
-        Err(_) => false,
     }
 }
 

@@ -9,12 +9,33 @@ use weft_sync::atomic::Ordering;
 use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
-use super::exchange::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
-use super::{Counters, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
 use crate::base::GIVEN_UP;
-use crate::fabric::Shared;
+use crate::blocks::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
+use crate::cma;
+use crate::layout::{LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
+use crate::shared::Shared;
+
+/// What an endpoint has done and holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub doorbells_rung: u64,
+    pub doorbells_heard: u64,
+    /// Rings that are looked at in each turn.
+    pub hot_rings: u64,
+    pub ring_transfers: u64,
+    /// Those of them that went through a ring kept of the receiver's.
+    pub kept_transfers: u64,
+    pub copy_transfers: u64,
+    /// Chunks copied from process to process by this side, as receiver and as sender.
+    pub chunks_read: u64,
+    pub chunks_written: u64,
+    /// Bytes of this process's segment taken for links, for what makes blocks long, and for bulk data.
+    pub link_bytes: u64,
+    pub block_bytes: u64,
+    pub bulk_bytes: u64,
+}
 
 /// A ring to a peer. The mapping is dropped after the producer that uses it.
 struct Outbound {
@@ -231,6 +252,14 @@ impl Links {
             Some(lost) => Err(lost.clone()),
             None => self.shared.peers.neighbour(peer),
         }
+    }
+
+    /// Whether memory may be copied from and to `peer`'s.
+    pub fn copies_allowed(&self, peer: Peer) -> bool {
+        !self.shared.options.deny_copies
+            && self
+                .neighbour(peer)
+                .is_ok_and(|neighbour| cma::are_allowed(&neighbour))
     }
 
     /// Rings the doorbell of a peer, on this lane.
@@ -452,7 +481,7 @@ impl Outbound {
         };
         let fill = || {
             // SAFETY: the block has memory for `bytes` bytes, and is this process's until the packet is published
-            // (rules 1 and 2 of `exchange`).
+            // (rules 1 and 2 of `blocks`).
             fill(unsafe { std::slice::from_raw_parts_mut(place.base, bytes) });
         };
         self.producer

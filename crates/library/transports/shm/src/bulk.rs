@@ -22,8 +22,8 @@
 mod both_ways;
 mod byte_ring;
 mod claims;
+mod common;
 mod control;
-pub(crate) mod copying;
 mod kept;
 mod receiving;
 mod rings;
@@ -36,21 +36,15 @@ mod kept_tests;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::Arc;
 
 use weft_sync::cells::Malformed;
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Sink};
 
-use crate::endpoint::{CONTROL, Links};
-use crate::peers::lost;
-use crate::segment::Mapping;
-use both_ways::BothWays;
+use crate::links::Links;
+use common::Common;
 use control::Control;
-use kept::Keeping;
 use receiving::{Receiving, Taken};
-use rings::Rings;
 use sending::Sending;
 
 pub use byte_ring::RING_BYTES;
@@ -58,9 +52,6 @@ pub use sending::COPIES_FROM_BYTES;
 
 /// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
 const TURN_BYTES: usize = 128 << 10;
-/// Pieces of one peer's segment that are kept mapped; no honest peer has so many.
-const MAPPED_PER_PEER: usize = 1 << 12;
-
 /// A lane's bulk transfers.
 pub struct Bulk {
     sending: Sending,
@@ -70,30 +61,13 @@ pub struct Bulk {
     active: bool,
 }
 
-/// What both halves use.
-struct Common {
-    /// Control messages on their way out.
-    controls: VecDeque<(Peer, Control)>,
-    /// Pieces of peers' segments.
-    mapped: HashMap<(Peer, u64), Arc<Mapping>>,
-    rings: Rings,
-    keeping: Keeping,
-    both_ways: BothWays,
-}
-
 impl Bulk {
     pub fn new() -> Bulk {
         Bulk {
             sending: Sending::new(),
             receiving: Receiving::new(),
             active: false,
-            common: Common {
-                controls: VecDeque::new(),
-                mapped: HashMap::new(),
-                rings: Rings::new(),
-                keeping: Keeping::new(),
-                both_ways: BothWays::default(),
-            },
+            common: Common::new(),
         }
     }
 
@@ -244,60 +218,5 @@ impl Bulk {
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         self.sending.describe(out)?;
         self.receiving.describe(out)
-    }
-}
-
-impl Common {
-    fn post(&mut self, peer: Peer, control: Control) {
-        self.controls.push_back((peer, control));
-    }
-
-    /// Sends what there is room for.
-    fn flush(&mut self, links: &mut Links) -> bool {
-        let mut moved = false;
-        for _ in 0..self.controls.len() {
-            let Some((peer, control)) = self.controls.pop_front() else {
-                break;
-            };
-            let (header, payload) = control.emit();
-            let sent = links.push(peer, CONTROL, header, payload.len(), false, |out| {
-                out.copy_from_slice(&payload);
-            });
-            match sent {
-                Ok(()) => moved = true,
-                Err(Refused::Lost) => {}
-                // Answers to one peer may overtake each other: each names its transfer.
-                Err(_) => self.controls.push_back((peer, control)),
-            }
-        }
-        moved
-    }
-
-    /// A piece of the peer's segment, mapped before or now.
-    fn map(
-        &mut self,
-        links: &Links,
-        peer: Peer,
-        offset: u64,
-        bytes: usize,
-    ) -> Result<Arc<Mapping>, Lost> {
-        if let Some(mapping) = self.mapped.get(&(peer, offset)) {
-            if mapping.bytes() == bytes {
-                return Ok(mapping.clone());
-            }
-            return Err(lost(peer, "it put two things at one place of its segment"));
-        }
-        if self
-            .mapped
-            .keys()
-            .filter(|(other, _)| *other == peer)
-            .count()
-            >= MAPPED_PER_PEER
-        {
-            return Err(lost(peer, "it offered too many places of its segment"));
-        }
-        let mapping = Arc::new(links.neighbour(peer)?.map(offset, bytes)?);
-        self.mapped.insert((peer, offset), mapping.clone());
-        Ok(mapping)
     }
 }
