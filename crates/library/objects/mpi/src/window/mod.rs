@@ -9,9 +9,9 @@ mod accumulate;
 mod active;
 mod attribute;
 mod create;
+mod direct;
 mod epoch;
 mod hints;
-mod near;
 mod passive;
 mod transfer;
 
