@@ -11,7 +11,7 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 19
+steps_begin "$out/logs" 20
 
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
@@ -22,6 +22,8 @@ robustness() {
     python3 tests/robustness/run.py --prefix "$prefix" --peers "$peers" --build "$out/robustness"
 }
 
+# Two targets at a time, so this many seconds five times.
+fuzzing() { scripts/fuzz.sh 20; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
 fix="mend what the log names"
@@ -39,6 +41,7 @@ step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" c
 step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
 step "loom models" "about 1 min" "$fix; again: make loom" loom
 step_must "building the library, release" "about 2 min" "$fix" build
+step "fuzzing, 20 s a target" "about 3 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
