@@ -2,10 +2,9 @@
 
 use super::codes::{Code, error, indexed};
 use super::state::enter;
-use super::variables::ALL;
 use crate::error::Result;
 
-pub use super::variables::{Class, Enumeration, Variable, WAITING};
+pub use super::variables::{ALL, Class, Enumeration, Variable, WAITING};
 
 /// `MPI_T_pvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
