@@ -12,7 +12,7 @@ peers := build/peers
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh

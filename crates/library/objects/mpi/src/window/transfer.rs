@@ -116,9 +116,9 @@ fn too_long(origin: usize, target: usize) -> Error {
 #[inline(always)]
 pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for reads of what it says during the call.
-        unsafe { near.put(origin.address, bytes) };
+        unsafe { direct.put(origin.address, bytes) };
         return Ok(());
     }
     window.put(&origin, target, epoch)
@@ -128,9 +128,9 @@ pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> 
 #[inline(always)]
 pub fn get(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for writes of what it says during the call.
-        unsafe { near.get(origin.address, bytes) };
+        unsafe { direct.get(origin.address, bytes) };
         return Ok(());
     }
     window.get(&origin, target, epoch)

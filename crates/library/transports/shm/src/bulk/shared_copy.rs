@@ -8,7 +8,7 @@ use weft_sync::cells::Malformed;
 use super::claims::Claims;
 use super::control::CopyTarget;
 use super::transfers::Step;
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// One side's part of a copy.

@@ -7,10 +7,10 @@ use weft_transport::Memory;
 
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
-use crate::bulk::copying::{self, Way};
 use crate::bulk::shared_copy::Copying;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::cma::{self, Way};
+use crate::links::Links;
 use crate::peers::Neighbour;
 use crate::segment::{Mapping, PAGE};
 
@@ -65,7 +65,7 @@ impl Fetching {
             let mine = memory.base.wrapping_add(begin as usize);
             let theirs = source.wrapping_add(begin);
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-            unsafe { copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
+            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_read += 1;

@@ -3,11 +3,11 @@
 use weft_sync::bulk::Side;
 use weft_transport::{Lost, Memory, Peer};
 
-use crate::bulk::Common;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, Place, RING_BYTES, at};
+use crate::bulk::common::Common;
 use crate::bulk::kept::Kept;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// Bytes taken before the sender is told.

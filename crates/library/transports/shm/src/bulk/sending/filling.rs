@@ -5,7 +5,7 @@ use weft_transport::Memory;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and

@@ -2,10 +2,10 @@
 
 use weft_transport::Memory;
 
-use crate::bulk::copying::{self, Way};
 use crate::bulk::shared_copy::Copying;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::cma::{self, Way};
+use crate::links::Links;
 use crate::peers::Neighbour;
 
 /// Copies one chunk from the back into the receiver's memory, if this side `helps` now.
@@ -31,7 +31,7 @@ pub fn step(
         let theirs = address.wrapping_add(begin);
         // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
         // copy was agreed); the source is readable until it is reported as sent.
-        unsafe { copying::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
+        unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
     });
     if let Step::Moved(_) = step {
         links.counters.chunks_written += 1;
