@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use weft_engine::{ANYBODY, Incoming, Outgoing, Route, Span};
 use weft_transport::{Memory, Peer};
 
-use crate::comm::{Comm, CommId, Traffic};
+use crate::comm::{Comm, CommId, Held, Traffic};
 use crate::error::handler::argument;
 use crate::error::{Class, OfSide, Result};
 use crate::process::process;
@@ -367,7 +367,7 @@ pub(crate) fn prepare_send(
     comm: CommId,
     mode: Mode,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::comm::share(comm)?;
+    let comm = Held::new(crate::comm::share(comm)?);
     check_send_tag(tag)?;
     let memory = Kept(buffer.memory()?);
     Ok(match destination(&comm, dest)? {
@@ -392,7 +392,7 @@ pub(crate) fn prepare_receive(
     tag: i32,
     comm: CommId,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::comm::share(comm)?;
+    let comm = Held::new(crate::comm::share(comm)?);
     let memory = Kept(buffer.memory()?);
     Ok(match pattern(&comm, source, tag)? {
         Some((_, source, tag)) => {

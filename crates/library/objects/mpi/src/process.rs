@@ -10,7 +10,7 @@ use weft_transport::{Directory, Peer};
 
 use crate::buffered::Buffers;
 use crate::collective::ArenaCounts;
-use crate::comm::Comm;
+use crate::comm::{Comm, number_of};
 use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
@@ -191,7 +191,7 @@ impl Process {
             windows: Table::new(kind::WINDOW),
             compounds: Table::new(kind::COMPOUND),
             lingering: Mutex::default(),
-            contexts: Contexts::new(),
+            contexts: Contexts::new(waiting_numbers),
             partition_tags: Tags::default(),
             buffers: Mutex::default(),
             arenas: ArenaCounts::default(),
@@ -238,6 +238,12 @@ impl Process {
     pub(crate) fn oversubscribed(&self) -> bool {
         self.oversubscribed
     }
+}
+
+/// Numbers of communicators in which receives wait, or messages that nobody has received.
+fn waiting_numbers() -> Vec<u32> {
+    let contexts = process().engine.waiting_contexts();
+    contexts.into_iter().map(number_of).collect()
 }
 
 fn of_launcher(error: weft_bootstrap::Error) -> Error {

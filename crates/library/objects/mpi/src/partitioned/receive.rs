@@ -13,7 +13,7 @@ use weft_engine::RequestId;
 use weft_transport::Memory;
 
 use super::{Partitioned, Stage, check_partitions, find, inactive_only, whole};
-use crate::comm::{Comm, CommId, Traffic};
+use crate::comm::{CommId, Held, Traffic};
 use crate::completion::linger;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
@@ -24,7 +24,7 @@ use crate::request::{Compound, Request, Status};
 use crate::{PROC_NULL, TAG_UB};
 
 pub(crate) struct Receiving {
-    comm: Arc<Comm>,
+    comm: Held,
     /// None for `MPI_PROC_NULL`.
     source: Option<u32>,
     tag: i32,
@@ -81,7 +81,7 @@ pub fn receive_init(
     tag: i32,
     comm: CommId,
 ) -> Result<Request> {
-    let comm = crate::comm::share(comm)?;
+    let comm = Held::new(crate::comm::share(comm)?);
     let partitions = check_partitions(partitions)?;
     check_receive_tag(tag)?;
     let source = match source {

@@ -4,14 +4,13 @@
 //! acquire); then the request of its message (release). Whoever ends the round reads the words after all of them are
 //! counted off `unready` (release; acquire), and makes them UNREADY again before `active` falls.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
 use super::{Partitioned, Stage, check_partitions, find, inactive_only, whole};
-use crate::comm::{Comm, CommId, Traffic};
+use crate::comm::{CommId, Held, Traffic};
 use crate::completion::linger;
 use crate::error::handler::argument;
 use crate::error::{Class, Result};
@@ -24,7 +23,7 @@ const UNREADY: u64 = 0;
 const STARTING: u64 = 1;
 
 pub(crate) struct Sending {
-    comm: Arc<Comm>,
+    comm: Held,
     /// None for `MPI_PROC_NULL`.
     dest: Option<u32>,
     memory: Kept,
@@ -49,7 +48,7 @@ pub fn send_init(
     tag: i32,
     comm: CommId,
 ) -> Result<Request> {
-    let comm = crate::comm::share(comm)?;
+    let comm = Held::new(crate::comm::share(comm)?);
     let partitions = check_partitions(partitions)?;
     check_send_tag(tag)?;
     let dest = destination(&comm, dest)?;
