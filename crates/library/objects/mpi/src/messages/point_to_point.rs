@@ -8,7 +8,7 @@ use crate::messages::start::{
     Kept, route_from, route_to, start_receive, start_send, start_synchronous,
 };
 use crate::messages::{buffered, completion};
-use crate::objects::comm::{Comm, Traffic};
+use crate::objects::comm::{Comm, Held, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::objects::types::{self, Buffer, TypeId};
 use crate::process::engine::engine;
@@ -281,7 +281,7 @@ pub(crate) fn prepare_send(
     comm: CommId,
     mode: Mode,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::objects::comm::share(comm)?;
+    let comm = Held::new(crate::objects::comm::share(comm)?);
     check_send_tag(tag)?;
     let memory = Kept(buffer.memory()?);
     Ok(match destination(&comm, dest)? {
@@ -297,7 +297,7 @@ pub(crate) fn prepare_receive(
     tag: i32,
     comm: CommId,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::objects::comm::share(comm)?;
+    let comm = Held::new(crate::objects::comm::share(comm)?);
     let memory = Kept(buffer.memory()?);
     Ok(match pattern(&comm, source, tag)? {
         Some((_, source, tag)) => {

@@ -18,12 +18,12 @@ use crate::error::{Class, Result, argument};
 use crate::messages::lingering::linger;
 use crate::messages::operation;
 use crate::messages::start::{Kept, start_receive};
-use crate::objects::comm::{Comm, Traffic};
+use crate::objects::comm::{Held, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 
 pub(crate) struct Receiving {
-    comm: Arc<Comm>,
+    comm: Held,
     /// None for `MPI_PROC_NULL`.
     source: Option<u32>,
     tag: i32,
@@ -75,7 +75,7 @@ struct Bound {
 impl Receiving {
     /// A receive from `source`, none for `MPI_PROC_NULL`; it waits for what the sender tells.
     pub fn new(
-        comm: Arc<Comm>,
+        comm: Held,
         source: Option<u32>,
         memory: Memory,
         partitions: u32,

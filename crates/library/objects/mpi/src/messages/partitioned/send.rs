@@ -9,10 +9,9 @@ use super::tags::PARTITION_TAGS;
 use crate::error::{Class, Object, Result, argument};
 use crate::messages::lingering::linger;
 use crate::messages::start::{Kept, start_send};
-use crate::objects::comm::{Comm, Traffic};
+use crate::objects::comm::{Held, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_engine::RequestId;
@@ -23,7 +22,7 @@ const UNREADY: u64 = 0;
 const STARTING: u64 = 1;
 
 pub(crate) struct Sending {
-    comm: Arc<Comm>,
+    comm: Held,
     /// None for `MPI_PROC_NULL`.
     dest: Option<u32>,
     memory: Kept,
@@ -43,7 +42,7 @@ pub(crate) struct Sending {
 impl Sending {
     /// A send to `dest`, none for `MPI_PROC_NULL`; its receive is told what will come.
     pub fn new(
-        comm: Arc<Comm>,
+        comm: Held,
         dest: Option<u32>,
         memory: Memory,
         partitions: u32,
