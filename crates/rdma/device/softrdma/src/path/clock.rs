@@ -22,6 +22,14 @@ pub fn nanoseconds() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
+/// The earlier of two times, if there are any.
+pub fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// The time-out of a queue pair: 4.096 us times a power of two, none for 0 (InfiniBand Architecture 1.6, §9.7.6.1.3).
 pub fn ack_timeout(code: u8) -> Option<Duration> {
     match code & 31 {
