@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use weft_roce::timing::Retries;
 use weft_verbs_abi::*;
 
 use super::errand::Errand;
@@ -26,9 +27,9 @@ pub struct Waiting {
     pub done: u64,
     /// Status and bytes, when only the completion is missing.
     pub ended: Option<(ibv_wc_status, u64)>,
-    /// Times in a row that nobody answered, and that the receiver was not ready.
-    pub(super) silent: u32,
-    pub(super) not_ready: u32,
+    pub(super) retries: Retries,
+    /// The last try was not answered; it has until `due_ns`.
+    pub(super) awaits_answer: bool,
     /// What the target's agent was asked for.
     pub errand: Errand,
     /// When to try next, on the monotonic clock; 0 for now.
@@ -65,8 +66,8 @@ impl Waiting {
             payload,
             done: 0,
             ended: None,
-            silent: 0,
-            not_ready: 0,
+            retries: Retries::default(),
+            awaits_answer: false,
             errand: Errand::default(),
             due_ns: 0,
         }

@@ -110,13 +110,13 @@ impl Errand {
     }
 
     /// What became of it.
-    pub fn look(&mut self, requester: &Requester<'_>, timeout: Duration) -> Outcome {
+    pub fn look(&mut self, requester: &Requester<'_>, timeout_ns: u64) -> Outcome {
         let (Some(relay), Some(sent)) = (&self.relay, self.sent_ns) else {
             return Outcome::Again;
         };
         match relay.progress() {
             Progress::Waits => {
-                let patience = UNANSWERED_NS.max(timeout.as_nanos() as u64);
+                let patience = UNANSWERED_NS.max(timeout_ns);
                 if clock::monotonic_ns() < sent + patience || !relay.withdraw() {
                     return Outcome::Asked;
                 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::between_hosts::connection;
-use super::clock;
 use super::datagram;
 use super::errand::Errand;
 use super::execute::{Outcome, Requester};
@@ -16,6 +15,7 @@ use super::state::QpKind;
 use super::window;
 use crate::fabric::POSTING;
 use weft_roce::MAX_MESSAGE_BYTES;
+use weft_roce::timing::ack_timeout_ns;
 
 /// How a request is tried.
 pub struct Attempt<'a> {
@@ -101,6 +101,6 @@ pub unsafe fn step(
 /// What the target's agent, which was asked, has done.
 #[cold]
 fn look(qp: &QueuePair, requester: &Requester<'_>, errand: &mut Errand) -> Outcome {
-    let timeout = clock::ack_timeout(qp.attributes().timeout);
-    errand.look(requester, timeout.unwrap_or_default())
+    let timeout = ack_timeout_ns(qp.attributes().timeout);
+    errand.look(requester, timeout.unwrap_or(0))
 }
