@@ -14,10 +14,11 @@ use weft_transport::Memory;
 
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, SessionId};
+use crate::messages::compound::Compound;
 use crate::messages::operation;
-use crate::messages::point_to_point::{Mode, start_send};
+use crate::messages::start::start_send;
 use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Request};
+use crate::objects::request::Request;
 use crate::objects::session;
 use crate::process::engine::engine;
 
@@ -283,7 +284,7 @@ pub(crate) fn send(
         unsafe { memory.read(0, std::slice::from_raw_parts_mut(address, bytes)) };
     }
     let copy = Memory::contiguous(address, bytes);
-    let request = start_send(comm, traffic, copy, dest, tag, Mode::Standard)?;
+    let request = start_send(comm, traffic, copy, dest, tag)?;
     if let Some(request) = request.as_engine().filter(|&id| id != RequestId::DONE) {
         let message = Message {
             start,
