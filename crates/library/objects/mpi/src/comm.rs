@@ -156,8 +156,11 @@ impl Comm {
 
     /// Errors of its requests find its handle.
     fn bind(&self, id: CommId) {
-        let contexts = &process().contexts;
+        let Process {
+            contexts, members, ..
+        } = process();
         self.numbers().for_each(|number| contexts.bind(number, id));
+        members.bind(self.number(), self.peers.clone());
     }
 
     #[inline]
@@ -207,7 +210,10 @@ impl Comm {
 
     /// Its numbers are free for others.
     pub(crate) fn release_numbers(&self) {
-        let contexts = &process().contexts;
+        let Process {
+            contexts, members, ..
+        } = process();
+        members.release(self.number());
         self.numbers().for_each(|number| contexts.release(number));
     }
 

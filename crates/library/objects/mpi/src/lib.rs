@@ -19,6 +19,7 @@ pub mod hints;
 pub mod info;
 pub mod intercomm;
 pub mod lifetime;
+mod members;
 pub mod memory;
 pub mod op;
 pub mod operation;

@@ -15,6 +15,7 @@ use crate::context::Contexts;
 use crate::error::{Class, Error, Handler, Result};
 use crate::group::Group;
 use crate::lifetime::{Phase, world};
+use crate::members::Members;
 use crate::op::UserOp;
 use crate::partitioned::Tags;
 use crate::request::{Compound, Request};
@@ -53,6 +54,7 @@ pub struct Process {
     /// Requests that nobody asks for, and their data; see `completion::linger`.
     pub(crate) lingering: Mutex<Vec<(Request, Box<dyn Send>)>>,
     pub(crate) contexts: Contexts,
+    pub(crate) members: Arc<Members>,
     pub(crate) partition_tags: Tags,
     pub(crate) buffers: Mutex<Buffers>,
     pub(crate) arenas: ArenaCounts,
@@ -176,6 +178,9 @@ impl Process {
         };
         let threads = if oversubscribed { 0 } else { cores };
         let (rank, size) = (job.rank, job.size);
+        let members = Arc::new(Members::default());
+        members.bind(0, Group::first(size));
+        members.bind(1, Group::listed(vec![rank]));
         Ok(Process {
             engine: Engine::new(
                 fabric,
@@ -183,7 +188,8 @@ impl Process {
                 size,
                 crate::tool::control::pace(pace),
                 threads,
-            ),
+            )
+            .with_members(members.clone()),
             comms: Table::new(kind::COMM),
             groups: Table::new(kind::GROUP),
             types: Table::new(kind::DATATYPE),
@@ -192,6 +198,7 @@ impl Process {
             compounds: Table::new(kind::COMPOUND),
             lingering: Mutex::default(),
             contexts: Contexts::new(),
+            members,
             partition_tags: Tags::default(),
             buffers: Mutex::default(),
             arenas: ArenaCounts::default(),
