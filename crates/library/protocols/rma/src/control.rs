@@ -10,6 +10,7 @@ use weft_sync::atomic::AtomicU32;
 use crate::attachments::Attachments;
 use crate::errand::{self, Errand};
 use crate::lock::Words;
+use crate::stripes::Stripes;
 
 /// On cache lines of its own.
 #[repr(C, align(64))]
@@ -17,7 +18,9 @@ pub struct Line<T>(pub T);
 
 #[repr(C)]
 pub struct Header {
-    /// Guards updates that the processor cannot do atomically.
+    /// The locks of elements that are updated in place.
+    pub stripes: Stripes,
+    /// Guards the updates of all other elements.
     pub updates: Line<OwnedLock>,
     /// How many wait for `updates` or the errand's lock with patience; see `window`.
     pub patient: AtomicU32,

@@ -10,22 +10,25 @@
 //! arrange (MPI-5.0 §12.7); the library reads and writes them through raw pointers only. The words of a control area
 //! are touched as [`lock`], [`attachments`] and [`errand`] say. Whatever a peer can write is checked before use.
 
-mod atomic;
 mod attachments;
 mod control;
+mod direct;
 mod errand;
 pub mod lock;
-mod near;
+mod member;
 mod reach;
 mod runs;
+mod stripes;
 mod update;
 mod window;
+mod word;
 
 #[cfg(test)]
 mod tests;
 
-pub use atomic::How;
 pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
-pub use near::{Near, Word};
+pub use direct::{Direct, Word};
+pub use member::{Member, Place};
 pub use update::Operation;
-pub use window::{Fault, Member, Own, Patience, Place, Target, Window};
+pub use window::{Fault, Own, Patience, Target, Window};
+pub use word::Update;

@@ -8,6 +8,7 @@ use weft_shm::{Mapping, Process, Stretch};
 
 use crate::control::Control;
 use crate::errand::{self, Progress};
+use crate::stripes::Stripes;
 use crate::window::{Fault, Target, Window};
 
 enum Way {
@@ -103,10 +104,11 @@ impl Link {
         Stretch::new(self.address.wrapping_add_signed(offset), bytes)
     }
 
-    /// Whether all processes reach the part directly, so that the processor's atomic operations serve all of them.
+    /// The locks under which elements are updated in place, if all processes map the part.
     #[inline]
-    pub fn is_shared(&self) -> bool {
-        !self.control.shape().user_memory
+    pub fn stripes(&self) -> Option<&Stripes> {
+        let control = &self.control;
+        (!control.shape().user_memory).then(|| &control.header().stripes)
     }
 
     /// Whether `count` elements of the datatype at the target lie in its part.

@@ -12,9 +12,10 @@ use weft_transport::{Lost, Peer};
 
 use crate::attachments;
 use crate::control::{Control, Shape};
+use crate::direct::{Direct, Entry};
 use crate::errand::Server;
 use crate::lock::{self, Broken, Kind, Lock};
-use crate::near::{Entry, Near};
+use crate::member::{Member, Place};
 use crate::reach::Link;
 
 /// Between two looks whether those who are waited for live.
@@ -39,30 +40,6 @@ impl From<Lost> for Fault {
     fn from(lost: Lost) -> Fault {
         Fault::Lost(lost)
     }
-}
-
-/// Where a process's part of a window is, as all of its processes are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// Its control area, as an offset in its segment.
-    pub control: u64,
-    pub place: Place,
-    pub bytes: u64,
-    /// Displacements in it are so many bytes each; positive.
-    pub unit: i64,
-}
-
-/// Whose memory a part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A piece of its segment, at this offset.
-    Piece(u64),
-    /// This far into the piece that all share, whose owner is the window's first process.
-    Whole(u64),
-    /// The user's, at this address.
-    User(u64),
-    /// What it attaches: displacements are addresses.
-    Dynamic,
 }
 
 /// What a process brings to a new window.
@@ -115,7 +92,7 @@ impl Own {
         let mut window = Window {
             shm: self.shm,
             me,
-            near: members.iter().map(Entry::new).collect(),
+            entries: members.iter().map(Entry::new).collect(),
             links: (0..members.len()).map(|_| OnceLock::new()).collect(),
             peers: peers.into(),
             members: members.into(),
@@ -147,7 +124,7 @@ pub struct Window {
     me: u32,
     peers: Arc<[Peer]>,
     members: Box<[Member]>,
-    near: Box<[Entry]>,
+    entries: Box<[Entry]>,
     links: Box<[OnceLock<Link>]>,
     control: Arc<Control>,
     /// What this process exposes, and the first process's piece that all share.
@@ -203,10 +180,21 @@ impl Window {
     /// Where `bytes` bytes at a displacement in a process's part are, if loads and stores reach them and the way there has been
     /// found. Else it takes [`put`](Self::put) and the like, which find it or what is wrong.
     #[inline(always)]
-    pub fn near(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Near> {
-        self.near
-            .get(rank as u32 as usize)?
-            .find(displacement, bytes)
+    pub fn direct(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Direct<'_>> {
+        let entry = self.entries.get(rank as u32 as usize)?;
+        // SAFETY: the part and its stripes live as long as the link, which lives as long as the window.
+        unsafe { entry.find(displacement, bytes) }
+    }
+
+    /// The number by which this process takes locks.
+    #[inline(always)]
+    pub(crate) fn owner(&self) -> u32 {
+        self.me + 1
+    }
+
+    /// Whether the process that takes locks by this number has died.
+    pub(crate) fn is_dead(&self, owner: u32) -> bool {
+        !self.is_alive(owner.wrapping_sub(1))
     }
 
     /// The way to a process's part, found if it was not yet.
@@ -259,7 +247,7 @@ impl Window {
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
         if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
-            self.near[rank as usize].set(base);
+            self.entries[rank as usize].set(base, link.stripes());
         }
         Ok(link)
     }

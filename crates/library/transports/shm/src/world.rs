@@ -7,7 +7,9 @@ use weft_transport::{
     BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink,
 };
 
-use crate::{Options, Shm, ShmEndpoint};
+use crate::endpoint::ShmEndpoint;
+use crate::fabric::Shm;
+use crate::shared::Options;
 
 /// Cards in a map.
 #[derive(Default)]

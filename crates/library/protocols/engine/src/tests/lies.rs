@@ -253,7 +253,11 @@ fn any_packet_at_all_is_survived() {
             .wrapping_add(1442695040888963407);
         let drawn = random >> 16;
         // Small numbers are likelier to name something.
-        if drawn.is_multiple_of(3) { drawn } else { drawn % 8 }
+        if drawn.is_multiple_of(3) {
+            drawn
+        } else {
+            drawn % 8
+        }
     };
     for _ in 0..200 {
         let mut stand = Stand::new();

@@ -1,5 +1,5 @@
-use crate::endpoint::LINK_BYTES;
-use crate::fabric::Options;
+use crate::layout::LINK_BYTES;
+use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
 use weft_transport::{Endpoint, Header, Layout, Memory};

@@ -1,5 +1,6 @@
 use super::*;
-use crate::fabric::Options;
+use crate::layout::{BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
+use crate::shared::Options;
 use crate::world::{Process, Random, pair, world};
 use std::collections::VecDeque;
 use weft_transport::Fabric;
