@@ -57,7 +57,8 @@ pub(super) fn start() -> Result<()> {
     let pace = tool::control::pace(pace);
     comm::begin(rank, size);
     job::begin(bootstrap, oversubscribed);
-    engine::begin(Engine::new(fabric, rank, size, pace, threads), rank);
+    let engine = Engine::new(fabric, rank, size, pace, threads);
+    engine::begin(engine.with_members(comm::members().clone()), rank);
     Ok(())
 }
 
