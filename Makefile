@@ -8,17 +8,20 @@ prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh
 
 check: ## every test, lint and gate (about 12 minutes on 2 cores)
 	@scripts/check.sh
+
+fresh: ## make demo and make check in a new Debian root with gcc, make and Rust and nothing else (as root; half an hour)
+	@scripts/fresh.sh
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
 	@scripts/bench.sh $(prefix)

@@ -26,6 +26,8 @@ softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/soft
 
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
+PATH=$(scripts/setup.sh --path check)
+export PATH
 early peers scripts/peers.sh "$peers"
 step "formatting" "a moment" "cargo fmt --all" cargo fmt --all --check
 step "lints" "about 1 min" "$fix; again: make lint" lint

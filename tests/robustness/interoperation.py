@@ -2,7 +2,7 @@
 
 import os
 
-from jobs import Skip, require
+from lib.cases import Skip, require
 
 RANKS = 4
 

@@ -8,7 +8,9 @@ import re
 import signal
 import time
 
-from jobs import Failure, Watched, marked, require, wait_until_gone
+from lib.cases import Failure, require
+from lib.leftovers import Watched
+from lib.processes import marked, wait_until_gone
 
 RANKS = 4
 END_SECONDS = 10

@@ -1,14 +1,16 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a board and locks over shared memory, a spin lock, counts, a recycler of slot ids, a list of
-//! work that is ready, and sleeping.
+//! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
+//! ids, a list of work that is ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
 pub mod board;
+pub mod bulk;
 pub mod cells;
 mod count;
+pub mod doorbell;
 mod fetch;
 pub mod futex;
 mod magazines;

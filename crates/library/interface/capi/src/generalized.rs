@@ -8,7 +8,7 @@ use weft_abi::{
     MPI_SUCCESS,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::generalized::{self, Functions, refused};
+use weft_mpi::messages::generalized::{self, Functions, refused};
 use weft_mpi::{Request, Status};
 
 use crate::argument::null_pointer;

@@ -5,7 +5,9 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::{CommId, InfoId, Request, TypeId, info, partitioned};
+use weft_mpi::messages::partitioned;
+use weft_mpi::objects::info;
+use weft_mpi::{CommId, InfoId, Request, TypeId};
 
 use crate::argument::{Address, Length};
 use crate::array::Array;

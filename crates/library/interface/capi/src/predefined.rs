@@ -191,7 +191,7 @@ pub fn op_number(op: Op) -> usize {
 #[cfg(test)]
 mod tests {
     use weft_abi::table;
-    use weft_mpi::types::as_predefined;
+    use weft_mpi::objects::types::as_predefined;
 
     use super::*;
 

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
-use weft_transport::{Cookie, Header, Lost, Offer, Peer, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{
     Body, CLEAR_BYTES, COOKIE_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
     View,
 };
 
-use crate::lane::{Action, Core};
+use crate::lane::{Action, Afterwards, Core};
 use crate::matched::{Payload, Posted, Unexpected};
 use crate::slot::{Outcome, PLAIN, Role, flag};
 use crate::slots::RequestId;
@@ -69,6 +69,10 @@ impl Sink for Core {
         self.actions.push(Action::Flush { peer });
     }
 
+    fn connect(&mut self, peer: Peer) {
+        self.afterwards.push(Afterwards::Connect(peer));
+    }
+
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         eprintln!("weft: rank {}: {lost}", self.me);
         self.fail_all_of(peer);
@@ -84,7 +88,7 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
         }
         Kind::Offer => {
             let Body([cookie, bytes, a, b, c, d]) = Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
-            let offer = Offer([a, b, c, d]);
+            let offer = BulkDescriptor([a, b, c, d]);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
             (synchronous, cookie, Payload::Offered { bytes, offer })
         }
@@ -308,7 +312,8 @@ impl Core {
         self.matching.enqueue(envelope, unexpected);
         self.turn(peer, turn);
         if !self.probers.is_empty() {
-            self.wakes.append(&mut self.probers);
+            let wakes = self.probers.drain(..).map(Afterwards::Wake);
+            self.afterwards.extend(wakes);
         }
     }
 

@@ -53,7 +53,7 @@ impl<E: Endpoint> State<E> {
             }
             self.core.outbound.tidy(peer);
             if offered {
-                self.endpoint.retract(peer, cookie);
+                self.endpoint.bulk_cancel(peer, cookie);
             }
             self.core.cancelled(slot);
         } else if peer == me {

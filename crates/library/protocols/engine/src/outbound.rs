@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use weft_transport::{Header, Peer};
+use weft_transport::{BulkDescriptor, Header, Peer};
 
 use crate::slot::NIL;
 use crate::slots::Slots;
@@ -21,6 +21,12 @@ pub(crate) enum Control {
     },
     /// The payload of a send that the receiver asked for.
     Data { slot: u32 },
+    /// For the transport: a receive takes up the bulk transfer that is its message.
+    Accept {
+        slot: u32,
+        offer: BulkDescriptor,
+        bytes: u64,
+    },
 }
 
 pub(crate) struct Queue {

@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Post};
-use weft_transport::{Endpoint, Memory};
+use weft_transport::{BulkDescriptor, Endpoint, Memory, Refused};
 use weft_wire::Kind;
 
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
+use crate::outbound::Control;
 use crate::slot::{Outcome, PLAIN, Role};
 use crate::status::Failure;
 
@@ -35,10 +36,10 @@ impl<E: Endpoint> State<E> {
         let mut actions = std::mem::take(&mut self.core.actions);
         for action in actions.drain(..) {
             match action {
-                Action::Accept { slot, offer, bytes } => self.accept(slot, offer, bytes),
                 Action::Control { peer, control } => self.control(peer, control),
                 Action::Retract { peer, slot } => {
-                    self.endpoint.retract(peer, self.core.slots.id(slot).bits());
+                    self.endpoint
+                        .bulk_cancel(peer, self.core.slots.id(slot).bits());
                     self.core.cancelled(slot);
                 }
                 Action::Flush { peer } => self.flush(peer),
@@ -53,7 +54,13 @@ impl<E: Endpoint> State<E> {
         }
     }
 
-    fn accept(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
+    /// Has the transport move the bytes of the message that the receive in `slot` has matched.
+    pub(crate) fn accept(
+        &mut self,
+        slot: u32,
+        offer: BulkDescriptor,
+        bytes: u64,
+    ) -> Result<(), Refused> {
         let cookie = self.core.slots.id(slot).bits();
         let cells = self.core.cells(slot);
         let peer = cells.peer;
@@ -61,13 +68,8 @@ impl<E: Endpoint> State<E> {
             bytes: cells.outcome.bytes as usize,
             ..cells.memory()
         };
-        if self
-            .endpoint
-            .accept(peer, offer, bytes as usize, target, cookie)
-            .is_err()
-        {
-            self.core.fail(slot, Failure::PeerLost);
-        }
+        self.endpoint
+            .bulk_receive(peer, offer, bytes as usize, target, cookie)
     }
 }
 
@@ -143,10 +145,12 @@ impl Core {
     }
 
     /// Has an offer accepted for the receive in `slot`, whose outcome is written.
-    pub fn take_up(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
+    pub fn take_up(&mut self, slot: u32, offer: BulkDescriptor, bytes: u64) {
         self.cells(slot).parts = 1;
         self.announce_parts(slot);
-        self.actions.push(Action::Accept { slot, offer, bytes });
+        let peer = self.cells(slot).peer;
+        let control = Control::Accept { slot, offer, bytes };
+        self.actions.push(Action::Control { peer, control });
     }
 
     /// Asks the sender for a payload that it kept back.

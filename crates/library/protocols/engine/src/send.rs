@@ -5,7 +5,7 @@ use weft_wire::{
     ADVANCE_BYTES, Body, COOKIE_BYTES, FAILED_BYTES, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
 };
 
-use crate::lane::State;
+use crate::lane::{Afterwards, Core, State};
 use crate::outbound::Control;
 use crate::slot::{Cells, flag};
 use crate::status::Failure;
@@ -68,7 +68,10 @@ impl<E: Endpoint> State<E> {
                 self.core.fail(slot, Failure::PeerLost);
                 Ok(())
             }
-            Err(_) => Err(Full),
+            Err(refused) => {
+                let peer = self.core.cells(slot).peer;
+                Err(self.core.full(peer, refused))
+            }
         }
     }
 
@@ -142,7 +145,7 @@ impl<E: Endpoint> State<E> {
             None => {
                 // The offer may be taken up, even done, before this function returns.
                 cells.parts = parts;
-                let offer = endpoint.offer(peer, memory, cookie);
+                let offer = endpoint.bulk_send(peer, memory, cookie)?;
                 cells.extra().offer = Some(offer);
                 offer
             }
@@ -181,7 +184,7 @@ impl<E: Endpoint> State<E> {
         if !self.core.outbound.waits(peer) {
             match self.transmit_control(peer, control) {
                 Ok(()) | Err(Refused::Lost) => return,
-                Err(_) => {}
+                Err(refused) => drop(self.core.full(peer, refused)),
             }
         }
         self.core.outbound.push_control(peer, control);
@@ -206,7 +209,25 @@ impl<E: Endpoint> State<E> {
                 }
                 other => other,
             },
+            Control::Accept { slot, offer, bytes } => match self.accept(slot, offer, bytes) {
+                Err(Refused::Lost) => {
+                    self.core.fail(slot, Failure::PeerLost);
+                    Ok(())
+                }
+                other => other,
+            },
         }
+    }
+}
+
+impl Core {
+    /// A packet to `peer` was refused, and waits: for room, or for a link, which is to be made.
+    #[cold]
+    pub(crate) fn full(&mut self, peer: Peer, refused: Refused) -> Full {
+        if refused == Refused::Connecting {
+            self.afterwards.push(Afterwards::Connect(peer));
+        }
+        Full
     }
 }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
-use weft_transport::{Layout, Memory, Offer, Peer};
+use weft_transport::{BulkDescriptor, Layout, Memory, Peer};
 
 use crate::matched::Extracted;
 
@@ -124,7 +124,7 @@ pub(crate) struct Cells {
 #[derive(Default)]
 pub(crate) struct Extra {
     /// The transport's offer, made but not yet sent for want of room.
-    pub offer: Option<Offer>,
+    pub offer: Option<BulkDescriptor>,
     /// The receiver's cookie, to be put before the data.
     pub remote: u64,
     /// The number that a send with [`flag::FAILED`] tells.

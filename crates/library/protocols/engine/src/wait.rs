@@ -440,7 +440,7 @@ impl<F: Fabric> Engine<F> {
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
         loop {
-            let ticket = self.fabric.prepare();
+            let ticket = self.fabric.prepare_sleep();
             self.watch.wake_outside();
             let nothing_ready = self.operations.ready.lie_down();
             let busy = self.arm() || !nothing_ready;
@@ -480,12 +480,5 @@ impl<F: Fabric> Engine<F> {
             state.endpoint.disarm();
             self.leave(lane, state);
         }
-    }
-
-    /// Rule 4.
-    #[cold]
-    pub(crate) fn wake(&self, waiters: Vec<Arc<Waiter>>) {
-        waiters.iter().for_each(|waiter| waiter.tell());
-        self.ring_if_asleep();
     }
 }

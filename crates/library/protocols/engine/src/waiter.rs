@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use weft_sync::Parker;
-use weft_transport::{Endpoint, Fabric};
+use weft_transport::{Endpoint, Fabric, Refused};
 
 use crate::Engine;
-use crate::lane::{Core, State};
+use crate::lane::{Afterwards, Core, State};
 use crate::operation::Operation;
 use crate::slot::{Role, flag};
 use crate::slots::RequestId;
@@ -74,11 +74,17 @@ impl<E: Endpoint> State<E> {
         let cells = core.cells(slot);
         let peer = cells.peer;
         let waits = cells.role == Role::Receive && cells.source >= 0 && peer != core.me;
-        if !waits || endpoint.expect(peer) {
+        if !waits {
             return;
         }
-        if core.withdraw(slot) {
-            core.fail(slot, Failure::PeerLost);
+        match endpoint.expect(peer) {
+            Ok(()) => {}
+            Err(Refused::Lost) => {
+                if core.withdraw(slot) {
+                    core.fail(slot, Failure::PeerLost);
+                }
+            }
+            Err(refused) => drop(core.full(peer, refused)),
         }
     }
 }
@@ -111,7 +117,7 @@ impl Core {
             .extra
             .as_mut()
             .map(|extra| std::mem::take(&mut extra.waiters));
-        self.wakes.extend(first);
-        self.wakes.extend(further.into_iter().flatten());
+        let wakes = first.into_iter().chain(further.into_iter().flatten());
+        self.afterwards.extend(wakes.map(Afterwards::Wake));
     }
 }

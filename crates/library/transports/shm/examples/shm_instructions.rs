@@ -38,6 +38,7 @@ impl Sink for Taken {
     fn sent(&mut self, _: Cookie) {}
     fn received(&mut self, _: Cookie) {}
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {}
     fn lost(&mut self, _: Peer, lost: &Lost) {
         panic!("{lost}");
     }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use weft_shm::{Shm, ShmEndpoint};
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink,
 };
 
 const LINES: usize = 64;
@@ -38,7 +38,7 @@ impl Directory for Cards {
 
 struct Counts {
     packets: u64,
-    offer: Option<Offer>,
+    offer: Option<BulkDescriptor>,
     sent: u64,
     received: u64,
     /// Where packets are copied to, as an engine would.
@@ -54,7 +54,7 @@ impl Sink for Counts {
                 .chunks_exact(8)
                 .map(|word| word.try_into().expect("8 bytes"));
             let offer = std::array::from_fn(|_| words.next().map_or(0, u64::from_ne_bytes));
-            self.offer = Some(Offer(offer));
+            self.offer = Some(BulkDescriptor(offer));
         }
     }
     fn sent(&mut self, _: Cookie) {
@@ -64,6 +64,7 @@ impl Sink for Counts {
         self.received += 1;
     }
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {}
     fn lost(&mut self, _: Peer, lost: &Lost) {
         eprintln!("{lost}");
         std::process::exit(1);
@@ -94,9 +95,10 @@ impl Side {
             return;
         }
         let sent = self.counts.sent + 1;
-        let offer =
-            self.endpoint
-                .offer(peer, Memory::contiguous(self.buffer.as_mut_ptr(), bytes), 1);
+        let offer = self
+            .endpoint
+            .bulk_send(peer, Memory::contiguous(self.buffer.as_mut_ptr(), bytes), 1)
+            .expect("the peer is there");
         let words: Vec<u8> = offer.0.iter().flat_map(|word| word.to_ne_bytes()).collect();
         while self
             .endpoint
@@ -121,7 +123,7 @@ impl Side {
         let received = self.counts.received + 1;
         let target = Memory::contiguous(self.buffer.as_mut_ptr(), bytes);
         self.endpoint
-            .accept(1 - self.me, offer, bytes, target, 1)
+            .bulk_receive(1 - self.me, offer, bytes, target, 1)
             .expect("a good offer");
         while self.counts.received < received {
             self.endpoint.poll(&mut self.counts);

@@ -12,22 +12,32 @@
 //! Waking: a receiver looks at the few rings that were active lately (*hot*) each turn; senders on all others
 //! ring the doorbell. Before it sleeps, all rings are made so. See `base` for the order of the words.
 
+mod arrivals;
 mod available;
 mod base;
+mod blocks;
 mod bulk;
 mod card;
+mod cma;
 mod endpoint;
 mod fabric;
+mod layout;
+mod links;
 mod peers;
 mod process;
 mod reach;
 mod segment;
+mod shared;
 
 #[cfg(test)]
 mod world;
 
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
-pub use endpoint::{Counters, EAGER_BYTES, ShmEndpoint};
-pub use fabric::{Errands, Options, Shm};
-pub use reach::{Exposed, Process, Stretch};
+pub use cma::Stretch;
+pub use endpoint::ShmEndpoint;
+pub use fabric::Shm;
+pub use layout::EAGER_BYTES;
+pub use links::Counters;
+pub use reach::{Exposed, Process};
 pub use segment::Mapping;
+pub use shared::{Errands, Options};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use weft_sync::Section;
 use weft_transport::{Directory, Lost, Peer};
 
-use crate::base::{Base, Shape};
+use crate::base::{Base, KEY_AT, Shape};
 use crate::card::Card;
 use crate::process;
 use crate::segment::{Foreign, Mapping};
@@ -22,7 +22,7 @@ pub struct Neighbour {
 impl Neighbour {
     /// Maps a piece of its segment.
     pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
-        Foreign::open(self.card.pid, self.card.memfd)
+        open(&self.card)
             .and_then(|segment| segment.map(offset, bytes))
             .map_err(|why| lost(self.rank, &why))
     }
@@ -79,7 +79,7 @@ impl Peers {
         let line = self.directory.card(peer)?;
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
         let bytes = self.shape.base_bytes();
-        let mapping = Foreign::open(card.pid, card.memfd)?.map(0, bytes)?;
+        let mapping = open(&card)?.map(0, bytes)?;
         let base = Base::of_peer(mapping, self.shape, peer, card.key)?;
         Ok(Neighbour {
             rank: peer,
@@ -88,6 +88,15 @@ impl Peers {
             copies_allowed: OnceLock::new(),
         })
     }
+}
+
+/// Opens the segment that a card tells of. The process may have ended, and both numbers be others' by now: the key tells.
+fn open(card: &Card) -> Result<Foreign, String> {
+    let segment = Foreign::open(card.pid, card.memfd)?;
+    if segment.words(KEY_AT)? != card.key {
+        return Err("its segment is not the one its card tells of".to_owned());
+    }
+    Ok(segment)
 }
 
 /// What is said of a lost peer.

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use weft_transport::{Lost, Peer};
 
 use crate::base::Base;
-pub use crate::bulk::copying::Stretch;
-use crate::bulk::copying::{self, Way};
-use crate::fabric::{Shared, Shm};
+use crate::cma::{self, Stretch, Way};
+use crate::fabric::Shm;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
+use crate::shared::Shared;
 
 /// A piece of this process's segment, given back when it is dropped.
 pub struct Exposed {
@@ -84,7 +84,7 @@ impl Process {
 
     /// Whether the kernel copies between its memory and this process's; tried once.
     pub fn copies_allowed(&self) -> bool {
-        !self.deny_copies && copying::are_allowed(&self.neighbour)
+        !self.deny_copies && cma::are_allowed(&self.neighbour)
     }
 
     /// Copies `bytes` from an address in the process, any address: if nothing is there it is an error.
@@ -93,7 +93,7 @@ impl Process {
     /// `into` is valid for writes of `bytes`.
     pub unsafe fn read(&self, address: u64, into: *mut u8, bytes: usize) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { copying::copy(Way::Read, self.neighbour.card.pid, into, address, bytes) }
+        unsafe { cma::copy(Way::Read, self.neighbour.card.pid, into, address, bytes) }
     }
 
     /// Copies `bytes` to an address in the process.
@@ -103,7 +103,7 @@ impl Process {
     pub unsafe fn write(&self, address: u64, from: *const u8, bytes: usize) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { copying::copy(Way::Write, self.neighbour.card.pid, from, address, bytes) }
+        unsafe { cma::copy(Way::Write, self.neighbour.card.pid, from, address, bytes) }
     }
 
     /// Copies from stretches of the process's memory, one after the other to `into`; at most 1024.
@@ -112,7 +112,7 @@ impl Process {
     /// `into` is valid for writes of as many bytes as they have.
     pub unsafe fn gather(&self, stretches: &[Stretch], into: *mut u8) -> io::Result<()> {
         // SAFETY: by this function's contract.
-        unsafe { copying::copy_stretches(Way::Read, self.neighbour.card.pid, into, stretches) }
+        unsafe { cma::copy_stretches(Way::Read, self.neighbour.card.pid, into, stretches) }
     }
 
     /// Copies to stretches of the process's memory, one after the other from `from`; at most 1024.
@@ -122,7 +122,7 @@ impl Process {
     pub unsafe fn scatter(&self, stretches: &[Stretch], from: *const u8) -> io::Result<()> {
         let from = from.cast_mut();
         // SAFETY: by this function's contract; a write reads the own side only.
-        unsafe { copying::copy_stretches(Way::Write, self.neighbour.card.pid, from, stretches) }
+        unsafe { cma::copy_stretches(Way::Write, self.neighbour.card.pid, from, stretches) }
     }
 }
 
@@ -167,4 +167,30 @@ fn own(shared: &Shared) -> io::Result<Neighbour> {
         base: base.map_err(io::Error::other)?,
         copies_allowed: Default::default(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::segment::{PAGE, Segment};
+    use crate::shared::Options;
+    use crate::world::pair;
+
+    /// A process may end and another get its number, with a segment of its own under the number of the first one's.
+    #[test]
+    fn another_segment_under_a_peers_numbers_is_not_mapped() {
+        let (a, b) = pair(Options::default());
+        let there = a.fabric.process(1).unwrap();
+        let piece = b.fabric.expose(PAGE).unwrap();
+        assert!(there.map(piece.offset(), PAGE).is_ok());
+        let stranger = Segment::create(piece.offset() as usize + PAGE).unwrap();
+        let number = b.fabric.shared().segment.memfd() as i32;
+        // SAFETY: takes numbers; nobody in this test uses the descriptor that is replaced but to close it.
+        let replaced = unsafe { libc::dup2(stranger.memfd() as i32, number) };
+        assert_eq!(replaced, number);
+        let lost = there.map(piece.offset(), PAGE).map(drop).unwrap_err();
+        assert!(
+            lost.to_string().contains("not the one its card tells of"),
+            "{lost}"
+        );
+    }
 }

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink,
 };
 
-use crate::{Options, Shm, ShmEndpoint};
+use crate::endpoint::ShmEndpoint;
+use crate::fabric::Shm;
+use crate::shared::Options;
 
 /// Cards in a map.
 #[derive(Default)]
@@ -61,6 +63,7 @@ impl Sink for Log {
     fn writable(&mut self, peer: Peer) {
         self.writable.push(peer);
     }
+    fn connect(&mut self, _: Peer) {}
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         assert!(
             self.lost.insert(peer, lost.to_string()).is_none(),
@@ -142,15 +145,15 @@ impl Random {
 }
 
 /// An offer as the engine would carry it: in the payload of a packet.
-pub fn offer_bytes(offer: Offer) -> Vec<u8> {
+pub fn offer_bytes(offer: BulkDescriptor) -> Vec<u8> {
     offer.0.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-pub fn offer_from(payload: &[u8]) -> Offer {
+pub fn offer_from(payload: &[u8]) -> BulkDescriptor {
     let mut words = payload
         .chunks_exact(8)
         .map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
-    Offer(std::array::from_fn(|_| words.next().unwrap()))
+    BulkDescriptor(std::array::from_fn(|_| words.next().unwrap()))
 }
 
 pub fn memory(bytes: &mut [u8]) -> Memory {

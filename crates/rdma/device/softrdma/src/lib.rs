@@ -7,7 +7,6 @@ pub mod config;
 pub mod fabric;
 pub mod fault;
 pub mod path;
-pub mod roce;
 pub mod uar;
 pub mod verbs;
 

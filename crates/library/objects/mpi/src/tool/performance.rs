@@ -4,7 +4,9 @@ use weft_engine::Counts;
 
 use super::{Code, Verbosity, error, indexed};
 use crate::error::Result;
-use crate::process::started;
+use crate::objects::comm::arena::COUNTS;
+use crate::process::engine::started;
+use crate::process::job::oversubscribed;
 
 /// Classes of variables (MPI-5.0 §15.3.7), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +93,13 @@ pub(super) struct Reading {
 
 /// Nothing is counted before `MPI_Init`.
 pub(super) fn reading() -> Reading {
-    started().map_or(Reading::default(), |process| {
-        let (arenas, arenas_refused) = process.arenas.read();
+    started().map_or(Reading::default(), |engine| {
+        let (arenas, arenas_refused) = COUNTS.read();
         Reading {
-            counts: process.engine.counts(),
+            counts: engine.counts(),
             arenas,
             arenas_refused,
-            oversubscribed: process.oversubscribed().into(),
+            oversubscribed: oversubscribed().into(),
         }
     })
 }

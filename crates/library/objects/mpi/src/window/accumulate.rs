@@ -5,13 +5,13 @@ use weft_datatype::{Datatype, Group, Op, Predefined};
 use weft_rma::Operation;
 use weft_transport::Memory;
 
+use super::errors::unreached;
+use super::object::{Window, find};
 use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
-use super::{Window, WindowId, find, unreached};
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::op::OpId;
-use crate::point_to_point::Buffer;
-use crate::types::{self, TypeId};
+use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::op::OpId;
+use crate::objects::types::{self, Buffer, TypeId};
 
 /// The elements of a buffer as packed bytes: the buffer itself where it is contiguous.
 struct Packed {

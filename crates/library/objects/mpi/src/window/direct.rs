@@ -7,11 +7,10 @@
 use weft_datatype::{Group, Op, Predefined};
 use weft_rma::{Direct, Operation, Update, Word};
 
-use super::Window;
+use super::object::Window;
 use super::transfer::{Epoch, TargetBuffer};
-use crate::op::OpId;
-use crate::point_to_point::Buffer;
-use crate::types::{self, TypeId};
+use crate::objects::op::OpId;
+use crate::objects::types::{self, Buffer, TypeId};
 
 /// Bytes of an integer type, by place in [`Predefined::ALL`]; 0 for what is none.
 static INTEGERS: [u8; Predefined::ALL.len()] = {

@@ -4,8 +4,10 @@
 use weft_rma::lock::Kind;
 
 use super::active::order_memory;
-use super::{Window, WindowId, find, share, unreached};
+use super::errors::unreached;
+use super::object::{Window, find, share};
 use crate::error::Result;
+use crate::handle::WindowId;
 
 /// How `MPI_Win_lock` locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

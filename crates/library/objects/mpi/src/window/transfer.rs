@@ -3,12 +3,13 @@
 use weft_rma::Target;
 use weft_transport::Memory;
 
-use super::{Flavor, Window, WindowId, find, unreached};
-use crate::PROC_NULL;
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::point_to_point::Buffer;
-use crate::types::{self, Found, TypeId};
+use super::errors::unreached;
+use super::figures::Flavor;
+use super::object::{Window, find};
+use crate::constants::PROC_NULL;
+use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::types::{self, Buffer, Found, TypeId};
 
 /// The target arguments of an access.
 #[derive(Clone, Copy, Debug)]

@@ -48,7 +48,7 @@ fn every_size_both_orders_to_a_peer_and_to_itself() {
                         data[..],
                         "{bytes} {synchronous} {posted_first} {to}"
                     );
-                    assert_eq!(network.open_offers(), 0);
+                    assert_eq!(network.open_transfers(), 0);
                 }
             }
         }
@@ -220,7 +220,7 @@ fn announced_sends_are_cancelled_unless_matched() {
                 settle(&pair, 0, send).cancelled,
                 "{bytes} {synchronous} {to}"
             );
-            assert_eq!(network.open_offers(), 0);
+            assert_eq!(network.open_transfers(), 0);
             let wanted = Wanted {
                 lane: 0,
                 context: CONTEXT,
@@ -263,7 +263,7 @@ fn queued_sends_are_cancelled() {
         let id = pair[1].receive_from(0, 0, &mut got);
         assert_eq!(settle(&pair, 1, id).bytes, expected);
     }
-    assert_eq!(network.open_offers(), 0);
+    assert_eq!(network.open_transfers(), 0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Control messages and offers: what the two sides of a transfer tell each other. No `unsafe`; all of it untrusted
 //! when it comes in.
 
-use weft_transport::Offer;
+use weft_transport::BulkDescriptor;
 
 use super::both_ways::Mark;
 use super::byte_ring::{Place, RING_BYTES};
@@ -141,7 +141,7 @@ impl Control {
     }
 }
 
-/// What the words of an [`Offer`] mean here.
+/// What the words of an [`BulkDescriptor`] mean here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
     /// Through this ring of the sender's, which is being filled.
@@ -162,7 +162,7 @@ pub enum Offered {
 }
 
 impl Offered {
-    pub fn emit(self, mark: Mark) -> Offer {
+    pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Offered::Nothing => [0; 4],
             Offered::Ring { place, spare } => {
@@ -184,10 +184,10 @@ impl Offered {
         };
         words[0] |= u64::from(mark.number) << KIND_BITS;
         words[0] |= u64::from(mark.heard) << (KIND_BITS + Mark::BITS);
-        Offer(words)
+        BulkDescriptor(words)
     }
 
-    pub fn parse(Offer(mut words): Offer) -> Option<(Offered, Mark)> {
+    pub fn parse(BulkDescriptor(mut words): BulkDescriptor) -> Option<(Offered, Mark)> {
         let mark = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
         let mark = Mark {
             number: mark(KIND_BITS),
@@ -286,7 +286,10 @@ mod tests {
                 assert_eq!(Offered::parse(offered.emit(mark)), Some((offered, mark)));
             }
         }
-        assert_eq!(Offered::parse(Offer([5, 0, 0, 0])), None);
-        assert_eq!(Offered::parse(Offer([1, 0, RING_BYTES as u64, 0])), None);
+        assert_eq!(Offered::parse(BulkDescriptor([5, 0, 0, 0])), None);
+        assert_eq!(
+            Offered::parse(BulkDescriptor([1, 0, RING_BYTES as u64, 0])),
+            None
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::byte_ring::RING_MAPPED;
 use super::tests::{RING_ONLY, accept, finish, offer};
 use crate::world::{Process, Random, memory, pair};
-use weft_transport::{Endpoint, Header, Offer};
+use weft_transport::{BulkDescriptor, Endpoint, Header};
 
 const BYTES: usize = 700_000;
 
@@ -71,9 +71,9 @@ fn a_retracted_answer_keeps_its_ring() {
     let (mut a, mut b) = keeper();
     for (round, bytes) in [BYTES, 1000].into_iter().enumerate() {
         let mut source = vec![1; bytes];
-        b.endpoint.offer(0, memory(&mut source), 9);
+        b.endpoint.bulk_send(0, memory(&mut source), 9).unwrap();
         b.poll();
-        b.endpoint.retract(0, 9);
+        b.endpoint.bulk_cancel(0, 9);
         b.poll();
         assert_eq!(b.endpoint.counters().kept_transfers, round as u64 + 1);
     }
@@ -103,12 +103,15 @@ fn idle_rings_go_back() {
 fn what_was_not_kept_is_refused() {
     let (mut a, mut b) = pair(RING_ONLY);
     let mut source = vec![1; BYTES];
-    let Offer([_, offset, begin, _]) = a.endpoint.offer(1, memory(&mut source), 1);
+    let BulkDescriptor([_, offset, begin, _]) =
+        a.endpoint.bulk_send(1, memory(&mut source), 1).unwrap();
     let mut target = vec![0; BYTES];
     b.endpoint.send(0, Header([0; 2]), b"", false).unwrap();
     a.poll();
-    let back = Offer([4, offset, begin, 0]);
-    let accepted = a.endpoint.accept(1, back, BYTES, memory(&mut target), 2);
+    let back = BulkDescriptor([4, offset, begin, 0]);
+    let accepted = a
+        .endpoint
+        .bulk_receive(1, back, BYTES, memory(&mut target), 2);
     assert!(accepted.is_err(), "it is still being filled");
     a.poll();
     assert!(a.log.lost[&1].contains("did not keep"));

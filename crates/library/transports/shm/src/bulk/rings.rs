@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::byte_ring::{ByteRing, GIVEN_UP, Place, RING_MAPPED};
-use crate::endpoint::Links;
+use crate::links::Links;
 use weft_transport::{Cookie, Peer};
 
 /// Rings of an endpoint.

@@ -1,5 +1,5 @@
-use crate::endpoint::LINK_BYTES;
-use crate::fabric::Options;
+use crate::layout::LINK_BYTES;
+use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
 use weft_transport::{Endpoint, Header, Layout, Memory};
@@ -31,7 +31,7 @@ const SIZES: [usize; 13] = [
 /// Offers `source` to the other of two under `cookie`.
 pub fn offer(from: &mut Process, source: Memory, cookie: u64) {
     let to = 1 - from.rank;
-    let offer = from.endpoint.offer(to, source, cookie);
+    let offer = from.endpoint.bulk_send(to, source, cookie).unwrap();
     from.endpoint
         .send(to, Header([cookie, 0]), &offer_bytes(offer), false)
         .unwrap();
@@ -45,7 +45,7 @@ pub fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
     let (from, header, payload) = at.log.packets.pop_front().unwrap();
     let cookie = header.0[0];
     at.endpoint
-        .accept(from, offer_from(&payload), bytes, target, cookie)
+        .bulk_receive(from, offer_from(&payload), bytes, target, cookie)
         .unwrap();
     cookie
 }
@@ -291,9 +291,11 @@ fn a_retracted_offer_frees_its_ring() {
     let (mut a, mut b) = pair(RING_ONLY);
     let mut source = Random(9).bytes(100_000);
     for cookie in 0..50 {
-        a.endpoint.offer(1, memory(&mut source), cookie);
+        a.endpoint
+            .bulk_send(1, memory(&mut source), cookie)
+            .unwrap();
         a.poll();
-        a.endpoint.retract(1, cookie);
+        a.endpoint.bulk_cancel(1, cookie);
     }
     assert_eq!(a.pending(), "");
     assert!(a.endpoint.counters().bulk_bytes < 1 << 20);
@@ -338,9 +340,9 @@ fn nonsense_offers_are_refused() {
         [4, 0, 0, 0],
         [0; 4],
     ] {
-        let accepted = b.endpoint.accept(
+        let accepted = b.endpoint.bulk_receive(
             0,
-            weft_transport::Offer(words),
+            weft_transport::BulkDescriptor(words),
             1000,
             memory(&mut target),
             1,

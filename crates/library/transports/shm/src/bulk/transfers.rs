@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_transport::{Cookie, Lost, Peer};
 
 use super::control::TransferId;
-use crate::endpoint::Links;
+use crate::links::Links;
 
 /// What one step did to a transfer.
 pub enum Step {

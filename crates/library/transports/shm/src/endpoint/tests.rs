@@ -1,5 +1,6 @@
 use super::*;
-use crate::fabric::Options;
+use crate::layout::{BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
+use crate::shared::Options;
 use crate::world::{Process, Random, pair, world};
 use std::collections::VecDeque;
 use weft_transport::Fabric;
@@ -202,7 +203,7 @@ fn armed_is_rung_and_woken() {
     let (mut a, mut b) = pair(Options::default());
     send(&mut a, 1, 0, b"connects").unwrap();
     b.poll();
-    let ticket = b.fabric.prepare();
+    let ticket = b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     send(&mut a, 1, 1, b"x").unwrap();
     let begin = Instant::now();
@@ -224,7 +225,7 @@ fn armed_is_rung_and_woken() {
 #[test]
 fn heated_while_another_sleeps() {
     let (mut a, mut b) = pair(Options::default());
-    b.fabric.prepare();
+    b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     for number in 1..=5 {
         send(&mut a, 1, number, b"x").unwrap();
@@ -242,21 +243,23 @@ fn heated_while_another_sleeps() {
 fn beginnings_disturb_a_sleeper() {
     let (mut a, mut b) = pair(Options::default());
     let mut source = vec![1; 100_000];
-    let ticket = a.fabric.prepare();
+    let ticket = a.fabric.prepare_sleep();
     assert!(!a.endpoint.arm());
     let memory = crate::world::memory(&mut source);
-    let offer = a.endpoint.offer(1, memory.clone(), 1);
+    let offer = a.endpoint.bulk_send(1, memory.clone(), 1).unwrap();
     let begin = Instant::now();
     a.fabric.sleep(ticket, Some(20_000));
     assert!(begin.elapsed() < Duration::from_millis(100));
     a.endpoint.disarm();
     a.endpoint.send(1, Header([0; 2]), b"", false).unwrap();
     b.poll();
-    let ticket = b.fabric.prepare();
+    let ticket = b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     let mut target = vec![0; 100_000];
     let target = crate::world::memory(&mut target);
-    b.endpoint.accept(0, offer, 100_000, target, 1).unwrap();
+    b.endpoint
+        .bulk_receive(0, offer, 100_000, target, 1)
+        .unwrap();
     let begin = Instant::now();
     b.fabric.sleep(ticket, Some(20_000));
     assert!(begin.elapsed() < Duration::from_millis(100));

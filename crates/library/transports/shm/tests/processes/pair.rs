@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use weft_shm::{Options, Shm, ShmEndpoint};
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Refused, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink,
 };
 
 const EAGER: u64 = 0;
@@ -52,6 +52,7 @@ impl Sink for Inbox {
         self.received.push(cookie);
     }
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {}
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         self.lost = Some((peer, lost.to_string()));
     }
@@ -84,7 +85,7 @@ impl Side {
             std::thread::yield_now();
             return;
         }
-        let ticket = self.fabric.prepare();
+        let ticket = self.fabric.prepare_sleep();
         if !self.endpoint.arm() {
             let begin = Instant::now();
             self.fabric.sleep(ticket, None);
@@ -124,7 +125,7 @@ impl Side {
             self.next += 1;
             let source = self.sources.entry(self.next).or_insert(data.to_vec());
             let memory = Memory::contiguous(source.as_mut_ptr(), source.len());
-            let Offer(words) = self.endpoint.offer(peer, memory, self.next);
+            let BulkDescriptor(words) = self.endpoint.bulk_send(peer, memory, self.next).unwrap();
             (
                 OFFER,
                 words.iter().flat_map(|word| word.to_ne_bytes()).collect(),
@@ -151,13 +152,13 @@ impl Side {
         let mut words = payload
             .chunks_exact(8)
             .map(|word| word.try_into().expect("8 bytes"));
-        let offer = Offer(std::array::from_fn(|_| {
+        let offer = BulkDescriptor(std::array::from_fn(|_| {
             words.next().map_or(0, u64::from_ne_bytes)
         }));
         let mut data = vec![0; bytes];
         let target = Memory::contiguous(data.as_mut_ptr(), bytes);
         self.endpoint
-            .accept(1 - self.me, offer, bytes, target, 7)
+            .bulk_receive(1 - self.me, offer, bytes, target, 7)
             .expect("a good offer");
         self.until(|side| side.inbox.received.pop());
         data

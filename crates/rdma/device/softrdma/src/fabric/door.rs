@@ -17,12 +17,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use super::founding::{self, JoinError, memfd_name};
 use super::identity::{self, Identity};
 use super::mapping::{self, Mapping};
-use super::peers::open_descriptor;
 use super::processes;
 use super::socket::{self, Address};
-use super::{JoinError, founding};
 
 /// How long a keeper's agent may take to hand the segment over.
 const HANDOVER_MS: i32 = 2000;
@@ -211,18 +210,13 @@ impl Door {
     }
 }
 
-/// The name of fabric segments.
-pub fn memfd_name(fabric: &str) -> String {
-    format!("softrdma-fabric-{fabric}")
-}
-
 /// Fabric segments that process `pid` has open.
 fn segments_of(pid: u32, fabric: &str) -> impl Iterator<Item = OwnedFd> {
     let wanted = memfd_name(fabric);
     let directory = std::fs::read_dir(format!("/proc/{pid}/fd"));
     directory.into_iter().flatten().filter_map(move |entry| {
         let number = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        let memfd = open_descriptor(pid, number, &wanted).ok()?;
+        let memfd = mapping::open_descriptor(pid, number, &wanted).ok()?;
         mapping::trusted(memfd.as_fd()).then_some(memfd)
     })
 }

@@ -7,16 +7,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::completion::{Cq, ENTRY_BYTES};
+use super::completion::entry::ENTRY_BYTES;
+use super::completion::queue::Cq;
 use super::heap::{Heap, OWN_PAGES};
 use super::identity;
-use super::layout::{self, PROCESS_MAGIC, ProcessHeader, process};
+use super::layout::{PROCESS_MAGIC, ProcessHeader, process};
 use super::lock::{Busy, PATIENT};
 use super::mapping::{self, Mapping};
+use super::numbers::{QUEUES, REGIONS};
 use super::processes::{Claim, Processes};
-use super::queue_pair::QpRecord;
-use super::receive::{RingRecord, slot_bytes};
-use super::regions::{self, Region};
+use super::receive::Ring;
+use super::record::completion::CqRecord;
+use super::record::queue_pair::QpRecord;
+use super::record::receive::{ReceivingRecord, RingRecord, SrqRecord, slot_bytes};
+use super::record::region::{MrRecord, Region};
+use super::regions;
 use super::segment::{ObjectId, Segment};
 
 /// The name of process segments' memfds.
@@ -127,10 +132,10 @@ impl Home {
                 heap: Heap::new(process::HEAP, end),
                 buffers: BTreeMap::new(),
                 // QPNs 0 and 1 are special in each subnet.
-                qps: Indexes::new(2, layout::QUEUES),
-                cqs: Indexes::new(0, layout::QUEUES),
-                srqs: Indexes::new(2, layout::QUEUES),
-                regions: Indexes::new(1, layout::REGIONS),
+                qps: Indexes::new(2, QUEUES),
+                cqs: Indexes::new(0, QUEUES),
+                srqs: Indexes::new(2, QUEUES),
+                regions: Indexes::new(1, REGIONS),
             }),
         }
     }
@@ -252,7 +257,7 @@ impl Home {
         let (block, slots) = self.take_ring(capacity, ENTRY_BYTES)?;
         let index = self.state().cqs.take();
         let made = index.ok_or_else(Home::no_room).and_then(|index| {
-            let bytes = size_of::<super::completion::CqRecord>();
+            let bytes = size_of::<CqRecord>();
             let ready = self.fill_record(process::CQS, index, bytes);
             ready.inspect_err(|_| self.state().cqs.freed.push_back(index))?;
             Ok(index as u16)
@@ -347,7 +352,7 @@ impl Home {
     ) -> io::Result<u16> {
         let index = self.state().qps.take().ok_or_else(Home::no_room)?;
         let record = self.segment.qp(index as u16);
-        let receiving = size_of::<super::receiving::ReceivingRecord>();
+        let receiving = size_of::<ReceivingRecord>();
         let ready = self
             .fill_record(process::QPS, index, size_of::<QpRecord>())
             .and_then(|()| self.fill_record(process::RECEIVINGS, index, receiving))
@@ -375,11 +380,11 @@ impl Home {
         &self,
         capacity: u32,
         max_sges: u32,
-        fill: impl FnOnce(u16, &super::receive::SrqRecord),
+        fill: impl FnOnce(u16, &SrqRecord),
     ) -> io::Result<u16> {
         let index = self.state().srqs.take().ok_or_else(Home::no_room)?;
         let record = self.segment.srq(index as u16);
-        let bytes = size_of::<super::receive::SrqRecord>();
+        let bytes = size_of::<SrqRecord>();
         let ready = self
             .fill_record(process::SRQS, index, bytes)
             .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
@@ -409,7 +414,7 @@ impl Home {
         Ok(())
     }
 
-    fn free_ring(&self, record: &RingRecord, ring: &super::receive::Ring<'_>) {
+    fn free_ring(&self, record: &RingRecord, ring: &Ring<'_>) {
         let (offset, slots, max_sges) = ring.place();
         record.lay(0, 0, 0, 0);
         self.give_back_ring(offset, slots, slot_bytes(max_sges));
@@ -421,7 +426,7 @@ impl Home {
     /// Shows a region; its key.
     pub fn register(&self, region: &Region) -> io::Result<u32> {
         let index = self.state().regions.take().ok_or_else(Home::no_room)?;
-        let bytes = size_of::<super::regions::MrRecord>();
+        let bytes = size_of::<MrRecord>();
         let ready = self.fill_record(process::REGIONS, index, bytes);
         ready.inspect_err(|_| self.state().regions.freed.push_back(index))?;
         self.segment

@@ -12,9 +12,10 @@ use super::home::MEMFD_NAME;
 use super::identity::Identity;
 use super::layout::{PROCESS_MAGIC, ProcessHeader};
 use super::mapping::Mapping;
+use super::membership::Fabric;
 use super::numbers::PROCESSES;
 use super::processes::{self, Entry};
-use super::{Fabric, door, peers};
+use super::{door, mapping};
 
 /// A living process of a fabric, as one sees it who looks.
 pub struct Seen {
@@ -45,7 +46,7 @@ fn seen_in(fabric: &Mapping, identity: &Identity) -> Vec<Seen> {
 impl Seen {
     /// None if the process is gone, or its number is another's by now.
     fn new(entry: Entry) -> Option<Seen> {
-        let memfd = peers::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME).ok()?;
+        let memfd = mapping::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME).ok()?;
         let seen = Seen {
             pid: entry.pid,
             segment: memfd.into(),

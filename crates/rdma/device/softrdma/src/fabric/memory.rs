@@ -8,7 +8,7 @@
 use std::io;
 
 use super::few::Few;
-use super::regions::Span;
+use super::record::region::Span;
 use super::segment::Segment;
 
 /// Entries a copy can have on each side.

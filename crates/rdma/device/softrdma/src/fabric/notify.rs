@@ -14,7 +14,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use super::completion::Cq;
+use super::completion::queue::Cq;
 use super::home::Home;
 use super::segment::{ObjectId, Segment};
 use super::socket::{self, Address};

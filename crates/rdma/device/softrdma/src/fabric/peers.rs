@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,7 +14,8 @@ use super::memory::{self, Direction, Local, MemoryError, Reach};
 use super::notify::Sender;
 use super::numbers::{Owner, PROCESSES};
 use super::processes::{Entry, Processes, pidfd};
-use super::regions::{self, Span, Visit};
+use super::record::region::Span;
+use super::regions::{self, Visit};
 use super::segment::Segment;
 use super::socket::{self, Address};
 
@@ -261,7 +261,7 @@ fn attach(
 fn foreign_segment(entry: &Entry, processes: &Processes, sender: &Sender) -> io::Result<Segment> {
     let near = entry.pid_namespace == processes.identity().pid_namespace;
     let opened = near
-        .then(|| open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
+        .then(|| mapping::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
         .transpose();
     if let Ok(Some(memfd)) = opened
         && let Some(segment) = map_segment(memfd, entry)?
@@ -278,23 +278,6 @@ fn map_segment(memfd: OwnedFd, entry: &Entry) -> io::Result<Option<Segment>> {
     }
     let mapping = Mapping::new(memfd, process::SPAN)?;
     Ok(Segment::new(mapping, entry.owner, entry.key))
-}
-
-/// What process `pid` has as descriptor `number`, if that is a memfd called `name`. Anything else is not opened, for closing
-/// another descriptor of the fabric's file would end this process's lock (`processes`, rule 4).
-pub(super) fn open_descriptor(pid: u32, number: u32, name: &str) -> io::Result<OwnedFd> {
-    let path = format!("/proc/{pid}/fd/{number}");
-    let link = std::fs::read_link(&path)?;
-    if link.to_str() != Some(&format!("/memfd:{name} (deleted)")) {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        // The number may by now be of something that an open would wait for.
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
-    Ok(file.into())
 }
 
 fn ask_for_segment(key: u64, sender: &Sender) -> io::Result<OwnedFd> {

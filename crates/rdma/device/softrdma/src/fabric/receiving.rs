@@ -5,37 +5,17 @@
 //! completion, both or neither (`completion`, rule 3). Who executes the message does that, or the owner, when it
 //! flushes a queue pair whose peer is dead: the completion queue's lock lets one of them.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::completion::{Completion, Cq, Parcel, PushError, Pushed, Settlement};
-use super::layout::{FABRIC_QPS, QUEUES, process};
-use super::mapping::Shared;
-use super::numbers::{FABRIC_SLOT, Number};
+use super::completion::entry::Completion;
+use super::completion::push::{Parcel, PushError, Pushed, Settlement};
+use super::completion::queue::Cq;
+use super::layout::process;
+use super::numbers::{FABRIC_QPS, FABRIC_SLOT, Number, QUEUES};
 use super::processes::Processes;
-use super::receive::{MAX_RECEIVE_SGES, Sge};
+use super::record::receive::{BUSY, EMPTY, MAX_RECEIVE_SGES, ReceivingRecord, Sge};
 use super::segment::Segment;
-
-/// In a process segment: one for each queue pair of the process and of the fabric.
-#[repr(C, align(64))]
-pub struct ReceivingRecord {
-    /// EMPTY or BUSY.
-    state: AtomicU32,
-    /// The request's position in its ring.
-    position: AtomicU32,
-    wr_id: AtomicU64,
-    sges: AtomicU64,
-    arrived: AtomicU64,
-    entries: [[AtomicU64; 2]; MAX_RECEIVE_SGES],
-}
-
-const EMPTY: u32 = 0;
-const BUSY: u32 = 1;
-
-pub const RECEIVINGS: u64 = QUEUES + FABRIC_QPS;
-
-// SAFETY: atomic integers only.
-unsafe impl Shared for ReceivingRecord {}
 
 /// The place for one queue pair's message.
 #[derive(Clone, Copy)]
@@ -44,9 +24,17 @@ pub struct Receiving<'a> {
     offset: u64,
 }
 
+impl Segment {
+    /// Where a message to queue pair `number` waits for its rest.
+    #[inline]
+    pub fn receiving(&self, number: Number) -> Receiving<'_> {
+        Receiving::of(self, number)
+    }
+}
+
 impl<'a> Receiving<'a> {
     /// Of the queue pair `number`, whose requests come from `segment`.
-    pub(super) fn of(segment: &'a Segment, number: Number) -> Receiving<'a> {
+    fn of(segment: &'a Segment, number: Number) -> Receiving<'a> {
         let index = match number.slot() {
             FABRIC_SLOT => QUEUES + u64::from(number.index()) % FABRIC_QPS,
             _ => u64::from(number.index()),

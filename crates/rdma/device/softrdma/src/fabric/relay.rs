@@ -14,17 +14,19 @@
 //! 3. The asker brings WAITS to WITHDRAWN when it does not want it any more; then the errand is not done, and the target says
 //!    ANSWERED when it reads the letter.
 //! 4. The asker uses the stage anew, or gives its memory back, when `state` is IDLE or ANSWERED, or the target is dead. Until then a
-//!    stage that nobody waits for stands in [`Abandoned`].
+//!    stage that nobody waits for stands in [`Abandoned`](super::stage::Abandoned).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Fabric;
 use super::mailbox::{Letter, MailError};
-use super::memory::{self, Direction, Local, MemoryError, Reach};
+use super::membership::Fabric;
+use super::memory::{Direction, Local, MemoryError};
 use super::peers::Peer;
-use super::regions::Span;
+use super::stage::{
+    ANSWER_AT, ANSWERED, BYTES, ERRAND_AT, IDLE, Stage, TAKEN, WAITS, WITHDRAWN, WORD,
+};
 
 /// First words of letters: an errand, and that one was answered. Other letters are others' matter.
 const ERRAND: u64 = u64::from_le_bytes(*b"errand\0\0");
@@ -33,19 +35,6 @@ const ANSWER: u64 = u64::from_le_bytes(*b"answer\0\0");
 /// What is to be done; what the words mean is the users' matter.
 pub type Errand = [u64; 12];
 pub type Answer = [u64; 2];
-
-const WORD: u64 = 8;
-const ANSWER_AT: u64 = 1;
-const ERRAND_AT: u64 = 3;
-
-/// Where the bytes begin in a stage.
-const BYTES: u64 = 128;
-
-const IDLE: u64 = 0;
-const WAITS: u64 = 1;
-const TAKEN: u64 = 2;
-const WITHDRAWN: u64 = 3;
-const ANSWERED: u64 = 4;
 
 /// How long an answer's letter may wait for the asker's mailbox. The asker looks now and then anyway.
 const PATIENCE: Duration = Duration::from_millis(1);
@@ -62,35 +51,19 @@ pub enum Progress {
 
 /// A stage, with which one peer can be asked again and again.
 pub struct Relay {
+    fabric: &'static Fabric,
     stage: Option<Stage>,
 }
-
-/// Stages that nobody waits for but that their targets may still touch.
-#[derive(Default)]
-pub struct Abandoned(Mutex<Vec<Stage>>);
-
-struct Stage {
-    fabric: &'static Fabric,
-    peer: Arc<Peer>,
-    address: *mut u8,
-    room: u64,
-}
-
-// SAFETY: the memory is shared by atomic words, and its bytes by the protocol.
-unsafe impl Send for Stage {}
 
 impl Relay {
     /// To ask `peer`'s agent, with up to `room` bytes. None if there is no memory for it.
     pub fn new(fabric: &'static Fabric, peer: Arc<Peer>, room: u64) -> Option<Relay> {
-        fabric.abandoned.tidy();
-        let address = fabric.home().allocate_buffer(BYTES + room).ok()?;
-        let stage = Stage {
+        fabric.abandoned().tidy(fabric.processes());
+        let stage = Stage::new(fabric.home(), peer, room)?;
+        Some(Relay {
             fabric,
-            peer,
-            address,
-            room,
-        };
-        Some(Relay { stage: Some(stage) })
+            stage: Some(stage),
+        })
     }
 
     fn stage(&self) -> &Stage {
@@ -106,7 +79,7 @@ impl Relay {
     /// Sends the errand, with bytes from `local`.
     ///
     /// # Safety
-    /// As [`memory::copy`], for a write.
+    /// As [`memory::copy`](super::memory::copy), for a write.
     pub unsafe fn ask(
         &self,
         errand: &Errand,
@@ -122,9 +95,9 @@ impl Relay {
                 .store(value, Ordering::Relaxed);
         }
         stage.state().store(WAITS, Ordering::Release);
-        let me = u64::from(stage.fabric.me().word());
+        let me = u64::from(self.fabric.me().word());
         let letter: Letter = [ERRAND, stage.offset(), me, 0, 0, 0, 0, 0];
-        let sent = stage.fabric.send(&stage.peer, &letter, patience);
+        let sent = self.fabric.send(&stage.peer, &letter, patience);
         if sent.is_err() {
             stage.state().store(IDLE, Ordering::Relaxed);
         }
@@ -139,7 +112,7 @@ impl Relay {
     pub fn progress(&self) -> Progress {
         let stage = self.stage();
         if !self.is_answered() {
-            return match stage.peer.look(stage.fabric.processes()) {
+            return match stage.peer.look(self.fabric.processes()) {
                 true => Progress::Gone,
                 false => Progress::Waits,
             };
@@ -151,7 +124,7 @@ impl Relay {
     /// Copies what the target left in the stage to `local`.
     ///
     /// # Safety
-    /// As [`memory::copy`], for a read.
+    /// As [`memory::copy`](super::memory::copy), for a read.
     pub unsafe fn fetch(&self, local: &[Local]) -> Result<(), MemoryError> {
         // SAFETY: the caller's.
         unsafe { self.stage().copy(Direction::Read, local) }
@@ -165,8 +138,12 @@ impl Relay {
     /// Leaves the errand to be done, whatever the answer.
     pub fn let_go(mut self) {
         if let Some(stage) = self.stage.take() {
-            stage.abandon();
+            self.abandon(stage);
         }
+    }
+
+    fn abandon(&self, stage: Stage) {
+        self.fabric.abandoned().add(stage, self.fabric.processes());
     }
 }
 
@@ -174,76 +151,8 @@ impl Drop for Relay {
     fn drop(&mut self) {
         if let Some(stage) = self.stage.take() {
             stage.withdraw();
-            stage.abandon();
+            self.abandon(stage);
         }
-    }
-}
-
-impl Stage {
-    fn offset(&self) -> u64 {
-        self.address as u64 - self.fabric.segment().mapping().address()
-    }
-
-    fn word(&self, index: u64) -> &AtomicU64 {
-        let mapping = self.fabric.segment().mapping();
-        let word = mapping.at(self.offset() + index * WORD);
-        word.expect("a block of this process's heap")
-    }
-
-    fn state(&self) -> &AtomicU64 {
-        self.word(0)
-    }
-
-    /// Whether the target does not touch it any more.
-    fn is_quiet(&self) -> bool {
-        matches!(self.state().load(Ordering::Acquire), IDLE | ANSWERED)
-    }
-
-    fn withdraw(&self) -> bool {
-        let state = self.state();
-        state
-            .compare_exchange(WAITS, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
-    }
-
-    fn abandon(self) {
-        let fabric = self.fabric;
-        fabric.abandoned.list().push(self);
-        fabric.abandoned.tidy();
-    }
-
-    /// # Safety
-    /// As [`memory::copy`].
-    unsafe fn copy(&self, direction: Direction, local: &[Local]) -> Result<(), MemoryError> {
-        let length = local.iter().map(|piece| piece.length).sum();
-        if length > self.room {
-            return Err(MemoryError::Fault);
-        }
-        let span = Span {
-            address: 0,
-            length,
-            place: Some(self.offset() + BYTES),
-        };
-        let segment = self.fabric.segment();
-        // SAFETY: the caller's; the stage is this process's, and nobody else's while it is quiet.
-        unsafe { memory::copy(direction, segment, Reach::Own, local, &[span]) }
-    }
-}
-
-impl Abandoned {
-    fn list(&self) -> std::sync::MutexGuard<'_, Vec<Stage>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gives back the memory of those that nobody touches any more.
-    fn tidy(&self) {
-        self.list().retain(|stage| {
-            let done = stage.is_quiet() || stage.peer.look(stage.fabric.processes());
-            if done {
-                stage.fabric.home().free_buffer(stage.address);
-            }
-            !done
-        });
     }
 }
 

@@ -60,7 +60,7 @@ pub fn hearing<'a>(
 pub struct Requester<'a> {
     pub process: &'a Process,
     pub qpn: u32,
-    /// [`crate::fabric::queue_pair::Sender::word`]; of connected queue pairs.
+    /// [`crate::fabric::record::queue_pair::Sender::word`]; of connected queue pairs.
     pub sender: u64,
     pub lid: u16,
     pub request: &'a Request,

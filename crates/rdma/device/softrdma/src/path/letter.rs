@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use weft_verbs_abi::*;
 
 use super::process::Process;
-use crate::fabric::xrc::slots_of;
+use crate::fabric::record::xrc::slots_of;
 use crate::fabric::{self, FABRIC_SLOT, Number, ObjectId, POSTING, Peer, QpRecord};
 
 /// Why a peer brought a queue pair into the error state: which event its owner raises.

@@ -11,7 +11,7 @@ use super::between_hosts::SharedPort;
 use super::clock;
 use super::table::Table;
 use crate::config::Config;
-use crate::fabric::layout::{QUEUES, REGIONS, UAR_PAGES};
+use crate::fabric::numbers::{QUEUES, REGIONS, UAR_PAGES};
 use crate::fabric::{Cq as Queue, FABRIC_SLOT, Fabric, Home, Number};
 use crate::uar::{DevicePages, Ledger, PagePool, SegmentChunks};
 use crate::verbs::call::{Errno, Result};

@@ -13,8 +13,9 @@ use weft_verbs_abi::*;
 use super::letter::{self, Trouble};
 use super::pieces::{Pieces, is_null};
 use super::process::Process;
-use crate::fabric::receive::{Request, Ring, Sge};
+use crate::fabric::receive::{Request, Ring};
 use crate::fabric::receiving::Receiving;
+use crate::fabric::record::receive::Sge;
 use crate::fabric::{
     Busy, CARRIED_BYTES, Carried, Completion, Cq, Direction, MemoryError, Number, ObjectId, Parcel,
     Peer, PushError, Pushed, QpRecord, Reach, visit,

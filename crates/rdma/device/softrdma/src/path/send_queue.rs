@@ -14,8 +14,8 @@ use super::post::Payload;
 use super::request::Request;
 use super::{between_hosts, window};
 use crate::fabric::{Busy, Completion, POSTING, PushError};
-use crate::roce::MAX_MESSAGE_BYTES;
 use crate::verbs::{Element, Qp, QpKind};
+use weft_roce::MAX_MESSAGE_BYTES;
 
 /// How a request is tried.
 pub struct Attempt<'a> {

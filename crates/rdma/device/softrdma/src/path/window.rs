@@ -7,7 +7,7 @@ use weft_verbs_abi::*;
 
 use super::execute::Outcome;
 use super::request::{Binding, Request, Target};
-use crate::fabric::regions::{Region, own_region};
+use crate::fabric::{Region, own_region};
 use crate::verbs::{Mr, Mw, Qp, Stand, nothing};
 
 pub fn execute(qp: &Qp, request: &Request) -> Outcome {

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::adapter::{BUFFER_BYTES, WorkRequest};
-use super::context::{Inner, ThreadDomain};
 use super::error::Error;
 use super::lock::{Discipline, Held, Lock};
 use super::record::{Record, context_word, word};
 use super::register::Uuar;
+use super::share::{Share, ThreadDomain};
 
 /// An object that is only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +34,16 @@ impl Object {
 
 /// Counts one in a context while it lives.
 pub struct Counted {
-    context: Arc<Inner>,
+    context: Arc<Share>,
     word: usize,
 }
 
 impl Counted {
-    pub(super) fn new(context: &Arc<Inner>, object: Object) -> Counted {
+    pub(super) fn new(context: &Arc<Share>, object: Object) -> Counted {
         Counted::word(context, object.word())
     }
 
-    fn word(context: &Arc<Inner>, word: usize) -> Counted {
+    fn word(context: &Arc<Share>, word: usize) -> Counted {
         context.count(word, 1);
         Counted {
             context: context.clone(),
@@ -60,12 +60,12 @@ impl Drop for Counted {
 
 /// An object's record. Its figures outlive it in the context's.
 struct Figures {
-    context: Arc<Inner>,
+    context: Arc<Share>,
     record: &'static Record,
 }
 
 impl Figures {
-    fn new(context: &Arc<Inner>) -> Result<Figures, Error> {
+    fn new(context: &Arc<Share>) -> Result<Figures, Error> {
         Ok(Figures {
             record: context.object_record()?,
             context: context.clone(),
@@ -102,13 +102,13 @@ pub struct QueuePair {
 
 /// Where a queue pair stands.
 struct Place {
-    context: Arc<Inner>,
+    context: Arc<Share>,
     uuar: Arc<Uuar>,
     domain: Option<ThreadDomain>,
 }
 
 impl Place {
-    fn new(context: &Arc<Inner>, domain: Option<&ThreadDomain>) -> Result<Place, Error> {
+    fn new(context: &Arc<Share>, domain: Option<&ThreadDomain>) -> Result<Place, Error> {
         Ok(Place {
             context: context.clone(),
             uuar: match domain {
@@ -128,7 +128,7 @@ impl Drop for Place {
 
 impl QueuePair {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         domain: Option<&ThreadDomain>,
     ) -> Result<QueuePair, Error> {
         let settings = &context.settings;
@@ -235,7 +235,7 @@ pub struct CompletionQueue {
 
 impl CompletionQueue {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         single_threaded: bool,
     ) -> Result<CompletionQueue, Error> {
         Ok(CompletionQueue {
@@ -267,7 +267,7 @@ pub struct SharedReceiveQueue {
 
 impl SharedReceiveQueue {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         domain: Option<&ThreadDomain>,
     ) -> Result<SharedReceiveQueue, Error> {
         Ok(SharedReceiveQueue {

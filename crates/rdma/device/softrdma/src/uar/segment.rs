@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use super::ledger::ChunkSource;
 use super::pool::PagePool;
-use super::record::{Chunk, ChunkSource};
+use super::record::Chunk;
 use crate::fabric::home::Home;
 use crate::fabric::mapping::Shared;
 use crate::fabric::pages::Pages;

@@ -11,7 +11,7 @@ use super::attributes::MAX_MULTICAST;
 use super::call::{Errno, Result, code, require};
 use super::identity;
 use super::qp::{Qp, QpKind};
-use crate::fabric::queue_pair::QpRecord;
+use crate::fabric::QpRecord;
 
 fn words(gid: [u8; 16]) -> [u64; 2] {
     let half = |at: usize| u64::from_ne_bytes(std::array::from_fn(|byte| gid[at + byte]));

@@ -14,8 +14,8 @@ use super::context::Context;
 use super::domain::Pd;
 use super::qp::Qp;
 use super::users::Stand;
+use crate::fabric::Region;
 use crate::fabric::lock::PATIENT;
-use crate::fabric::regions::Region;
 use crate::path::post;
 use crate::path::request::{Binding, Operation, Request, Target};
 

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::device::Device;
 use super::identity::{self, DEFAULT_PKEY, GIDS, PKEYS};
 use crate::config::LinkLayer;
-use crate::roce;
+use weft_roce as roce;
 
 pub const PORT: u8 = 1;
 pub const ACTIVE_MTU: ibv_mtu = IBV_MTU_4096;

@@ -7,7 +7,8 @@ use weft_verbs_abi::*;
 use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::users::{Stand, Users};
-use crate::fabric::xrc::{DomainId, OpenError, Opening};
+use crate::fabric::record::xrc::DomainId;
+use crate::fabric::xrc::{OpenError, Opening};
 
 #[repr(C)]
 pub struct Xrcd {

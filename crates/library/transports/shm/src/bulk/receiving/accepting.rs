@@ -1,25 +1,16 @@
 //! Taking up an offer: a transfer begins as its kind says.
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_transport::{Lost, Peer};
 
 use super::fetching::Fetching;
 use super::taking::{After, Taking};
-use super::{Incoming, Receiving, State, through};
+use super::{Incoming, Receiving, State, Taken, through};
 use crate::bulk::byte_ring::Place;
+use crate::bulk::common::Common;
 use crate::bulk::control::{Control, Offered, TransferId};
 use crate::bulk::transfers::Transfer;
-use crate::bulk::{Common, copying};
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::lost;
-
-/// An offer that is taken up.
-pub struct Taken {
-    pub offer: Offer,
-    /// In all.
-    pub bytes: usize,
-    pub target: Memory,
-    pub cookie: Cookie,
-}
 
 impl Receiving {
     pub fn accept(
@@ -92,7 +83,7 @@ impl Receiving {
             return Control::NeedRing { transfer, receiver };
         };
         links.counters.copy_transfers += 1;
-        let target = fetching.target;
+        let target = fetching.copying.target;
         let state = State::Copying(fetching);
         self.begin(Incoming { state, ..incoming });
         Control::Copy { transfer, target }
@@ -107,7 +98,7 @@ impl Receiving {
     ) -> Option<Fetching> {
         let target = &incoming.target;
         let source = address.filter(|_| target.layout.is_none() && target.bytes > 0)?;
-        if !copying::is_allowed(links, incoming.peer()) {
+        if !links.copies_allowed(incoming.peer()) {
             return None;
         }
         let own = self.claims.take(links)?;

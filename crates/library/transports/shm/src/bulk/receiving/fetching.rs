@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use weft_sync::bulk::Side;
 use weft_transport::Memory;
 
-use crate::bulk::Side;
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
-use crate::bulk::copying::{self, Way};
-use crate::bulk::shared_copy::{self, copy_one};
+use crate::bulk::shared_copy::Copying;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::cma::{self, Way};
+use crate::links::Links;
 use crate::peers::Neighbour;
 use crate::segment::{Mapping, PAGE};
 
@@ -19,8 +19,9 @@ const CHUNK_BYTES: u64 = 256 << 10;
 
 /// A transfer that is copied from `source`, an address in the sender's memory.
 pub struct Fetching {
-    pub own: Own,
-    pub target: CopyTarget,
+    pub copying: Copying,
+    /// Of the words, in the own segment.
+    offset: u64,
     source: u64,
 }
 
@@ -46,23 +47,25 @@ impl Fetching {
         };
         own.claims.reset(target.chunks() as u32);
         Fetching {
-            own,
-            target,
+            copying: Copying::new(Side::Receiver, own.claims, target),
+            offset: own.offset,
             source,
         }
     }
 
     /// Copies one chunk from the front out of the sender's memory.
-    pub fn step(&self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
-        let shared = (&self.own.claims, &self.target);
-        if shared_copy::all_done(&self.own.claims, &self.target) {
-            return Step::Finished;
+    pub fn step(&mut self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
+        match self.copying.is_complete(neighbour) {
+            Ok(true) => return Step::Finished,
+            Ok(false) => {}
+            Err(step) => return step,
         }
-        let step = copy_one(shared, Side::Receiver, neighbour, links, |begin, bytes| {
+        let source = self.source;
+        let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
-            let theirs = self.source.wrapping_add(begin);
+            let theirs = source.wrapping_add(begin);
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-            unsafe { copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
+            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_read += 1;
@@ -70,13 +73,12 @@ impl Fetching {
         step
     }
 
-    /// Before a sleep. True if there is something to do already.
-    pub fn wait(&self) -> bool {
-        shared_copy::wait(&self.own.claims, &self.target, Side::Receiver)
-    }
-
-    pub fn stop_waiting(&self) {
-        self.own.claims.waits(Side::Receiver, false);
+    /// The words, after the last step.
+    pub fn into_own(self) -> Own {
+        Own {
+            claims: self.copying.claims,
+            offset: self.offset,
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Taking data out of a ring.
 
+use weft_sync::bulk::Side;
 use weft_transport::{Lost, Memory, Peer};
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, Place, RING_BYTES, at};
+use crate::bulk::common::Common;
 use crate::bulk::kept::Kept;
 use crate::bulk::transfers::Step;
-use crate::bulk::{Common, Side};
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// Bytes taken before the sender is told.
@@ -110,7 +111,7 @@ impl Taking {
             _ => bytes.min(to_end).min(room),
         };
         if room > 0 {
-            // SAFETY: these bytes are the receiver's (rule 1 of `byte_ring`), which is this; the target is writable
+            // SAFETY: these bytes are the receiver's (rule 1 of its counts), which is this; the target is writable
             // until it is reported as received, and `room` bytes of it are left.
             unsafe { target.write(self.consumed as usize, self.ring.to_take(at, bytes)) };
         }
@@ -126,12 +127,12 @@ impl Taking {
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        self.ring.waits(Side::Receiver, true);
+        self.ring.set_waits(Side::Receiver, true);
         self.ring.produced() != self.consumed
     }
 
     pub fn stop_waiting(&self) {
-        self.ring.waits(Side::Receiver, false);
+        self.ring.set_waits(Side::Receiver, false);
     }
 
     /// Decides, after the last step, what becomes of the ring.

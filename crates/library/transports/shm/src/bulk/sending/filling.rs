@@ -1,11 +1,11 @@
 //! Filling a ring.
 
+use weft_sync::bulk::Side;
 use weft_transport::Memory;
 
-use crate::bulk::Side;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and
@@ -89,7 +89,7 @@ impl Filling {
                 };
             }
             // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
-            // (rule 1 of `byte_ring`), which is this, and the source is readable until it is reported as sent.
+            // (rule 1 of its counts), which is this, and the source is readable until it is reported as sent.
             unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
             self.produced += bytes as u64;
             moved += bytes;
@@ -105,11 +105,11 @@ impl Filling {
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        self.ring.waits(Side::Sender, true);
+        self.ring.set_waits(Side::Sender, true);
         self.produced.wrapping_sub(self.ring.consumed()) != RING_BYTES as u64
     }
 
     pub fn stop_waiting(&self) {
-        self.ring.waits(Side::Sender, false);
+        self.ring.set_waits(Side::Sender, false);
     }
 }

@@ -18,68 +18,12 @@
 //!    against the mapping each time, so nonsense there is an error and not a fault. A completion that finds no place, whatever
 //!    the reason, is an overrun, of which the owner hears: none is lost in silence.
 
-mod entry;
-mod poll;
-mod push;
-mod record;
+pub(in crate::fabric) mod entry;
+pub(in crate::fabric) mod poll;
+pub(in crate::fabric) mod push;
+pub(in crate::fabric) mod queue;
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use super::segment::{ObjectId, Segment};
-use entry::CqEntry;
 pub use entry::{CARRIED_BYTES, Carried, Completion, ENTRY_BYTES};
 pub use poll::Arm;
-pub(super) use push::Settlement;
 pub use push::{Parcel, PushError, Pushed};
-pub use record::CqRecord;
-
-/// A completion queue, by name.
-#[derive(Clone, Copy)]
-pub struct Cq<'a> {
-    segment: &'a Segment,
-    record: &'a CqRecord,
-    id: ObjectId,
-}
-
-impl<'a> Cq<'a> {
-    pub(super) fn new(segment: &'a Segment, record: &'a CqRecord, id: ObjectId) -> Cq<'a> {
-        Cq {
-            segment,
-            record,
-            id,
-        }
-    }
-
-    pub fn id(&self) -> ObjectId {
-        self.id
-    }
-
-    #[inline]
-    fn entry(&self, position: u32) -> Option<&'a CqEntry> {
-        let producers = &self.record.producers;
-        let slots = producers.slots.load(Ordering::Relaxed);
-        let slot = u64::from(position & slots.wrapping_sub(1));
-        let ring = producers.ring.load(Ordering::Relaxed);
-        let offset = ring.checked_add(slot * ENTRY_BYTES)?;
-        self.segment.mapping().at(offset)
-    }
-
-    /// Whether completions carry the time.
-    #[inline]
-    pub fn is_stamped(&self) -> bool {
-        self.record.producers.stamped.load(Ordering::Relaxed) != 0
-    }
-
-    /// The owner's channel that its events go to.
-    pub fn channel(&self) -> Option<u32> {
-        self.record
-            .producers
-            .channel
-            .load(Ordering::Relaxed)
-            .checked_sub(1)
-    }
-
-    pub(super) fn event_waits(&self) -> &AtomicU32 {
-        &self.record.consumer.event_waits
-    }
-}
+pub use queue::Cq;

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Cq;
 use super::entry::{Carried, Completion, Entry, load, store};
 use super::push::PushError;
+use super::queue::Cq;
 use crate::fabric::lock::PATIENT;
 use crate::fabric::processes::Processes;
 

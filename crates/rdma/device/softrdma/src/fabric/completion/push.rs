@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::Cq;
 use super::entry::{Carried, Completion, store};
+use super::queue::Cq;
 use crate::fabric::lock::{Busy, Held};
 use crate::fabric::processes::Processes;
 

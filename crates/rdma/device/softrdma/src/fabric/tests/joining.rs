@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use super::super::identity::Identity;
-use super::super::{Fabric, JoinError, door, socket};
+use super::super::{Fabric, JoinError, door, founding, socket};
 use super::{PART, Player, Random, fabric_name, join, listen, opened, say};
 
 /// Says in which fabric it is, then stays until it is told to go.
@@ -124,7 +124,7 @@ fn a_full_fabric_is_an_error_that_says_so() {
     assert!(matches!(error, JoinError::Full));
     assert!(error.to_string().contains("255 processes"), "{error}");
     assert_eq!(
-        opened(&format!("/memfd:{} (deleted)", door::memfd_name(&name))),
+        opened(&format!("/memfd:{} (deleted)", founding::memfd_name(&name))),
         0
     );
     occupant.kill();

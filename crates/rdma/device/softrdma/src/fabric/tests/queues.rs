@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Parcel, PushError};
 use super::super::lock::PATIENT;
-use super::super::receive::{Full, MAX_RECEIVE_SGES, Sge};
+use super::super::receive::Full;
+use super::super::record::receive::{MAX_RECEIVE_SGES, Sge};
 use super::{Random, completion, join};
 use crate::fabric::Number;
 

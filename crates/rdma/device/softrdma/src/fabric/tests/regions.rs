@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::atomics::Operation;
 use super::super::lock::{Busy, PATIENT};
 use super::super::memory::{Direction, Local, MemoryError, Reach};
-use super::super::regions::{KeyError, Region, Span};
+use super::super::{KeyError, Region, Span};
 use super::{Player, Random, fabric_name, join, listen, say};
 use crate::fabric::Fabric;
 

@@ -12,9 +12,9 @@ use crate::path::clock;
 use crate::path::execute::{Outcome, Requester};
 use crate::path::post::Payload;
 use crate::path::request::{Datagram, Operation};
-use crate::roce::packet::View;
-use crate::roce::{Arrival, Batch, datagram};
 use crate::verbs::{Qp, State};
+use weft_roce::packet::View;
+use weft_roce::{Arrival, Batch, datagram};
 
 /// Sends one; that it was sent is all that a sender hears.
 pub fn send(

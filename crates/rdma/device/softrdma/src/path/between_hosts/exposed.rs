@@ -12,7 +12,7 @@ use crate::fabric::{
 use crate::path::pieces::Pieces;
 use crate::path::process::Process;
 use crate::path::receiver::{Delivery, Message, Receiver};
-use crate::roce::{
+use weft_roce::{
     Access, Atomic, Immediate, LocalError, ReceiveDone, ReceiveKind, Region, RemoteError,
 };
 

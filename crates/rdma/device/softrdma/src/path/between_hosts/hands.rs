@@ -11,11 +11,11 @@ use crate::path::pieces::is_null;
 use crate::path::receiver::Receiver;
 use crate::path::request::Request;
 use crate::path::send_queue;
-use crate::roce::{
+use crate::verbs::Qp;
+use weft_roce::{
     Access, Atomic, Fault, Host, LocalError, Receive, ReceiveDone, Region, RemoteError, SendDone,
     Sge,
 };
-use crate::verbs::Qp;
 
 /// A queue pair, for the time of one call of the protocol.
 pub struct Hands<'a> {

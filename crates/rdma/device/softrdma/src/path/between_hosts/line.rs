@@ -12,13 +12,13 @@ use crate::path::clock;
 use crate::path::execute::Outcome;
 use crate::path::post::Payload;
 use crate::path::request::{self, Request, Target};
-use crate::roce::packet::View;
-use crate::roce::{
+use crate::verbs::call::{Errno, Result};
+use crate::verbs::{Qp, QpKind};
+use weft_roce::packet::View;
+use weft_roce::{
     Atomic, Batch, Connection, Immediate, Operation, Path, RequesterConfig, ResponderConfig,
     Service, Sge, Work, datagram,
 };
-use crate::verbs::call::{Errno, Result};
-use crate::verbs::{Qp, QpKind};
 
 #[derive(Default)]
 pub struct Line {
@@ -138,8 +138,8 @@ pub fn post(qp: &'static Qp, request: &Request, payload: Payload<'_>) -> Outcome
 }
 
 /// What the request's payload is to the protocol.
-pub(super) fn payload(request: &Request, payload: Payload<'_>) -> crate::roce::Payload {
-    use crate::roce::Payload as Wire;
+pub(super) fn payload(request: &Request, payload: Payload<'_>) -> weft_roce::Payload {
+    use weft_roce::Payload as Wire;
     match payload {
         Payload::Inline(bytes) => Wire::Inline(bytes.to_vec()),
         Payload::Elements(elements) if request.has(IBV_SEND_INLINE) => {

@@ -1,4 +1,4 @@
-//! Queue pairs whose peer is on another host: [`crate::roce`] speaks, here are its hands.
+//! Queue pairs whose peer is on another host: [`weft_roce`] speaks, here are its hands.
 //!
 //! # Protocol
 //! A queue pair's [`Line`] is its half of the protocol, behind a lock of its own that posters and the agent take for a request or
@@ -22,9 +22,9 @@ use super::agent::Agent;
 use super::clock;
 use super::process::Process;
 use crate::fabric::{FABRIC_SLOT, Number};
-use crate::roce::packet::View;
-use crate::roce::{Inbox, Injection, Port, PortConfig};
 use crate::verbs::{Qp, QpKind};
+use weft_roce::packet::View;
+use weft_roce::{Inbox, Injection, Port, PortConfig};
 
 pub use datagrams::send as send_datagram;
 pub use line::{Line, post};
@@ -177,6 +177,6 @@ impl Agent {
 }
 
 /// The status of a completion, by the protocol's.
-fn status(status: crate::roce::Status) -> ibv_wc_status {
+fn status(status: weft_roce::Status) -> ibv_wc_status {
     status as u32
 }

@@ -16,13 +16,13 @@ use crate::path::clock;
 use crate::path::letter::{self, Trouble};
 use crate::path::process::Process;
 use crate::path::receiver::Receiver;
-use crate::roce::packet::View;
-use crate::roce::{
+use crate::verbs::call::{Errno, Result as CallResult};
+use crate::verbs::{Qp, State};
+use weft_roce::packet::View;
+use weft_roce::{
     Access, Arrival, Atomic, Batch, Connection, Fault, Host, Kept, LocalError, Path, Port, Receive,
     ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SendDone, Service, Sge,
 };
-use crate::verbs::call::{Errno, Result as CallResult};
-use crate::verbs::{Qp, State};
 
 const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<Kept>() == 8 * WORDS);
 

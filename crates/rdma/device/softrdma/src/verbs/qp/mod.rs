@@ -58,7 +58,7 @@ pub struct Qp {
     resources: Resources,
     /// Between `wr_start` and `wr_complete` (`builder`).
     builder: UnsafeCell<Builder>,
-    /// What peers on this host know it by once it is in RTS (`fabric::queue_pair::Sender`).
+    /// What peers on this host know it by once it is in RTS (`fabric::record::queue_pair::Sender`).
     sender_word: AtomicU64,
     /// Places of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
     posted: AtomicU32,

@@ -8,7 +8,7 @@ use weft_verbs_abi::*;
 use super::transition::{is_allowed, relevant};
 use super::{Qp, QpKind, State};
 use crate::fabric::QpRecord;
-use crate::fabric::queue_pair::Sender;
+use crate::fabric::record::queue_pair::Sender;
 use crate::verbs::ah;
 use crate::verbs::attributes::MAX_RD_ATOMIC;
 use crate::verbs::call::{Errno, Result, code, require};

@@ -1,0 +1,222 @@
+//! Bulk transfers: messages longer than a packet.
+//!
+//! Two ways, chosen by the sender when it offers and settled by the receiver when it accepts:
+//! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
+//!   overlap. Any memory, any size.
+//! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
+//!   the sender from the back, chunk by chunk, until they meet; whoever has time does more. Contiguous memory,
+//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`both_ways`]).
+//!
+//! An offer either holds a ring that is being filled from the start (`RING`), so that the source is soon free
+//! and the receiver finds data at once; or it is a *call* (`CALL`): the sender waits until the receiver answers by a
+//! control message, which asks for a ring or tells where to copy to.
+//!
+//! No deadlock: an endpoint has [`rings::COUNT`] rings. Offers may hold all but one, for as long as their receivers like.
+//! The last is only for calls that were answered, whose receivers take the data out in each turn of progress,
+//! whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may keep half of the
+//! rings for a while to answer in them ([`kept`]), never the last.
+//!
+//! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
+//! so there, looks once more, and is rung.
+
+mod both_ways;
+mod byte_ring;
+mod claims;
+mod common;
+mod control;
+mod kept;
+mod receiving;
+mod rings;
+mod sending;
+mod shared_copy;
+mod transfers;
+
+#[cfg(test)]
+mod kept_tests;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use weft_sync::cells::Malformed;
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Sink};
+
+use crate::links::Links;
+use common::Common;
+use control::Control;
+use receiving::{Receiving, Taken};
+use sending::Sending;
+
+pub use byte_ring::RING_BYTES;
+pub use sending::COPIES_FROM_BYTES;
+
+/// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
+const TURN_BYTES: usize = 128 << 10;
+/// A lane's bulk transfers.
+pub struct Bulk {
+    sending: Sending,
+    receiving: Receiving,
+    common: Common,
+    /// Whether a turn may find something to do or to look at; kept by `poll`.
+    active: bool,
+}
+
+impl Bulk {
+    pub fn new() -> Bulk {
+        Bulk {
+            sending: Sending::new(),
+            receiving: Receiving::new(),
+            active: false,
+            common: Common::new(),
+        }
+    }
+
+    pub fn offer(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> BulkDescriptor {
+        links.disturb();
+        self.active = true;
+        self.sending
+            .offer(links, &mut self.common, peer, source, cookie)
+    }
+
+    pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
+        self.sending.retract(&mut self.common, peer, cookie);
+    }
+
+    pub fn accept(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        offer: BulkDescriptor,
+        bytes: usize,
+        target: Memory,
+        cookie: Cookie,
+    ) -> Result<(), Lost> {
+        links.disturb();
+        self.active = true;
+        let taken = Taken {
+            offer,
+            bytes,
+            target,
+            cookie,
+        };
+        let accepted = self.receiving.accept(links, &mut self.common, peer, taken);
+        self.common.flush(links);
+        accepted.inspect_err(|lost| links.lose(lost.clone(), peer))
+    }
+
+    /// Whether an offer was made whose data can go on moving now that the receiver has been told.
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.sending.has_begun()
+    }
+
+    #[cold]
+    pub fn go_on_sending(&mut self, links: &mut Links) {
+        self.sending
+            .go_on(links, &mut self.common, byte_ring::RING_BYTES, false);
+    }
+
+    /// Whether a turn would find something to do or to look at.
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Moves transfers along, by a bounded number of bytes, and reports the finished.
+    #[cold]
+    pub fn poll(&mut self, links: &mut Links, sink: &mut impl Sink) -> bool {
+        let mut moved = self.common.flush(links);
+        let read = links.counters.chunks_read;
+        moved |= self.receiving.go_on(links, &mut self.common, TURN_BYTES);
+        // Who copies to here has the lines of that memory already: that comes first, and the peer does as much.
+        let helps = links.counters.chunks_read == read;
+        moved |= self
+            .sending
+            .go_on(links, &mut self.common, TURN_BYTES, helps);
+        while let Some(cookie) = self.sending.pop_finished() {
+            moved = true;
+            sink.sent(cookie);
+        }
+        while let Some(cookie) = self.receiving.pop_finished() {
+            moved = true;
+            sink.received(cookie);
+        }
+        self.active = self.sending.is_active()
+            || self.receiving.is_active()
+            || !self.common.controls.is_empty();
+        moved
+    }
+
+    /// Takes a control message.
+    #[cold]
+    #[inline(never)]
+    pub fn control(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        header: [u64; 2],
+        payload: &[u8],
+    ) -> Result<(), Malformed> {
+        // What waits for this transfer now, a sleeper has not looked at.
+        links.disturb();
+        self.active = true;
+        let control = Control::parse(header, payload)
+            .ok_or(Malformed("it sent a control message that is none"))?;
+        let answered = match control {
+            Control::NeedRing { transfer, receiver } => {
+                self.sending.need_ring(peer, transfer, receiver);
+                Ok(())
+            }
+            Control::Ring { receiver, place } => {
+                self.receiving
+                    .ring(links, &mut self.common, peer, receiver, place)
+            }
+            Control::Copy { transfer, target } => {
+                self.sending
+                    .copy(links, &mut self.common, peer, transfer, target)
+            }
+        };
+        answered.map_err(|lost| {
+            links.lose(lost, peer);
+            Malformed("a transfer with it failed")
+        })
+    }
+
+    /// Called a few times a second: gives back memory that has not been used for a while.
+    pub fn rest(&mut self, links: &mut Links) {
+        self.common.rings.rest(links);
+        self.common.keeping.rest();
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&mut self) -> bool {
+        self.sending.wait() | self.receiving.wait()
+    }
+
+    pub fn stop_waiting(&mut self) {
+        self.sending.stop_waiting();
+        self.receiving.stop_waiting();
+    }
+
+    /// Ends all transfers with `peer`.
+    pub fn forget(&mut self, peer: Peer) {
+        self.sending.forget(&mut self.common, peer);
+        self.receiving.forget(&mut self.common, peer);
+        self.common.rings.forget(peer);
+        self.common.keeping.forget(peer);
+        self.common.both_ways.forget(peer);
+        self.common.controls.retain(|(other, _)| *other != peer);
+        self.common.mapped.retain(|(other, _), _| *other != peer);
+    }
+
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.sending.describe(out)?;
+        self.receiving.describe(out)
+    }
+}

@@ -1,0 +1,211 @@
+//! The receiver's side of bulk transfers.
+
+mod accepting;
+mod fetching;
+mod taking;
+
+use std::fmt;
+use std::sync::Arc;
+
+use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
+
+use super::byte_ring::{ByteRing, Place, RING_MAPPED};
+use super::common::Common;
+use super::control::TransferId;
+use super::transfers::{Step, Transfer, Transfers};
+use crate::links::Links;
+use crate::peers::Neighbour;
+use fetching::{Fetching, Pool};
+use taking::{After, Taking};
+
+/// An offer that is taken up.
+pub struct Taken {
+    pub offer: BulkDescriptor,
+    /// In all.
+    pub bytes: usize,
+    pub target: Memory,
+    pub cookie: Cookie,
+}
+
+/// A transfer to here.
+struct Incoming {
+    neighbour: Arc<Neighbour>,
+    target: Memory,
+    /// The offer's bytes, of which the first `target.bytes` are wanted.
+    offered: u64,
+    cookie: Cookie,
+    state: State,
+}
+
+enum State {
+    /// The sender was asked for a ring.
+    NeedsRing,
+    Taking(Taking),
+    Copying(Fetching),
+}
+
+/// A lane's transfers from peers.
+pub struct Receiving {
+    transfers: Transfers<Incoming>,
+    claims: Pool,
+}
+
+impl Transfer for Incoming {
+    fn peer(&self) -> Peer {
+        self.neighbour.rank
+    }
+
+    fn cookie(&self) -> Cookie {
+        self.cookie
+    }
+}
+
+impl Incoming {
+    fn step(&mut self, links: &mut Links, budget: usize) -> Step {
+        match &mut self.state {
+            State::NeedsRing => Step::Idle,
+            State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
+            State::Copying(fetching) => fetching.step(&self.target, &self.neighbour, links),
+        }
+    }
+
+    /// Gives back, or keeps, what the transfer has used.
+    fn end(self, claims: &mut Pool, common: &mut Common) {
+        let peer = self.peer();
+        match self.state {
+            State::NeedsRing => {}
+            State::Taking(taking) => taking.end(peer, common),
+            // Only now: the sender may have released them long before this side has seen that all is copied.
+            State::Copying(fetching) => claims.give_back(fetching.into_own()),
+        }
+    }
+}
+
+/// A transfer through a ring in the peer's segment.
+fn through(
+    links: &Links,
+    common: &mut Common,
+    peer: Peer,
+    place: Place,
+    offered: u64,
+    after: After,
+) -> Result<Taking, Lost> {
+    let ring = ByteRing::new(common.map(links, peer, place.offset, RING_MAPPED)?);
+    Ok(Taking::new(ring, place.begin, offered, after))
+}
+
+impl Receiving {
+    pub fn new() -> Receiving {
+        Receiving {
+            transfers: Transfers::new(),
+            claims: Pool::new(),
+        }
+    }
+
+    /// Enters a transfer. It can be stepped unless it needs a ring first.
+    fn begin(&mut self, incoming: Incoming) -> TransferId {
+        let needs_ring = matches!(incoming.state, State::NeedsRing);
+        let id = self.transfers.enter(incoming);
+        if !needs_ring {
+            self.transfers.activate(id);
+        }
+        id
+    }
+
+    /// The sender has a ring for a transfer.
+    pub fn ring(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        peer: Peer,
+        id: TransferId,
+        place: Place,
+    ) -> Result<(), Lost> {
+        let incoming = self.transfers.named(peer, id);
+        let Some(incoming) = incoming.filter(|one| matches!(one.state, State::NeedsRing)) else {
+            return Ok(());
+        };
+        let offered = incoming.offered;
+        let taking = through(links, common, peer, place, offered, After::Back)?;
+        incoming.state = State::Taking(taking);
+        self.transfers.activate(id);
+        Ok(())
+    }
+
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.transfers.is_active()
+    }
+
+    /// A target that is complete.
+    pub fn pop_finished(&mut self) -> Option<Cookie> {
+        self.transfers.finished.pop_front()
+    }
+
+    /// Moves up to about `budget` bytes.
+    pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
+        let claims = &mut self.claims;
+        self.transfers
+            .go_on(links, budget, Incoming::step, |incoming| {
+                incoming.end(claims, common)
+            })
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&mut self) -> bool {
+        let mut ready = !self.transfers.finished.is_empty();
+        for incoming in self.transfers.active() {
+            ready |= match &incoming.state {
+                State::NeedsRing => false,
+                State::Taking(taking) => taking.wait(),
+                State::Copying(fetching) => fetching.copying.wait(),
+            };
+        }
+        ready
+    }
+
+    pub fn stop_waiting(&mut self) {
+        for incoming in self.transfers.active() {
+            match &incoming.state {
+                State::NeedsRing => {}
+                State::Taking(taking) => taking.stop_waiting(),
+                State::Copying(fetching) => fetching.copying.stop_waiting(),
+            }
+        }
+    }
+
+    pub fn forget(&mut self, common: &mut Common, peer: Peer) {
+        let claims = &mut self.claims;
+        self.transfers.drop_if(
+            |incoming| incoming.neighbour.rank == peer,
+            |incoming| incoming.end(claims, common),
+        );
+    }
+
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        for incoming in self.transfers.all() {
+            let (rank, bytes) = (incoming.neighbour.rank, incoming.target.bytes);
+            match &incoming.state {
+                State::NeedsRing => {
+                    writeln!(
+                        out,
+                        "rank {rank} has no free ring for {bytes} bytes to here"
+                    )
+                }
+                State::Taking(Taking { consumed, .. }) => {
+                    writeln!(
+                        out,
+                        "{consumed} of {bytes} bytes from rank {rank} have come"
+                    )
+                }
+                State::Copying(Fetching { copying, .. }) => writeln!(
+                    out,
+                    "{} of {} chunks from rank {rank} are copied",
+                    copying.claims.done(),
+                    copying.claimant.chunks
+                ),
+            }?;
+        }
+        Ok(())
+    }
+}
