@@ -7,7 +7,7 @@ use weft_datatype::{Datatype, Op, Predefined, kernel};
 use super::{Side, served, window};
 use crate::{Operation, Target, Update};
 
-const WORDS: usize = 6000;
+const WORDS: usize = 1500;
 
 /// Memory that all map, that the kernel copies, that the target copies; and this process's own.
 fn every_way(mut check: impl FnMut(&[Side], u32)) {
@@ -178,7 +178,7 @@ fn every_length_and_layout() {
                     ][..],
                 ),
                 (&one, &[most / one.extent() as usize]),
-                (&apart, &[1, 2, 13, 100]),
+                (&apart, &[1, 2, 13, 40]),
                 (&block, &[1, 9, 10, 100]),
             ] {
                 for (&count, returns) in counts
