@@ -12,6 +12,7 @@ use super::arena;
 use super::hints::{Hints, Wildcards};
 use super::holders::Holders;
 use super::lanes::{self, Spread};
+use super::members::members;
 use super::numbers::{UNAGREED, contexts};
 use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
@@ -122,6 +123,7 @@ impl Comm {
     pub(crate) fn bind(&self, id: CommId) {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
+        members().bind(self.number(), self.peers.clone());
     }
 
     #[inline]
@@ -190,6 +192,7 @@ impl Comm {
 
     /// Its numbers are free for others.
     pub(crate) fn release_numbers(&self) {
+        members().release(self.number());
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.release(number));
     }
