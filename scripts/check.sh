@@ -13,6 +13,7 @@ mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
 steps_begin "$out/logs" 20
 
+formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
@@ -31,7 +32,7 @@ step_must "setting up the machine" "a moment" "run scripts/setup.sh check and re
 PATH=$(scripts/setup.sh --path check)
 export PATH
 early peers scripts/peers.sh "$peers"
-step "formatting" "a moment" "cargo fmt --all" cargo fmt --all --check
+step "formatting" "a moment" "cargo fmt --all; cargo fmt --manifest-path fuzz/Cargo.toml" formatting
 step "lints" "about 1 min" "$fix; again: make lint" lint
 step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
     cargo xtask edges
