@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `mapping`, `layout` | memfds, checked access; what lies where |
 //! | `numbers`, `identity`, `processes`, `reap` | slots, owners, queue pair numbers; who lives; taking back |
-//! | `door`, `founding`, `socket` | finding the fabric by its name |
+//! | `name_service`, `fabric_segment`, `socket` | finding the fabric by its name |
 //! | `look` | looking into it without joining |
 //! | `lock` | locks that survive their holders |
-//! | `segment`, `home`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
+//! | `segment`, `own_segment`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
 //! | `regions` | keys of memory, and the marks of who uses it |
 //! | `queue_pair`, `receive`, `receiving`, `completion` | queues that peers execute against |
 //! | `memory`, `few`, `atomics` | moving bytes, the short lists for that, changing words |
@@ -33,11 +33,9 @@
 
 pub mod atomics;
 pub mod completion;
-mod door;
+mod fabric_segment;
 mod few;
-mod founding;
 mod heap;
-pub mod home;
 pub mod identity;
 pub mod layout;
 pub mod lock;
@@ -46,8 +44,10 @@ pub mod mailbox;
 pub mod mapping;
 mod membership;
 pub mod memory;
+mod name_service;
 pub mod notify;
 pub mod numbers;
+pub mod own_segment;
 pub mod pages;
 pub mod peers;
 pub mod processes;
@@ -68,14 +68,14 @@ mod tests;
 
 pub use atomics::{AtomicError, Operation as AtomicOperation};
 pub use completion::{Arm, CARRIED_BYTES, Carried, Completion, Cq, Parcel, PushError, Pushed};
+pub use fabric_segment::JoinError;
 pub use few::Few;
-pub use founding::JoinError;
-pub use home::Home;
 pub use lock::{Busy, PATIENT, POSTING};
 pub use mailbox::{Letter, MailError};
 pub use membership::Fabric;
 pub use memory::{Direction, Local, MemoryError, Reach};
 pub use numbers::{FABRIC_SLOT, Number, Owner};
+pub use own_segment::OwnSegment;
 pub use peers::{Peer, PeerError};
 pub use processes::Processes;
 pub use record::queue_pair::QpRecord;

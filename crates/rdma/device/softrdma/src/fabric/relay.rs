@@ -59,7 +59,7 @@ impl Relay {
     /// To ask `peer`'s agent, with up to `room` bytes. None if there is no memory for it.
     pub fn new(fabric: &'static Fabric, peer: Arc<Peer>, room: u64) -> Option<Relay> {
         fabric.abandoned().tidy(fabric.processes());
-        let stage = Stage::new(fabric.home(), peer, room)?;
+        let stage = Stage::new(fabric.own_segment(), peer, room)?;
         Some(Relay {
             fabric,
             stage: Some(stage),

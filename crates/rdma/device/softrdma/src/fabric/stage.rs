@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::home::Home;
 use super::memory::{self, Direction, Local, MemoryError, Reach};
+use super::own_segment::OwnSegment;
 use super::peers::Peer;
 use super::processes::Processes;
 use super::record::region::Span;
@@ -28,7 +28,7 @@ pub struct Abandoned(Mutex<Vec<Stage>>);
 
 /// A head of words and room for bytes in this process's segment.
 pub struct Stage {
-    home: &'static Home,
+    own_segment: &'static OwnSegment,
     pub(super) peer: Arc<Peer>,
     address: *mut u8,
     pub(super) room: u64,
@@ -39,10 +39,10 @@ unsafe impl Send for Stage {}
 
 impl Stage {
     /// None if there is no memory for it.
-    pub fn new(home: &'static Home, peer: Arc<Peer>, room: u64) -> Option<Stage> {
-        let address = home.allocate_buffer(BYTES + room).ok()?;
+    pub fn new(own_segment: &'static OwnSegment, peer: Arc<Peer>, room: u64) -> Option<Stage> {
+        let address = own_segment.allocate_buffer(BYTES + room).ok()?;
         Some(Stage {
-            home,
+            own_segment,
             peer,
             address,
             room,
@@ -50,11 +50,11 @@ impl Stage {
     }
 
     pub fn offset(&self) -> u64 {
-        self.address as u64 - self.home.segment().mapping().address()
+        self.address as u64 - self.own_segment.segment().mapping().address()
     }
 
     pub fn word(&self, index: u64) -> &AtomicU64 {
-        let mapping = self.home.segment().mapping();
+        let mapping = self.own_segment.segment().mapping();
         let word = mapping.at(self.offset() + index * WORD);
         word.expect("a block of this process's heap")
     }
@@ -87,7 +87,7 @@ impl Stage {
             length,
             place: Some(self.offset() + BYTES),
         };
-        let segment = self.home.segment();
+        let segment = self.own_segment.segment();
         // SAFETY: the caller's; the stage is this process's, and nobody else's while it is quiet.
         unsafe { memory::copy(direction, segment, Reach::Own, local, &[span]) }
     }
@@ -109,7 +109,7 @@ impl Abandoned {
         self.list().retain(|stage| {
             let done = stage.is_quiet() || stage.peer.look(processes);
             if done {
-                stage.home.free_buffer(stage.address);
+                stage.own_segment.free_buffer(stage.address);
             }
             !done
         });

@@ -3,11 +3,11 @@
 //!
 //! # Protocol
 //! 1. What other threads leave for it stands in its queue (`agent_queue`).
-//! 2. The agent does all its work on objects holding `desk`. Who destroys an object first takes it out of the tables, then
-//!    takes `desk` once ([`Agent::settle`]): from then on the agent does not know the object.
-//! 3. Threads that poll in vain do the agent's work between hosts, holding `desk` ([`Agent::help`]): where pollers have all the
+//! 2. The agent does all its work on objects holding `state`. Who destroys an object first takes it out of the tables, then
+//!    takes `state` once ([`Agent::quiesce`]): from then on the agent does not know the object.
+//! 3. Threads that poll in vain do the agent's work between hosts, holding `state` ([`Agent::help`]): where pollers have all the
 //!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
-//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `desk`; a helper that finds an earlier time wakes it.
+//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `state`; a helper that finds an earlier time wakes it.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -25,21 +25,21 @@ use super::process::Process;
 use super::queue_pair::QueuePair;
 use super::tables::Tables;
 use super::work;
-use crate::fabric::notify::Bell;
+use crate::fabric::notify::AgentDoorbell;
 use crate::fabric::relay::{self, Asked, Heard};
 use crate::fabric::{Number, Peer};
 
 pub struct Agent {
     process: &'static Process,
     tables: &'static Tables,
-    desk: Mutex<Desk>,
+    state: Mutex<AgentState>,
     due: AtomicU64,
     /// When somebody last helped.
     helped_ns: AtomicU64,
 }
 
 /// What the agent works on.
-pub struct Desk {
+pub struct AgentState {
     active: Vec<&'static QueuePair>,
     pub ports: Ports,
 }
@@ -67,7 +67,7 @@ impl Agent {
         Agent {
             process,
             tables,
-            desk: Mutex::new(Desk {
+            state: Mutex::new(AgentState {
                 active: Vec::new(),
                 ports: Ports::new(process, tables),
             }),
@@ -93,13 +93,13 @@ impl Agent {
         if !polls.is_multiple_of(HELP_EVERY) {
             return;
         }
-        let Ok(mut desk) = self.desk.try_lock() else {
+        let Ok(mut state) = self.state.try_lock() else {
             return;
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = desk.ports.turn(now);
-        drop(desk);
+        let due = state.ports.turn(now);
+        drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
         if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
@@ -111,28 +111,28 @@ impl Agent {
         now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
     }
 
-    pub fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> MutexGuard<'_, AgentState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the agent is done with what it is at.
-    pub fn settle(&self) {
-        drop(self.desk());
+    pub fn quiesce(&self) {
+        drop(self.state());
     }
 
     /// Forgets a queue pair, which is no more in the tables.
     pub fn forget(&self, qp: &QueuePair) {
-        let mut desk = self.desk();
-        desk.active.retain(|other| !std::ptr::eq(*other, qp));
-        desk.ports.forget(qp);
+        let mut state = self.state();
+        state.active.retain(|other| !std::ptr::eq(*other, qp));
+        state.ports.forget(qp);
     }
 
     fn run(&'static self) {
-        let bell = Bell::create(self.process.home());
+        let doorbell = AgentDoorbell::create(self.process.own_segment());
         let mut watches = Vec::new();
         loop {
-            let rest = turn(self, bell.as_ref().ok(), &mut watches);
-            sleep(self, bell.as_ref().ok(), &watches, &rest);
+            let rest = turn(self, doorbell.as_ref().ok(), &mut watches);
+            sleep(self, doorbell.as_ref().ok(), &watches, &rest);
         }
     }
 }
@@ -157,39 +157,40 @@ struct Rest {
 }
 
 /// Does what there is to do, and says how to sleep then.
-fn turn(agent: &'static Agent, bell: Option<&Bell>, watches: &mut Vec<Watch>) -> Rest {
+fn turn(agent: &'static Agent, doorbell: Option<&AgentDoorbell>, watches: &mut Vec<Watch>) -> Rest {
     let process = agent.process;
     let queue = process.agent();
     queue.take_wake();
-    if let Some(bell) = bell {
-        bell.hear(process.home());
+    if let Some(doorbell) = doorbell {
+        doorbell.hear(process.own_segment());
     }
-    if let Err(error) = process.fabric.attend_door() {
+    if let Err(error) = process.fabric.attend_name() {
         eprintln!("softrdma: {error}");
     }
-    let mut desk = agent.desk();
+    let mut state = agent.state();
     let is_answered = read_letters(agent);
     for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
-    let look = look_after(agent, &mut desk, watches);
+    let look = look_after(agent, &mut state, watches);
     let inbox = std::mem::take(&mut *queue.inbox());
     for qp in inbox
         .into_iter()
         .flat_map(|number| agent.tables.handles(number))
     {
-        if !desk.active.iter().any(|other| std::ptr::eq(*other, qp)) {
-            desk.active.push(qp);
+        if !state.active.iter().any(|other| std::ptr::eq(*other, qp)) {
+            state.active.push(qp);
         }
     }
     if is_answered {
-        desk.active
+        state
+            .active
             .iter()
             .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
-    let mut due = earliest(look, desk.ports.turn(now));
-    desk.active.retain(|qp| {
+    let mut due = earliest(look, state.ports.turn(now));
+    state.active.retain(|qp| {
         let next = work::turn(qp, now);
         due = earliest(due, next);
         next.is_some()
@@ -211,7 +212,7 @@ fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
 }
 
 /// Looks which peers are dead; when to look again.
-fn look_after(agent: &Agent, desk: &mut Desk, watches: &mut Vec<Watch>) -> Option<u64> {
+fn look_after(agent: &Agent, state: &mut AgentState, watches: &mut Vec<Watch>) -> Option<u64> {
     if watches.is_empty() {
         return None;
     }
@@ -227,7 +228,7 @@ fn look_after(agent: &Agent, desk: &mut Desk, watches: &mut Vec<Watch>) -> Optio
         let waiting = inbox
             .into_iter()
             .flat_map(|number| agent.tables.handles(number));
-        for qp in desk.active.iter().copied().chain(waiting) {
+        for qp in state.active.iter().copied().chain(waiting) {
             // The others' time-outs are not over.
             if qp.peer_is_dead() {
                 qp.backlog.hurry();
@@ -256,15 +257,15 @@ fn interest(fd: RawFd) -> libc::pollfd {
 }
 
 /// Sleeps until something happens or the time has come.
-fn sleep(agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
+fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], rest: &Rest) {
     let process = agent.process;
     let mut interests = vec![
         interest(process.agent().descriptor()),
-        interest(process.fabric.door()),
+        interest(process.fabric.name_service()),
     ];
-    interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
+    interests.extend(doorbell.map(|doorbell| interest(doorbell.as_fd().as_raw_fd())));
     if !rest.is_helped {
-        interests.extend(agent.desk().ports.descriptors().map(interest));
+        interests.extend(agent.state().ports.descriptors().map(interest));
     }
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
@@ -293,7 +294,7 @@ fn sleep(agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
 fn read_letters(agent: &Agent) -> bool {
     let process = agent.process;
     let mut is_answered = false;
-    while let Some(words) = process.home().segment().mailbox().take() {
+    while let Some(words) = process.own_segment().segment().mailbox().take() {
         let work = |asked: &Asked<'_>| errand::execute(process, asked);
         match relay::hear(process.fabric, &words, work) {
             Heard::Answered => is_answered = true,

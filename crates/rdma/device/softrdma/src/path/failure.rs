@@ -78,7 +78,7 @@ impl QueuePair {
     pub fn clear(&self) {
         let process = self.process;
         if self.kind.has_receive_queue() {
-            let segment = process.home().segment();
+            let segment = process.own_segment().segment();
             if !self.has_srq
                 && let Ok(turn) = segment
                     .receive_ring(self.number.index())

@@ -68,7 +68,7 @@ impl MemoryWindow {
     /// Gives the window a key and what it covers, and lets the old go.
     pub fn rebind(&self, key: u32, region: &Region, on: Option<Stand>) -> Result {
         self.fabric
-            .home()
+            .own_segment()
             .change(self.fabric.processes(), self.key(), key, region, PATIENT)
             .map_err(|_| Errno::EBUSY)?;
         self.key.store(key, Ordering::Relaxed);

@@ -125,7 +125,7 @@ impl QueuePair {
         let index = self.number.index();
         match self.number.slot() {
             FABRIC_SLOT => self.process.fabric.shared_qp(index),
-            _ => self.process.home().segment().qp(index),
+            _ => self.process.own_segment().segment().qp(index),
         }
     }
 

@@ -74,7 +74,7 @@ fn covered(region: &Region, binding: &Binding, qp: &QueuePair) -> Option<Region>
 /// Takes back the key of a window of type 2 that is bound to this queue pair.
 fn invalidate(qp: &QueuePair, key: u32) -> Option<()> {
     let process = qp.process;
-    let region = own_region(process.home().segment(), key)?;
+    let region = own_region(process.own_segment().segment(), key)?;
     if region.qpn != Some(qp.number.bits()) {
         return None;
     }

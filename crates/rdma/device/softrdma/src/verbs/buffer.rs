@@ -53,7 +53,7 @@ fn allocate(context: &'static Context, length: u64) -> Result<Box<Buffer>> {
     context.strike(Call::AllocBuf)?;
     Ok(Box::new(Buffer {
         context,
-        address: context.process.home().allocate_buffer(length)? as u64,
+        address: context.process.own_segment().allocate_buffer(length)? as u64,
         length,
         users: Users::default(),
         _stand: Stand::on(&context.users),
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn ibv_free_buf(buffer: *mut ibv_buf) {
     }
     this.context
         .process
-        .home()
+        .own_segment()
         .free_buffer(this.address as *mut u8);
     // SAFETY: it was made by `allocate`.
     drop(unsafe { Box::from_raw(buffer.cast::<Buffer>()) });

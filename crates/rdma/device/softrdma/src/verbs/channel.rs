@@ -37,7 +37,7 @@ impl Channel {
 
 fn create(context: &'static Context) -> Result<*mut ibv_comp_channel> {
     context.strike(Call::CreateCompChannel)?;
-    let inner = notify::Channel::create(context.process.home())?;
+    let inner = notify::Channel::create(context.process.own_segment())?;
     let channel = Channel {
         abi: ibv_comp_channel {
             context: context.as_abi(),

@@ -103,14 +103,14 @@ impl Wish {
     }
 
     fn region(&self, pd: &Pd) -> Region {
-        let home = pd.context.process.home();
+        let own_segment = pd.context.process.own_segment();
         Region {
             address: self.address,
             length: self.length,
             iova: self.iova,
             access: self.access,
             pd: pd.key,
-            place: home.place_of(self.address, self.length),
+            place: own_segment.place_of(self.address, self.length),
             qpn: None,
         }
     }
@@ -126,7 +126,7 @@ fn register(pd: &'static Pd, wish: &Wish) -> Result<*mut ibv_mr> {
 /// Shows a region and makes its object.
 fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mut ibv_mr> {
     let context = pd.context;
-    let key = context.process.home().register(&region)?;
+    let key = context.process.own_segment().register(&region)?;
     let mr = Mr {
         abi: ibv_mr {
             context: context.as_abi(),
@@ -322,7 +322,7 @@ fn deregister(mr: &Mr) -> Result {
     mr.inner.users.require_none()?;
     let process = mr.context.process;
     process
-        .home()
+        .own_segment()
         .deregister(process.fabric.processes(), mr.abi.lkey, PATIENT)
         .map_err(|_| Errno::EBUSY)
 }
@@ -404,7 +404,7 @@ unsafe fn change(
     let process = this.context.process;
     let (processes, key) = (process.fabric.processes(), this.abi.lkey);
     process
-        .home()
+        .own_segment()
         .change(processes, key, key, &region, PATIENT)
         .map_err(|_| Errno::EBUSY)?;
     this.inner.set_region(region);

@@ -51,7 +51,7 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
     let known = matches!(kind, IBV_MW_TYPE_1 | IBV_MW_TYPE_2);
     require(known, Errno::EINVAL)?;
     let context = pd.context;
-    let key = context.process.home().register(&nothing(pd.key))?;
+    let key = context.process.own_segment().register(&nothing(pd.key))?;
     let mw = Box::leak(Box::new(Mw {
         abi: ibv_mw {
             context: context.as_abi(),
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn dealloc_mw(mw: *mut ibv_mw) -> c_int {
     let process = this.context.process;
     let processes = process.fabric.processes();
     let gone = process
-        .home()
+        .own_segment()
         .deregister(processes, this.inner.key(), PATIENT);
     code(gone.map_err(|_| Errno::EBUSY).map(|()| {
         process.windows.leave(this.inner.key() >> 8);

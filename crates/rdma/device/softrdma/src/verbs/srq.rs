@@ -68,7 +68,7 @@ impl Srq {
     fn ring(&self) -> Ring<'static> {
         self.context
             .process
-            .home()
+            .own_segment()
             .segment()
             .shared_ring(self.index)
     }
@@ -103,8 +103,8 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     context.strike(Call::CreateSrq)?;
     attributes.max_sge = attributes.max_sge.max(1);
     let resources = context.uar.create_srq(pd.thread_domain())?;
-    let home = context.process.home();
-    let index = home.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
+    let own_segment = context.process.own_segment();
+    let index = own_segment.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
         let (domain, cq) = match &xrc {
             Some(xrc) => (xrc.domain.id.word(), xrc.cq.inner.id.word()),
             None => (0, 0),
@@ -284,12 +284,12 @@ fn destroy(srq: &'static Srq) -> Result {
     srq.users.require_none()?;
     let process = srq.context.process;
     process
-        .home()
+        .own_segment()
         .destroy_srq(process.fabric.processes(), srq.index)
         .map_err(|_| Errno::EBUSY)?;
     let adapter = srq.context.adapter;
     adapter.tables.srqs.leave(srq.index);
-    adapter.settle();
+    adapter.quiesce();
     srq.events.forget();
     srq.acknowledged().wait();
     Ok(())

@@ -127,7 +127,7 @@ fn nothing_is_lost_or_left() {
             assert_eq!(players[victim].hear().as_deref(), Some("ready"));
         }
         if random.next().is_multiple_of(16) {
-            fabric.attend_door().unwrap();
+            fabric.attend_name().unwrap();
             fabric.tidy();
         }
     }
@@ -158,9 +158,12 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
         drop(turn);
         ledger.poll(cq);
     }
-    fabric.home().deregister(processes, key, PATIENT).unwrap();
+    fabric
+        .own_segment()
+        .deregister(processes, key, PATIENT)
+        .unwrap();
     fabric.tidy();
-    fabric.attend_door().unwrap();
+    fabric.attend_name().unwrap();
     assert_eq!(processes.living().len(), 1);
     assert!((1..=254).all(|slot| processes.entry(slot).is_none()));
     assert_eq!(fabric.pages(0).taken(), 0);
@@ -178,7 +181,10 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
         let names = names.lines().filter_map(|line| line.split('@').nth(1));
         names.filter(|found| found.starts_with(name)).count()
     };
-    assert_eq!(count(&format!("softrdma.{:016x}", fabric.home().key())), 0);
+    assert_eq!(
+        count(&format!("softrdma.{:016x}", fabric.own_segment().key())),
+        0
+    );
     assert_eq!(
         count(&format!(
             "softrdma.{}.{}",

@@ -54,7 +54,7 @@ pub fn open_connection(
         QpKind::Ud => return Err(Errno::EINVAL),
     };
     qp.line.state().connection = Some(Connection::new(service, path, responder));
-    adapter.agent().desk().ports.enter(qp);
+    adapter.agent().state().ports.enter(qp);
     process.agent().wake();
     Ok(())
 }
@@ -78,7 +78,7 @@ pub fn connection_failed(qp: &'static QueuePair) {
         return targets::close(qp);
     }
     let mut state = qp.line.state();
-    state.call(qp, |connection, hands| connection.flush(hands));
+    state.call(qp, |connection, host| connection.flush(host));
     state.pump(qp, clock::monotonic_ns());
 }
 
@@ -103,6 +103,6 @@ pub fn hang_up(adapter: &Adapter, qp: &'static QueuePair) {
         see_off(port);
     }
     if let Some(agent) = adapter.agent_if_started() {
-        agent.desk().ports.forget(qp);
+        agent.state().ports.forget(qp);
     }
 }

@@ -33,13 +33,13 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// The targets that the packets of one inbox concern, taken until all of them are answered.
 pub struct Targets {
     process: &'static Process,
-    taken: Vec<Taken>,
+    taken: Vec<LockedTarget>,
     batch: Batch,
 }
 
 /// A target in this process's hands.
-struct Taken {
-    hands: Hands,
+struct LockedTarget {
+    host: TargetHost,
     target: Target<'static>,
     connection: Connection,
 }
@@ -72,13 +72,13 @@ impl Targets {
         }
     }
 
-    fn take(&mut self, number: Number) -> Option<&mut Taken> {
+    fn take(&mut self, number: Number) -> Option<&mut LockedTarget> {
         let known = self.taken.iter();
-        let known = known.into_iter().position(|t| t.hands.number == number);
+        let known = known.into_iter().position(|t| t.host.number == number);
         let index = match known {
             Some(index) => index,
             None => {
-                let taken = Taken::take(self.process, number, PATIENCE)?;
+                let taken = LockedTarget::take(self.process, number, PATIENCE)?;
                 self.taken.push(taken);
                 self.taken.len() - 1
             }
@@ -94,9 +94,9 @@ impl Targets {
     }
 }
 
-impl Taken {
+impl LockedTarget {
     /// None if the queue pair has no peer on another host.
-    fn take(process: &'static Process, number: Number, patience: Duration) -> Option<Taken> {
+    fn take(process: &'static Process, number: Number, patience: Duration) -> Option<LockedTarget> {
         let record = process.fabric.shared_qp(number.index());
         let target = process.fabric.shared_target(number.index());
         let target = target.take(process.fabric.processes(), patience).ok()?;
@@ -112,8 +112,8 @@ impl Taken {
             mtu: target.mtu(),
         };
         let connection = Connection::resume(path, responder(record, 0), &target.words());
-        let mut taken = Taken {
-            hands: Hands {
+        let mut taken = LockedTarget {
+            host: TargetHost {
                 process,
                 record,
                 number,
@@ -133,14 +133,14 @@ impl Taken {
     }
 
     fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>) {
-        let state = State::from_abi(self.hands.record.state.load(Ordering::Acquire));
+        let state = State::from_abi(self.host.record.state.load(Ordering::Acquire));
         if !state.is_some_and(State::receives) {
             return;
         }
         self.target.begin();
-        self.connection.receive(now, source, view, &mut self.hands);
-        if self.hands.failed {
-            self.connection.flush(&mut self.hands);
+        self.connection.receive(now, source, view, &mut self.host);
+        if self.host.failed {
+            self.connection.flush(&mut self.host);
         }
         if let Some(kept) = self.connection.keep() {
             self.target.end(&kept);
@@ -149,17 +149,17 @@ impl Taken {
 
     /// Sends the answers; the last ones if the queue pair has failed.
     fn pump(&mut self, port: &Port, now: u64, batch: &mut Batch) {
-        while self.connection.transmit(now, batch, &mut self.hands) {
+        while self.connection.transmit(now, batch, &mut self.host) {
             port.send(now, batch);
         }
-        if self.hands.failed {
+        if self.host.failed {
             self.close();
         }
     }
 
     /// The queue pair hears no more: a receive request that a message had begun to fill ends as flushed.
     fn close(&mut self) {
-        self.connection.flush(&mut self.hands);
+        self.connection.flush(&mut self.host);
         self.target.close();
     }
 }
@@ -196,29 +196,29 @@ pub fn open(qp: &QueuePair, settings: &ibv_qp_attr, path: &Path) -> CallResult {
 
 /// Says the last that the peer must hear of a target, which stays as it is.
 pub fn part(qp: &QueuePair, port: &Port) {
-    if let Some(mut taken) = Taken::take(qp.process, qp.number, PATIENT) {
+    if let Some(mut taken) = LockedTarget::take(qp.process, qp.number, PATIENT) {
         let mut batch = Batch::new();
-        taken.connection.part(&mut batch, &mut taken.hands);
+        taken.connection.part(&mut batch, &mut taken.host);
         port.send(clock::monotonic_ns(), &mut batch);
     }
 }
 
 /// The states ERR and RESET, by who has the queue pair open.
 pub fn close(qp: &QueuePair) {
-    if let Some(mut taken) = Taken::take(qp.process, qp.number, PATIENT) {
+    if let Some(mut taken) = LockedTarget::take(qp.process, qp.number, PATIENT) {
         taken.close();
     }
 }
 
 /// A target, for the time that it is taken.
-struct Hands {
+struct TargetHost {
     process: &'static Process,
     record: &'static QpRecord,
     number: Number,
     failed: bool,
 }
 
-impl Hands {
+impl TargetHost {
     /// Who has the shared receive queue that a request names.
     fn owner(&self, srq: Number) -> Result<Arc<Peer>, RemoteError> {
         let owner = self.process.fabric.peer(srq.slot());
@@ -247,7 +247,7 @@ impl Hands {
     }
 }
 
-impl Host for Hands {
+impl Host for TargetHost {
     /// A target asks for nothing: it has no memory of its own, and no send requests.
     fn gather(&mut self, _: &[Sge], _: u64, _: &mut [u8]) -> Result<(), LocalError> {
         Err(LocalError::Protection)

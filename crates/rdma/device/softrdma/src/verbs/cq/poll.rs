@@ -51,7 +51,7 @@ impl Cq {
     /// Memory that was given back since the message arrived is not written to.
     #[cold]
     fn unload(&self, carried: &Carried) {
-        let segment = self.context.process.home().segment();
+        let segment = self.context.process.own_segment().segment();
         let length = u64::from(carried.length);
         let region = own_region(segment, carried.lkey);
         let span = region.map(|region| {

@@ -163,7 +163,7 @@ impl Plan {
         let caps = &self.caps;
         let index =
             process
-                .home()
+                .own_segment()
                 .create_qp(caps.max_recv_wr, caps.max_recv_sge, |_, record| {
                     self.fill(record);
                 })?;
@@ -399,7 +399,7 @@ fn destroy(object: &'static Qp) -> Result {
             None => adapter.tables.leave_queue_pair(qp),
         }
         process
-            .home()
+            .own_segment()
             .destroy_qp(processes, qp.number.index())
             .map_err(|_| Errno::EBUSY)?;
     }

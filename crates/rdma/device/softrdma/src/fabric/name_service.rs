@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::founding::{self, JoinError, memfd_name};
+use super::fabric_segment::{self, JoinError, memfd_name};
 use super::identity::{self, Identity};
 use super::mapping::{self, Mapping};
 use super::processes;
@@ -48,7 +48,7 @@ pub struct Keeper {
 }
 
 /// This process's part in keeping the name.
-pub enum Door {
+pub enum NameService {
     Keeper {
         listener: OwnedFd,
         greeting: [u8; GREETING_BYTES],
@@ -66,7 +66,7 @@ pub fn address(identity: &Identity, fabric: &str) -> Result<Address, JoinError> 
 }
 
 /// Asks for the name.
-pub fn knock(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
+pub fn request_name(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
     let socket = socket::open(libc::SOCK_SEQPACKET)?;
     match socket::bind(socket.as_fd(), address) {
         Ok(()) => Ok(Answer::Won(socket)),
@@ -137,26 +137,28 @@ impl Keeper {
         self,
         address: &Address,
         identity: &Identity,
-    ) -> Result<Option<Door>, JoinError> {
+    ) -> Result<Option<NameService>, JoinError> {
         Ok(match visit(address, identity)? {
-            Answer::Kept(later) if self.is_same(&later) => Some(Door::guest(later.connection)),
+            Answer::Kept(later) if self.is_same(&later) => {
+                Some(NameService::guest(later.connection))
+            }
             _ => None,
         })
     }
 }
 
-impl Door {
-    fn guest(keeper: OwnedFd) -> Door {
+impl NameService {
+    fn guest(keeper: OwnedFd) -> NameService {
         close_in_children(keeper.as_fd());
-        Door::Guest { keeper }
+        NameService::Guest { keeper }
     }
 
     /// Begins to keep the name.
-    pub fn open(listener: OwnedFd) -> io::Result<Door> {
+    pub fn open(listener: OwnedFd) -> io::Result<NameService> {
         close_in_children(listener.as_fd());
         socket::set_nonblocking(listener.as_fd())?;
         socket::listen(listener.as_fd())?;
-        Ok(Door::Keeper {
+        Ok(NameService::Keeper {
             listener,
             greeting: identity::random_key()?.to_ne_bytes(),
             guests: Vec::new(),
@@ -166,8 +168,8 @@ impl Door {
     /// Readable when there is something to do: a newcomer, or the keeper's death.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
-            Door::Keeper { listener, .. } => listener.as_fd(),
-            Door::Guest { keeper } => keeper.as_fd(),
+            NameService::Keeper { listener, .. } => listener.as_fd(),
+            NameService::Guest { keeper } => keeper.as_fd(),
         }
     }
 
@@ -179,7 +181,7 @@ impl Door {
         fabric: &Mapping,
     ) -> Result<bool, JoinError> {
         match self {
-            Door::Keeper {
+            NameService::Keeper {
                 listener,
                 greeting,
                 guests,
@@ -192,16 +194,16 @@ impl Door {
                 guests.retain(|guest| !socket::hung_up(guest.as_fd()));
                 Ok(false)
             }
-            Door::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
-                let next = match knock(address, identity)? {
-                    Answer::Won(listener) => Door::open(listener)?,
-                    Answer::Kept(keeper) => Door::guest(keeper.connection),
+            NameService::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
+                let next = match request_name(address, identity)? {
+                    Answer::Won(listener) => NameService::open(listener)?,
+                    Answer::Kept(keeper) => NameService::guest(keeper.connection),
                     Answer::NotYet => return Ok(false),
                 };
                 *self = next;
                 Ok(true)
             }
-            Door::Guest { keeper } => {
+            NameService::Guest { keeper } => {
                 // The greeting, which is not needed.
                 socket::receive_bytes(keeper.as_fd(), &mut [0; GREETING_BYTES]);
                 Ok(false)
@@ -229,7 +231,7 @@ pub fn find_living(fabric: &str, identity: &Identity) -> Option<Mapping> {
         .filter(|&pid| pid != identity.pid);
     pids.find_map(|pid| {
         segments_of(pid, fabric).find_map(|memfd| {
-            let mapping = founding::check(memfd, fabric, identity).ok()?;
+            let mapping = fabric_segment::check(memfd, fabric, identity).ok()?;
             processes::any_alive(&mapping).then_some(mapping)
         })
     })
@@ -266,7 +268,7 @@ fn close_in_children(socket: BorrowedFd<'_>) {
     }
 }
 
-impl Drop for Door {
+impl Drop for NameService {
     fn drop(&mut self) {
         let fd = self.descriptor().as_raw_fd();
         for place in &CLOSED_IN_CHILDREN {

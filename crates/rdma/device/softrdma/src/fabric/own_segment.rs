@@ -28,13 +28,13 @@ use super::segment::{ObjectId, Segment};
 pub const MEMFD_NAME: &str = "softrdma-process";
 
 /// The segment before its owner has a slot.
-pub struct Ground {
+pub struct NewSegment {
     mapping: Mapping,
     key: u64,
 }
 
-impl Ground {
-    pub fn create() -> io::Result<Ground> {
+impl NewSegment {
+    pub fn create() -> io::Result<NewSegment> {
         let key = identity::random_key()?;
         let memfd = mapping::create(MEMFD_NAME, process::HEAP)?;
         let mapping = Mapping::new(memfd, process::SPAN)?;
@@ -42,7 +42,7 @@ impl Ground {
         let header: &ProcessHeader = mapping.at(0).ok_or(io::ErrorKind::OutOfMemory)?;
         header.key.store(key, Ordering::Relaxed);
         header.magic.store(PROCESS_MAGIC, Ordering::Release);
-        Ok(Ground { mapping, key })
+        Ok(NewSegment { mapping, key })
     }
 
     pub fn claim(&self) -> Claim {
@@ -55,7 +55,7 @@ impl Ground {
 }
 
 /// This process's segment.
-pub struct Home {
+pub struct OwnSegment {
     segment: Segment,
     key: u64,
     /// Completion channels made so far.
@@ -120,11 +120,11 @@ struct Block {
     bytes: u64,
 }
 
-impl Home {
-    pub fn new(ground: Ground, processes: &Processes) -> Home {
+impl OwnSegment {
+    pub fn new(ground: NewSegment, processes: &Processes) -> OwnSegment {
         let end = ground.mapping.span();
         let segment = Segment::new(ground.mapping, processes.me(), ground.key);
-        Home {
+        OwnSegment {
             segment: segment.expect("a segment that was just made"),
             key: ground.key,
             channels: AtomicU32::new(0),
@@ -177,8 +177,12 @@ impl Home {
 
     /// A block of the heap with `memory` behind it.
     fn take_block(&self, bytes: u64, memory: Memory) -> io::Result<Block> {
-        let bytes = Heap::block_bytes(bytes).ok_or_else(Home::no_room)?;
-        let offset = self.state().heap.take(bytes).ok_or_else(Home::no_room)?;
+        let bytes = Heap::block_bytes(bytes).ok_or_else(OwnSegment::no_room)?;
+        let offset = self
+            .state()
+            .heap
+            .take(bytes)
+            .ok_or_else(OwnSegment::no_room)?;
         let block = Block { offset, bytes };
         let mapping = self.segment.mapping();
         let ready = match memory {
@@ -203,7 +207,7 @@ impl Home {
         }
         mapping.fill(block.offset, block.bytes)?;
         let address = mapping.address_of(block.offset, block.bytes);
-        let address = address.ok_or_else(Home::no_room)?;
+        let address = address.ok_or_else(OwnSegment::no_room)?;
         // SAFETY: inside the mapping; the block is nobody else's.
         unsafe { std::ptr::write_bytes(address, 0, block.bytes as usize) };
         Ok(())
@@ -221,7 +225,7 @@ impl Home {
         let block = self.take_block(bytes, Memory::Zeroes)?;
         self.state().buffers.insert(block.offset, block.bytes);
         let address = self.segment.mapping().address_of(block.offset, block.bytes);
-        address.ok_or_else(Home::no_room)
+        address.ok_or_else(OwnSegment::no_room)
     }
 
     /// Gives back what [`allocate_buffer`](Self::allocate_buffer) gave; false if it did not.
@@ -251,12 +255,12 @@ impl Home {
 }
 
 /// Completion queues.
-impl Home {
+impl OwnSegment {
     /// A queue for `capacity` (not 0) completions whose events go to `channel`.
     pub fn create_cq(&self, capacity: u32, channel: Option<u32>) -> io::Result<ObjectId> {
         let (block, slots) = self.take_ring(capacity, ENTRY_BYTES)?;
         let index = self.state().cqs.take();
-        let made = index.ok_or_else(Home::no_room).and_then(|index| {
+        let made = index.ok_or_else(OwnSegment::no_room).and_then(|index| {
             let bytes = size_of::<CqRecord>();
             let ready = self.fill_record(process::CQS, index, bytes);
             ready.inspect_err(|_| self.state().cqs.freed.push_back(index))?;
@@ -327,7 +331,7 @@ impl Home {
         let slots = capacity
             .max(1)
             .checked_next_power_of_two()
-            .ok_or_else(Home::no_room)?;
+            .ok_or_else(OwnSegment::no_room)?;
         let bytes = u64::from(slots) * entry_bytes;
         Ok((self.take_block(bytes, Memory::AsWritten)?, slots))
     }
@@ -341,7 +345,7 @@ impl Home {
 }
 
 /// Queue pairs and shared receive queues.
-impl Home {
+impl OwnSegment {
     /// A queue pair's record with a receive ring for `capacity` requests of up to `max_sges` entries (no ring if 0). `fill` describes
     /// it before `generation` shows it.
     pub fn create_qp(
@@ -350,7 +354,7 @@ impl Home {
         max_sges: u32,
         fill: impl FnOnce(u16, &QpRecord),
     ) -> io::Result<u16> {
-        let index = self.state().qps.take().ok_or_else(Home::no_room)?;
+        let index = self.state().qps.take().ok_or_else(OwnSegment::no_room)?;
         let record = self.segment.qp(index as u16);
         let receiving = size_of::<ReceivingRecord>();
         let ready = self
@@ -382,7 +386,7 @@ impl Home {
         max_sges: u32,
         fill: impl FnOnce(u16, &SrqRecord),
     ) -> io::Result<u16> {
-        let index = self.state().srqs.take().ok_or_else(Home::no_room)?;
+        let index = self.state().srqs.take().ok_or_else(OwnSegment::no_room)?;
         let record = self.segment.srq(index as u16);
         let bytes = size_of::<SrqRecord>();
         let ready = self
@@ -422,10 +426,14 @@ impl Home {
 }
 
 /// Memory regions.
-impl Home {
+impl OwnSegment {
     /// Shows a region; its key.
     pub fn register(&self, region: &Region) -> io::Result<u32> {
-        let index = self.state().regions.take().ok_or_else(Home::no_room)?;
+        let index = self
+            .state()
+            .regions
+            .take()
+            .ok_or_else(OwnSegment::no_room)?;
         let bytes = size_of::<MrRecord>();
         let ready = self.fill_record(process::REGIONS, index, bytes);
         ready.inspect_err(|_| self.state().regions.freed.push_back(index))?;
@@ -433,7 +441,7 @@ impl Home {
             .header()
             .regions
             .fetch_max(index + 1, Ordering::SeqCst);
-        let record = self.segment.region(index).ok_or_else(Home::no_room)?;
+        let record = self.segment.region(index).ok_or_else(OwnSegment::no_room)?;
         let key = index << 8 | u32::from(record.next_variant());
         record.publish(key, region);
         Ok(key)
