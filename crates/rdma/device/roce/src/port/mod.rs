@@ -222,7 +222,7 @@ impl Port {
         debug_assert!(from_network + from_relay <= INBOX_SLOTS);
     }
 
-    /// Gives a packet to another process of this user; false if it is not there, or does not keep up.
+    /// Gives a packet to another process of this user; false if it is not there, or does not save up.
     pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
         let passed = self.relay.pass_on(slot, arrival, bytes);
         if !passed {

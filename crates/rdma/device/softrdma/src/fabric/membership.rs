@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use super::fabric_segment::{self, JoinError};
 use super::identity::{self, Identity};
-use super::mailbox::{Letter, MailError};
+use super::mailbox::{MailError, MailboxMessage};
 use super::mapping::Mapping;
-use super::name_service::{self, Answer, NameService};
+use super::name_service::{self, NameAnswer, NameService};
 use super::notify::Sender;
 use super::numbers::Owner;
 use super::own_segment::{NewSegment, OwnSegment};
 use super::pages::Pages;
 use super::peers::{Peer, PeerError, Peers};
 use super::processes::{ClaimError, Processes};
+use super::proxy_buffer::Abandoned;
 use super::reap::take_back;
 use super::record::queue_pair::QpRecord;
 use super::regions;
 use super::segment::{ObjectId, Segment};
 use super::socket::Address;
-use super::stage::Abandoned;
 use super::target::TargetRecord;
 use super::xrc::{self, Domains};
 
@@ -185,9 +185,14 @@ impl Fabric {
     }
 
     /// Sends a message to a peer's agent.
-    pub fn send(&self, peer: &Peer, letter: &Letter, patience: Duration) -> Result<(), MailError> {
+    pub fn send(
+        &self,
+        peer: &Peer,
+        message: &MailboxMessage,
+        patience: Duration,
+    ) -> Result<(), MailError> {
         let mailbox = peer.segment().mailbox();
-        if mailbox.put(&self.processes, letter, patience)? {
+        if mailbox.put(&self.processes, message, patience)? {
             self.sender.ring(peer.segment());
         }
         Ok(())
@@ -210,7 +215,7 @@ impl Fabric {
         name_service.descriptor().as_fd().as_raw_fd()
     }
 
-    /// Lets newcomers in, or follows a keeper of the name that died. True if [`name_service`](Self::door) is another descriptor now. An agent
+    /// Lets newcomers in, or follows a keeper of the name that died. True if [`name_service`](Self::name_service) is another descriptor now. An agent
     /// calls it; without one, processes that can see each other in /proc still find each other.
     pub fn attend_name(&self) -> Result<bool, JoinError> {
         let mut name_service = self
@@ -235,7 +240,7 @@ fn find_place(
     let deadline = Instant::now() + JOIN_TIME;
     while Instant::now() < deadline {
         match name_service::request_name(address, identity)? {
-            Answer::Won(listener) => {
+            NameAnswer::Won(listener) => {
                 let fabric = match name_service::find_living(name, identity) {
                     Some(fabric) => fabric,
                     None => fabric_segment::found(name, identity)?,
@@ -243,7 +248,7 @@ fn find_place(
                 let processes = claim(fabric, identity, ground)?;
                 return Ok((processes, NameService::open(listener)?));
             }
-            Answer::Kept(mut keeper) => {
+            NameAnswer::Held(mut keeper) => {
                 let Some(memfd) = keeper.segment(name)? else {
                     continue;
                 };
@@ -257,7 +262,7 @@ fn find_place(
                     None => processes.withdraw(),
                 }
             }
-            Answer::NotYet => {}
+            NameAnswer::NotYet => {}
         }
         std::thread::sleep(Duration::from_millis(1));
     }

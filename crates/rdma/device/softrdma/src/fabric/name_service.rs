@@ -30,11 +30,11 @@ const HANDOVER_MS: i32 = 2000;
 const GREETING_BYTES: usize = 8;
 
 /// How the name was reached.
-pub enum Answer {
+pub enum NameAnswer {
     /// It is ours, and nobody can connect yet.
     Won(OwnedFd),
     /// Somebody keeps it.
-    Kept(Keeper),
+    Held(Keeper),
     /// Who has it is not ready, or just gone: ask again.
     NotYet,
 }
@@ -66,17 +66,17 @@ pub fn address(identity: &Identity, fabric: &str) -> Result<Address, JoinError> 
 }
 
 /// Asks for the name.
-pub fn request_name(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
+pub fn request_name(address: &Address, identity: &Identity) -> Result<NameAnswer, JoinError> {
     let socket = socket::open(libc::SOCK_SEQPACKET)?;
     match socket::bind(socket.as_fd(), address) {
-        Ok(()) => Ok(Answer::Won(socket)),
+        Ok(()) => Ok(NameAnswer::Won(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => visit(address, identity),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Connects to whoever keeps the name.
-fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
+fn visit(address: &Address, identity: &Identity) -> Result<NameAnswer, JoinError> {
     let connection = socket::open(libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK)?;
     match socket::connect(connection.as_fd(), address) {
         Ok(()) => {}
@@ -86,7 +86,7 @@ fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
                 Some(libc::ECONNREFUSED | libc::EAGAIN)
             ) =>
         {
-            return Ok(Answer::NotYet);
+            return Ok(NameAnswer::NotYet);
         }
         Err(error) => return Err(error.into()),
     }
@@ -94,7 +94,7 @@ fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
     if peer.uid != identity.user {
         return Err(JoinError::OtherUser(peer.uid));
     }
-    Ok(Answer::Kept(Keeper {
+    Ok(NameAnswer::Held(Keeper {
         connection,
         pid: peer.pid as u32,
         greeting: None,
@@ -139,7 +139,7 @@ impl Keeper {
         identity: &Identity,
     ) -> Result<Option<NameService>, JoinError> {
         Ok(match visit(address, identity)? {
-            Answer::Kept(later) if self.is_same(&later) => {
+            NameAnswer::Held(later) if self.is_same(&later) => {
                 Some(NameService::guest(later.connection))
             }
             _ => None,
@@ -196,9 +196,9 @@ impl NameService {
             }
             NameService::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
                 let next = match request_name(address, identity)? {
-                    Answer::Won(listener) => NameService::open(listener)?,
-                    Answer::Kept(keeper) => NameService::guest(keeper.connection),
-                    Answer::NotYet => return Ok(false),
+                    NameAnswer::Won(listener) => NameService::open(listener)?,
+                    NameAnswer::Held(keeper) => NameService::guest(keeper.connection),
+                    NameAnswer::NotYet => return Ok(false),
                 };
                 *self = next;
                 Ok(true)

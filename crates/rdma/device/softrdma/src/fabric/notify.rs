@@ -77,7 +77,7 @@ impl Sender {
     /// Rings the agent of the process whose segment this is.
     pub(super) fn ring(&self, segment: &Segment) {
         let address = agent_address(segment.header().key.load(Ordering::Relaxed));
-        // With no room there is a bell not yet heard; with no agent there is nobody to hear it.
+        // With no room there is a doorbell not yet heard; with no agent there is nobody to hear it.
         let _ = socket::send(self.socket.as_fd(), Some(&address), &[], None);
     }
 
@@ -154,7 +154,7 @@ impl AsFd for Channel {
     }
 }
 
-/// The bell of this process's agent.
+/// The doorbell of this process's agent.
 pub struct AgentDoorbell {
     socket: OwnedFd,
 }
@@ -168,7 +168,7 @@ impl AgentDoorbell {
     }
 
     /// Takes all rings, answers those that ask for the segment. Look at the mailbox afterwards.
-    pub fn hear(&self, own_segment: &OwnSegment) {
+    pub fn clear_doorbell(&self, own_segment: &OwnSegment) {
         // SAFETY: takes nothing.
         let user = unsafe { libc::geteuid() };
         let mut question = [0; 64];
@@ -184,7 +184,7 @@ impl AgentDoorbell {
                 let _ = socket::send(self.socket.as_fd(), Some(&address), b"segment", Some(memfd));
             }
         }
-        own_segment.segment().mailbox().hear();
+        own_segment.segment().mailbox().clear_doorbell();
     }
 }
 

@@ -239,7 +239,7 @@ impl OwnSegment {
     }
 
     /// The offset of memory that is all in one buffer of [`allocate_buffer`](Self::allocate_buffer).
-    pub fn place_of(&self, address: u64, bytes: u64) -> Option<u64> {
+    pub fn segment_offset_of(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.checked_sub(self.segment.mapping().address())?;
         let state = self.state();
         let (&begin, &length) = state.buffers.range(..=offset).next_back()?;
@@ -370,11 +370,11 @@ impl OwnSegment {
     /// Lets no one execute against it any more and frees its ring.
     pub fn destroy_qp(&self, processes: &Processes, index: u16) -> Result<(), Busy> {
         let record = self.segment.qp(index);
-        let turn = self.segment.receive_ring(index).turn(processes, PATIENT)?;
+        let guard = self.segment.receive_ring(index).lock(processes, PATIENT)?;
         record.state.store(0, Ordering::Release);
         record.generation.fetch_add(1, Ordering::AcqRel);
         self.free_ring(&record.ring, &self.segment.receive_ring(index));
-        drop(turn);
+        drop(guard);
         self.state().qps.freed.push_back(u32::from(index));
         Ok(())
     }
@@ -400,10 +400,10 @@ impl OwnSegment {
 
     pub fn destroy_srq(&self, processes: &Processes, index: u16) -> Result<(), Busy> {
         let record = self.segment.srq(index);
-        let turn = self.segment.shared_ring(index).turn(processes, PATIENT)?;
+        let guard = self.segment.shared_ring(index).lock(processes, PATIENT)?;
         record.generation.fetch_add(1, Ordering::AcqRel);
         self.free_ring(&record.ring, &self.segment.shared_ring(index));
-        drop(turn);
+        drop(guard);
         self.state().srqs.freed.push_back(u32::from(index));
         Ok(())
     }
@@ -419,7 +419,7 @@ impl OwnSegment {
     }
 
     fn free_ring(&self, record: &RingRecord, ring: &Ring<'_>) {
-        let (offset, slots, max_sges) = ring.place();
+        let (offset, slots, max_sges) = ring.layout();
         record.lay(0, 0, 0, 0);
         self.give_back_ring(offset, slots, slot_bytes(max_sges));
     }

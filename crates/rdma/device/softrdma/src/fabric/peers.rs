@@ -243,8 +243,8 @@ fn attach(
         return Peer::own(processes, own_segment).ok_or(PeerError::Absent);
     }
     let segment = foreign_segment(&entry, processes, sender).map_err(PeerError::Closed)?;
-    let near = entry.pid_namespace == processes.identity().pid_namespace;
-    let reach = match near {
+    let same_namespace = entry.pid_namespace == processes.identity().pid_namespace;
+    let reach = match same_namespace {
         true => memory::probe(&segment, entry.pid, entry.address),
         false => Reach::Agent,
     };
@@ -261,8 +261,8 @@ fn attach(
 
 /// A peer's segment: by /proc where that is allowed and the process can be seen, else by asking its agent.
 fn foreign_segment(entry: &Entry, processes: &Processes, sender: &Sender) -> io::Result<Segment> {
-    let near = entry.pid_namespace == processes.identity().pid_namespace;
-    let opened = near
+    let same_namespace = entry.pid_namespace == processes.identity().pid_namespace;
+    let opened = same_namespace
         .then(|| mapping::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
         .transpose();
     if let Ok(Some(memfd)) = opened

@@ -1,5 +1,5 @@
-//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters put off, answers the
-//! letters of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
+//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters deferred, answers the
+//! messages of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
 //!
 //! # Protocol
 //! 1. What other threads leave for it stands in its queue (`agent_queue`).
@@ -17,16 +17,16 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
+use super::agent_message::AgentMessage;
 use super::between_hosts::ports::Ports;
 use super::clock::{self, earliest};
-use super::errand;
-use super::letter::Letter;
 use super::process::Process;
+use super::proxied_step;
 use super::queue_pair::QueuePair;
 use super::tables::Tables;
 use super::work;
 use crate::fabric::notify::AgentDoorbell;
-use crate::fabric::relay::{self, Asked, Heard};
+use crate::fabric::proxy::{self, MessageKind, ProxyWork};
 use crate::fabric::{Number, Peer};
 
 pub struct Agent {
@@ -98,7 +98,7 @@ impl Agent {
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = state.ports.turn(now);
+        let due = state.ports.poll(now);
         drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
@@ -131,7 +131,7 @@ impl Agent {
         let doorbell = AgentDoorbell::create(self.process.own_segment());
         let mut watches = Vec::new();
         loop {
-            let rest = turn(self, doorbell.as_ref().ok(), &mut watches);
+            let rest = run_once(self, doorbell.as_ref().ok(), &mut watches);
             sleep(self, doorbell.as_ref().ok(), &watches, &rest);
         }
     }
@@ -157,18 +157,22 @@ struct Rest {
 }
 
 /// Does what there is to do, and says how to sleep then.
-fn turn(agent: &'static Agent, doorbell: Option<&AgentDoorbell>, watches: &mut Vec<Watch>) -> Rest {
+fn run_once(
+    agent: &'static Agent,
+    doorbell: Option<&AgentDoorbell>,
+    watches: &mut Vec<Watch>,
+) -> Rest {
     let process = agent.process;
     let queue = process.agent();
     queue.take_wake();
     if let Some(doorbell) = doorbell {
-        doorbell.hear(process.own_segment());
+        doorbell.clear_doorbell(process.own_segment());
     }
     if let Err(error) = process.fabric.attend_name() {
         eprintln!("softrdma: {error}");
     }
     let mut state = agent.state();
-    let is_answered = read_letters(agent);
+    let is_answered = read_messages(agent);
     for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
@@ -189,9 +193,9 @@ fn turn(agent: &'static Agent, doorbell: Option<&AgentDoorbell>, watches: &mut V
             .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
-    let mut due = earliest(look, state.ports.turn(now));
+    let mut due = earliest(look, state.ports.poll(now));
     state.active.retain(|qp| {
-        let next = work::turn(qp, now);
+        let next = work::run(qp, now);
         due = earliest(due, next);
         next.is_some()
     });
@@ -290,18 +294,18 @@ fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], res
     };
 }
 
-/// Takes the letters that are there; whether one says that an errand was answered.
-fn read_letters(agent: &Agent) -> bool {
+/// Takes the messages that are there; whether one says that a proxied step was answered.
+fn read_messages(agent: &Agent) -> bool {
     let process = agent.process;
     let mut is_answered = false;
     while let Some(words) = process.own_segment().segment().mailbox().take() {
-        let work = |asked: &Asked<'_>| errand::execute(process, asked);
-        match relay::hear(process.fabric, &words, work) {
-            Heard::Answered => is_answered = true,
-            Heard::Asked => {}
-            Heard::Other => {
-                if let Some(letter) = Letter::from_words(&words) {
-                    answer(agent.tables, letter);
+        let work = |asked: &ProxyWork<'_>| proxied_step::execute(process, asked);
+        match proxy::receive(process.fabric, &words, work) {
+            MessageKind::Answered => is_answered = true,
+            MessageKind::Asked => {}
+            MessageKind::Other => {
+                if let Some(agent_message) = AgentMessage::from_words(&words) {
+                    answer(agent.tables, agent_message);
                 }
             }
         }
@@ -309,23 +313,23 @@ fn read_letters(agent: &Agent) -> bool {
     is_answered
 }
 
-/// A peer has told something of an object. The letter may be older than the object's end, or nonsense.
-fn answer(tables: &Tables, letter: Letter) {
-    match letter {
-        Letter::Failed { number, trouble } => {
+/// A peer has told something of an object. The message may be older than the object's end, or nonsense.
+fn answer(tables: &Tables, agent_message: AgentMessage) {
+    match agent_message {
+        AgentMessage::Failed { number, error } => {
             for qp in tables.handles(number) {
                 if qp.record().state.load(Ordering::Acquire) == IBV_QPS_ERR {
-                    qp.after_failure(trouble.event());
+                    qp.after_failure(error.event());
                 }
             }
         }
-        Letter::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
-        Letter::SrqLimit { index } => {
+        AgentMessage::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
+        AgentMessage::SrqLimit { index } => {
             if let Some(srq) = tables.srqs.at(index) {
                 srq.raise(IBV_EVENT_SRQ_LIMIT_REACHED);
             }
         }
-        Letter::CqOverrun { id } => {
+        AgentMessage::CqOverrun { id } => {
             if let Some(cq) = tables.cqs.at(id.index).filter(|cq| cq.id == id) {
                 cq.events.raise(IBV_EVENT_CQ_ERR);
             }

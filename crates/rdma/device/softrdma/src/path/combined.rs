@@ -2,7 +2,7 @@
 //! from, in one system call.
 //!
 //! # Rules
-//! 1. Only who posts joins, only while nothing is put off, and all that has joined is moved before anything else of the queue
+//! 1. Only who posts joins, only while nothing is deferred, and all that has joined is moved before anything else of the queue
 //!    pair is executed and before the call that posted it returns: requests take effect and complete in the order of the list,
 //!    and their payload is where the poster has it.
 //! 2. What [`execute`](super::execute) would ask is asked when a request joins. One that would be refused, or that needs
@@ -20,7 +20,7 @@ use super::post;
 use super::queue_pair::QueuePair;
 use super::receiver::CHUNK;
 use super::request::{Operation, Payload, Request, Target};
-use crate::fabric::{Direction, Few, Peer, Reach, Span, Visit};
+use crate::fabric::{Direction, InlineList, Peer, Reach, Span, Visit};
 
 /// Requests that go together.
 const MOST: usize = 32;
@@ -49,9 +49,9 @@ pub struct CombinedRequests<'a> {
     target: Option<CommonTarget>,
     /// There is no way: the rest of the list is not asked.
     has_no_target: bool,
-    members: Few<Member<'a>, MOST>,
+    members: InlineList<Member<'a>, MOST>,
     local: Pieces,
-    remote: Few<Span, MOST>,
+    remote: InlineList<Span, MOST>,
 }
 
 /// Direction of an operation, and the right that it needs.
@@ -70,15 +70,15 @@ impl<'a> CombinedRequests<'a> {
             qp,
             target: None,
             has_no_target: false,
-            members: Few::new(),
+            members: InlineList::new(),
             local: Pieces::new(),
-            remote: Few::new(),
+            remote: InlineList::new(),
         }
     }
 
     /// Puts a checked request into the send queue. It is executed by [`flush`](Self::settle) at the latest.
     pub fn submit(&mut self, request: &mut Request, payload: Payload<'a>) {
-        request.index = self.qp.take_send_place();
+        request.index = self.qp.take_send_index();
         if self.join(request, payload).is_some() {
             return;
         }
@@ -141,7 +141,7 @@ impl<'a> CombinedRequests<'a> {
         if !ready {
             return None;
         }
-        // SAFETY: nothing is put off, so who posts is who executes.
+        // SAFETY: nothing is deferred, so who posts is who executes.
         let route = unsafe { qp.route() }?;
         let peer = route.peer()?;
         let (record, state) = hearing(process, route, qp.sender_word())?;
@@ -155,7 +155,7 @@ impl<'a> CombinedRequests<'a> {
         let visit = peer.visit(rkey, qp.number.bits() as usize)?;
         let region = visit.region();
         let other = |number| number != route.number().bits();
-        if region.place.is_some() || region.qpn.is_some_and(other) {
+        if region.segment_offset.is_some() || region.qpn.is_some_and(other) {
             return None;
         }
         Some(CommonTarget {

@@ -85,7 +85,7 @@ pub fn nothing(pd_key: u32) -> Region {
         iova: 0,
         access: 0,
         pd: pd_key,
-        place: None,
+        segment_offset: None,
         qpn: None,
     }
 }

@@ -7,11 +7,12 @@
 //!                                 │                     ├─▶ window                   own adapter
 //!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
 //!                                 └─▶ backlog ─▶ agent ─▶ work ─▶ send_queue::step   long, waiting, retried
-//!                                                                  └─▶ errand ─▶ the target's agent ─▶ execute, datagram
+//!                                                                  └─▶ request ─▶ the target's agent ─▶ execute, datagram
 //! ```
 
 pub mod adapter;
 mod agent;
+mod agent_message;
 mod agent_queue;
 mod backlog;
 pub mod between_hosts;
@@ -21,11 +22,9 @@ mod completion;
 pub mod completion_queue;
 mod datagram;
 mod delivery;
-mod errand;
 pub mod event;
 mod execute;
 mod failure;
-mod letter;
 mod line;
 pub mod memory;
 pub mod multicast;
@@ -34,6 +33,7 @@ pub mod pieces;
 mod port;
 pub mod post;
 pub mod process;
+mod proxied_step;
 pub mod queue_pair;
 mod receiver;
 pub mod request;

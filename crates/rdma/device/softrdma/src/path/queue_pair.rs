@@ -42,7 +42,7 @@ pub struct QueuePair {
     resources: Resources,
     /// What peers on this host know it by once it is in RTS (`fabric::record::queue_pair::Sender`).
     sender_word: AtomicU64,
-    /// Places of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
+    /// Indexes of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
     posted: AtomicU32,
     /// Places that completions have freed. Written by who polls the send completion queue, inside it.
     released: AtomicU32,
@@ -164,17 +164,17 @@ impl QueuePair {
 
     /// Poster: the place of the next request.
     #[inline]
-    pub fn take_send_place(&self) -> u32 {
-        let place = self.posted.load(Ordering::Relaxed);
-        self.posted.store(place.wrapping_add(1), Ordering::Relaxed);
-        place
+    pub fn take_send_index(&self) -> u32 {
+        let index = self.posted.load(Ordering::Relaxed);
+        self.posted.store(index.wrapping_add(1), Ordering::Relaxed);
+        index
     }
 
-    /// Who polls, inside the send completion queue: the completion of the request at `place` was polled.
+    /// Who polls, inside the send completion queue: the completion of the request at `index` was polled.
     #[inline]
-    pub fn release_send_places(&self, place: u32) {
+    pub fn release_send_indexes(&self, index: u32) {
         self.released
-            .store(place.wrapping_add(1), Ordering::Release);
+            .store(index.wrapping_add(1), Ordering::Release);
     }
 
     #[inline]
@@ -235,7 +235,7 @@ impl QueuePair {
     /// Forgets the send queue's places and the way to the peer: the queue pair is reset.
     ///
     /// # Safety
-    /// Nothing is put off, and the application posts nothing meanwhile.
+    /// Nothing is deferred, and the application posts nothing meanwhile.
     pub unsafe fn restart(&self) {
         self.posted.store(0, Ordering::Relaxed);
         self.released.store(0, Ordering::Release);

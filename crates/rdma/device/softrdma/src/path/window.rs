@@ -66,7 +66,7 @@ fn covered(region: &Region, binding: &Binding, qp: &QueuePair) -> Option<Region>
         },
         access,
         pd: region.pd,
-        place: span.place,
+        segment_offset: span.segment_offset,
         qpn: None,
     })
 }

@@ -110,7 +110,7 @@ impl Wish {
             iova: self.iova,
             access: self.access,
             pd: pd.key,
-            place: own_segment.place_of(self.address, self.length),
+            segment_offset: own_segment.segment_offset_of(self.address, self.length),
             qpn: None,
         }
     }
@@ -434,7 +434,7 @@ pub unsafe extern "C" fn alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr {
             iova: 0,
             access: IBV_ACCESS_LOCAL_WRITE | NULL_REGION,
             pd: pd.key,
-            place: None,
+            segment_offset: None,
             qpn: None,
         };
         publish(pd, region, None)

@@ -117,7 +117,7 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     })?;
     let mut stands = vec![Stand::on(&pd.users), Stand::on(&context.users)];
     if let Some(xrc) = &xrc {
-        // Who receives for queue pairs that others made must hear of their senders' errands, and of packets that only
+        // Who receives for queue pairs that others made must hear of their senders' proxied steps, and of packets that only
         // this process can execute.
         context.process.receive_from_hosts();
         stands.push(Stand::on(&xrc.domain.users));

@@ -6,8 +6,8 @@
 //! 2. Producers hold `lock`; only they write `tail`. The one consumer at a time, a thread of the owner, needs no lock that
 //!    others know of; only it writes `head`. A stopped owner thus never holds up who pushes.
 //! 3. A push is one store, that of `tail`. One that uses up a receive request at the same time is two stores, so it has
-//!    an intent: the word at offset `settle_offset` of the segment becomes `settle_to`, and then, the completion being
-//!    whole already, `tail` passes `settle_position`. In this order: who polls the completion finds room for the next
+//!    an intent: the word at offset `coupled_offset` of the segment becomes `coupled_value`, and then, the completion being
+//!    whole already, `tail` passes `coupled_position`. In this order: who polls the completion finds room for the next
 //!    request. Nobody can push between the death and the mending, so the mender can tell.
 //! 4. Events: the consumer stores `armed` and then loads `tail`; a producer stores `tail` and then loads `armed` (all SeqCst),
 //!    so either the consumer sees the completion or the producer sees that an event is wanted. Whoever swaps `armed`
@@ -25,5 +25,5 @@ pub(in crate::fabric) mod queue;
 
 pub use entry::{CARRIED_BYTES, Carried, Completion, ENTRY_BYTES};
 pub use poll::Arm;
-pub use push::{Parcel, PushError, Pushed};
+pub use push::{Cqe, PushError, Pushed};
 pub use queue::Cq;

@@ -20,7 +20,7 @@ const FILE: Opening = Opening {
     exclusive: false,
 };
 
-/// Uses up receive requests, pushes completions that are numbered, sends letters, takes pages, opens domains, copies; for ever.
+/// Uses up receive requests, pushes completions that are numbered, sends messages, takes pages, opens domains, copies; for ever.
 pub fn worker(words: &[&str]) {
     let target = Target::from_words(words);
     let key: u32 = words[4].parse().unwrap();
@@ -33,7 +33,7 @@ pub fn worker(words: &[&str]) {
         let turn = peer
             .segment()
             .receive_ring(target.qp)
-            .turn(processes, PATIENT)
+            .lock(processes, PATIENT)
             .unwrap();
         if let Some(request) = turn.request() {
             let entry = Completion {
@@ -144,7 +144,7 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
     ledger.poll(cq);
     ledger.post(ring);
     while ledger.received < ledger.posted {
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let wr_id = turn.request().unwrap().wr_id();
         let entry = Completion {
             opcode: RECEIVED,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Parcel, PushError};
+use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Cqe, PushError};
 use super::super::lock::PATIENT;
 use super::super::receive::Full;
 use super::super::record::receive::{MAX_RECEIVE_SGES, Sge};
@@ -188,21 +188,21 @@ fn what_a_completion_carries_stays_with_it() {
     };
     for wr_id in 0..4 {
         ring.post(wr_id, &[]).unwrap();
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let entry = Completion {
             carries: wr_id != 3,
             ..completion(wr_id)
         };
         let with = entry.carries.then(|| carried(wr_id));
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion: &entry,
             carried: with.as_ref(),
             solicited: false,
         };
-        let received = turn.finish_if(cq, &parcel, PATIENT, || false);
+        let received = turn.finish_if(cq, &cqe, PATIENT, || false);
         assert_eq!(received, Err(PushError::Refused));
         assert_eq!(turn.request().unwrap().wr_id(), wr_id);
-        let _ = turn.finish_if(cq, &parcel, PATIENT, || true).unwrap();
+        let _ = turn.finish_if(cq, &cqe, PATIENT, || true).unwrap();
     }
     cq.sweep(processes, |entry| entry.wr_id == 1).unwrap();
     own_segment.resize_cq(processes, id, 9).unwrap();
@@ -269,7 +269,7 @@ fn receive_requests_are_used_up_in_order() {
             }
             continue;
         }
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let Some(request) = turn.request() else {
             assert!(model.is_empty());
             continue;
@@ -316,7 +316,7 @@ fn a_full_completion_queue_leaves_the_request() {
     let ring = own_segment.segment().receive_ring(qp);
     ring.post(1, &[]).unwrap();
     ring.post(2, &[]).unwrap();
-    let turn = ring.turn(processes, PATIENT).unwrap();
+    let turn = ring.lock(processes, PATIENT).unwrap();
     let _ = turn.finish(cq, &completion(1), false, PATIENT).unwrap();
     let second = turn.finish(cq, &completion(2), false, PATIENT);
     assert_eq!(second, Err(PushError::Overrun { first: true }));
@@ -341,7 +341,7 @@ fn who_polls_a_receive_has_room_for_the_next() {
         scope.spawn(move || {
             let mut received = 0;
             while received < RECEIVES {
-                let turn = ring.turn(processes, PATIENT).unwrap();
+                let turn = ring.lock(processes, PATIENT).unwrap();
                 if turn.request().is_some() {
                     let entry = completion(received);
                     let _ = turn.finish(cq, &entry, false, PATIENT).unwrap();
@@ -385,7 +385,7 @@ fn limits_are_told_once() {
     }
     ring.set_limit(6);
     let take = || {
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let received = turn.finish(cq, &completion(0), false, PATIENT);
         received.unwrap().limit_reached
     };
@@ -435,7 +435,7 @@ fn nonsense_in_the_segment_is_harmless() {
         if let Ok(turn) = own_segment
             .segment()
             .receive_ring(qp)
-            .turn(processes, patience)
+            .lock(processes, patience)
         {
             let _ = turn.request().map(|request| request.sges().count());
             let _ = turn.finish(cq, &completion(2), false, patience);

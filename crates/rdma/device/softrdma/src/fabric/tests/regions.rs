@@ -26,7 +26,7 @@ fn region(address: u64, length: u64) -> Region {
         iova: address,
         access: 7,
         pd: 3,
-        place: None,
+        segment_offset: None,
         qpn: None,
     }
 }
@@ -42,7 +42,7 @@ fn keys_give_what_they_cover_and_no_more() {
         Ok(Span {
             address: 50_000,
             length: 100,
-            place: None,
+            segment_offset: None,
         })
     );
     assert_eq!(region.span(1040, 60, 3, 0).unwrap().address, 50_040);
@@ -177,7 +177,7 @@ pub fn copier(words: &[&str]) {
     let nowhere = Span {
         address: 4096,
         length: 8,
-        place: None,
+        segment_offset: None,
     };
     let here = Local {
         address: source.as_ptr() as u64,
@@ -197,12 +197,17 @@ fn peers_reach_both_kinds_of_memory() {
     let own_segment = fabric.own_segment();
     let length = 1 << 16;
     let buffer = own_segment.allocate_buffer(length).unwrap() as u64;
-    let place = own_segment.place_of(buffer, length);
-    assert!(place.is_some() && own_segment.place_of(buffer, length + 4096).is_none());
+    let segment_offset = own_segment.segment_offset_of(buffer, length);
+    assert!(
+        segment_offset.is_some()
+            && own_segment
+                .segment_offset_of(buffer, length + 4096)
+                .is_none()
+    );
     let private = Box::leak(vec![0u64; 8192].into_boxed_slice()).as_mut_ptr() as u64;
-    for (address, place) in [(private, None), (buffer, place)] {
+    for (address, segment_offset) in [(private, None), (buffer, segment_offset)] {
         let shown = Region {
-            place,
+            segment_offset,
             ..region(address, length)
         };
         let key = own_segment.register(&shown).unwrap();
@@ -274,7 +279,7 @@ fn a_dead_process_is_noticed() {
     let there = Span {
         address: entry.address,
         length: 8,
-        place: None,
+        segment_offset: None,
     };
     // SAFETY: `word` is writable.
     let gone = unsafe { peer.copy(Direction::Read, &[here], &[there]) };
@@ -289,20 +294,20 @@ fn a_dead_process_is_noticed() {
 /// The asker's and the target's part in one process.
 #[test]
 fn errands_are_done_once_or_withdrawn() {
-    use super::super::relay::{Heard, Progress, Relay, hear};
+    use super::super::proxy::{MessageKind, Progress, ProxyChannel, receive};
     let fabric = join("relaying");
     let peer = fabric.peer(fabric.me().slot()).unwrap();
     let serve = || {
         let (mut asked, mut answered) = (0, 0);
-        while let Some(letter) = fabric.segment().mailbox().take() {
-            let heard = hear(fabric, &letter, |asked| {
+        while let Some(message) = fabric.segment().mailbox().take() {
+            let heard = receive(fabric, &message, |asked| {
                 let bytes = asked.bytes(5).unwrap();
                 // SAFETY: mapped, and nobody else's.
                 unsafe { std::slice::from_raw_parts_mut(bytes, 5) }.reverse();
-                [asked.errand[0] + 1, asked.errand[11]]
+                [asked.request[0] + 1, asked.request[11]]
             });
-            asked += u32::from(heard == Heard::Asked);
-            answered += u32::from(heard == Heard::Answered);
+            asked += u32::from(heard == MessageKind::Asked);
+            answered += u32::from(heard == MessageKind::Answered);
         }
         (asked, answered)
     };
@@ -311,29 +316,29 @@ fn errands_are_done_once_or_withdrawn() {
         address: bytes.as_mut_ptr() as u64 + begin,
         length,
     });
-    let relay = Relay::new(fabric, peer.clone(), 5).unwrap();
-    let mut errand = [7; 12];
-    errand[11] = 9;
+    let proxy = ProxyChannel::new(fabric, peer.clone(), 5).unwrap();
+    let mut request = [7; 12];
+    request[11] = 9;
     for _ in 0..2 {
-        assert!(relay.suits(&peer, 5) && !relay.suits(&peer, 6));
+        assert!(proxy.suits(&peer, 5) && !proxy.suits(&peer, 6));
         // SAFETY: `bytes` is there.
-        unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
-        assert_eq!(relay.progress(), Progress::Waits);
-        assert!(!relay.suits(&peer, 5));
+        unsafe { proxy.ask(&request, &local, PATIENT) }.unwrap();
+        assert_eq!(proxy.progress(), Progress::Waits);
+        assert!(!proxy.suits(&peer, 5));
         assert_eq!(serve(), (1, 1));
-        assert_eq!(relay.progress(), Progress::Done([8, 9]));
+        assert_eq!(proxy.progress(), Progress::Done([8, 9]));
     }
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(bytes, [5, 4, 3, 2, 1]);
     // SAFETY: as above.
-    unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
-    assert!(relay.withdraw() && !relay.withdraw());
+    unsafe { proxy.ask(&request, &local, PATIENT) }.unwrap();
+    assert!(proxy.withdraw() && !proxy.withdraw());
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(serve(), (1, 1));
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(bytes, [5, 4, 3, 2, 1], "it was done although withdrawn");
-    assert!(relay.suits(&peer, 5));
+    assert!(proxy.suits(&peer, 5));
 }

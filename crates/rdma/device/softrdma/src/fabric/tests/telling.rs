@@ -40,7 +40,7 @@ fn no_event_is_lost_in_a_full_socket() {
 
 #[test]
 fn letters_come_in_order_and_ring_once() {
-    let fabric = join("letters");
+    let fabric = join("messages");
     let doorbell = AgentDoorbell::create(fabric.own_segment()).unwrap();
     let mailbox = fabric.segment().mailbox();
     let rung = || socket::wait(doorbell.as_fd(), 0);
@@ -54,7 +54,7 @@ fn letters_come_in_order_and_ring_once() {
     };
     assert_eq!((full, sent), (MailError::Full, 1024));
     assert!(rung());
-    doorbell.hear(fabric.own_segment());
+    doorbell.clear_doorbell(fabric.own_segment());
     assert!(!rung());
     for number in 0..sent {
         assert_eq!(mailbox.take(), Some([number + 1; 8]));
@@ -63,7 +63,7 @@ fn letters_come_in_order_and_ring_once() {
     fabric.wake_agent();
     fabric.wake_agent();
     assert!(rung());
-    doorbell.hear(fabric.own_segment());
+    doorbell.clear_doorbell(fabric.own_segment());
     assert!(!rung());
 }
 

@@ -38,7 +38,7 @@ impl Ports {
     }
 
     /// Receives, sends what is due, and says when something is due next.
-    pub fn turn(&mut self, now: u64) -> Option<u64> {
+    pub fn poll(&mut self, now: u64) -> Option<u64> {
         let port = self.process.port()?;
         let inbox = self.inbox.get_or_insert_with(Inbox::new);
         loop {

@@ -13,19 +13,20 @@ use super::exposed::{self, Exposed};
 use crate::call::{Errno, Result as CallResult};
 use crate::fabric::target::{Found, Target, WORDS};
 use crate::fabric::{FABRIC_SLOT, Number, PATIENT, Peer, QpRecord, Reach};
+use crate::path::agent_message::{self, AffiliatedError};
 use crate::path::clock;
-use crate::path::letter::{self, Trouble};
 use crate::path::process::Process;
 use crate::path::queue_pair::QueuePair;
 use crate::path::receiver::Receiver;
 use crate::path::state::State;
 use weft_roce::packet::View;
 use weft_roce::{
-    Access, Arrival, Atomic, Batch, Connection, Fault, Host, Kept, LocalError, Path, Port, Receive,
-    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SendDone, Service, Sge,
+    Access, Arrival, Atomic, Batch, Connection, Fault, Host, LocalError, Path, Port, Receive,
+    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder, SendDone,
+    Service, Sge,
 };
 
-const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<Kept>() == 8 * WORDS);
+const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() == 8 * WORDS);
 
 /// How long a packet may wait for a target that somebody else is at; then it is lost.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -123,7 +124,7 @@ impl LockedTarget {
             connection,
         };
         if found == Found::Abandoned {
-            letter::fail_shared(process, record, number, Trouble::Abandoned);
+            agent_message::fail_shared(process, record, number, AffiliatedError::Abandoned);
         }
         if record.state.load(Ordering::Acquire) == IBV_QPS_ERR {
             taken.close();
@@ -142,8 +143,8 @@ impl LockedTarget {
         if self.host.failed {
             self.connection.flush(&mut self.host);
         }
-        if let Some(kept) = self.connection.keep() {
-            self.target.end(&kept);
+        if let Some(saved) = self.connection.save() {
+            self.target.end(&saved);
         }
     }
 
@@ -189,8 +190,8 @@ pub fn open(qp: &QueuePair, settings: &ibv_qp_attr, path: &Path) -> CallResult {
     let target = target.take(process.fabric.processes(), PATIENT);
     let target = target.map_err(|_| Errno::EBUSY)?;
     let generation = record.generation.load(Ordering::Acquire);
-    let kept = fresh.keep().ok_or(Errno::EINVAL)?;
-    target.open(generation, path.remote, path.mtu, &kept);
+    let saved = fresh.save().ok_or(Errno::EINVAL)?;
+    target.open(generation, path.remote, path.mtu, &saved);
     Ok(())
 }
 
@@ -314,11 +315,11 @@ impl Host for TargetHost {
 
     fn fail(&mut self, fault: Fault) {
         self.failed = true;
-        let trouble = match fault {
-            Fault::Access => Trouble::Access,
-            Fault::Request => Trouble::Request,
-            Fault::Receive | Fault::Requester => Trouble::Receive,
+        let error = match fault {
+            Fault::Access => AffiliatedError::Access,
+            Fault::Request => AffiliatedError::Request,
+            Fault::Receive | Fault::Requester => AffiliatedError::Receive,
         };
-        letter::fail_shared(self.process, self.record, self.number, trouble);
+        agent_message::fail_shared(self.process, self.record, self.number, error);
     }
 }

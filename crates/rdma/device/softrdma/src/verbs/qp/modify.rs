@@ -37,7 +37,7 @@ pub unsafe extern "C" fn ibv_modify_qp(
 fn modify(object: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
     let qp = &object.inner;
     let mask = relevant(qp.kind, mask);
-    let mut kept = qp.attributes();
+    let mut stored = qp.attributes();
     let record = qp.record();
     let current = State::from_abi(record.state.load(Ordering::Acquire)).ok_or(Errno::EINVAL)?;
     let has = |attribute: c_int| mask & attribute != 0;
@@ -55,18 +55,18 @@ fn modify(object: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<
     };
     require(is_allowed(qp.kind, current, next, mask), Errno::EINVAL)?;
     check(object, attributes, mask)?;
-    keep(&mut kept, attributes, mask);
-    publish(record, &kept, mask);
+    merge(&mut stored, attributes, mask);
+    publish(record, &stored, mask);
     if has(IBV_QP_EN_SQD_ASYNC_NOTIFY) {
         let wanted = attributes.en_sqd_async_notify != 0;
         qp.drain_event.store(wanted, Ordering::Release);
     }
     if next == State::Reset {
-        *kept = ibv_qp_attr::default();
+        *stored = ibv_qp_attr::default();
     }
-    let settings = *kept;
+    let settings = *stored;
     // Failures look at the attributes, too.
-    drop(kept);
+    drop(stored);
     enter(object, &settings, current, next, mask)?;
     Ok(next)
 }
@@ -101,11 +101,11 @@ fn check(qp: &Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result {
 }
 
 /// Takes over what the mask names.
-fn keep(kept: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
+fn merge(stored: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
     const PSN: u32 = (1 << 24) - 1;
     macro_rules! take {
         ($($attribute:ident => $($field:ident),+;)*) => {
-            $(if mask & $attribute != 0 { $(kept.$field = new.$field;)+ })*
+            $(if mask & $attribute != 0 { $(stored.$field = new.$field;)+ })*
         };
     }
     take! {
@@ -127,39 +127,41 @@ fn keep(kept: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
         IBV_QP_PATH_MIG_STATE => path_mig_state;
         IBV_QP_EN_SQD_ASYNC_NOTIFY => en_sqd_async_notify;
     }
-    kept.rq_psn &= PSN;
-    kept.sq_psn &= PSN;
+    stored.rq_psn &= PSN;
+    stored.sq_psn &= PSN;
 }
 
 /// Shows peers what concerns them.
-fn publish(record: &QpRecord, kept: &ibv_qp_attr, mask: c_int) {
+fn publish(record: &QpRecord, stored: &ibv_qp_attr, mask: c_int) {
     let has = |attribute: c_int| mask & attribute != 0;
     if has(IBV_QP_ACCESS_FLAGS) {
-        record.access.store(kept.qp_access_flags, Ordering::Relaxed);
+        record
+            .access
+            .store(stored.qp_access_flags, Ordering::Relaxed);
     }
     if has(IBV_QP_PORT) {
         record
             .port
-            .store(u32::from(kept.port_num), Ordering::Relaxed);
+            .store(u32::from(stored.port_num), Ordering::Relaxed);
     }
     if has(IBV_QP_QKEY) {
-        record.qkey.store(kept.qkey, Ordering::Relaxed);
+        record.qkey.store(stored.qkey, Ordering::Relaxed);
     }
     if has(IBV_QP_DEST_QPN) {
-        record.dest_qpn.store(kept.dest_qp_num, Ordering::Relaxed);
+        record.dest_qpn.store(stored.dest_qp_num, Ordering::Relaxed);
     }
     if has(IBV_QP_MIN_RNR_TIMER) {
-        let timer = u32::from(kept.min_rnr_timer);
+        let timer = u32::from(stored.min_rnr_timer);
         record.min_rnr_timer.store(timer, Ordering::Relaxed);
     }
     if has(IBV_QP_MAX_DEST_RD_ATOMIC) {
-        let most = u32::from(kept.max_dest_rd_atomic);
+        let most = u32::from(stored.max_dest_rd_atomic);
         record.max_dest_rd_atomic.store(most, Ordering::Relaxed);
     }
     if has(IBV_QP_PATH_MTU) {
         record
             .path_mtu
-            .store(128 << kept.path_mtu, Ordering::Relaxed);
+            .store(128 << stored.path_mtu, Ordering::Relaxed);
     }
 }
 
@@ -229,7 +231,7 @@ fn reset(object: &'static Qp) {
     record.qkey.store(0, Ordering::Relaxed);
     record.msn.store(0, Ordering::Relaxed);
     record.failure.store(0, Ordering::Relaxed);
-    // SAFETY: nothing is put off, and the application posts nothing while it resets.
+    // SAFETY: nothing is deferred, and the application posts nothing while it resets.
     unsafe { qp.restart() };
 }
 

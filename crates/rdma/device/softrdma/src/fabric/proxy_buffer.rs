@@ -1,4 +1,4 @@
-//! The memory by which this process asks a peer's agent for something (`relay`).
+//! The memory by which this process asks a peer's agent for something (`proxy`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use super::record::region::Span;
 
 pub const WORD: u64 = 8;
 pub const ANSWER_AT: u64 = 1;
-pub const ERRAND_AT: u64 = 3;
+pub const REQUEST_AT: u64 = 3;
 
 /// Where the bytes begin in a stage.
 pub const BYTES: u64 = 128;
@@ -24,10 +24,10 @@ pub const ANSWERED: u64 = 4;
 
 /// Stages that nobody waits for but that their targets may still touch.
 #[derive(Default)]
-pub struct Abandoned(Mutex<Vec<Stage>>);
+pub struct Abandoned(Mutex<Vec<ProxyBuffer>>);
 
 /// A head of words and room for bytes in this process's segment.
-pub struct Stage {
+pub struct ProxyBuffer {
     own_segment: &'static OwnSegment,
     pub(super) peer: Arc<Peer>,
     address: *mut u8,
@@ -35,13 +35,17 @@ pub struct Stage {
 }
 
 // SAFETY: the memory is shared by atomic words, and its bytes by the protocol.
-unsafe impl Send for Stage {}
+unsafe impl Send for ProxyBuffer {}
 
-impl Stage {
+impl ProxyBuffer {
     /// None if there is no memory for it.
-    pub fn new(own_segment: &'static OwnSegment, peer: Arc<Peer>, room: u64) -> Option<Stage> {
+    pub fn new(
+        own_segment: &'static OwnSegment,
+        peer: Arc<Peer>,
+        room: u64,
+    ) -> Option<ProxyBuffer> {
         let address = own_segment.allocate_buffer(BYTES + room).ok()?;
-        Some(Stage {
+        Some(ProxyBuffer {
             own_segment,
             peer,
             address,
@@ -85,7 +89,7 @@ impl Stage {
         let span = Span {
             address: 0,
             length,
-            place: Some(self.offset() + BYTES),
+            segment_offset: Some(self.offset() + BYTES),
         };
         let segment = self.own_segment.segment();
         // SAFETY: the caller's; the stage is this process's, and nobody else's while it is quiet.
@@ -94,22 +98,22 @@ impl Stage {
 }
 
 impl Abandoned {
-    fn list(&self) -> MutexGuard<'_, Vec<Stage>> {
+    fn list(&self) -> MutexGuard<'_, Vec<ProxyBuffer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes one in.
-    pub fn add(&self, stage: Stage, processes: &Processes) {
-        self.list().push(stage);
+    pub fn add(&self, buffer: ProxyBuffer, processes: &Processes) {
+        self.list().push(buffer);
         self.tidy(processes);
     }
 
     /// Gives back the memory of those that nobody touches any more.
     pub fn tidy(&self, processes: &Processes) {
-        self.list().retain(|stage| {
-            let done = stage.is_quiet() || stage.peer.look(processes);
+        self.list().retain(|buffer| {
+            let done = buffer.is_quiet() || buffer.peer.look(processes);
             if done {
-                stage.own_segment.free_buffer(stage.address);
+                buffer.own_segment.free_buffer(buffer.address);
             }
             !done
         });
