@@ -41,7 +41,7 @@ impl Responder {
         if end > self.expected || !self.config.read || !readable {
             return;
         }
-        // Whoever asks for the end of a response has its beginning.
+        // A requester that asks for the end of a response has its beginning.
         self.responses.retain(|response| match response {
             Response::Read(read) => !(read.first..read.end).contains(&position),
             _ => true,

@@ -1,6 +1,6 @@
-//! What a responder remembers beside its unsent answers, as words: an XRC target is now in one process's hands, now in another's.
+//! What a responder remembers beside its unsent answers, as words: an XRC target is now one process serves it, now another.
 //!
-//! Answers are left out. Who loses them with a process that died has lost what a wire may lose, and is asked again.
+//! Answers are left out. What is lost of them with a process that died is what a wire may lose: the requester asks again.
 
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 //!
 //! A ring in the receiver's segment. Senders hold `lock`; a message is whole before `tail` passes it (one store, so a dead
 //! sender leaves nothing half-done). The one reader takes it and moves `head`. A sender then rings the agent's socket unless
-//! it was rung already: `rung` goes to 1 by who sends, and to 0 by the agent before it looks (both SeqCst), so no
+//! it was rung already: `rung` goes to 1 by the sender, and to 0 by the agent before it looks (both SeqCst), so no
 //! message stays behind a look.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -19,14 +19,14 @@ pub const MESSAGE_WORDS: usize = 8;
 pub type MailboxMessage = [u64; MESSAGE_WORDS];
 
 #[repr(C, align(64))]
-struct Line(AtomicU32);
+struct CacheLine(AtomicU32);
 
 #[repr(C, align(64))]
 pub struct MailboxRecord {
     lock: SharedLock,
     tail: AtomicU32,
-    rung: Line,
-    head: Line,
+    rung: CacheLine,
+    head: CacheLine,
     messages: [[AtomicU64; MESSAGE_WORDS]; MESSAGES as usize],
 }
 

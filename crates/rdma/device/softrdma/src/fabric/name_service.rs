@@ -1,13 +1,14 @@
 //! The fabric's name: an abstract socket that one member keeps, by which newcomers find the fabric segment.
 //!
 //! # Protocol
-//! 1. Who binds the name is its *keeper*. It has a fabric segment before it listens, so who can connect can join.
+//! 1. The process that binds the name is its *keeper*. It has a fabric segment before it listens, so a process that can connect can
+//!    join.
 //! 2. A keeper looks for a segment in which somebody lives before it makes one: in all processes of the user that it can see, by
 //!    the names of their memfds.
-//! 3. Who connects learns the keeper's process from the kernel, and takes the segment from its descriptors; where that is not
+//! 3. A process that connects learns the keeper's process from the kernel, and takes the segment from its descriptors; where that is not
 //!    allowed, the keeper's agent sends it. No step needs the keeper to run, where /proc shows it.
 //! 4. A newcomer shows itself in the segment (state LIVE), *then* asks for the name again. If that does not lead to the same
-//!    keeper it withdraws and begins anew. So whoever won the name since saw it in rule 2, or its own keeping was seen: there are
+//!    keeper it withdraws and begins anew. So a process that won the name since saw it in rule 2, or its own keeping was seen: there are
 //!    never two segments with members.
 //! 5. When a keeper dies its connections break. Members then try to bind the name themselves; a newcomer that is faster finds
 //!    the segment by rule 2. In a child after fork(2) the name is closed, so that it does not outlive the keeper.
@@ -35,7 +36,7 @@ pub enum NameAnswer {
     Won(OwnedFd),
     /// Somebody keeps it.
     Held(Keeper),
-    /// Who has it is not ready, or just gone: ask again.
+    /// The process that has it is not ready, or just gone: ask again.
     NotYet,
 }
 

@@ -180,7 +180,7 @@ impl AgentDoorbell {
                 .and_then(Address::new);
             if let (true, Some(address)) = (message.user == Some(user), answer_to) {
                 let memfd = own_segment.segment().mapping().memfd();
-                // Who no longer waits for the answer needs none.
+                // A process that no longer waits for the answer needs none.
                 let _ = socket::send(self.socket.as_fd(), Some(&address), b"segment", Some(memfd));
             }
         }

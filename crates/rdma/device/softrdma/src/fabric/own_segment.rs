@@ -252,6 +252,18 @@ impl OwnSegment {
         let begin = table + u64::from(index) * bytes as u64;
         self.segment.mapping().fill(begin, bytes as u64)
     }
+
+    /// Takes an index of a table for which `prepare` succeeds.
+    fn take_index(
+        &self,
+        indexes: impl Fn(&mut State) -> &mut Indexes,
+        prepare: impl FnOnce(u32) -> io::Result<()>,
+    ) -> io::Result<u32> {
+        let index = indexes(&mut self.state()).take();
+        let index = index.ok_or_else(OwnSegment::no_room)?;
+        prepare(index).inspect_err(|_| indexes(&mut self.state()).freed.push_back(index))?;
+        Ok(index)
+    }
 }
 
 /// Completion queues.
@@ -259,14 +271,13 @@ impl OwnSegment {
     /// A queue for `capacity` (not 0) completions whose events go to `channel`.
     pub fn create_cq(&self, capacity: u32, channel: Option<u32>) -> io::Result<ObjectId> {
         let (block, slots) = self.take_ring(capacity, ENTRY_BYTES)?;
-        let index = self.state().cqs.take();
-        let made = index.ok_or_else(OwnSegment::no_room).and_then(|index| {
-            let bytes = size_of::<CqRecord>();
-            let ready = self.fill_record(process::CQS, index, bytes);
-            ready.inspect_err(|_| self.state().cqs.freed.push_back(index))?;
-            Ok(index as u16)
-        });
-        let index = made.inspect_err(|_| self.give_back_block(block))?;
+        let bytes = size_of::<CqRecord>();
+        let index = self
+            .take_index(
+                |state| &mut state.cqs,
+                |index| self.fill_record(process::CQS, index, bytes),
+            )
+            .inspect_err(|_| self.give_back_block(block))? as u16;
         let record = self.segment.cq_record(index);
         record.found(block.offset, slots, capacity, channel);
         let generation = record.generation().fetch_add(1, Ordering::AcqRel) + 1;
@@ -354,17 +365,19 @@ impl OwnSegment {
         max_sges: u32,
         fill: impl FnOnce(u16, &QpRecord),
     ) -> io::Result<u16> {
-        let index = self.state().qps.take().ok_or_else(OwnSegment::no_room)?;
-        let record = self.segment.qp(index as u16);
-        let receiving = size_of::<ReceivingRecord>();
-        let ready = self
-            .fill_record(process::QPS, index, size_of::<QpRecord>())
-            .and_then(|()| self.fill_record(process::RECEIVINGS, index, receiving))
-            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
-        ready.inspect_err(|_| self.state().qps.freed.push_back(index))?;
-        fill(index as u16, record);
+        let index = self.take_index(
+            |state| &mut state.qps,
+            |index| {
+                self.fill_record(process::QPS, index, size_of::<QpRecord>())?;
+                let receiving = size_of::<ReceivingRecord>();
+                self.fill_record(process::RECEIVINGS, index, receiving)?;
+                self.found_ring(&self.segment.qp(index as u16).ring, capacity, max_sges)
+            },
+        )? as u16;
+        let record = self.segment.qp(index);
+        fill(index, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(index as u16)
+        Ok(index)
     }
 
     /// Lets no one execute against it any more and frees its ring.
@@ -386,16 +399,17 @@ impl OwnSegment {
         max_sges: u32,
         fill: impl FnOnce(u16, &SrqRecord),
     ) -> io::Result<u16> {
-        let index = self.state().srqs.take().ok_or_else(OwnSegment::no_room)?;
-        let record = self.segment.srq(index as u16);
-        let bytes = size_of::<SrqRecord>();
-        let ready = self
-            .fill_record(process::SRQS, index, bytes)
-            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
-        ready.inspect_err(|_| self.state().srqs.freed.push_back(index))?;
-        fill(index as u16, record);
+        let index = self.take_index(
+            |state| &mut state.srqs,
+            |index| {
+                self.fill_record(process::SRQS, index, size_of::<SrqRecord>())?;
+                self.found_ring(&self.segment.srq(index as u16).ring, capacity, max_sges)
+            },
+        )? as u16;
+        let record = self.segment.srq(index);
+        fill(index, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(index as u16)
+        Ok(index)
     }
 
     pub fn destroy_srq(&self, processes: &Processes, index: u16) -> Result<(), Busy> {
@@ -429,14 +443,11 @@ impl OwnSegment {
 impl OwnSegment {
     /// Shows a region; its key.
     pub fn register(&self, region: &Region) -> io::Result<u32> {
-        let index = self
-            .state()
-            .regions
-            .take()
-            .ok_or_else(OwnSegment::no_room)?;
         let bytes = size_of::<MrRecord>();
-        let ready = self.fill_record(process::REGIONS, index, bytes);
-        ready.inspect_err(|_| self.state().regions.freed.push_back(index))?;
+        let index = self.take_index(
+            |state| &mut state.regions,
+            |index| self.fill_record(process::REGIONS, index, bytes),
+        )?;
         self.segment
             .header()
             .regions

@@ -4,7 +4,7 @@
 //! # Protocol
 //! 1. `tail` counts requests posted and `head` requests used up, modulo 2^32. The owner, one thread at a time, writes a
 //!    request's slot and then `tail` (release). It reuses a slot once `head` has passed it (acquire).
-//! 2. Who wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`ReceiveQueueGuard`]), moves the bytes, and
+//! 2. A process that wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`ReceiveQueueGuard`]), moves the bytes, and
 //!    ends with one of
 //!    - [`ReceiveQueueGuard::finish`]: the completion is pushed and `head` passes the request, both or neither (`completion`, rule 3);
 //!    - [`ReceiveQueueGuard::take`]: the request moves to the queue pair's [`Receiving`], for a message too long to hold the lock for;

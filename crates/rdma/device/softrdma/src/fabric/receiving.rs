@@ -2,7 +2,7 @@
 //!
 //! One message is received at a time by a queue pair, so there is one of these for each, in the segment of the process whose
 //! requests it takes. [`ReceiveQueueGuard::take`](super::receive::ReceiveQueueGuard::take) fills it; [`Receiving::finish`] empties it and pushes the
-//! completion, both or neither (`completion`, rule 3). Who executes the message does that, or the owner, when it
+//! completion, both or neither (`completion`, rule 3). The executor of the message does that, or the owner, when it
 //! flushes a queue pair whose peer is dead: the completion queue's lock lets one of them.
 
 use std::sync::atomic::Ordering;

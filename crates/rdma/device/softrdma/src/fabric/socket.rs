@@ -194,7 +194,7 @@ pub fn send(
 /// A message.
 pub struct Message {
     pub bytes: usize,
-    /// Who sent it, if the socket asks for senders.
+    /// The user that sent it, if the socket asks for senders.
     pub user: Option<u32>,
     pub descriptor: Option<OwnedFd>,
 }

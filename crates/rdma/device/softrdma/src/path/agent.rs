@@ -3,7 +3,7 @@
 //!
 //! # Protocol
 //! 1. What other threads leave for it stands in its queue (`agent_queue`).
-//! 2. The agent does all its work on objects holding `state`. Who destroys an object first takes it out of the tables, then
+//! 2. The agent does all its work on objects holding `state`. A thread that destroys an object first takes it out of the tables, then
 //!    takes `state` once ([`Agent::quiesce`]): from then on the agent does not know the object.
 //! 3. Threads that poll in vain do the agent's work between hosts, holding `state` ([`Agent::help`]): where pollers have all the
 //!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
@@ -84,7 +84,7 @@ impl Agent {
             .expect("softrdma: no thread for the agent");
     }
 
-    /// Called by who polled in vain and holds nothing: now and then does what there is to do between hosts.
+    /// For a thread that polled in vain and holds nothing: now and then does what there is to do between hosts.
     #[cold]
     pub fn help(&self) {
         thread_local!(static POLLS: Cell<u32> = const { Cell::new(0) });

@@ -18,7 +18,7 @@ pub enum AffiliatedError {
     Access = 2,
     /// The peer's request was not valid.
     Request = 3,
-    /// Whoever executed a packet for it died over it.
+    /// The process that executed a packet for it died over it.
     Abandoned = 4,
 }
 

@@ -1,8 +1,8 @@
 //! The send requests of a queue pair that could not be executed at once, in order.
 //!
 //! # Protocol
-//! 1. Who posts holds the queue pair's send lock (or has promised to be alone), so there is one poster. The agent thread is
-//!    the one executor.
+//! 1. The poster holds the queue pair's send lock (or has promised to be alone), so there is one. The agent thread is the one
+//!    executor of what waits.
 //! 2. `waiting` counts requests put in and not yet ended. The poster adds to it after the request is in; the agent
 //!    subtracts after the request's completion is pushed and the request is out.
 //! 3. While `waiting` is 0 (acquire), the poster executes, and the agent does not look at the queue pair's sending side; while it

@@ -2,7 +2,7 @@
 //! from, in one system call.
 //!
 //! # Rules
-//! 1. Only who posts joins, only while nothing is deferred, and all that has joined is moved before anything else of the queue
+//! 1. Only the poster joins requests, only while nothing is deferred, and all that has joined is moved before anything else of the queue
 //!    pair is executed and before the call that posted it returns: requests take effect and complete in the order of the list,
 //!    and their payload is where the poster has it.
 //! 2. What [`execute`](super::execute) would ask is asked when a request joins. One that would be refused, or that needs
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
-use super::execute::hearing;
+use super::execute::responder_of;
 use super::pieces::Pieces;
 use super::post;
 use super::queue_pair::QueuePair;
@@ -32,7 +32,7 @@ struct CommonTarget {
     peer: &'static Peer,
     /// The region stays until the bytes are moved.
     visit: Visit<'static>,
-    /// Whose regions count.
+    /// The protection domain whose regions count.
     pd: u32,
 }
 
@@ -47,7 +47,7 @@ struct Member<'a> {
 pub struct CombinedRequests<'a> {
     qp: &'static QueuePair,
     target: Option<CommonTarget>,
-    /// There is no way: the rest of the list is not asked.
+    /// There is no such target: the rest of the list is not asked.
     has_no_target: bool,
     members: InlineList<Member<'a>, MOST>,
     local: Pieces,
@@ -144,7 +144,7 @@ impl<'a> CombinedRequests<'a> {
         // SAFETY: nothing is deferred, so who posts is who executes.
         let route = unsafe { qp.route() }?;
         let peer = route.peer()?;
-        let (record, state) = hearing(process, route, qp.sender_word())?;
+        let (record, state) = responder_of(process, route, qp.sender_word())?;
         // The first message to who is not ready to send yet tells of itself (`Requester::execute`).
         let first = state == IBV_QPS_RTR && record.msn.load(Ordering::Relaxed) == 0;
         let allowed = record.access.load(Ordering::Relaxed) & access != 0;

@@ -43,17 +43,17 @@ pub enum Outcome {
 
 /// The peer's record and its state, if it hears this sender.
 #[inline]
-pub fn hearing<'a>(
+pub fn responder_of<'a>(
     process: &'a Process,
     route: &'a Route,
     sender: u64,
 ) -> Option<(&'a QpRecord, ibv_qp_state)> {
     let record = route.record(process)?;
     let state = record.state.load(Ordering::Acquire);
-    let hears = State::from_abi(state).is_some_and(State::receives)
+    let accepts = State::from_abi(state).is_some_and(State::receives)
         && route.answers(record)
-        && record.hears(sender);
-    hears.then_some((record, state))
+        && record.accepts(sender);
+    accepts.then_some((record, state))
 }
 
 /// What the requester brings.
@@ -75,7 +75,7 @@ impl Requester<'_> {
     /// Executes over a connection.
     #[inline]
     pub fn execute(&self, route: &Route) -> Outcome {
-        let Some((record, state)) = hearing(self.process, route, self.sender) else {
+        let Some((record, state)) = responder_of(self.process, route, self.sender) else {
             return Outcome::Silent;
         };
         if state == IBV_QPS_RTR {
@@ -385,12 +385,12 @@ struct ExecutionTarget<'a> {
     peer: &'a Peer,
     record: &'a QpRecord,
     route: &'a Route,
-    /// Whose regions count.
+    /// The protection domain whose regions count.
     pd: u32,
 }
 
 impl ExecutionTarget<'_> {
-    /// Who may use a window: its queue pair, or anyone of its protection domain.
+    /// The users that a window can have: its queue pair, or all of its protection domain.
     fn window_user(&self) -> (u32, u32) {
         (self.route.number().bits(), self.pd)
     }

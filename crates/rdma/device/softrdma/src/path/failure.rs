@@ -107,7 +107,10 @@ impl QueuePair {
     /// Agent: nothing is deferred any more.
     pub fn backlog_is_done(&self) {
         let drained = self.record().state.load(Ordering::Acquire) == IBV_QPS_SQD;
-        if drained && self.line.is_drained() && self.drain_event.swap(false, Ordering::AcqRel) {
+        if drained
+            && self.remote_connection.is_drained()
+            && self.drain_event.swap(false, Ordering::AcqRel)
+        {
             self.raise(IBV_EVENT_SQ_DRAINED);
         }
     }

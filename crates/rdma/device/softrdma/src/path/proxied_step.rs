@@ -189,9 +189,9 @@ struct Step {
     swap: u64,
     total: u64,
     done: u64,
-    /// Whom it is for.
+    /// The responder.
     number: Number,
-    /// Who asks.
+    /// The requester.
     kind: QpKind,
     qpn: u32,
     sender: u64,

@@ -13,9 +13,9 @@ use super::backlog::Backlog;
 use super::clock;
 use super::completion_queue::CompletionQueue;
 use super::event::EventSource;
-use super::line::Line;
 use super::pieces::{Pieces, ProtectionError};
 use super::process::Process;
+use super::remote_connection::RemoteConnection;
 use super::request::{Payload, Request};
 use super::route::Route;
 use super::state::QpKind;
@@ -51,7 +51,7 @@ pub struct QueuePair {
     route: UnsafeCell<Option<Route>>,
     /// The peer is on another host.
     remote: AtomicBool,
-    pub line: Line,
+    pub remote_connection: RemoteConnection,
     attributes: Mutex<ibv_qp_attr>,
     /// An event is wanted when the send queue has drained.
     pub drain_event: AtomicBool,
@@ -112,7 +112,7 @@ impl QueuePair {
             backlog: Backlog::default(),
             route: UnsafeCell::new(None),
             remote: AtomicBool::new(false),
-            line: Line::default(),
+            remote_connection: RemoteConnection::default(),
             attributes: Mutex::default(),
             drain_event: AtomicBool::new(false),
             receive_fence: AtomicU32::new(0),
@@ -170,7 +170,7 @@ impl QueuePair {
         index
     }
 
-    /// Who polls, inside the send completion queue: the completion of the request at `index` was polled.
+    /// The poller, inside the send completion queue: the completion of the request at `index` was polled.
     #[inline]
     pub fn release_send_indexes(&self, index: u32) {
         self.released

@@ -191,9 +191,9 @@ impl<'a> Receiver<'a> {
         };
         let (status, answer) = match moved {
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::ByAgent,
-            Err(Filling::Gone) => return Delivery::Silent,
-            Err(Filling::Failed(local, remote)) => (local, Some(remote)),
+            Err(FillError::Agent) => return Delivery::ByAgent,
+            Err(FillError::Gone) => return Delivery::Silent,
+            Err(FillError::Failed(local, remote)) => (local, Some(remote)),
         };
         let completion = Completion {
             carries: carried.is_some(),
@@ -260,9 +260,9 @@ impl<'a> Receiver<'a> {
                 return Delivery::Partly(done + length);
             }
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::ByAgent,
-            Err(Filling::Gone) => return Delivery::Silent,
-            Err(Filling::Failed(local, remote)) => (local, Some(remote)),
+            Err(FillError::Agent) => return Delivery::ByAgent,
+            Err(FillError::Gone) => return Delivery::Silent,
+            Err(FillError::Failed(local, remote)) => (local, Some(remote)),
         };
         let condition = || status != IBV_WC_SUCCESS || condition();
         match self.finish_long(process, receiving, message, status, patience, condition) {
@@ -425,12 +425,15 @@ impl<'a> Receiver<'a> {
         Some(carried)
     }
 
-    fn check_room(&self, sges: impl Iterator<Item = Sge>, bytes: u64) -> Result<(), Filling> {
+    fn check_room(&self, sges: impl Iterator<Item = Sge>, bytes: u64) -> Result<(), FillError> {
         let room: u64 = sges.map(|sge| u64::from(sge.length)).sum();
         if bytes <= room {
             Ok(())
         } else {
-            Err(Filling::Failed(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR))
+            Err(FillError::Failed(
+                IBV_WC_LOC_LEN_ERR,
+                IBV_WC_REM_INV_REQ_ERR,
+            ))
         }
     }
 
@@ -442,7 +445,7 @@ impl<'a> Receiver<'a> {
         sges: impl Iterator<Item = Sge>,
         payload: &Pieces,
         mut begin: u64,
-    ) -> Result<(), Filling> {
+    ) -> Result<(), FillError> {
         let mut done = 0;
         for sge in sges {
             let left = payload.bytes() - done;
@@ -462,7 +465,10 @@ impl<'a> Receiver<'a> {
         if done == payload.bytes() {
             Ok(())
         } else {
-            Err(Filling::Failed(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR))
+            Err(FillError::Failed(
+                IBV_WC_LOC_LEN_ERR,
+                IBV_WC_REM_INV_REQ_ERR,
+            ))
         }
     }
 
@@ -476,8 +482,8 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         length: u64,
-    ) -> Result<(), Filling> {
-        const PROTECTION: Filling = Filling::Failed(IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+    ) -> Result<(), FillError> {
+        const PROTECTION: FillError = FillError::Failed(IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
         let me = process.fabric.processes().me();
         let visit = visit(
             self.peer.segment(),
@@ -505,9 +511,9 @@ impl<'a> Receiver<'a> {
         // SAFETY: the payload was checked against its keys, or is the poster's to read.
         match unsafe { self.peer.copy(Direction::Write, local.list(), &[span]) } {
             Ok(()) => Ok(()),
-            Err(MemoryError::Agent) => Err(Filling::Agent),
+            Err(MemoryError::Agent) => Err(FillError::Agent),
             Err(MemoryError::Fault) if self.peer.has_memory() => Err(PROTECTION),
-            Err(MemoryError::Fault | MemoryError::Gone) => Err(Filling::Gone),
+            Err(MemoryError::Fault | MemoryError::Gone) => Err(FillError::Gone),
         }
     }
 
@@ -569,7 +575,7 @@ impl<'a> Receiver<'a> {
 }
 
 /// Why a request could not be filled.
-enum Filling {
+enum FillError {
     /// The target's agent must copy.
     Agent,
     /// The target is dead, or about to be.

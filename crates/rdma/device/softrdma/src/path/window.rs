@@ -10,7 +10,7 @@ use super::memory::nothing;
 use super::queue_pair::QueuePair;
 use super::request::{Binding, Request, Target};
 use crate::fabric::{Region, own_region};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 pub fn execute(qp: &QueuePair, request: &Request) -> Outcome {
     let done = match request.target {
@@ -40,7 +40,7 @@ fn bind(qp: &QueuePair, binding: &Binding) -> Option<()> {
         ..region
     };
     window
-        .rebind(binding.rkey, &region, Some(Stand::on(&memory.users)))
+        .rebind(binding.rkey, &region, Some(UseGuard::new(&memory.users)))
         .ok()
 }
 

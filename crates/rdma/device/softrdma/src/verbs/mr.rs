@@ -18,7 +18,7 @@ use crate::fault::Call;
 use crate::path::memory::MemoryRegion;
 use crate::path::pieces::NULL_REGION;
 use crate::uar::{Counted, Object};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 /// The access rights that there are. Relaxed ordering and huge pages are hints that change nothing here.
 const KNOWN_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
@@ -39,12 +39,12 @@ pub struct Mr {
     inner: MemoryRegion,
     state: Mutex<State>,
     _counted: Counted,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 struct State {
-    pd: Stand,
-    buffer: Option<Stand>,
+    pd: UseGuard,
+    buffer: Option<UseGuard>,
 }
 
 /// What is to be registered.
@@ -118,13 +118,13 @@ impl Wish {
 
 fn register(pd: &'static Pd, wish: &Wish) -> Result<*mut ibv_mr> {
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
+    pd.context.inject_fault(Call::RegMr)?;
     wish.pin()?;
     publish(pd, wish.region(pd), None)
 }
 
 /// Shows a region and makes its object.
-fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mut ibv_mr> {
+fn publish(pd: &'static Pd, region: Region, buffer: Option<UseGuard>) -> Result<*mut ibv_mr> {
     let context = pd.context;
     let key = context.process.own_segment().register(&region)?;
     let mr = Mr {
@@ -140,11 +140,11 @@ fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mu
         context,
         inner: MemoryRegion::new(region),
         state: Mutex::new(State {
-            pd: Stand::on(&pd.users),
+            pd: UseGuard::new(&pd.users),
             buffer,
         }),
         _counted: context.uar.count(Object::MemoryRegion),
-        _stand: Stand::on(&context.users),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(mr)).cast())
 }
@@ -237,8 +237,8 @@ fn register_buffer(
         access,
     };
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
-    publish(pd, wish.region(pd), Some(Stand::on(&buffer.users)))
+    pd.context.inject_fault(Call::RegMr)?;
+    publish(pd, wish.region(pd), Some(UseGuard::new(&buffer.users)))
 }
 
 /// # Safety
@@ -408,7 +408,7 @@ unsafe fn change(
         .change(processes, key, key, &region, PATIENT)
         .map_err(|_| Errno::EBUSY)?;
     this.inner.set_region(region);
-    state.pd = Stand::on(&pd.users);
+    state.pd = UseGuard::new(&pd.users);
     if moves {
         state.buffer = None;
     }

@@ -16,14 +16,14 @@ use crate::fabric::PATIENT;
 use crate::path::memory::{MemoryWindow, nothing};
 use crate::path::post;
 use crate::path::request::{Binding, Operation, Payload, Request, Target};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 #[repr(C)]
 pub struct Mw {
     abi: ibv_mw,
     context: &'static Context,
     inner: MemoryWindow,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 impl Mw {
@@ -62,7 +62,7 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
         },
         context,
         inner: MemoryWindow::new(context.process.fabric, kind, pd.key, key),
-        _stand: Stand::on(&pd.users),
+        _use: UseGuard::new(&pd.users),
     }));
     let made = std::ptr::from_mut(mw);
     context.process.windows.enter(key >> 8, &mw.inner);

@@ -36,7 +36,7 @@ pub enum PushError {
     },
     /// The queue was destroyed.
     Gone,
-    /// Who pushes had a condition, which was not met.
+    /// The producer had a condition, which was not met.
     Refused,
 }
 

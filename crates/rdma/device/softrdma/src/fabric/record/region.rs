@@ -11,7 +11,7 @@ pub const MARKS: usize = 16;
 #[repr(C, align(64))]
 pub struct Mark {
     pub(in crate::fabric) index: AtomicU32,
-    /// Whose row it is.
+    /// The process that the row belongs to.
     pub(in crate::fabric) owner: AtomicU32,
 }
 

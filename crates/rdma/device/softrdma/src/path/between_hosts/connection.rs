@@ -11,11 +11,11 @@ use super::queue_pair_host::QueuePairHost;
 use crate::call::readable;
 use crate::path::clock;
 use crate::path::execute::Outcome;
-use crate::path::line::{Line, LineState};
 use crate::path::queue_pair::QueuePair;
+use crate::path::remote_connection::{RemoteConnection, RemoteConnectionState};
 use crate::path::request::{self, Payload, Request, Target};
 
-impl LineState {
+impl RemoteConnectionState {
     /// Runs one call of the protocol, and flushes it if it gave up in it.
     pub(super) fn call<R>(
         &mut self,
@@ -62,7 +62,7 @@ impl LineState {
     }
 }
 
-impl Line {
+impl RemoteConnection {
     /// Agent: a packet arrived.
     pub fn receive(&self, qp: &'static QueuePair, now: u64, source: Ipv4Addr, view: &View<'_>) {
         self.state().call(qp, |connection, host| {
@@ -89,7 +89,7 @@ impl Line {
 
 /// QueuePairHost a request to the protocol.
 pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> Outcome {
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     if state.connection.is_none() {
         return Outcome::Silent;
     }

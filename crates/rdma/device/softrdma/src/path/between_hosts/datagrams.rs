@@ -31,7 +31,7 @@ pub fn send(
         return Outcome::Done(requester.local.bytes());
     };
     let request = requester.request;
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     let sender = state.datagrams.get_or_insert_with(|| {
         let mtu = port.active_mtu().unwrap_or(1024);
         datagram::Sender::new(requester.qpn, qp.attributes().sq_psn, mtu)

@@ -126,7 +126,7 @@ impl Host for QueuePairHost<'_> {
             return;
         };
         let bytes = u64::from(done.bytes);
-        // Whoever holds the completion queue's lock is about to let it go, or dead.
+        // The holder of the completion queue's lock is about to let it go, or dead.
         while completion::end(self.qp, &request, status(done.status), bytes).is_err() {
             std::thread::yield_now();
         }

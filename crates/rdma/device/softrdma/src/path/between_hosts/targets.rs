@@ -1,4 +1,4 @@
-//! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): whoever the kernel
+//! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
 //! packet names, and answers.
 
@@ -220,7 +220,7 @@ struct TargetHost {
 }
 
 impl TargetHost {
-    /// Who has the shared receive queue that a request names.
+    /// The process that has the shared receive queue that a request names.
     fn owner(&self, srq: Number) -> Result<Arc<Peer>, RemoteError> {
         let owner = self.process.fabric.peer(srq.slot());
         owner.ok_or(RemoteError::Request)
@@ -303,7 +303,7 @@ impl Host for TargetHost {
         exposed::fill(self.process, &receiver, offset, data)
     }
 
-    /// Whoever had the receive request may be gone meanwhile, and the request with it.
+    /// The process that had the receive request may be gone meanwhile, and the request with it.
     fn receive_done(&mut self, receive: Receive, done: ReceiveDone) {
         let srq = Number::from_bits(receive.token as u32);
         if let Ok(owner) = self.owner(srq)

@@ -13,7 +13,7 @@ use crate::fabric::Arm;
 use crate::fault::Call;
 use crate::path::completion_queue::CompletionQueue;
 use crate::path::event::{Element, EventSource};
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 use crate::verbs::acknowledgement;
 use crate::verbs::channel::Channel;
 use crate::verbs::context::Context;
@@ -35,7 +35,7 @@ unsafe fn create(context: &'static Context, wish: &Wish) -> Result<&'static Cq> 
     let in_range = (1..=MAX_CQE).contains(&wish.capacity);
     let vectors = context.vectors();
     require(in_range && wish.vector < vectors, Errno::EINVAL)?;
-    context.strike(Call::CreateCq)?;
+    context.inject_fault(Call::CreateCq)?;
     // SAFETY: the caller's promise.
     let channel = unsafe { Channel::optional(wish.channel) };
     let own_segment = context.process.own_segment();
@@ -44,7 +44,7 @@ unsafe fn create(context: &'static Context, wish: &Wish) -> Result<&'static Cq> 
     let id = own_segment.create_cq(wish.capacity, number)?;
     let stamped = extended::wants_time(wish.fields);
     own_segment.segment().cq_record(id.index).stamp(stamped);
-    let stands = channel.map(|channel| Stand::on(&channel.users));
+    let uses = channel.map(|channel| UseGuard::new(&channel.users));
     let place = Box::leak(Box::<Cq>::new_uninit());
     let element = Element::Cq(place.as_mut_ptr().cast());
     let cq = place.write(Cq {
@@ -60,13 +60,13 @@ unsafe fn create(context: &'static Context, wish: &Wish) -> Result<&'static Cq> 
                 element,
             },
         },
-        users: Users::default(),
+        users: UseCount::default(),
         cursor: UnsafeCell::default(),
         delivered: AtomicU32::new(0),
         async_delivered: AtomicU32::new(0),
-        _stands: stands
+        _uses: uses
             .into_iter()
-            .chain([Stand::on(&context.users)])
+            .chain([UseGuard::new(&context.users)])
             .collect(),
     });
     let abi = cq.abi.get_mut();

@@ -12,7 +12,7 @@ use crate::fabric::QpRecord;
 use crate::fabric::record::queue_pair::Sender;
 use crate::identity::{self, Host, PKEYS};
 use crate::path::between_hosts::lifecycle::{
-    connection_failed, hang_up, open_connection, start_requester,
+    close_connection, connection_failed, open_connection, start_requester,
 };
 use crate::path::queue_pair::QueuePair;
 use crate::path::state::{QpKind, State};
@@ -189,17 +189,17 @@ fn enter(
             qp.drain();
         }
         (State::Init, State::Rtr) => {
-            // Whoever is a target must hear of its peers' troubles.
+            // A target must hear of its peers' errors.
             process.agent();
             connect(object, settings)?;
             record
                 .sender
-                .store(listens_to(qp, settings).word(), Ordering::Relaxed);
+                .store(expected_sender(qp, settings).word(), Ordering::Relaxed);
             show();
         }
         (State::Rtr, State::Rts) => {
             start_requester(qp, settings);
-            qp.set_sender_word(speaks_as(qp, settings).word());
+            qp.set_sender_word(own_sender(qp, settings).word());
             show();
         }
         (_, State::Rts) => {
@@ -223,7 +223,7 @@ fn reset(object: &'static Qp) {
     let qp = &object.inner;
     qp.drain();
     qp.clear();
-    hang_up(object.context.adapter, qp);
+    close_connection(object.context.adapter, qp);
     let record = qp.record();
     record.access.store(0, Ordering::Relaxed);
     record.dest_qpn.store(0, Ordering::Relaxed);
@@ -237,19 +237,19 @@ fn reset(object: &'static Qp) {
 
 /// The PSN that a connection begins with. An unreliable responder takes that of the first packet (InfiniBand Architecture 1.6,
 /// §9.8.2).
-fn begins_with(qp: &QueuePair, psn: u32) -> u32 {
+fn initial_psn(qp: &QueuePair, psn: u32) -> u32 {
     if qp.kind.is_reliable() { psn } else { 0 }
 }
 
-fn listens_to(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
+fn expected_sender(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     Sender {
         qpn: settings.dest_qp_num,
-        psn: begins_with(qp, settings.rq_psn),
+        psn: initial_psn(qp, settings.rq_psn),
         session: 0,
     }
 }
 
-fn speaks_as(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
+fn own_sender(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     static SESSIONS: AtomicU16 = AtomicU16::new(0);
     // An unreliable sender may begin anew; its peer goes on hearing it.
     let session = match qp.kind.is_reliable() {
@@ -258,7 +258,7 @@ fn speaks_as(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     };
     Sender {
         qpn: qp.number.bits(),
-        psn: begins_with(qp, settings.sq_psn),
+        psn: initial_psn(qp, settings.sq_psn),
         session,
     }
 }
