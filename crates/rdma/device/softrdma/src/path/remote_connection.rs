@@ -1,4 +1,4 @@
-//! What a queue pair has of the protocol between hosts.
+//! A queue pair's connection to a peer on another host.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use weft_roce::{Batch, Connection, datagram};
 use super::request::Request;
 
 #[derive(Default)]
-pub struct Line {
-    state: Mutex<LineState>,
+pub struct RemoteConnection {
+    state: Mutex<RemoteConnectionState>,
 }
 
 #[derive(Default)]
-pub struct LineState {
+pub struct RemoteConnectionState {
     pub(super) connection: Option<Connection>,
     pub(super) posted: VecDeque<Request>,
     pub(super) batch: Batch,
@@ -21,8 +21,8 @@ pub struct LineState {
     pub datagrams: Option<datagram::Sender>,
 }
 
-impl Line {
-    pub(super) fn state(&self) -> MutexGuard<'_, LineState> {
+impl RemoteConnection {
+    pub(super) fn state(&self) -> MutexGuard<'_, RemoteConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

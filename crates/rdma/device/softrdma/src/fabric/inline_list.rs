@@ -3,22 +3,22 @@
 use std::mem::MaybeUninit;
 
 /// Up to `N` values. Made where it is used, not moved.
-pub struct Few<T: Copy, const N: usize> {
+pub struct InlineList<T: Copy, const N: usize> {
     list: [MaybeUninit<T>; N],
     /// The first so many are initialised.
     count: usize,
 }
 
-impl<T: Copy, const N: usize> Default for Few<T, N> {
+impl<T: Copy, const N: usize> Default for InlineList<T, N> {
     fn default() -> Self {
-        Few::new()
+        InlineList::new()
     }
 }
 
-impl<T: Copy, const N: usize> Few<T, N> {
+impl<T: Copy, const N: usize> InlineList<T, N> {
     #[inline]
-    pub const fn new() -> Few<T, N> {
-        Few {
+    pub const fn new() -> InlineList<T, N> {
+        InlineList {
             list: [const { MaybeUninit::uninit() }; N],
             count: 0,
         }
@@ -45,7 +45,7 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
-impl<T: Copy, const N: usize> std::ops::Deref for Few<T, N> {
+impl<T: Copy, const N: usize> std::ops::Deref for InlineList<T, N> {
     type Target = [T];
 
     #[inline]
@@ -61,16 +61,16 @@ mod tests {
 
     #[test]
     fn what_has_no_room_is_left_out() {
-        let mut few = Few::<u32, 3>::new();
-        assert!(few.is_empty() && !few.is_full());
+        let mut inline_list = InlineList::<u32, 3>::new();
+        assert!(inline_list.is_empty() && !inline_list.is_full());
         for value in 0..5 {
-            few.push(value);
+            inline_list.push(value);
         }
-        assert_eq!(*few, [0, 1, 2]);
-        assert!(few.is_full());
-        few.truncate(7);
-        few.truncate(1);
-        few.push(9);
-        assert_eq!(*few, [0, 9]);
+        assert_eq!(*inline_list, [0, 1, 2]);
+        assert!(inline_list.is_full());
+        inline_list.truncate(7);
+        inline_list.truncate(1);
+        inline_list.push(9);
+        assert_eq!(*inline_list, [0, 9]);
     }
 }

@@ -28,13 +28,13 @@ use super::segment::{ObjectId, Segment};
 pub const MEMFD_NAME: &str = "softrdma-process";
 
 /// The segment before its owner has a slot.
-pub struct Ground {
+pub struct NewSegment {
     mapping: Mapping,
     key: u64,
 }
 
-impl Ground {
-    pub fn create() -> io::Result<Ground> {
+impl NewSegment {
+    pub fn create() -> io::Result<NewSegment> {
         let key = identity::random_key()?;
         let memfd = mapping::create(MEMFD_NAME, process::HEAP)?;
         let mapping = Mapping::new(memfd, process::SPAN)?;
@@ -42,7 +42,7 @@ impl Ground {
         let header: &ProcessHeader = mapping.at(0).ok_or(io::ErrorKind::OutOfMemory)?;
         header.key.store(key, Ordering::Relaxed);
         header.magic.store(PROCESS_MAGIC, Ordering::Release);
-        Ok(Ground { mapping, key })
+        Ok(NewSegment { mapping, key })
     }
 
     pub fn claim(&self) -> Claim {
@@ -55,7 +55,7 @@ impl Ground {
 }
 
 /// This process's segment.
-pub struct Home {
+pub struct OwnSegment {
     segment: Segment,
     key: u64,
     /// Completion channels made so far.
@@ -120,11 +120,11 @@ struct Block {
     bytes: u64,
 }
 
-impl Home {
-    pub fn new(ground: Ground, processes: &Processes) -> Home {
+impl OwnSegment {
+    pub fn new(ground: NewSegment, processes: &Processes) -> OwnSegment {
         let end = ground.mapping.span();
         let segment = Segment::new(ground.mapping, processes.me(), ground.key);
-        Home {
+        OwnSegment {
             segment: segment.expect("a segment that was just made"),
             key: ground.key,
             channels: AtomicU32::new(0),
@@ -177,8 +177,12 @@ impl Home {
 
     /// A block of the heap with `memory` behind it.
     fn take_block(&self, bytes: u64, memory: Memory) -> io::Result<Block> {
-        let bytes = Heap::block_bytes(bytes).ok_or_else(Home::no_room)?;
-        let offset = self.state().heap.take(bytes).ok_or_else(Home::no_room)?;
+        let bytes = Heap::block_bytes(bytes).ok_or_else(OwnSegment::no_room)?;
+        let offset = self
+            .state()
+            .heap
+            .take(bytes)
+            .ok_or_else(OwnSegment::no_room)?;
         let block = Block { offset, bytes };
         let mapping = self.segment.mapping();
         let ready = match memory {
@@ -203,7 +207,7 @@ impl Home {
         }
         mapping.fill(block.offset, block.bytes)?;
         let address = mapping.address_of(block.offset, block.bytes);
-        let address = address.ok_or_else(Home::no_room)?;
+        let address = address.ok_or_else(OwnSegment::no_room)?;
         // SAFETY: inside the mapping; the block is nobody else's.
         unsafe { std::ptr::write_bytes(address, 0, block.bytes as usize) };
         Ok(())
@@ -221,7 +225,7 @@ impl Home {
         let block = self.take_block(bytes, Memory::Zeroes)?;
         self.state().buffers.insert(block.offset, block.bytes);
         let address = self.segment.mapping().address_of(block.offset, block.bytes);
-        address.ok_or_else(Home::no_room)
+        address.ok_or_else(OwnSegment::no_room)
     }
 
     /// Gives back what [`allocate_buffer`](Self::allocate_buffer) gave; false if it did not.
@@ -235,7 +239,7 @@ impl Home {
     }
 
     /// The offset of memory that is all in one buffer of [`allocate_buffer`](Self::allocate_buffer).
-    pub fn place_of(&self, address: u64, bytes: u64) -> Option<u64> {
+    pub fn segment_offset_of(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.checked_sub(self.segment.mapping().address())?;
         let state = self.state();
         let (&begin, &length) = state.buffers.range(..=offset).next_back()?;
@@ -248,21 +252,32 @@ impl Home {
         let begin = table + u64::from(index) * bytes as u64;
         self.segment.mapping().fill(begin, bytes as u64)
     }
+
+    /// Takes an index of a table for which `prepare` succeeds.
+    fn take_index(
+        &self,
+        indexes: impl Fn(&mut State) -> &mut Indexes,
+        prepare: impl FnOnce(u32) -> io::Result<()>,
+    ) -> io::Result<u32> {
+        let index = indexes(&mut self.state()).take();
+        let index = index.ok_or_else(OwnSegment::no_room)?;
+        prepare(index).inspect_err(|_| indexes(&mut self.state()).freed.push_back(index))?;
+        Ok(index)
+    }
 }
 
 /// Completion queues.
-impl Home {
+impl OwnSegment {
     /// A queue for `capacity` (not 0) completions whose events go to `channel`.
     pub fn create_cq(&self, capacity: u32, channel: Option<u32>) -> io::Result<ObjectId> {
         let (block, slots) = self.take_ring(capacity, ENTRY_BYTES)?;
-        let index = self.state().cqs.take();
-        let made = index.ok_or_else(Home::no_room).and_then(|index| {
-            let bytes = size_of::<CqRecord>();
-            let ready = self.fill_record(process::CQS, index, bytes);
-            ready.inspect_err(|_| self.state().cqs.freed.push_back(index))?;
-            Ok(index as u16)
-        });
-        let index = made.inspect_err(|_| self.give_back_block(block))?;
+        let bytes = size_of::<CqRecord>();
+        let index = self
+            .take_index(
+                |state| &mut state.cqs,
+                |index| self.fill_record(process::CQS, index, bytes),
+            )
+            .inspect_err(|_| self.give_back_block(block))? as u16;
         let record = self.segment.cq_record(index);
         record.found(block.offset, slots, capacity, channel);
         let generation = record.generation().fetch_add(1, Ordering::AcqRel) + 1;
@@ -327,7 +342,7 @@ impl Home {
         let slots = capacity
             .max(1)
             .checked_next_power_of_two()
-            .ok_or_else(Home::no_room)?;
+            .ok_or_else(OwnSegment::no_room)?;
         let bytes = u64::from(slots) * entry_bytes;
         Ok((self.take_block(bytes, Memory::AsWritten)?, slots))
     }
@@ -341,7 +356,7 @@ impl Home {
 }
 
 /// Queue pairs and shared receive queues.
-impl Home {
+impl OwnSegment {
     /// A queue pair's record with a receive ring for `capacity` requests of up to `max_sges` entries (no ring if 0). `fill` describes
     /// it before `generation` shows it.
     pub fn create_qp(
@@ -350,27 +365,29 @@ impl Home {
         max_sges: u32,
         fill: impl FnOnce(u16, &QpRecord),
     ) -> io::Result<u16> {
-        let index = self.state().qps.take().ok_or_else(Home::no_room)?;
-        let record = self.segment.qp(index as u16);
-        let receiving = size_of::<ReceivingRecord>();
-        let ready = self
-            .fill_record(process::QPS, index, size_of::<QpRecord>())
-            .and_then(|()| self.fill_record(process::RECEIVINGS, index, receiving))
-            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
-        ready.inspect_err(|_| self.state().qps.freed.push_back(index))?;
-        fill(index as u16, record);
+        let index = self.take_index(
+            |state| &mut state.qps,
+            |index| {
+                self.fill_record(process::QPS, index, size_of::<QpRecord>())?;
+                let receiving = size_of::<ReceivingRecord>();
+                self.fill_record(process::RECEIVINGS, index, receiving)?;
+                self.found_ring(&self.segment.qp(index as u16).ring, capacity, max_sges)
+            },
+        )? as u16;
+        let record = self.segment.qp(index);
+        fill(index, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(index as u16)
+        Ok(index)
     }
 
     /// Lets no one execute against it any more and frees its ring.
     pub fn destroy_qp(&self, processes: &Processes, index: u16) -> Result<(), Busy> {
         let record = self.segment.qp(index);
-        let turn = self.segment.receive_ring(index).turn(processes, PATIENT)?;
+        let guard = self.segment.receive_ring(index).lock(processes, PATIENT)?;
         record.state.store(0, Ordering::Release);
         record.generation.fetch_add(1, Ordering::AcqRel);
         self.free_ring(&record.ring, &self.segment.receive_ring(index));
-        drop(turn);
+        drop(guard);
         self.state().qps.freed.push_back(u32::from(index));
         Ok(())
     }
@@ -382,24 +399,25 @@ impl Home {
         max_sges: u32,
         fill: impl FnOnce(u16, &SrqRecord),
     ) -> io::Result<u16> {
-        let index = self.state().srqs.take().ok_or_else(Home::no_room)?;
-        let record = self.segment.srq(index as u16);
-        let bytes = size_of::<SrqRecord>();
-        let ready = self
-            .fill_record(process::SRQS, index, bytes)
-            .and_then(|()| self.found_ring(&record.ring, capacity, max_sges));
-        ready.inspect_err(|_| self.state().srqs.freed.push_back(index))?;
-        fill(index as u16, record);
+        let index = self.take_index(
+            |state| &mut state.srqs,
+            |index| {
+                self.fill_record(process::SRQS, index, size_of::<SrqRecord>())?;
+                self.found_ring(&self.segment.srq(index as u16).ring, capacity, max_sges)
+            },
+        )? as u16;
+        let record = self.segment.srq(index);
+        fill(index, record);
         record.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(index as u16)
+        Ok(index)
     }
 
     pub fn destroy_srq(&self, processes: &Processes, index: u16) -> Result<(), Busy> {
         let record = self.segment.srq(index);
-        let turn = self.segment.shared_ring(index).turn(processes, PATIENT)?;
+        let guard = self.segment.shared_ring(index).lock(processes, PATIENT)?;
         record.generation.fetch_add(1, Ordering::AcqRel);
         self.free_ring(&record.ring, &self.segment.shared_ring(index));
-        drop(turn);
+        drop(guard);
         self.state().srqs.freed.push_back(u32::from(index));
         Ok(())
     }
@@ -415,25 +433,26 @@ impl Home {
     }
 
     fn free_ring(&self, record: &RingRecord, ring: &Ring<'_>) {
-        let (offset, slots, max_sges) = ring.place();
+        let (offset, slots, max_sges) = ring.layout();
         record.lay(0, 0, 0, 0);
         self.give_back_ring(offset, slots, slot_bytes(max_sges));
     }
 }
 
 /// Memory regions.
-impl Home {
+impl OwnSegment {
     /// Shows a region; its key.
     pub fn register(&self, region: &Region) -> io::Result<u32> {
-        let index = self.state().regions.take().ok_or_else(Home::no_room)?;
         let bytes = size_of::<MrRecord>();
-        let ready = self.fill_record(process::REGIONS, index, bytes);
-        ready.inspect_err(|_| self.state().regions.freed.push_back(index))?;
+        let index = self.take_index(
+            |state| &mut state.regions,
+            |index| self.fill_record(process::REGIONS, index, bytes),
+        )?;
         self.segment
             .header()
             .regions
             .fetch_max(index + 1, Ordering::SeqCst);
-        let record = self.segment.region(index).ok_or_else(Home::no_room)?;
+        let record = self.segment.region(index).ok_or_else(OwnSegment::no_room)?;
         let key = index << 8 | u32::from(record.next_variant());
         record.publish(key, region);
         Ok(key)

@@ -2,7 +2,7 @@
 //! from, in one system call.
 //!
 //! # Rules
-//! 1. Only who posts joins, only while nothing is put off, and all that has joined is moved before anything else of the queue
+//! 1. Only the poster joins requests, only while nothing is deferred, and all that has joined is moved before anything else of the queue
 //!    pair is executed and before the call that posted it returns: requests take effect and complete in the order of the list,
 //!    and their payload is where the poster has it.
 //! 2. What [`execute`](super::execute) would ask is asked when a request joins. One that would be refused, or that needs
@@ -14,44 +14,44 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
-use super::execute::hearing;
+use super::execute::responder_of;
 use super::pieces::Pieces;
 use super::post;
 use super::queue_pair::QueuePair;
 use super::receiver::CHUNK;
 use super::request::{Operation, Payload, Request, Target};
-use crate::fabric::{Direction, Few, Peer, Reach, Span, Visit};
+use crate::fabric::{Direction, InlineList, Peer, Reach, Span, Visit};
 
 /// Requests that go together.
 const MOST: usize = 32;
 
 /// What all that have joined have in common.
-struct Way {
+struct CommonTarget {
     operation: Operation,
     rkey: u32,
     peer: &'static Peer,
     /// The region stays until the bytes are moved.
     visit: Visit<'static>,
-    /// Whose regions count.
+    /// The protection domain whose regions count.
     pd: u32,
 }
 
 #[derive(Clone, Copy)]
-struct Joined<'a> {
+struct Member<'a> {
     request: Request,
     payload: Payload<'a>,
     bytes: u64,
 }
 
 /// Requests that have joined and are not moved yet. Large: made where it is used, not moved.
-pub struct Joint<'a> {
+pub struct CombinedRequests<'a> {
     qp: &'static QueuePair,
-    way: Option<Way>,
-    /// There is no way: the rest of the list is not asked.
-    is_barren: bool,
-    joined: Few<Joined<'a>, MOST>,
+    target: Option<CommonTarget>,
+    /// There is no such target: the rest of the list is not asked.
+    has_no_target: bool,
+    members: InlineList<Member<'a>, MOST>,
     local: Pieces,
-    remote: Few<Span, MOST>,
+    remote: InlineList<Span, MOST>,
 }
 
 /// Direction of an operation, and the right that it needs.
@@ -63,26 +63,26 @@ fn kind(operation: Operation) -> Option<(Direction, u32)> {
     }
 }
 
-impl<'a> Joint<'a> {
+impl<'a> CombinedRequests<'a> {
     #[inline]
-    pub fn new(qp: &'static QueuePair) -> Joint<'a> {
-        Joint {
+    pub fn new(qp: &'static QueuePair) -> CombinedRequests<'a> {
+        CombinedRequests {
             qp,
-            way: None,
-            is_barren: false,
-            joined: Few::new(),
+            target: None,
+            has_no_target: false,
+            members: InlineList::new(),
             local: Pieces::new(),
-            remote: Few::new(),
+            remote: InlineList::new(),
         }
     }
 
-    /// Puts a checked request into the send queue. It is executed by [`settle`](Self::settle) at the latest.
+    /// Puts a checked request into the send queue. It is executed by [`flush`](Self::settle) at the latest.
     pub fn submit(&mut self, request: &mut Request, payload: Payload<'a>) {
-        request.index = self.qp.take_send_place();
+        request.index = self.qp.take_send_index();
         if self.join(request, payload).is_some() {
             return;
         }
-        self.settle();
+        self.flush();
         // It may have been one too many, or of another kind.
         if self.join(request, payload).is_none() {
             post::begin(self.qp, request, payload);
@@ -91,38 +91,38 @@ impl<'a> Joint<'a> {
 
     /// None if it cannot.
     fn join(&mut self, request: &Request, payload: Payload<'a>) -> Option<()> {
-        if self.is_barren {
+        if self.has_no_target {
             return None;
         }
         let (_, access) = kind(request.operation)?;
         let Target::Memory { address, rkey } = request.target else {
             return None;
         };
-        if self.way.is_none() {
-            self.way = self.open(request.operation, rkey, access);
-            self.is_barren = self.way.is_none();
+        if self.target.is_none() {
+            self.target = self.open(request.operation, rkey, access);
+            self.has_no_target = self.target.is_none();
         }
-        let way = self.way.as_ref()?;
+        let target = self.target.as_ref()?;
         let count = match payload {
             Payload::Elements(elements) => elements.len(),
             Payload::Inline(_) => 1,
         };
         let bytes = payload.bytes();
-        let fits = !self.joined.is_full()
+        let fits = !self.members.is_full()
             && self.local.has_room(count)
             && self.local.bytes() + bytes <= CHUNK;
-        if !fits || bytes == 0 || way.operation != request.operation || way.rkey != rkey {
+        if !fits || bytes == 0 || target.operation != request.operation || target.rkey != rkey {
             return None;
         }
-        let region = way.visit.region();
-        let span = region.span(address, bytes, way.pd, access).ok()?;
+        let region = target.visit.region();
+        let span = region.span(address, bytes, target.pd, access).ok()?;
         let before = (self.local.list().len(), self.local.bytes());
         if self.qp.gather(request, payload, &mut self.local).is_err() {
             self.local.truncate(before.0, before.1);
             return None;
         }
         self.remote.push(span);
-        self.joined.push(Joined {
+        self.members.push(Member {
             request: *request,
             payload,
             bytes,
@@ -131,7 +131,7 @@ impl<'a> Joint<'a> {
     }
 
     /// The way to a region that requests can go to together.
-    fn open(&self, operation: Operation, rkey: u32, access: u32) -> Option<Way> {
+    fn open(&self, operation: Operation, rkey: u32, access: u32) -> Option<CommonTarget> {
         let qp = self.qp;
         let process = qp.process;
         let ready = qp.backlog.is_empty()
@@ -141,10 +141,10 @@ impl<'a> Joint<'a> {
         if !ready {
             return None;
         }
-        // SAFETY: nothing is put off, so who posts is who executes.
+        // SAFETY: nothing is deferred, so who posts is who executes.
         let route = unsafe { qp.route() }?;
         let peer = route.peer()?;
-        let (record, state) = hearing(process, route, qp.sender_word())?;
+        let (record, state) = responder_of(process, route, qp.sender_word())?;
         // The first message to who is not ready to send yet tells of itself (`Requester::execute`).
         let first = state == IBV_QPS_RTR && record.msn.load(Ordering::Relaxed) == 0;
         let allowed = record.access.load(Ordering::Relaxed) & access != 0;
@@ -155,10 +155,10 @@ impl<'a> Joint<'a> {
         let visit = peer.visit(rkey, qp.number.bits() as usize)?;
         let region = visit.region();
         let other = |number| number != route.number().bits();
-        if region.place.is_some() || region.qpn.is_some_and(other) {
+        if region.segment_offset.is_some() || region.qpn.is_some_and(other) {
             return None;
         }
-        Some(Way {
+        Some(CommonTarget {
             operation,
             rkey,
             peer,
@@ -168,28 +168,29 @@ impl<'a> Joint<'a> {
     }
 
     /// Moves what has joined, and ends it.
-    pub fn settle(&mut self) {
-        let Some(way) = self.way.take() else {
+    pub fn flush(&mut self) {
+        let Some(target) = self.target.take() else {
             return;
         };
-        let mut moved = kind(way.operation).map_or(0, |(direction, _)| {
+        let mut moved = kind(target.operation).map_or(0, |(direction, _)| {
             // SAFETY: local memory was checked against its keys, or is the poster's to read.
             unsafe {
-                way.peer
+                target
+                    .peer
                     .copy_at_once(direction, self.local.list(), &self.remote)
             }
         });
-        drop(way);
-        for joined in self.joined.iter() {
-            if joined.bytes <= moved {
-                moved -= joined.bytes;
-                post::end_moved(self.qp, &joined.request, joined.payload, joined.bytes);
+        drop(target);
+        for members in self.members.iter() {
+            if members.bytes <= moved {
+                moved -= members.bytes;
+                post::end_moved(self.qp, &members.request, members.payload, members.bytes);
             } else {
                 moved = 0;
-                post::begin(self.qp, &joined.request, joined.payload);
+                post::begin(self.qp, &members.request, members.payload);
             }
         }
-        self.joined.truncate(0);
+        self.members.truncate(0);
         self.remote.truncate(0);
         self.local.truncate(0, 0);
     }
@@ -201,9 +202,9 @@ pub fn submit_all<'a>(
     qp: &'static QueuePair,
     requests: impl Iterator<Item = (&'a mut Request, Payload<'a>)>,
 ) {
-    let mut joint = Joint::new(qp);
+    let mut combined = CombinedRequests::new(qp);
     for (request, payload) in requests {
-        joint.submit(request, payload);
+        combined.submit(request, payload);
     }
-    joint.settle();
+    combined.flush();
 }

@@ -19,24 +19,26 @@ use super::receiver::{CHUNK, Message};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
 use super::state::QpKind;
-use crate::fabric::relay::{Answer, AskError, Asked, Errand as Words, Progress, Relay};
+use crate::fabric::proxy::{
+    Answer, Progress, ProxyChannel, ProxyError, ProxyRequest as Words, ProxyWork,
+};
 use crate::fabric::{FABRIC_SLOT, MemoryError, Number, Peer};
 
-/// An errand unanswered for so long was lost: longer than an agent that has work takes on a machine that has work.
+/// A proxied step unanswered for so long was lost: longer than an agent that has work takes on a machine that has work.
 const UNANSWERED_NS: u64 = 1_000_000_000;
 
-/// How long who executes an errand waits for a lock.
+/// How long who executes a proxied step waits for a lock.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// What a request that waits has sent to its target's agent.
 #[derive(Default)]
-pub struct Errand {
-    relay: Option<Relay>,
+pub struct ProxiedStep {
+    proxy: Option<ProxyChannel>,
     /// When it was sent, while the answer is not there.
     sent_ns: Option<u64>,
 }
 
-impl Errand {
+impl ProxiedStep {
     /// Whether something was sent and its outcome is not known.
     pub fn is_out(&self) -> bool {
         self.sent_ns.is_some()
@@ -44,7 +46,7 @@ impl Errand {
 
     /// Whether [`look`](Self::look) would find an answer.
     pub fn is_answered(&self) -> bool {
-        self.is_out() && self.relay.as_ref().is_some_and(Relay::is_answered)
+        self.is_out() && self.proxy.as_ref().is_some_and(ProxyChannel::is_answered)
     }
 
     /// Asks for the next step of a request over a connection.
@@ -89,49 +91,49 @@ impl Errand {
         room: u64,
     ) -> Outcome {
         if !self
-            .relay
+            .proxy
             .as_ref()
-            .is_some_and(|relay| relay.suits(&peer, room))
+            .is_some_and(|proxy| proxy.suits(&peer, room))
         {
-            self.relay = Relay::new(requester.process.fabric, peer, room);
+            self.proxy = ProxyChannel::new(requester.process.fabric, peer, room);
         }
-        let Some(relay) = &self.relay else {
+        let Some(proxy) = &self.proxy else {
             return Outcome::Failed(IBV_WC_GENERAL_ERR);
         };
         // SAFETY: local memory was checked against its keys, or is the poster's to read.
-        match unsafe { relay.ask(words, part.list(), requester.patience) } {
+        match unsafe { proxy.ask(words, part.list(), requester.patience) } {
             Ok(()) => {
                 self.sent_ns = Some(clock::monotonic_ns());
                 Outcome::Asked
             }
-            Err(AskError::Mail(_)) => Outcome::Again,
-            Err(AskError::Memory(_)) => Outcome::Failed(IBV_WC_LOC_PROT_ERR),
+            Err(ProxyError::Mail(_)) => Outcome::Again,
+            Err(ProxyError::Memory(_)) => Outcome::Failed(IBV_WC_LOC_PROT_ERR),
         }
     }
 
     /// What became of it.
     pub fn look(&mut self, requester: &Requester<'_>, timeout_ns: u64) -> Outcome {
-        let (Some(relay), Some(sent)) = (&self.relay, self.sent_ns) else {
+        let (Some(proxy), Some(sent)) = (&self.proxy, self.sent_ns) else {
             return Outcome::Again;
         };
-        match relay.progress() {
+        match proxy.progress() {
             Progress::Waits => {
                 let patience = UNANSWERED_NS.max(timeout_ns);
-                if clock::monotonic_ns() < sent + patience || !relay.withdraw() {
+                if clock::monotonic_ns() < sent + patience || !proxy.withdraw() {
                     return Outcome::Asked;
                 }
-                *self = Errand::default();
+                *self = ProxiedStep::default();
                 Outcome::Silent
             }
             Progress::Gone => {
-                *self = Errand::default();
+                *self = ProxiedStep::default();
                 Outcome::Silent
             }
             Progress::Done(answer) => {
                 self.sent_ns = None;
                 let outcome = outcome(answer);
                 match requester.request.operation.fetches() {
-                    true => fetched(relay, requester, outcome),
+                    true => fetched(proxy, requester, outcome),
                     false => outcome,
                 }
             }
@@ -140,21 +142,21 @@ impl Errand {
 
     /// Leaves it to be done; nobody asks for the outcome.
     pub fn let_go(mut self) {
-        if let Some(relay) = self.relay.take() {
-            relay.let_go();
+        if let Some(proxy) = self.proxy.take() {
+            proxy.let_go();
         }
     }
 }
 
 /// Brings what was read, or what an atomic found, to where the request wants it.
-fn fetched(relay: &Relay, requester: &Requester<'_>, outcome: Outcome) -> Outcome {
+fn fetched(proxy: &ProxyChannel, requester: &Requester<'_>, outcome: Outcome) -> Outcome {
     let (Outcome::Partly(end) | Outcome::Done(end)) = outcome else {
         return outcome;
     };
     let length = end.saturating_sub(requester.done);
     let part = requester.local.slice(requester.done, length);
     // SAFETY: the pieces were checked against their keys for writing.
-    match unsafe { relay.fetch(part.list()) } {
+    match unsafe { proxy.fetch(part.list()) } {
         Ok(()) => outcome,
         Err(MemoryError::Fault | MemoryError::Gone | MemoryError::Agent) => {
             Outcome::Failed(IBV_WC_LOC_PROT_ERR)
@@ -187,9 +189,9 @@ struct Step {
     swap: u64,
     total: u64,
     done: u64,
-    /// Whom it is for.
+    /// The responder.
     number: Number,
-    /// Who asks.
+    /// The requester.
     kind: QpKind,
     qpn: u32,
     sender: u64,
@@ -342,8 +344,8 @@ impl Delivered<'_> {
 }
 
 /// For the agent that is asked: executes the step. What is nonsense has no answer but silence.
-pub fn execute(process: &Process, asked: &Asked<'_>) -> Answer {
-    let outcome = match asked.errand[0] {
+pub fn execute(process: &Process, asked: &ProxyWork<'_>) -> Answer {
+    let outcome = match asked.request[0] {
         CONNECTED => execute_connected(process, asked),
         DATAGRAM => execute_datagram(process, asked),
         _ => None,
@@ -351,8 +353,8 @@ pub fn execute(process: &Process, asked: &Asked<'_>) -> Answer {
     answer(outcome.unwrap_or(Outcome::Silent))
 }
 
-fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
-    let step = Step::from_words(&asked.errand)?;
+fn execute_connected(process: &Process, asked: &ProxyWork<'_>) -> Option<Outcome> {
+    let step = Step::from_words(&asked.request)?;
     if !step.is_for(process.fabric.me().slot()) {
         return None;
     }
@@ -374,8 +376,8 @@ fn execute_connected(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
     Some(requester.execute(&route))
 }
 
-fn execute_datagram(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
-    let [_, flags, source, service, to, bytes, byte_len, ..] = asked.errand;
+fn execute_datagram(process: &Process, asked: &ProxyWork<'_>) -> Option<Outcome> {
+    let [_, flags, source, service, to, bytes, byte_len, ..] = asked.request;
     let (wc_flags, immediate) = parts(flags);
     let (src_qp, slid) = parts(source);
     let (sl, solicited) = parts(service);

@@ -17,7 +17,7 @@ use weft_roce::{
 };
 
 /// A queue pair, for the time of one call of the protocol.
-pub struct Hands<'a> {
+pub struct QueuePairHost<'a> {
     pub qp: &'static QueuePair,
     /// Requests that the protocol has, oldest first; it ends them in order.
     pub posted: &'a mut VecDeque<Request>,
@@ -27,7 +27,7 @@ pub struct Hands<'a> {
     pub wc_flags: ibv_wc_flags,
 }
 
-impl Hands<'_> {
+impl QueuePairHost<'_> {
     fn receiver(&self) -> Option<Receiver<'static>> {
         let own = self.qp.process.fabric.own();
         Receiver::of_queue_pair(own, self.qp.record(), self.qp.number)
@@ -42,7 +42,7 @@ impl Hands<'_> {
         access: u32,
         mut each: impl FnMut(&Keyed, u64, std::ops::Range<usize>),
     ) -> Result<(), LocalError> {
-        let segment = self.qp.process.home().segment();
+        let segment = self.qp.process.own_segment().segment();
         let mut done = 0;
         for sge in segments {
             let bytes = u64::from(sge.length);
@@ -86,7 +86,7 @@ impl Hands<'_> {
     }
 }
 
-impl Host for Hands<'_> {
+impl Host for QueuePairHost<'_> {
     fn gather(&mut self, segments: &[Sge], offset: u64, out: &mut [u8]) -> Result<(), LocalError> {
         self.walk(segments, offset, out.len(), 0, |region, address, range| {
             let out = &mut out[range];
@@ -126,7 +126,7 @@ impl Host for Hands<'_> {
             return;
         };
         let bytes = u64::from(done.bytes);
-        // Whoever holds the completion queue's lock is about to let it go, or dead.
+        // The holder of the completion queue's lock is about to let it go, or dead.
         while completion::end(self.qp, &request, status(done.status), bytes).is_err() {
             std::thread::yield_now();
         }

@@ -1,6 +1,6 @@
-//! What a responder remembers beside its unsent answers, as words: an XRC target is now in one process's hands, now in another's.
+//! What a responder remembers beside its unsent answers, as words: an XRC target is now one process serves it, now another.
 //!
-//! Answers are left out. Who loses them with a process that died has lost what a wire may lose, and is asked again.
+//! Answers are left out. What is lost of them with a process that died is what a wire may lose: the requester asks again.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ const MOST_ATOMICS: usize = 16;
 const HEAD: usize = 11;
 
 /// Words that a responder can go on from.
-pub type Kept = [u64; HEAD + 2 * MOST_ATOMICS];
+pub type SavedResponder = [u64; HEAD + 2 * MOST_ATOMICS];
 
 const NONE: u64 = 0;
 const SEND: u64 = 1;
@@ -25,8 +25,8 @@ const NAK_SENT: u64 = 1 << 32;
 const FAILED: u64 = 1 << 33;
 
 impl Responder {
-    pub fn keep(&self) -> Kept {
-        let mut kept: Kept = [0; HEAD + 2 * MOST_ATOMICS];
+    pub fn save(&self) -> SavedResponder {
+        let mut saved: SavedResponder = [0; HEAD + 2 * MOST_ATOMICS];
         let nak = if self.nak_sent { NAK_SENT } else { 0 };
         let failed = if self.failed { FAILED } else { 0 };
         let message = match &self.message {
@@ -43,25 +43,25 @@ impl Responder {
                 *written,
             ],
         };
-        kept[..4].copy_from_slice(&[
+        saved[..4].copy_from_slice(&[
             u64::from(self.sequence.psn(0)),
             self.expected,
             u64::from(self.msn) | nak | failed,
             self.reads_end,
         ]);
-        kept[4..10].copy_from_slice(&message);
+        saved[4..10].copy_from_slice(&message);
         // The youngest, should there ever be more than have room.
         let skipped = self.atomics.len().saturating_sub(MOST_ATOMICS);
-        kept[10] = (self.atomics.len() - skipped) as u64;
+        saved[10] = (self.atomics.len() - skipped) as u64;
         let results = self.atomics.iter().skip(skipped);
-        for (words, (place, original)) in kept[HEAD..].chunks_exact_mut(2).zip(results) {
-            words.copy_from_slice(&[*place, *original]);
+        for (words, (position, original)) in saved[HEAD..].chunks_exact_mut(2).zip(results) {
+            words.copy_from_slice(&[*position, *original]);
         }
-        kept
+        saved
     }
 
-    pub fn resume(link: Link, config: ResponderConfig, kept: &Kept) -> Responder {
-        let [psn, expected, flags, reads_end, message @ ..] = kept;
+    pub fn resume(link: Link, config: ResponderConfig, saved: &SavedResponder) -> Responder {
+        let [psn, expected, flags, reads_end, message @ ..] = saved;
         let [kind, a, b, c, d, e, count, ..] = *message;
         let message = match kind {
             SEND => Some(Message::Send {
@@ -82,7 +82,7 @@ impl Responder {
             }),
             _ => None,
         };
-        let results = kept[HEAD..].chunks_exact(2).take(count as usize);
+        let results = saved[HEAD..].chunks_exact(2).take(count as usize);
         let atomics: VecDeque<_> = results.map(|words| (words[0], words[1])).collect();
         Responder {
             sequence: Sequence::new(*psn as u32),

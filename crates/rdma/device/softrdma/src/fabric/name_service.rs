@@ -1,13 +1,14 @@
 //! The fabric's name: an abstract socket that one member keeps, by which newcomers find the fabric segment.
 //!
 //! # Protocol
-//! 1. Who binds the name is its *keeper*. It has a fabric segment before it listens, so who can connect can join.
+//! 1. The process that binds the name is its *keeper*. It has a fabric segment before it listens, so a process that can connect can
+//!    join.
 //! 2. A keeper looks for a segment in which somebody lives before it makes one: in all processes of the user that it can see, by
 //!    the names of their memfds.
-//! 3. Who connects learns the keeper's process from the kernel, and takes the segment from its descriptors; where that is not
+//! 3. A process that connects learns the keeper's process from the kernel, and takes the segment from its descriptors; where that is not
 //!    allowed, the keeper's agent sends it. No step needs the keeper to run, where /proc shows it.
 //! 4. A newcomer shows itself in the segment (state LIVE), *then* asks for the name again. If that does not lead to the same
-//!    keeper it withdraws and begins anew. So whoever won the name since saw it in rule 2, or its own keeping was seen: there are
+//!    keeper it withdraws and begins anew. So a process that won the name since saw it in rule 2, or its own keeping was seen: there are
 //!    never two segments with members.
 //! 5. When a keeper dies its connections break. Members then try to bind the name themselves; a newcomer that is faster finds
 //!    the segment by rule 2. In a child after fork(2) the name is closed, so that it does not outlive the keeper.
@@ -17,7 +18,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::founding::{self, JoinError, memfd_name};
+use super::fabric_segment::{self, JoinError, memfd_name};
 use super::identity::{self, Identity};
 use super::mapping::{self, Mapping};
 use super::processes;
@@ -30,12 +31,12 @@ const HANDOVER_MS: i32 = 2000;
 const GREETING_BYTES: usize = 8;
 
 /// How the name was reached.
-pub enum Answer {
+pub enum NameAnswer {
     /// It is ours, and nobody can connect yet.
     Won(OwnedFd),
     /// Somebody keeps it.
-    Kept(Keeper),
-    /// Who has it is not ready, or just gone: ask again.
+    Held(Keeper),
+    /// The process that has it is not ready, or just gone: ask again.
     NotYet,
 }
 
@@ -48,7 +49,7 @@ pub struct Keeper {
 }
 
 /// This process's part in keeping the name.
-pub enum Door {
+pub enum NameService {
     Keeper {
         listener: OwnedFd,
         greeting: [u8; GREETING_BYTES],
@@ -66,17 +67,17 @@ pub fn address(identity: &Identity, fabric: &str) -> Result<Address, JoinError> 
 }
 
 /// Asks for the name.
-pub fn knock(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
+pub fn request_name(address: &Address, identity: &Identity) -> Result<NameAnswer, JoinError> {
     let socket = socket::open(libc::SOCK_SEQPACKET)?;
     match socket::bind(socket.as_fd(), address) {
-        Ok(()) => Ok(Answer::Won(socket)),
+        Ok(()) => Ok(NameAnswer::Won(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => visit(address, identity),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Connects to whoever keeps the name.
-fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
+fn visit(address: &Address, identity: &Identity) -> Result<NameAnswer, JoinError> {
     let connection = socket::open(libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK)?;
     match socket::connect(connection.as_fd(), address) {
         Ok(()) => {}
@@ -86,7 +87,7 @@ fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
                 Some(libc::ECONNREFUSED | libc::EAGAIN)
             ) =>
         {
-            return Ok(Answer::NotYet);
+            return Ok(NameAnswer::NotYet);
         }
         Err(error) => return Err(error.into()),
     }
@@ -94,7 +95,7 @@ fn visit(address: &Address, identity: &Identity) -> Result<Answer, JoinError> {
     if peer.uid != identity.user {
         return Err(JoinError::OtherUser(peer.uid));
     }
-    Ok(Answer::Kept(Keeper {
+    Ok(NameAnswer::Held(Keeper {
         connection,
         pid: peer.pid as u32,
         greeting: None,
@@ -137,26 +138,28 @@ impl Keeper {
         self,
         address: &Address,
         identity: &Identity,
-    ) -> Result<Option<Door>, JoinError> {
+    ) -> Result<Option<NameService>, JoinError> {
         Ok(match visit(address, identity)? {
-            Answer::Kept(later) if self.is_same(&later) => Some(Door::guest(later.connection)),
+            NameAnswer::Held(later) if self.is_same(&later) => {
+                Some(NameService::guest(later.connection))
+            }
             _ => None,
         })
     }
 }
 
-impl Door {
-    fn guest(keeper: OwnedFd) -> Door {
+impl NameService {
+    fn guest(keeper: OwnedFd) -> NameService {
         close_in_children(keeper.as_fd());
-        Door::Guest { keeper }
+        NameService::Guest { keeper }
     }
 
     /// Begins to keep the name.
-    pub fn open(listener: OwnedFd) -> io::Result<Door> {
+    pub fn open(listener: OwnedFd) -> io::Result<NameService> {
         close_in_children(listener.as_fd());
         socket::set_nonblocking(listener.as_fd())?;
         socket::listen(listener.as_fd())?;
-        Ok(Door::Keeper {
+        Ok(NameService::Keeper {
             listener,
             greeting: identity::random_key()?.to_ne_bytes(),
             guests: Vec::new(),
@@ -166,8 +169,8 @@ impl Door {
     /// Readable when there is something to do: a newcomer, or the keeper's death.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
-            Door::Keeper { listener, .. } => listener.as_fd(),
-            Door::Guest { keeper } => keeper.as_fd(),
+            NameService::Keeper { listener, .. } => listener.as_fd(),
+            NameService::Guest { keeper } => keeper.as_fd(),
         }
     }
 
@@ -179,7 +182,7 @@ impl Door {
         fabric: &Mapping,
     ) -> Result<bool, JoinError> {
         match self {
-            Door::Keeper {
+            NameService::Keeper {
                 listener,
                 greeting,
                 guests,
@@ -192,16 +195,16 @@ impl Door {
                 guests.retain(|guest| !socket::hung_up(guest.as_fd()));
                 Ok(false)
             }
-            Door::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
-                let next = match knock(address, identity)? {
-                    Answer::Won(listener) => Door::open(listener)?,
-                    Answer::Kept(keeper) => Door::guest(keeper.connection),
-                    Answer::NotYet => return Ok(false),
+            NameService::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
+                let next = match request_name(address, identity)? {
+                    NameAnswer::Won(listener) => NameService::open(listener)?,
+                    NameAnswer::Held(keeper) => NameService::guest(keeper.connection),
+                    NameAnswer::NotYet => return Ok(false),
                 };
                 *self = next;
                 Ok(true)
             }
-            Door::Guest { keeper } => {
+            NameService::Guest { keeper } => {
                 // The greeting, which is not needed.
                 socket::receive_bytes(keeper.as_fd(), &mut [0; GREETING_BYTES]);
                 Ok(false)
@@ -229,7 +232,7 @@ pub fn find_living(fabric: &str, identity: &Identity) -> Option<Mapping> {
         .filter(|&pid| pid != identity.pid);
     pids.find_map(|pid| {
         segments_of(pid, fabric).find_map(|memfd| {
-            let mapping = founding::check(memfd, fabric, identity).ok()?;
+            let mapping = fabric_segment::check(memfd, fabric, identity).ok()?;
             processes::any_alive(&mapping).then_some(mapping)
         })
     })
@@ -266,7 +269,7 @@ fn close_in_children(socket: BorrowedFd<'_>) {
     }
 }
 
-impl Drop for Door {
+impl Drop for NameService {
     fn drop(&mut self) {
         let fd = self.descriptor().as_raw_fd();
         for place in &CLOSED_IN_CHILDREN {
