@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
+mod lie_tests;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;
