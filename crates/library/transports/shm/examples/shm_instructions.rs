@@ -24,9 +24,9 @@ impl Directory for Cards {
     }
 }
 
-struct Taken(u64);
+struct BulkReceive(u64);
 
-impl Sink for Taken {
+impl Sink for BulkReceive {
     fn packet(&mut self, _: Peer, _: Header, payload: &[u8]) {
         let mut words = payload
             .chunks_exact(8)
@@ -53,7 +53,7 @@ fn send(endpoint: &mut ShmEndpoint, number: u64) {
 }
 
 #[inline(never)]
-fn poll(endpoint: &mut ShmEndpoint, taken: &mut Taken) {
+fn poll(endpoint: &mut ShmEndpoint, taken: &mut BulkReceive) {
     endpoint.poll(taken);
 }
 
@@ -69,7 +69,7 @@ fn main() {
         fabric
     });
     let [mut here, mut there] = fabrics.each_ref().map(|fabric| fabric.endpoint(0));
-    let mut taken = Taken(0);
+    let mut taken = BulkReceive(0);
     for number in 0..PACKETS {
         send(&mut here, number);
         poll(&mut there, &mut taken);
