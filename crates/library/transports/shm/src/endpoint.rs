@@ -73,6 +73,19 @@ impl ShmEndpoint {
         }
     }
 
+    /// Tells the engine what has become of links: room, links that were made, links that are needed, lost peers.
+    #[cold]
+    fn tell_news(&mut self, sink: &mut impl Sink) -> bool {
+        let mut moved = self.links.unblock(sink);
+        if self.links.has_lost() {
+            self.tell_lost(sink);
+            moved = true;
+        }
+        self.links.ask_to_connect(sink);
+        self.links.told_news();
+        moved
+    }
+
     /// Ends what comes from a lost peer and its bulk transfers.
     fn clear(&mut self, peer: Peer) {
         let came = self.arrivals.forget(peer);
@@ -191,21 +204,14 @@ impl Endpoint for ShmEndpoint {
         moved |= self
             .arrivals
             .poll(self.turn, &mut self.links, &mut self.bulk, sink);
-        if self.links.is_blocked() {
-            moved |= self.links.unblock(sink);
-        }
         if self.bulk.is_active() {
             moved |= self.bulk.poll(&mut self.links, sink);
         }
         if self.turn.is_multiple_of(COOL_EVERY) {
             self.maintain();
         }
-        if self.links.has_lost() {
-            self.tell_lost(sink);
-            moved = true;
-        }
-        if self.links.has_to_connect() {
-            self.links.ask_to_connect(sink);
+        if self.links.has_news() {
+            moved |= self.tell_news(sink);
         }
         moved
     }

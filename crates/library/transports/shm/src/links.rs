@@ -87,6 +87,8 @@ pub struct Links {
     quarantine: Quarantine,
     /// Which peer is looked at more closely in the next check of lives.
     next_life: usize,
+    /// Whether any of `blocked`, `to_connect`, `connected` and `untold` may hold something: one look a turn.
+    has_news: bool,
 }
 
 impl Links {
@@ -111,6 +113,7 @@ impl Links {
             dying: Vec::new(),
             quarantine: Quarantine::default(),
             next_life: 0,
+            has_news: false,
         }
     }
 
@@ -208,6 +211,7 @@ impl Links {
     pub fn connect_later(&mut self, peer: Peer, need: Need) {
         if self.connect(peer, need) == Refused::Connecting && !self.to_connect.contains(&peer) {
             self.to_connect.push(peer);
+            self.has_news = true;
             self.wake_sleeper();
         }
     }
@@ -248,6 +252,7 @@ impl Links {
             }
             if !matches!(need, Need::Ring { .. }) {
                 self.connected.push(peer);
+                self.has_news = true;
             }
             match made {
                 Err(lost) => self.lose(lost, peer),
@@ -358,13 +363,23 @@ impl Links {
             Some(blocked) => blocked.bytes = blocked.bytes.max(bytes),
             None => self.blocked.push(Blocked { peer, bytes }),
         }
+        self.has_news = true;
         self.wake_sleeper();
         Refused::Busy
     }
 
+    /// Whether there is something to tell the engine, or to look at for that: refused packets, links, losses.
     #[inline]
-    pub fn is_blocked(&self) -> bool {
-        !self.blocked.is_empty() || !self.connected.is_empty()
+    pub fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// All of it was told that could be.
+    pub fn told_news(&mut self) {
+        self.has_news = self.has_lost()
+            || self.has_to_connect()
+            || !self.blocked.is_empty()
+            || !self.connected.is_empty();
     }
 
     /// Tells the engine of peers that have made room.
@@ -458,6 +473,7 @@ impl Links {
         self.blocked.retain(|blocked| blocked.peer != peer);
         self.dead.insert(peer, lost);
         self.untold.push(peer);
+        self.has_news = true;
     }
 
     /// Loses the peers that other lanes have lost. One that has died, and of which `may_have_left` says that something may be
