@@ -1,9 +1,9 @@
 //! Whether this process and a peer send to each other at the same time.
 //!
 //! Through a ring each byte is copied twice, in and out, and the sender and the receiver do it together, in small pieces. Where
-//! both send and receive there is nobody to share the work with: each does all of one direction and then of the other, in large
+//! both send and receive no core is left to share the work with: each does all of one direction and then of the other, in large
 //! pieces; and what does not fit in a ring is better copied once, from process to process. So an offer carries its number and
-//! that of the last offer that its sender has taken up: whoever takes it up learns whether it was made in answer to the own last
+//! that of the last offer that its sender has taken up: the receiver learns whether it was made in answer to the own last
 //! one, or while that was still under way. The next offers go by what was seen last.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use weft_transport::Peer;
 pub struct Mark {
     pub number: u32,
     /// The number of the last offer of the other's that was taken up.
-    pub heard: u32,
+    pub last_received: u32,
 }
 
 impl Mark {
@@ -27,28 +27,28 @@ impl Mark {
 #[derive(Default)]
 struct Traffic {
     last: Mark,
-    both_ways: bool,
+    bidirectional: bool,
 }
 
 /// An endpoint's traffic, by peer.
 #[derive(Default)]
-pub struct BothWays {
+pub struct Bidirectional {
     peers: HashMap<Peer, Traffic>,
 }
 
-impl BothWays {
+impl Bidirectional {
     /// Something is offered to `peer`: its mark, and whether traffic goes both ways at once.
-    pub fn offer(&mut self, peer: Peer) -> (Mark, bool) {
+    pub fn sent(&mut self, peer: Peer) -> (Mark, bool) {
         let traffic = self.peers.entry(peer).or_default();
         traffic.last.number = (traffic.last.number + 1) & Mark::MASK;
-        (traffic.last, traffic.both_ways)
+        (traffic.last, traffic.bidirectional)
     }
 
     /// An offer from `peer` is taken up.
-    pub fn accept(&mut self, peer: Peer, mark: Mark) {
+    pub fn received(&mut self, peer: Peer, mark: Mark) {
         let traffic = self.peers.entry(peer).or_default();
-        traffic.both_ways = mark.heard != traffic.last.number;
-        traffic.last.heard = mark.number;
+        traffic.bidirectional = mark.last_received != traffic.last.number;
+        traffic.last.last_received = mark.number;
     }
 
     pub fn forget(&mut self, peer: Peer) {
@@ -61,16 +61,16 @@ mod tests {
     use super::*;
 
     /// Two sides, and what each has been told.
-    fn sides() -> [BothWays; 2] {
-        [BothWays::default(), BothWays::default()]
+    fn sides() -> [Bidirectional; 2] {
+        [Bidirectional::default(), Bidirectional::default()]
     }
 
     /// One message to and fro; whether either way was taken for one of both at once.
-    fn answered(a: &mut BothWays, b: &mut BothWays) -> (bool, bool) {
-        let (mark, at_a) = a.offer(1);
-        b.accept(0, mark);
-        let (mark, at_b) = b.offer(0);
-        a.accept(1, mark);
+    fn answered(a: &mut Bidirectional, b: &mut Bidirectional) -> (bool, bool) {
+        let (mark, at_a) = a.sent(1);
+        b.received(0, mark);
+        let (mark, at_b) = b.sent(0);
+        a.received(1, mark);
         (at_a, at_b)
     }
 
@@ -86,33 +86,33 @@ mod tests {
     fn an_exchange_goes_both_ways_until_it_ends() {
         let [mut a, mut b] = sides();
         for round in 0..3 {
-            let (from_a, at_a) = a.offer(1);
-            let (from_b, at_b) = b.offer(0);
+            let (from_a, at_a) = a.sent(1);
+            let (from_b, at_b) = b.sent(0);
             assert_eq!((at_a, at_b), (round > 0, round > 0));
-            a.accept(1, from_b);
-            b.accept(0, from_a);
+            a.received(1, from_b);
+            b.received(0, from_a);
         }
         answered(&mut a, &mut b);
-        assert!(!a.offer(1).1);
+        assert!(!a.sent(1).1);
     }
 
     #[test]
     fn a_stream_and_what_nobody_takes_up_change_nothing() {
         let [mut a, mut b] = sides();
         for _ in 0..10 {
-            let (mark, both_ways) = a.offer(1);
-            assert!(!both_ways);
-            b.accept(0, mark);
+            let (mark, bidirectional) = a.sent(1);
+            assert!(!bidirectional);
+            b.received(0, mark);
         }
-        a.offer(1);
+        a.sent(1);
         answered(&mut a, &mut b);
-        assert!(!a.offer(1).1);
+        assert!(!a.sent(1).1);
     }
 
     #[test]
     fn numbers_begin_again() {
-        let mut a = BothWays::default();
+        let mut a = Bidirectional::default();
         a.peers.entry(1).or_default().last.number = Mark::MASK;
-        assert_eq!(a.offer(1).0.number, 0);
+        assert_eq!(a.sent(1).0.number, 0);
     }
 }

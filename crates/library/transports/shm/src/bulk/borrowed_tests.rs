@@ -1,4 +1,4 @@
-//! Rings that receivers keep to answer in.
+//! Rings that receivers borrow to answer in.
 
 use super::byte_ring::RING_MAPPED;
 use super::tests::{RING_ONLY, accept, finish, offer};
@@ -19,12 +19,12 @@ fn transfer(from: &mut Process, to: &mut Process, bytes: usize, wanted: usize) {
     assert_eq!(from.pending() + &to.pending(), "");
 }
 
-/// Two processes of which the second has just kept a ring of the first.
+/// Two processes of which the second has just borrowed a ring of the first.
 fn keeper() -> (Process, Process) {
     let (mut a, mut b) = pair(RING_ONLY);
     transfer(&mut b, &mut a, BYTES, BYTES);
     transfer(&mut a, &mut b, BYTES, BYTES);
-    assert_eq!(b.endpoint.counters().kept_transfers, 0);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 0);
     (a, b)
 }
 
@@ -34,23 +34,23 @@ fn answers_go_through_the_ring_of_the_question() {
     for round in 1..10 {
         let bytes = BYTES + 1000 * round;
         transfer(&mut b, &mut a, bytes, bytes);
-        assert_eq!(b.endpoint.counters().kept_transfers, round as u64);
+        assert_eq!(b.endpoint.counters().borrowed_transfers, round as u64);
         transfer(&mut a, &mut b, bytes, bytes);
     }
-    assert_eq!(a.endpoint.counters().kept_transfers, 0);
+    assert_eq!(a.endpoint.counters().borrowed_transfers, 0);
     for side in [&a, &b] {
         assert_eq!(side.endpoint.counters().bulk_bytes, RING_MAPPED as u64);
     }
 }
 
 #[test]
-fn one_way_nothing_is_kept() {
+fn one_way_nothing_is_borrowed() {
     let (mut a, mut b) = pair(RING_ONLY);
     for _ in 0..20 {
         transfer(&mut a, &mut b, BYTES, BYTES);
     }
     transfer(&mut b, &mut a, BYTES, BYTES);
-    assert_eq!(b.endpoint.counters().kept_transfers, 0);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 0);
     assert_eq!(a.endpoint.counters().bulk_bytes, RING_MAPPED as u64);
 }
 
@@ -59,15 +59,15 @@ fn a_short_target_empties_its_own_ring() {
     let (mut a, mut b) = keeper();
     for (round, wanted) in [0, 1, BYTES / 2, BYTES - 1].into_iter().enumerate() {
         transfer(&mut b, &mut a, BYTES, wanted);
-        assert_eq!(b.endpoint.counters().kept_transfers, round as u64 + 1);
+        assert_eq!(b.endpoint.counters().borrowed_transfers, round as u64 + 1);
         transfer(&mut a, &mut b, BYTES, BYTES);
     }
     assert_eq!(a.endpoint.counters().bulk_bytes, RING_MAPPED as u64);
 }
 
-/// What is taken back before it was accepted leaves the ring kept, however far it was filled.
+/// What is taken back before it was accepted leaves the ring borrowed, however far it was filled.
 #[test]
-fn a_retracted_answer_keeps_its_ring() {
+fn a_cancelled_answer_keeps_its_ring() {
     let (mut a, mut b) = keeper();
     for (round, bytes) in [BYTES, 1000].into_iter().enumerate() {
         let mut source = vec![1; bytes];
@@ -75,10 +75,10 @@ fn a_retracted_answer_keeps_its_ring() {
         b.poll();
         b.endpoint.bulk_cancel(0, 9);
         b.poll();
-        assert_eq!(b.endpoint.counters().kept_transfers, round as u64 + 1);
+        assert_eq!(b.endpoint.counters().borrowed_transfers, round as u64 + 1);
     }
     transfer(&mut b, &mut a, BYTES, BYTES);
-    assert_eq!(b.endpoint.counters().kept_transfers, 3);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 3);
 }
 
 #[test]
@@ -94,13 +94,13 @@ fn idle_rings_go_back() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     transfer(&mut b, &mut a, BYTES, BYTES);
-    assert_eq!(b.endpoint.counters().kept_transfers, 0);
+    assert_eq!(b.endpoint.counters().borrowed_transfers, 0);
     assert_eq!(a.endpoint.counters().bulk_bytes, 0);
 }
 
-/// A peer cannot send through a ring that it has not kept.
+/// A peer cannot send through a ring that it has not borrowed.
 #[test]
-fn what_was_not_kept_is_refused() {
+fn what_was_not_borrowed_is_refused() {
     let (mut a, mut b) = pair(RING_ONLY);
     let mut source = vec![1; BYTES];
     let BulkDescriptor([_, offset, begin, _]) = a
@@ -116,5 +116,5 @@ fn what_was_not_kept_is_refused() {
         .bulk_receive(1, back, BYTES, memory(&mut target), 2);
     assert!(accepted.is_err(), "it is still being filled");
     a.poll();
-    assert!(a.log.lost[&1].contains("did not keep"));
+    assert!(a.log.lost[&1].contains("did not borrow"));
 }

@@ -55,7 +55,7 @@ impl Copying {
             return Step::Idle;
         }
         if self.claims.count(&mut self.claimant) {
-            links.ring(neighbour);
+            links.notify(neighbour);
         }
         Step::Moved(bytes)
     }
@@ -74,7 +74,7 @@ impl Copying {
             || !self.claims.is_claimed() && !self.claims.has_failed(side)
     }
 
-    pub fn stop_waiting(&self) {
+    pub fn end_wait(&self) {
         self.claims.set_waits(self.claimant.side, false);
     }
 }

@@ -137,7 +137,7 @@ impl Shm {
         })
     }
 
-    /// As [`expose`](Self::expose), for memory that is given back by whoever uses it last ([`Mapping::empty`]). Where it lies
+    /// As [`expose`](Self::expose), for memory that is given back by the process that uses it last ([`Mapping::empty`]). Where it lies
     /// in the segment, too.
     pub fn lend(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
         self.shared().segment.carve_untouched(bytes)
@@ -160,7 +160,7 @@ impl Shm {
 /// This process, as its own peer.
 fn own(shared: &Shared) -> io::Result<Neighbour> {
     let mapping = shared.segment.map(shared.shape.base_bytes())?;
-    let base = Base::of_peer(mapping, shared.shape, shared.rank, shared.card.key);
+    let base = Base::open(mapping, shared.shape, shared.rank, shared.card.key);
     let base = base.map_err(io::Error::other)?;
     Ok(Neighbour::new(shared.rank, shared.card, base))
 }
