@@ -82,7 +82,7 @@ impl Elements {
     #[inline]
     pub fn in_block(self) -> Elements {
         let bytes = BLOCK - self.offset % BLOCK;
-        let begin = (bytes - 1 >> self.log_size) as usize + 1;
+        let begin = ((bytes - 1) >> self.log_size) as usize + 1;
         let count = self.count.min(begin);
         Elements { count, ..self }
     }

@@ -10,10 +10,11 @@ use weft_sync::RobustSpinLock;
 use weft_transport::Memory;
 
 use crate::direct::{Direct, Word};
-use crate::reach::Link;
+use crate::link::Link;
 use crate::runs::described;
 use crate::stripes::{Elements, Stripes};
-use crate::window::{Fault, Target, Window};
+use crate::target::{Fault, Target};
+use crate::window::Window;
 use crate::word::Update;
 
 /// Bytes of the user's memory that are fetched, combined and stored at once: few enough for the second cache, and so many that the
