@@ -214,9 +214,17 @@ impl Datatype {
     }
 
     /// Calls `visit` with displacement and length of each run of bytes of `count` elements, in type map order. Runs that
-    /// touch may come as one.
+    /// touch may come as one, and elements that are one run each and touch do.
     pub fn visit_runs(&self, count: usize, visit: &mut impl FnMut(isize, usize)) {
         let copier = self.copier();
+        if self.is_contiguous(count)
+            && let Some(bytes) = self.size().checked_mul(count)
+        {
+            if bytes > 0 {
+                visit(copier.origin(), bytes);
+            }
+            return;
+        }
         for index in 0..count as isize {
             let at = copier.origin() + self.extent() * index;
             copier.shape().visit_runs(at, visit);

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use weft_abi::MPI_IN_PLACE;
-use weft_mpi::point_to_point::Buffer;
+use weft_mpi::objects::types::Buffer;
 use weft_mpi::{Class, TypeId};
 
 use crate::entry::{Error, FromC, Result};

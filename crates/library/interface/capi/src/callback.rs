@@ -15,8 +15,8 @@ use weft_abi::{
     MPI_COMM_DUP_FN, MPI_COMM_NULL, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL,
     MPI_SUCCESS, MPI_Session, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN, MPI_WIN_NULL, MPI_Win,
 };
-use weft_mpi::attributes::{Functions, Value, refused};
-use weft_mpi::error::handler::{Function, NO_OBJECT};
+use weft_mpi::objects::attributes::{Functions, Value, refused};
+use weft_mpi::objects::handler::{Function, NO_OBJECT};
 use weft_mpi::{CommId, TypeId, WindowId};
 
 use crate::argument::null_pointer;

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_Status;
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, TypeId, types};
+use weft_mpi::objects::types;
+use weft_mpi::{Class, TypeId};
 
 use crate::argument::Length;
 use crate::entry::{self, Error, Result};

@@ -6,7 +6,8 @@
 use std::ffi::{CString, c_int, c_void};
 
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, InfoId, Predefined, info};
+use weft_mpi::objects::info;
+use weft_mpi::{Class, InfoId, Predefined};
 
 use crate::argument::Address;
 use crate::entry::{Error, Result};

@@ -6,8 +6,8 @@
 use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
-use weft_mpi::error::{Handler, handler};
-use weft_mpi::probe::Message;
+use weft_mpi::messages::probe::Message;
+use weft_mpi::objects::handler::{self, Handler};
 use weft_mpi::{
     Class, CommId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
 };
@@ -203,7 +203,7 @@ pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
 }
 
 pub fn datatype_number(datatype: TypeId) -> usize {
-    match weft_mpi::types::as_predefined(datatype) {
+    match weft_mpi::objects::types::as_predefined(datatype) {
         Some(predefined) => predefined::datatype_number(predefined),
         None => datatype.0 as usize,
     }

@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_INFO_KEY;
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, InfoId, info};
+use weft_mpi::objects::info;
+use weft_mpi::{Class, InfoId};
 
 use crate::argument::{Length, Strings};
 use crate::entry::{Error, Result};

@@ -3,6 +3,9 @@
 use weft_abi::*;
 use weft_mpi::{Op, Predefined, TypeId};
 
+/// A number of no object, whatever the kind.
+pub const NOTHING: u64 = u64::MAX;
+
 /// The number that a predefined handle is.
 const fn number<T>(handle: *mut T) -> usize {
     union Bits<T> {
@@ -130,9 +133,6 @@ static BY_PLACE: [u16; Predefined::ALL.len()] = {
     numbers
 };
 
-/// A number of no object, whatever the kind.
-const NOTHING: u64 = u64::MAX;
-
 /// The datatype of a number below 4096; one that is none becomes [`NOTHING`].
 #[inline]
 pub fn datatype(number: usize) -> TypeId {
@@ -192,7 +192,7 @@ pub fn op_number(op: Op) -> usize {
 #[cfg(test)]
 mod tests {
     use weft_abi::table;
-    use weft_mpi::types::as_predefined;
+    use weft_mpi::objects::types::as_predefined;
 
     use super::*;
 

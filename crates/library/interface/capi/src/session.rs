@@ -3,8 +3,10 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::{InfoId, SessionId, info, session};
+use weft_mpi::lifetime;
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::objects::{info, session};
+use weft_mpi::{InfoId, SessionId};
 
 use crate::argument::null_pointer;
 use crate::entry::Result;
@@ -13,13 +15,13 @@ use crate::output::{InOutInt, Out, OutString};
 
 #[mpi(Session_init)]
 fn session_init(info: Option<InfoId>, errhandler: Handler, session: Out<SessionId>) -> Result<()> {
-    session.set(session::init(info, errhandler)?);
+    session.set(lifetime::session::init(info, errhandler)?);
     Ok(())
 }
 
 #[mpi(Session_finalize)]
 fn session_finalize(session: InOut<SessionId>) -> Result<()> {
-    session::finalize(session.get("session")?)?;
+    lifetime::session::finalize(session.get("session")?)?;
     session.clear();
     Ok(())
 }

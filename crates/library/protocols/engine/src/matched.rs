@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use weft_matching::Envelope;
-use weft_transport::{Cookie, Offer, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use crate::slot::{Cells, Slot};
 
@@ -56,7 +56,7 @@ pub(crate) enum Payload {
     /// With the sender: accepted through its transport.
     Offered {
         bytes: u64,
-        offer: Offer,
+        offer: BulkDescriptor,
     },
     /// With the sender: to be asked for.
     Kept {

@@ -5,11 +5,12 @@ use std::ffi::{CStr, c_int};
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::collective::idup;
-use weft_mpi::create;
-use weft_mpi::error::Handler;
-use weft_mpi::from_group::{self, Making};
-use weft_mpi::split_type::{self, SplitType};
-use weft_mpi::{Class, CommId, GroupId, InfoId, Request, comm};
+use weft_mpi::creation::create;
+use weft_mpi::creation::from_group::{self, Making};
+use weft_mpi::creation::split_type::{self, SplitType};
+use weft_mpi::lifetime;
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::{Class, CommId, GroupId, InfoId, Request};
 
 use crate::entry::{Error, Result};
 use crate::handle::InOut;
@@ -115,7 +116,7 @@ fn comm_create_from_group(
 
 #[mpi(Comm_free)]
 fn comm_free(comm: InOut<CommId>) -> Result<()> {
-    comm::free(comm.get("comm")?)?;
+    lifetime::comm::free(comm.get("comm")?)?;
     comm.clear();
     Ok(())
 }
@@ -123,7 +124,7 @@ fn comm_free(comm: InOut<CommId>) -> Result<()> {
 /// There are no dynamic processes, so nothing is connected that is not of one job (MPI-5.0 §11.10.4).
 #[mpi(Comm_disconnect)]
 fn comm_disconnect(comm: InOut<CommId>) -> Result<()> {
-    comm::disconnect(comm.get("comm")?)?;
+    lifetime::comm::disconnect(comm.get("comm")?)?;
     comm.clear();
     Ok(())
 }

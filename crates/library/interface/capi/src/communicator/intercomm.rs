@@ -3,10 +3,11 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::from_group::{self, Making, Sides};
-use weft_mpi::intercomm::{self, Creation};
-use weft_mpi::{CommId, GroupId, InfoId, comm, group};
+use weft_mpi::creation::from_group::{self, Making, Sides};
+use weft_mpi::creation::intercomm::{self, Creation};
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::objects::{comm, group};
+use weft_mpi::{CommId, GroupId, InfoId};
 
 use crate::entry::Result;
 use crate::handle::Deferred;

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use weft_abi::{MPI_Datatype, MPI_KEYVAL_INVALID};
 use weft_abi_macros::mpi;
 use weft_mpi::TypeId;
-use weft_mpi::attributes::{self, Holder};
-use weft_mpi::types::annotation;
+use weft_mpi::objects::attributes::{self, Holder};
+use weft_mpi::objects::types;
 
 use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;
@@ -37,7 +37,7 @@ fn type_free_keyval(type_keyval: InOutInt) -> Result<()> {
 
 #[mpi(Type_set_attr)]
 fn type_set_attr(datatype: TypeId, type_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
-    let attributes = &annotation::of(datatype)?.attributes;
+    let attributes = &types::annotation(datatype)?.attributes;
     attributes.set(datatype.0, type_keyval, attribute_val.expose_provenance())
 }
 
@@ -48,13 +48,13 @@ fn type_get_attr(
     attribute_val: OutAddress,
     flag: Out<bool>,
 ) -> Result<()> {
-    let value = annotation::of(datatype)?.attributes.get(type_keyval)?;
+    let value = types::annotation(datatype)?.attributes.get(type_keyval)?;
     attribute_val.set_word(value, flag);
     Ok(())
 }
 
 #[mpi(Type_delete_attr)]
 fn type_delete_attr(datatype: TypeId, type_keyval: c_int) -> Result<()> {
-    let attributes = &annotation::of(datatype)?.attributes;
+    let attributes = &types::annotation(datatype)?.attributes;
     attributes.delete(datatype.0, type_keyval)
 }

@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::types::{Darray, Distribution, Envelope, Order, Subarray};
-use weft_mpi::{Class, Datatype, TypeId, types};
+use weft_mpi::objects::types::{self, Darray, Distribution, Envelope, Order, Subarray};
+use weft_mpi::{Class, Datatype, TypeId};
 
 use crate::argument::Length;
 use crate::array::ArrayMut;

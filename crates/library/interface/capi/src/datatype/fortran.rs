@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::types::{TypeClass, fortran, match_size, value_index};
-use weft_mpi::{Class, TypeId, types};
+use weft_mpi::objects::types::{self, TypeClass, fortran, match_size, value_index};
+use weft_mpi::{Class, TypeId};
 
 use crate::entry::{Error, Result};
 use crate::output::Out;

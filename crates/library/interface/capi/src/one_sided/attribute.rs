@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::attributes::{self, Holder};
+use weft_mpi::objects::attributes::{self, Holder};
 use weft_mpi::window::{self, Attribute};
 use weft_mpi::{Class, WindowId};
 

@@ -4,9 +4,9 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_OBJECT_NAME;
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::error::handler::Kind;
-use weft_mpi::{GroupId, InfoId, WindowId, group, window};
+use weft_mpi::objects::group;
+use weft_mpi::objects::handler::{Handler, Kind};
+use weft_mpi::{GroupId, InfoId, WindowId, window};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};

@@ -5,7 +5,7 @@ use std::ptr::null;
 
 use weft_abi::MPI_BUFFER_AUTOMATIC;
 use weft_abi_macros::mpi;
-use weft_mpi::buffered::{self, Owner, Space};
+use weft_mpi::messages::buffered::{self, Owner, Space};
 use weft_mpi::{CommId, Request, SessionId};
 
 use crate::argument::{Address, Length};

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_UNDEFINED;
 use weft_abi_macros::mpi;
-use weft_mpi::completion::{self, Any};
+use weft_mpi::messages::completion::{self, Any};
 use weft_mpi::{Request, Status};
 
 use crate::argument::Length;

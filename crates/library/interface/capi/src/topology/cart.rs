@@ -3,8 +3,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::topology::{self, Cart, cart};
-use weft_mpi::{Class, CommId, comm};
+use weft_mpi::creation::topology;
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::topology::cart;
+use weft_mpi::objects::topology::Cart;
+use weft_mpi::{Class, CommId};
 
 use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
@@ -13,7 +16,7 @@ use crate::output::Out;
 
 #[mpi(Dims_create)]
 fn dims_create(nnodes: c_int, ndims: Length, dims: ArrayMut<c_int>) -> Result<()> {
-    topology::dims_create(nnodes, dims.slice(ndims)?)
+    weft_mpi::objects::topology::dims_create(nnodes, dims.slice(ndims)?)
 }
 
 fn flags(array: Array<c_int>, length: Length) -> Result<Vec<bool>> {

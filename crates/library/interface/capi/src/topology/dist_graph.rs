@@ -4,8 +4,12 @@ use std::ffi::c_int;
 
 use weft_abi::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use weft_abi_macros::mpi;
-use weft_mpi::topology::{self, Adjacent, Edges, Side, dist_graph};
-use weft_mpi::{Class, CommId, InfoId, comm};
+use weft_mpi::creation::dist_graph::{Adjacent, Edges, count};
+use weft_mpi::creation::topology;
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::topology::dist_graph;
+use weft_mpi::objects::topology::Side;
+use weft_mpi::{Class, CommId, InfoId};
 
 use super::store;
 use crate::argument::Length;
@@ -67,7 +71,7 @@ fn dist_graph_create(
     comm_dist_graph: Out<CommId>,
 ) -> Result<()> {
     let degrees = degrees.slice(n)?;
-    let count = topology::edges_of(degrees)?;
+    let count = count(degrees)?;
     let edges = Edges {
         sources: sources.slice(n)?,
         degrees,

@@ -8,9 +8,10 @@ use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place, optional_memory};
-use crate::comm::{Comm, CommId};
 use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::types::Buffer;
 
 /// Nothing to send is `MPI_IN_PLACE`, which an inter-communicator does not have (MPI-5.0 §6.2.3).
 fn check_in_place<T>(comm: &Comm, send: &Option<T>) -> Result<()> {

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use weft_collective::inter::Sides;
 use weft_collective::{Channel, Outcome, run_blocking};
 
+use super::arena;
 use super::peers::Peers;
-use crate::comm::{Comm, CommId, Held, Traffic};
 use crate::error::Result;
-use crate::operation::{self, Awaited, Whole};
-use crate::persistent;
-use crate::request::{Request, Status};
+use crate::handle::CommId;
+use crate::messages::operation::{self, Awaited, Whole};
+use crate::messages::persistent;
+use crate::objects::comm::{Comm, Held, Traffic};
+use crate::objects::request::{Request, Status};
 
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
@@ -60,7 +62,7 @@ impl<P: Plan> Call<P> {
         let tags = Tags::next(&comm, Comm::next_operation);
         let outcome = Outcome::default();
         let Some((local, _)) = comm.sides() else {
-            let peers = Peers::of_call(&comm, tags.own);
+            let peers = Peers::of_call(&comm, arena::reach(&comm, tags.own));
             let channel = Channel::new(&peers, tags.own, &outcome);
             return run_blocking(plan.within(&channel), || peers.wait());
         };
@@ -148,5 +150,5 @@ async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> 
 
 /// The communicator of a call, for its length.
 pub(super) fn comm(id: CommId) -> Result<Arc<Comm>> {
-    crate::comm::share(id)
+    crate::objects::comm::share(id)
 }

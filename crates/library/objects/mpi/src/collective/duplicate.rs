@@ -8,18 +8,16 @@ use weft_datatype::{Datatype, Op, Predefined};
 
 use super::call::{Call, Plan, comm as shared};
 use super::peers::{Peers, largest_over};
-use crate::comm::{Comm, CommId, register};
-use crate::completion::linger;
-use crate::context::UNAGREED;
-use crate::create::inherit;
+use crate::creation::create::inherit;
 use crate::error::Result;
-use crate::hints;
-use crate::info::InfoId;
-use crate::op::Operator;
-use crate::process::process;
-use crate::request::Request;
-use crate::spread::Spread;
-use crate::types::TypeId;
+use crate::handle::{CommId, InfoId};
+use crate::messages::lingering::linger;
+use crate::objects::comm::lanes::Spread;
+use crate::objects::comm::numbers::{UNAGREED, contexts};
+use crate::objects::comm::{Comm, hints, register};
+use crate::objects::op::Operator;
+use crate::objects::request::Request;
+use crate::objects::types::TypeId;
 
 /// A communicator whose processes agree on its numbers. Without a handle it is given up when they have.
 pub struct Duplicate {
@@ -83,7 +81,7 @@ impl Duplicate {
     }
 
     fn agreed(&self, number: u32, local: Option<u32>, spread: Spread) {
-        let contexts = &process().contexts;
+        let contexts = contexts();
         match self.id {
             Some(id) => self.copy.agreed(number, local, spread, id),
             None => [Some(number), local]
@@ -114,14 +112,14 @@ impl Plan for Duplicate {
             .numbered(async |words| largest_of_both(sides, words).await)
             .await?;
         let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
-        let local = local.inspect_err(|_| process().contexts.release(number))?;
+        let local = local.inspect_err(|_| contexts().release(number))?;
         self.agreed(number, Some(local), spread);
         Ok(())
     }
 }
 
 async fn number_over(mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
-    let mut agreement = process().contexts.begin();
+    let mut agreement = contexts().begin();
     loop {
         let agreed = largest(agreement.propose()).await?;
         if let Some(number) = agreement.settle(agreed)? {

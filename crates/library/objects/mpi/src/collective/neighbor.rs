@@ -10,10 +10,11 @@ use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place};
-use crate::comm::{Comm, CommId};
 use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
-use crate::topology::Topology;
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::topology::Topology;
+use crate::objects::types::Buffer;
 
 /// The neighbours of a call's process.
 fn edges(comm: &Comm) -> Result<Edges> {

@@ -8,12 +8,13 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
-use crate::comm::{Comm, CommId};
-use crate::error::handler::argument;
-use crate::error::{Class, OfSide, Result};
-use crate::op::{OpId, Operator};
-use crate::types::{self, TypeId};
-use crate::{Counts, intercomm};
+use crate::creation::intercomm;
+use crate::error::{Class, OfSide, Result, argument};
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::op::{OpId, Operator};
+use crate::objects::types::{self, TypeId};
+use weft_collective::Counts;
 
 /// A reduction's arguments: no input is `MPI_IN_PLACE`.
 #[derive(Clone, Copy)]
@@ -330,7 +331,7 @@ pub fn reduce_local(arguments: Reduce) -> Result<()> {
     })?;
     let Operands {
         op, count, output, ..
-    } = arguments.check(&*crate::comm::share(CommId::SELF)?, BOTH)?;
+    } = arguments.check(&*crate::objects::comm::share(CommId::SELF)?, BOTH)?;
     // SAFETY: both are the caller's, checked for as many elements of the operation's type, and are not the same.
     unsafe { op.apply(input, output, count) };
     Ok(())

@@ -2,9 +2,9 @@
 
 use weft_collective::inter;
 
-use crate::PROC_NULL;
-use crate::comm::Comm;
+use crate::constants::PROC_NULL;
 use crate::error::{Class, Result};
+use crate::objects::comm::Comm;
 
 /// `MPI_ROOT`, with the ABI's number.
 const ROOT: i32 = -4;

@@ -10,9 +10,9 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
-use crate::comm::CommId;
 use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
+use crate::handle::CommId;
+use crate::objects::types::Buffer;
 
 pub struct Barrier;
 

@@ -5,13 +5,13 @@ use weft_datatype::{Datatype, Group, Op, Predefined};
 use weft_rma::Operation;
 use weft_transport::Memory;
 
+use super::errors::unreached;
+use super::object::{Window, find};
 use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
-use super::{Window, WindowId, find, unreached};
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::op::OpId;
-use crate::point_to_point::Buffer;
-use crate::types::{self, TypeId};
+use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::op::OpId;
+use crate::objects::types::{self, Buffer, TypeId};
 
 /// The elements of a buffer as packed bytes: the buffer itself where it is contiguous.
 struct Packed {
@@ -112,7 +112,7 @@ pub fn accumulate(
     epoch: Epoch,
 ) -> Result<()> {
     let window = find(id)?;
-    if window.accumulate_near(&origin, &target, op, epoch) {
+    if window.accumulate_direct(&origin, &target, op, epoch) {
         return Ok(());
     }
     general_accumulate(window, &origin, target, op, epoch)
@@ -170,6 +170,9 @@ pub fn get_accumulate(
     epoch: Epoch,
 ) -> Result<()> {
     let window = find(id)?;
+    if window.get_accumulate_direct(&origin, &result, &target, op, epoch) {
+        return Ok(());
+    }
     let op = predefined(op)?;
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
@@ -233,7 +236,7 @@ pub fn fetch_and_op(
     op: OpId,
 ) -> Result<()> {
     let window = find(id)?;
-    if window.fetch_and_op_near(buffers, datatype, at, op) {
+    if window.fetch_and_op_direct(buffers, datatype, at, op) {
         return Ok(());
     }
     general_fetch_and_op(window, buffers, datatype, at, op)
@@ -290,7 +293,7 @@ pub fn compare_and_swap(
     at: (i32, i64),
 ) -> Result<()> {
     let window = find(id)?;
-    if window.compare_and_swap_near(buffers, datatype, at) {
+    if window.compare_and_swap_direct(buffers, datatype, at) {
         return Ok(());
     }
     general_compare_and_swap(window, &buffers, datatype, at)

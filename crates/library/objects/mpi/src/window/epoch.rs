@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::out_of_order;
+use super::errors::out_of_order;
 use crate::error::Result;
-use crate::request::Request;
+use crate::objects::request::Request;
 
 /// What is open towards all targets.
 mod all {

@@ -3,12 +3,13 @@
 use weft_rma::Target;
 use weft_transport::Memory;
 
-use super::{Flavor, Window, WindowId, find, unreached};
-use crate::PROC_NULL;
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::point_to_point::Buffer;
-use crate::types::{self, Found, TypeId};
+use super::errors::unreached;
+use super::figures::Flavor;
+use super::object::{Window, find};
+use crate::constants::PROC_NULL;
+use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::types::{self, Buffer, Found, TypeId};
 
 /// The target arguments of an access.
 #[derive(Clone, Copy, Debug)]
@@ -115,9 +116,9 @@ fn too_long(origin: usize, target: usize) -> Error {
 #[inline(always)]
 pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for reads of what it says during the call.
-        unsafe { near.put(origin.address, bytes) };
+        unsafe { direct.put(origin.address, bytes) };
         return Ok(());
     }
     window.put(&origin, target, epoch)
@@ -127,9 +128,9 @@ pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> 
 #[inline(always)]
 pub fn get(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for writes of what it says during the call.
-        unsafe { near.get(origin.address, bytes) };
+        unsafe { direct.get(origin.address, bytes) };
         return Ok(());
     }
     window.get(&origin, target, epoch)
