@@ -10,14 +10,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::abi::*;
-use crate::call::{Errno, Outcome, pointer, status, system};
-use crate::connect;
-use crate::identifier::Identifier;
+use crate::call::{Errno, Outcome, pointer, system};
 use crate::message::{Message, PRIVATE_MAX};
 
 /// What has happened, as the thread or a call has found it.
 pub struct News {
-    pub about: *mut Identifier,
+    pub about: *mut rdma_cm_id,
     pub event: rdma_cm_event_type,
     pub status: c_int,
     /// The connection that it is about.
@@ -40,7 +38,7 @@ pub struct Channel {
 pub struct Event {
     pub abi: rdma_cm_event,
     pub private: [u8; PRIVATE_MAX + 1],
-    pub holder: *mut Identifier,
+    pub holder: *mut rdma_cm_id,
 }
 
 impl Channel {
@@ -97,7 +95,7 @@ impl Channel {
     }
 
     /// Takes out the news about an identifier, and their counts.
-    pub fn take_all_about(&self, id: *mut Identifier) -> VecDeque<News> {
+    pub fn take_all_about(&self, id: *mut rdma_cm_id) -> VecDeque<News> {
         let mut queue = self.lock();
         let (about, others): (VecDeque<News>, _) =
             queue.drain(..).partition(|news| news.about == id);
@@ -129,46 +127,8 @@ pub unsafe extern "C" fn rdma_destroy_event_channel(channel: *mut rdma_event_cha
     drop(unsafe { Box::from_raw(channel.cast::<Channel>()) });
 }
 
-/// The next event of the channel. News that nothing is left of are passed over.
-///
-/// # Safety
-/// `channel` is one of ours.
-pub unsafe fn next(channel: *mut rdma_event_channel) -> Outcome<*mut rdma_cm_event> {
-    loop {
-        // SAFETY: the caller's promise; the news are from its channel.
-        let event = unsafe { connect::deliver((*channel.cast::<Channel>()).take()?) };
-        if let Some(event) = event {
-            return Ok(Box::into_raw(event).cast());
-        }
-    }
-}
-
-/// # Safety
-/// `channel` is one of ours, `event` writable.
-pub unsafe extern "C" fn rdma_get_cm_event(
-    channel: *mut rdma_event_channel,
-    event: *mut *mut rdma_cm_event,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    status(unsafe { next(channel).map(|found| event.write(found)) })
-}
-
-/// # Safety
-/// `event` came from [`rdma_get_cm_event`] and is acknowledged once.
-pub unsafe extern "C" fn rdma_ack_cm_event(event: *mut rdma_cm_event) -> c_int {
-    if event.is_null() {
-        return status(Err(Errno(libc::EINVAL)));
-    }
-    // SAFETY: it was leaked from a box by `next`; its holder waits for this.
-    unsafe {
-        let event = Box::from_raw(event.cast::<Event>());
-        Identifier::release(event.holder);
-    }
-    0
-}
-
 impl Event {
-    pub fn new(news: &News, holder: *mut Identifier) -> Box<Event> {
+    pub fn new(news: &News, holder: *mut rdma_cm_id) -> Box<Event> {
         let mut event = Box::new(Event {
             abi: rdma_cm_event {
                 id: news.about.cast(),

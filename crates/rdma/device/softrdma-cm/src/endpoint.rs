@@ -8,10 +8,11 @@ use weft_verbs_abi::*;
 
 use crate::abi::*;
 use crate::call::{Errno, Outcome, pointer, require, status};
-use crate::channel;
 use crate::device::devices;
+use crate::event;
 use crate::identifier::{self, Identifier, rdma_destroy_id};
 use crate::queue_pair::{rdma_create_qp, rdma_destroy_qp, rdma_destroy_srq};
+use crate::resolve;
 
 /// For the steps of `rdma_create_ep`; nothing here waits for it.
 const TIMEOUT_MS: c_int = 2000;
@@ -198,8 +199,8 @@ unsafe fn open(
             return bound;
         }
         let (source, target) = (info.ai_src_addr, info.ai_dst_addr);
-        if identifier::rdma_resolve_addr(id, source, target, TIMEOUT_MS) != 0
-            || identifier::rdma_resolve_route(id, TIMEOUT_MS) != 0
+        if resolve::rdma_resolve_addr(id, source, target, TIMEOUT_MS) != 0
+            || resolve::rdma_resolve_route(id, TIMEOUT_MS) != 0
         {
             return -1;
         }
@@ -258,10 +259,10 @@ unsafe fn request(listener: *mut rdma_cm_id) -> Outcome<*mut rdma_cm_id> {
             (inner.waits, inner.template)
         };
         require(waits, libc::EINVAL)?;
-        let event = channel::next((*listener).channel)?;
+        let event = event::next((*listener).channel)?;
         let id = (*event).id;
         if (*event).event != RDMA_CM_EVENT_CONNECT_REQUEST {
-            channel::rdma_ack_cm_event(event);
+            identifier::rdma_ack_cm_event(event);
             return Err(Errno(libc::EINVAL));
         }
         let taken = identifier::migrate(id, ptr::null_mut()).and_then(|()| match template {
@@ -272,7 +273,7 @@ unsafe fn request(listener: *mut rdma_cm_id) -> Outcome<*mut rdma_cm_id> {
             None => Ok(()),
         });
         if let Err(errno) = taken {
-            channel::rdma_ack_cm_event(event);
+            identifier::rdma_ack_cm_event(event);
             rdma_destroy_ep(id);
             return Err(errno);
         }

@@ -2,7 +2,9 @@
 
 use weft_verbs_abi::export_versioned;
 
-use crate::{channel, connect, endpoint, identifier, multicast, options, queue_pair, text};
+use crate::{
+    channel, connect, endpoint, event, identifier, multicast, options, queue_pair, resolve, text,
+};
 
 export_versioned! {
     "@@", "rdma_connect", "RDMACM_1.0" => connect::rdma_connect;
@@ -14,13 +16,13 @@ export_versioned! {
     "@@", "rdma_reject_ece", "RDMACM_1.3" => connect::rdma_reject;
     "@@", "rdma_create_event_channel", "RDMACM_1.0" => channel::rdma_create_event_channel;
     "@@", "rdma_destroy_event_channel", "RDMACM_1.0" => channel::rdma_destroy_event_channel;
-    "@@", "rdma_get_cm_event", "RDMACM_1.0" => channel::rdma_get_cm_event;
-    "@@", "rdma_ack_cm_event", "RDMACM_1.0" => channel::rdma_ack_cm_event;
+    "@@", "rdma_get_cm_event", "RDMACM_1.0" => event::rdma_get_cm_event;
+    "@@", "rdma_ack_cm_event", "RDMACM_1.0" => identifier::rdma_ack_cm_event;
     "@@", "rdma_create_id", "RDMACM_1.0" => identifier::rdma_create_id;
     "@@", "rdma_destroy_id", "RDMACM_1.0" => identifier::rdma_destroy_id;
     "@@", "rdma_bind_addr", "RDMACM_1.0" => identifier::rdma_bind_addr;
-    "@@", "rdma_resolve_addr", "RDMACM_1.0" => identifier::rdma_resolve_addr;
-    "@@", "rdma_resolve_route", "RDMACM_1.0" => identifier::rdma_resolve_route;
+    "@@", "rdma_resolve_addr", "RDMACM_1.0" => resolve::rdma_resolve_addr;
+    "@@", "rdma_resolve_route", "RDMACM_1.0" => resolve::rdma_resolve_route;
     "@@", "rdma_migrate_id", "RDMACM_1.0" => identifier::rdma_migrate_id;
     "@@", "rdma_create_qp", "RDMACM_1.0" => queue_pair::rdma_create_qp;
     "@@", "rdma_create_qp_ex", "RDMACM_1.0" => queue_pair::rdma_create_qp_ex;

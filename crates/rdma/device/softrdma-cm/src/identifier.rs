@@ -1,7 +1,7 @@
 //! Identifiers: making, binding, resolving and destroying them (rdma_create_id(3), rdma_resolve_addr(3)).
 
 use std::ffi::{c_int, c_void};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,9 @@ use weft_verbs_abi::*;
 use crate::abi::*;
 use crate::address;
 use crate::call::{Errno, Outcome, require, status};
-use crate::channel::{self, Channel, News};
+use crate::channel::{self, Channel, Event};
 use crate::device::{self, Device, devices};
-use crate::message::{Kind, Message};
-use crate::queue_pair::random_psn;
+use crate::message::{Kind, Message, random_psn};
 use crate::world::{Owner, world};
 
 /// The public part first: a pointer to one is a pointer to the other. Programs read and write the public part, so
@@ -62,15 +61,16 @@ impl Identifier {
     ///
     /// # Safety
     /// As for [`Identifier::inner`].
-    pub unsafe fn hold(id: *mut Identifier) {
+    pub unsafe fn hold(id: *mut rdma_cm_id) {
         // SAFETY: the caller's promise.
-        let held = unsafe { &(*id).held };
+        let held = unsafe { &(*id.cast::<Identifier>()).held };
         *held.lock().unwrap_or_else(PoisonError::into_inner) += 1;
     }
 
     /// # Safety
     /// As for [`Identifier::inner`], and after one [`Identifier::hold`].
-    pub unsafe fn release(id: *mut Identifier) {
+    pub unsafe fn release(id: *mut rdma_cm_id) {
+        let id: *mut Identifier = id.cast();
         // SAFETY: the caller's promise. Who waits is let go under the lock, so it cannot free before this is over.
         unsafe {
             let mut held = (*id).held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
         }
         let identifier: *mut Identifier = id.cast();
         let channel = (*id).channel.cast::<Channel>();
-        (*channel).take_all_about(identifier);
+        (*channel).take_all_about(id);
         {
             let held = (*identifier).held.lock();
             let held = held.unwrap_or_else(PoisonError::into_inner);
@@ -196,12 +196,12 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
 ///
 /// # Safety
 /// `id` is one of ours.
-unsafe fn acknowledge_own(id: *mut rdma_cm_id) {
+pub unsafe fn acknowledge_own(id: *mut rdma_cm_id) {
     // SAFETY: the caller's promise.
     unsafe {
         let event = std::mem::replace(&mut (*id).event, std::ptr::null_mut());
         if !event.is_null() {
-            channel::rdma_ack_cm_event(event);
+            rdma_ack_cm_event(event);
         }
     }
 }
@@ -317,116 +317,6 @@ pub unsafe extern "C" fn rdma_bind_addr(id: *mut rdma_cm_id, address: *mut socka
     status(unsafe { address::read(address).and_then(|address| bind_to_device(id, address)) })
 }
 
-/// The call's event, which the application takes from the channel, or which is waited for here.
-///
-/// # Safety
-/// `id` is one of ours.
-unsafe fn done(id: *mut rdma_cm_id, event: rdma_cm_event_type) -> Outcome {
-    let news = News {
-        about: id.cast(),
-        event,
-        status: 0,
-        token: 0,
-        peer: None,
-    };
-    // SAFETY: the caller's promise.
-    unsafe {
-        (*(*id).channel.cast::<Channel>()).push(news);
-        complete(id)
-    }
-}
-
-/// Of an identifier without a channel: waits for the event, which stays with the identifier until its next one.
-///
-/// # Safety
-/// `id` is one of ours.
-pub unsafe fn complete(id: *mut rdma_cm_id) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if !Identifier::inner(id).waits {
-            return Ok(());
-        }
-        acknowledge_own(id);
-        (*id).event = channel::next((*id).channel)?;
-        let event = &*(*id).event;
-        match event.status {
-            0 => Ok(()),
-            _ if event.event == RDMA_CM_EVENT_REJECTED => Err(Errno(libc::ECONNREFUSED)),
-            status => Err(Errno(status.wrapping_abs())),
-        }
-    }
-}
-
-/// The address to come from: the one that is given, and where that is any, the one that the route says.
-fn source(given: Option<SocketAddr>, target: SocketAddr) -> Outcome<SocketAddr> {
-    let given = given.unwrap_or(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
-    if given.ip().is_unspecified() {
-        return Ok(SocketAddr::new(address::source_of(target)?, given.port()));
-    }
-    Ok(given)
-}
-
-/// # Safety
-/// As for [`rdma_resolve_addr`].
-unsafe fn resolve(id: *mut rdma_cm_id, given: Option<SocketAddr>, target: SocketAddr) -> Outcome {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if Identifier::inner(id).socket.is_none() {
-            bind(id, source(given, target)?)?;
-        }
-        let mut inner = Identifier::inner(id);
-        let devices = devices()?;
-        if inner.device.is_none() {
-            let device = devices.towards(address::source_of(target)?)?;
-            attach(id, &mut inner, device)?;
-        }
-        let device = inner.device.ok_or(Errno(libc::ENODEV))?;
-        let gid = match target {
-            _ if address::is_own(target.ip()) => devices.towards(target.ip())?.gid,
-            SocketAddr::V4(target) => target.ip().to_ipv6_mapped().octets(),
-            SocketAddr::V6(target) => target.ip().octets(),
-        };
-        inner.peer = Some(Message {
-            gid,
-            lid: device.lid,
-            mtu: device.mtu as u8,
-            ..Message::bare(Kind::Reply)
-        });
-        (*id).route.addr.dst = address::write(target).0;
-        (*id).route.addr.ib.dgid.raw = gid;
-    }
-    Ok(())
-}
-
-/// # Safety
-/// `id` is one of ours, `source` null or an address, `target` an address.
-pub unsafe extern "C" fn rdma_resolve_addr(
-    id: *mut rdma_cm_id,
-    source: *mut sockaddr,
-    target: *mut sockaddr,
-    _timeout_ms: c_int,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    status(unsafe {
-        let given = match source.is_null() {
-            true => Ok(None),
-            false => address::read(source).map(Some),
-        };
-        given
-            .and_then(|given| resolve(id, given, address::read(target)?))
-            .and_then(|()| done(id, RDMA_CM_EVENT_ADDR_RESOLVED))
-    })
-}
-
-/// The route is what the address said.
-///
-/// # Safety
-/// `id` is one of ours.
-pub unsafe extern "C" fn rdma_resolve_route(id: *mut rdma_cm_id, _timeout_ms: c_int) -> c_int {
-    // SAFETY: the caller's promise.
-    status(unsafe { set_route(id).and_then(|()| done(id, RDMA_CM_EVENT_ROUTE_RESOLVED)) })
-}
-
 /// # Safety
 /// `id` is one of ours.
 pub unsafe fn set_route(id: *mut rdma_cm_id) -> Outcome {
@@ -454,4 +344,18 @@ pub unsafe fn set_route(id: *mut rdma_cm_id) -> Outcome {
         (*route).num_paths = 1;
     }
     Ok(())
+}
+
+/// # Safety
+/// `event` came from [`rdma_get_cm_event`] and is acknowledged once.
+pub unsafe extern "C" fn rdma_ack_cm_event(event: *mut rdma_cm_event) -> c_int {
+    if event.is_null() {
+        return status(Err(Errno(libc::EINVAL)));
+    }
+    // SAFETY: it was leaked from a box by `next`; its holder waits for this.
+    unsafe {
+        let event = Box::from_raw(event.cast::<Event>());
+        Identifier::release(event.holder);
+    }
+    0
 }

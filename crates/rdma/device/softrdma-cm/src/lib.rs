@@ -5,7 +5,7 @@
 //! connection request is a connect. The end of a process ends its connections, so that its peers are told.
 //!
 //! What is said on the wire is in [`message`]; one thread per process listens to all sockets ([`world`]) and turns what it
-//! hears into events ([`channel`]). Identifiers, and queue pairs at their transitions, are only touched by the
+//! hears into events ([`channel`], [`deliver`]). Identifiers, and queue pairs at their transitions, are only touched by the
 //! application's own calls.
 //!
 //! Only verbs are used, loaded at run time: whatever device `libibverbs.so.1` has.
@@ -15,13 +15,17 @@ mod address;
 mod call;
 mod channel;
 mod connect;
+mod deliver;
 mod device;
 mod endpoint;
+mod event;
 mod exports;
 mod identifier;
+mod membership;
 mod message;
 mod multicast;
 mod options;
 mod queue_pair;
+mod resolve;
 mod text;
 mod world;

@@ -127,6 +127,14 @@ impl Message {
     }
 }
 
+/// A random packet sequence number.
+pub fn random_psn() -> u32 {
+    let mut bytes = [0u8; 4];
+    // SAFETY: four bytes. A start that is not random would work too.
+    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), libc::GRND_NONBLOCK) };
+    u32::from_ne_bytes(bytes) & 0xff_ffff
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,14 +15,6 @@ const ACK_TIMEOUT: u8 = 16;
 /// 0.64 ms before a message is tried again that found no receive.
 const MIN_RNR_TIMER: u8 = 12;
 
-/// A random packet sequence number.
-pub fn random_psn() -> u32 {
-    let mut bytes = [0u8; 4];
-    // SAFETY: four bytes. A start that is not random would work too.
-    unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), libc::GRND_NONBLOCK) };
-    u32::from_ne_bytes(bytes) & 0xff_ffff
-}
-
 /// Reads that may be under way: as told, and never more than the device or the other side can have.
 pub fn limit(told: u8, other: u8, device: &device::Device) -> u8 {
     told.min(other).min(device.max_rd_atomic)

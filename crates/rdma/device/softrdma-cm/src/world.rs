@@ -20,7 +20,6 @@ use crate::abi::*;
 use crate::address;
 use crate::call::{Errno, Outcome, system};
 use crate::channel::{Channel, News};
-use crate::identifier::Identifier;
 use crate::message::{self, Kind, Message};
 
 /// Why a connection that nobody listens for is rejected, in the numbers of the InfiniBand specification.
@@ -31,7 +30,7 @@ const NO_DESCRIPTOR_PAUSE: Duration = Duration::from_millis(10);
 /// Whom news are for.
 #[derive(Clone, Copy)]
 pub struct Owner {
-    pub id: *mut Identifier,
+    pub id: *mut rdma_cm_id,
     pub channel: *const Channel,
 }
 

@@ -240,7 +240,7 @@ fn news_can_be_taken_out() {
     let mut ids = [0u8; 2];
     let [one, two] = ids
         .each_mut()
-        .map(|id| std::ptr::from_mut(id).cast::<Identifier>());
+        .map(|id| std::ptr::from_mut(id).cast::<rdma_cm_id>());
     for about in [one, two, one] {
         channel.push(News {
             about,
