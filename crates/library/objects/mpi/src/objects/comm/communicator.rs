@@ -12,7 +12,9 @@ use super::arena;
 use super::hints::{Hints, Wildcards};
 use super::holders::Holders;
 use super::lanes::{self, Spread};
+use super::members::members;
 use super::numbers::{UNAGREED, contexts};
+use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
 use crate::handle::CommId;
 use crate::objects::attributes::{Attributes, Holder};
@@ -25,28 +27,6 @@ const NONBLOCKING_TAGS: u32 = 1 << 29;
 /// Those of nonblocking ones are below this, those of persistent ones from here on to twice as much.
 const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
 const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::constants::TAG_UB as u32);
-
-/// What a message of a communicator is for: part of its context, so that they do not mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Traffic {
-    PointToPoint = 0,
-    Collective = 1,
-    /// Agreement among a part of the group (`MPI_Comm_create_group`).
-    Internal = 2,
-    /// What a partitioned send tells its receive once, under the program's tag.
-    PartitionedSetup = 3,
-    /// Partitions, under tags of the sender's choice.
-    Partitioned = 4,
-}
-
-/// Bits of a context that say what traffic it is.
-const TRAFFIC_BITS: u32 = 3;
-
-/// The number of the communicator that a context belongs to.
-pub(crate) fn number_of(context: u32) -> u32 {
-    context >> TRAFFIC_BITS
-}
 
 /// A communicator.
 #[derive(Debug)]
@@ -143,6 +123,7 @@ impl Comm {
     pub(crate) fn bind(&self, id: CommId) {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
+        members().bind(self.number(), self.peers.clone());
     }
 
     #[inline]
@@ -211,6 +192,7 @@ impl Comm {
 
     /// Its numbers are free for others.
     pub(crate) fn release_numbers(&self) {
+        members().release(self.number());
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.release(number));
     }
