@@ -169,6 +169,7 @@ impl Core {
             let View([low, high]) = view;
             return self.deliver_specially(slot.index, low, high, payload);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         cells.write_together(payload);
         let (source, _, tag) = view.address();
         cells.outcome = Outcome {

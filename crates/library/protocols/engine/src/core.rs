@@ -38,12 +38,14 @@ impl Core {
         if cells.has(flag::DETACHED | flag::AWAITED) {
             return self.complete_specially(slot, index);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         slot.state.store(COMPLETE, Ordering::Release);
     }
 
     #[cold]
     #[inline(never)]
     fn complete_specially(&mut self, slot: &Slot, index: u32) {
+        debug_assert!(slot.is_pending(), "a request completes once");
         if self.cells(index).has(flag::AWAITED) {
             self.tell_waiters(index);
         }

@@ -115,7 +115,8 @@ impl Core {
     }
 
     fn fail_in_flight(&mut self, peer: Peer) {
-        let in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        let mut in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        in_flight.sort_unstable();
         for slot in in_flight {
             if self.cells(slot).peer == peer {
                 self.fail(slot, Failure::PeerLost);

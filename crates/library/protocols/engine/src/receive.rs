@@ -136,6 +136,7 @@ impl Core {
         cells.write(bytes);
         if cells.is_plain() {
             let place = self.slots.at(slot);
+            debug_assert!(place.is_pending(), "a request completes once");
             return place.state.store(PLAIN, Ordering::Release);
         }
         self.complete(slot);

@@ -11,7 +11,8 @@ use weft_sync::{Links, Magazines};
 
 use crate::slot::{Cells, FREE, NIL, PENDING, POOLED, Slot};
 
-const CHUNK: u32 = 2048;
+/// Small in tests, which make many engines.
+const CHUNK: u32 = if cfg!(test) { 64 } else { 2048 };
 const CHUNKS: usize = 1 << 17;
 
 /// Names a request: slot index and generation. Never zero.
@@ -194,6 +195,11 @@ impl Slots {
     /// As [`end`](Self::end), of a slot that holds nothing, and with the same right.
     #[inline]
     pub fn end_plain(slot: &Slot) {
+        debug_assert_ne!(
+            slot.state.load(Ordering::Relaxed),
+            FREE,
+            "a slot is freed once"
+        );
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
