@@ -242,7 +242,7 @@ impl Core {
                 .flat_map(|one| self.matching.candidates(one))
         };
         candidates().for_each(|posted| fetch(posted.place()));
-        candidates().for_each(|posted| fetch(posted.cells().base));
+        candidates().for_each(|posted| fetch(posted.buffer().0));
     }
 
     /// Everything but plain eager messages.

@@ -17,6 +17,7 @@ impl Core {
     /// The cells of a slot pending on this lane.
     #[inline]
     pub fn cells(&mut self, slot: u32) -> &mut Cells {
+        debug_assert!(self.slots.at(slot).is_pending(), "a request of the lane's");
         // SAFETY: `&mut self` is had only by the holder of the lane's section, and indices reach a lane's
         // state only by being handed to it (slot protocol, rules 1 and 2).
         unsafe { self.slots.cells(slot) }

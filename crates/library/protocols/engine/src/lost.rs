@@ -199,7 +199,7 @@ impl<E: Endpoint> State<E> {
         for (_, pattern, posted) in self.core.matching.posted_iter() {
             match pattern.source < 0 {
                 true => drop(contexts.insert(pattern.context)),
-                false => drop(senders.insert(posted.cells().peer)),
+                false => drop(senders.insert(posted.peer())),
             }
         }
         senders.retain(|&peer| self.expect(peer).is_err());

@@ -74,8 +74,9 @@ impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     #[inline]
     pub fn post(&mut self, slot: u32) {
-        let posted = Posted::new(self.slots.at(slot));
-        let pattern = posted.cells().pattern();
+        // SAFETY: of this lane's table, and pending on it: it was handed over to be posted.
+        let posted = unsafe { Posted::new(self.slots.at(slot)) };
+        let pattern = posted.pattern();
         match self.matching.post(pattern, posted) {
             Post::Queued(id) => self.cells(slot).posted = Some(id),
             Post::Matched {
