@@ -19,9 +19,6 @@ use crate::predefined;
 
 pub const PREDEFINED_END: usize = 4096;
 
-/// A number of no object, whatever the kind.
-pub const NOTHING: u64 = u64::MAX;
-
 /// An identifier whose C form has a null handle.
 pub trait Handle: Output<C: Copy> {
     const NULL: Self::C;

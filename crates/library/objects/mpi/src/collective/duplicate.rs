@@ -11,7 +11,7 @@ use super::peers::{Peers, largest_over};
 use crate::creation::create::inherit;
 use crate::error::Result;
 use crate::handle::{CommId, InfoId};
-use crate::messages::completion::linger;
+use crate::messages::lingering::linger;
 use crate::objects::comm::lanes::Spread;
 use crate::objects::comm::numbers::{UNAGREED, contexts};
 use crate::objects::comm::{Comm, hints, register};

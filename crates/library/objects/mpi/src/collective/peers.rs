@@ -12,7 +12,7 @@ use super::reach::Reach;
 use crate::error::{Error, Result};
 use crate::messages::completion;
 use crate::messages::operation::Awaited;
-use crate::messages::point_to_point::{Mode, start_failure, start_receive, start_send};
+use crate::messages::start::{start_failure, start_receive, start_send};
 use crate::objects::comm::{Comm, Traffic};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
@@ -131,14 +131,7 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request> {
-        start_send(
-            self.comm,
-            self.traffic,
-            memory,
-            self.peer(to),
-            tag,
-            Mode::Standard,
-        )
+        start_send(self.comm, self.traffic, memory, self.peer(to), tag)
     }
 
     fn send_failure(&self, to: usize, tag: u32, mark: NonZeroU8) -> Result<Request> {

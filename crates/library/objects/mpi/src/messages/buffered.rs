@@ -14,10 +14,11 @@ use weft_transport::Memory;
 
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, SessionId};
+use crate::messages::compound::Compound;
 use crate::messages::operation;
-use crate::messages::point_to_point::{Mode, start_send};
+use crate::messages::start::start_send;
 use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Request};
+use crate::objects::request::Request;
 use crate::objects::session;
 use crate::process::engine::engine;
 
@@ -188,8 +189,8 @@ pub fn attach(owner: Owner, space: Space) -> Result<()> {
 }
 
 /// `MPI_Buffer_detach`, `MPI_Session_detach_buffer`, `MPI_Comm_detach_buffer`: waits for the messages in it. None if
-/// there was none.
-pub fn detach(owner: Owner) -> Result<Option<Space>> {
+/// there was none. A buffer that `acceptable` refuses stays attached.
+pub fn detach(owner: Owner, acceptable: impl Fn(&Space) -> Result<()>) -> Result<Option<Space>> {
     let key = owner.key()?;
     loop {
         flush_key(key)?;
@@ -198,7 +199,10 @@ pub fn detach(owner: Owner) -> Result<Option<Space>> {
             None => return Ok(None),
             // Another thread has sent since.
             Some(buffer) if !buffer.messages.is_empty() => continue,
-            Some(_) => return Ok(buffers.0.remove(&key).map(|buffer| buffer.space)),
+            Some(buffer) => {
+                acceptable(&buffer.space)?;
+                return Ok(buffers.0.remove(&key).map(|buffer| buffer.space));
+            }
         }
     }
 }
@@ -283,7 +287,7 @@ pub(crate) fn send(
         unsafe { memory.read(0, std::slice::from_raw_parts_mut(address, bytes)) };
     }
     let copy = Memory::contiguous(address, bytes);
-    let request = start_send(comm, traffic, copy, dest, tag, Mode::Standard)?;
+    let request = start_send(comm, traffic, copy, dest, tag)?;
     if let Some(request) = request.as_engine().filter(|&id| id != RequestId::DONE) {
         let message = Message {
             start,

@@ -8,7 +8,8 @@ use weft_collective::{CHOICES, Choice};
 
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 
-use super::{Code, Verbosity, error, indexed, named, tools};
+use super::codes::{Code, Verbosity, error, indexed, named};
+use super::state::{enter, tools};
 use crate::error::Result;
 use crate::process::engine::started;
 
@@ -196,13 +197,13 @@ impl Variable {
 
 /// `MPI_T_cvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
-    super::enter()?;
+    enter()?;
     indexed(&ALL, index)
 }
 
 /// `MPI_T_cvar_get_index`.
 pub fn index(name: &[u8]) -> Result<i32> {
-    super::enter()?;
+    enter()?;
     named(ALL.iter().map(|variable| &*variable.name), name).map(|index| index as i32)
 }
 

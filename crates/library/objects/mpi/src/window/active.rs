@@ -11,7 +11,7 @@ use crate::creation::create::ranks_in;
 use crate::error::Result;
 use crate::handle::{GroupId, WindowId};
 use crate::messages::completion;
-use crate::messages::point_to_point::{Mode, start_receive, start_send};
+use crate::messages::start::{start_receive, start_send};
 use crate::objects::comm::Traffic;
 use crate::objects::request::Request;
 
@@ -41,14 +41,7 @@ pub fn order_memory() {
 
 impl Window {
     fn send(&self, to: u32, tag: u32) -> Result<Request> {
-        start_send(
-            &self.comm,
-            Traffic::PointToPoint,
-            EMPTY,
-            to,
-            tag,
-            Mode::Standard,
-        )
+        start_send(&self.comm, Traffic::PointToPoint, EMPTY, to, tag)
     }
 
     fn receive(&self, from: u32, tag: u32) -> Result<Request> {

@@ -5,7 +5,7 @@ use weft_transport::Memory;
 use crate::collective::{Peers, drive, largest};
 use crate::error::{Class, Error, Result};
 use crate::messages::completion;
-use crate::messages::point_to_point::{Mode, start_receive, start_send};
+use crate::messages::start::{start_receive, start_send};
 use crate::objects::comm::{Comm, Traffic};
 
 /// This process's side of it. The other group's processes have one that mirrors it.
@@ -37,7 +37,7 @@ impl Link<'_> {
         let into = memory(into);
         let mut incoming = start_receive(self.comm, self.traffic, into, leader as i32, tag as i32)?;
         let out = memory(out);
-        let sent = start_send(self.comm, self.traffic, out, leader, tag, Mode::Standard);
+        let sent = start_send(self.comm, self.traffic, out, leader, tag);
         let sent = sent.and_then(|mut request| completion::wait(&mut request));
         let received = completion::wait(&mut incoming);
         sent?.check()?;

@@ -1,7 +1,8 @@
 //! The outcome of a complete request: taken, which ends the request, or looked at.
 
 use crate::error::{Class, Result};
-use crate::objects::request::{COMPOUNDS, Compound, Form, Request, Status};
+use crate::messages::compound::{COMPOUNDS, Compound, Form};
+use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 use std::sync::Arc;
 
@@ -43,7 +44,8 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             })
         }
         Compound::Generalized(generalized) => {
-            let status = generalized.finish(*request);
+            let status = generalized.finish();
+            COMPOUNDS.remove(request.0);
             *request = Request::NULL;
             Ok(status)
         }

@@ -12,20 +12,18 @@ use parking_lot::Mutex;
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
-use super::{Partitioned, Stage, check_partitions, find, inactive_only, whole};
+use super::checks::{Stage, inactive_only};
 use crate::constants::{PROC_NULL, TAG_UB};
 use crate::error::{Class, Result, argument};
-use crate::handle::CommId;
-use crate::messages::completion::linger;
+use crate::messages::lingering::linger;
 use crate::messages::operation;
-use crate::messages::point_to_point::{Kept, check_receive_tag, start_receive};
-use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Request, Status};
-use crate::objects::types::Buffer;
+use crate::messages::start::{Kept, start_receive};
+use crate::objects::comm::{Held, Traffic};
+use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 
 pub(crate) struct Receiving {
-    comm: Arc<Comm>,
+    comm: Held,
     /// None for `MPI_PROC_NULL`.
     source: Option<u32>,
     tag: i32,
@@ -74,51 +72,57 @@ struct Bound {
     failed: Option<Status>,
 }
 
-/// `MPI_Precv_init`. Wildcards are not allowed (MPI-5.0 §4.2.1).
-pub fn receive_init(
-    buffer: Buffer,
-    partitions: i32,
-    source: i32,
-    tag: i32,
-    comm: CommId,
-) -> Result<Request> {
-    let comm = crate::objects::comm::share(comm)?;
-    let partitions = check_partitions(partitions)?;
-    check_receive_tag(tag)?;
-    let source = match source {
-        PROC_NULL => None,
-        _ => Some(comm.check_rank(Class::Rank, "source", source)?),
-    };
-    let memory = whole(buffer, partitions)?.memory()?;
-    let setup = Arc::new(Setup::default());
-    let request = match source {
-        Some(source) => start_receive(
-            &comm,
-            Traffic::PartitionedSetup,
-            setup.memory(),
-            source as i32,
-            tag,
-        )?,
-        None => Request::done(),
-    };
-    let receiving = Receiving {
-        source,
-        tag,
-        partitions,
-        bytes: memory.bytes / partitions as usize,
-        memory: Kept(memory),
-        setup: (setup, request),
-        binding: AtomicU64::new(Request::done().0),
-        bound: OnceLock::new(),
-        posting: Mutex::new(0),
-        posted: AtomicBool::new(false),
-        active: AtomicBool::new(false),
-        comm,
-    };
-    Compound::Partitioned(Partitioned::Receive(Arc::new(receiving))).register()
-}
-
 impl Receiving {
+    /// A receive from `source`, none for `MPI_PROC_NULL`; it waits for what the sender tells.
+    pub fn new(
+        comm: Held,
+        source: Option<u32>,
+        memory: Memory,
+        partitions: u32,
+        tag: i32,
+    ) -> Result<Receiving> {
+        let setup = Arc::new(Setup::default());
+        let request = match source {
+            Some(source) => start_receive(
+                &comm,
+                Traffic::PartitionedSetup,
+                setup.memory(),
+                source as i32,
+                tag,
+            )?,
+            None => Request::done(),
+        };
+        Ok(Receiving {
+            source,
+            tag,
+            partitions,
+            bytes: memory.bytes / partitions as usize,
+            memory: Kept(memory),
+            setup: (setup, request),
+            binding: AtomicU64::new(Request::done().0),
+            bound: OnceLock::new(),
+            posting: Mutex::new(0),
+            posted: AtomicBool::new(false),
+            active: AtomicBool::new(false),
+            comm,
+        })
+    }
+
+    /// A partition of the receiver's, as an argument.
+    pub fn check(&self, partition: i32) -> Result<u32> {
+        match u32::try_from(partition) {
+            Ok(partition) if partition < self.partitions => Ok(partition),
+            _ => {
+                let what = format_args!("{partition} is not one of {}", self.partitions);
+                Err(argument(Class::Arg, "partition", what).on(self.comm.object()))
+            }
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
     pub fn start(self: &Arc<Self>) -> Result<()> {
         if self.active.swap(true, Ordering::AcqRel) {
             return Err(inactive_only("active already").on(self.comm.object()));
@@ -147,7 +151,7 @@ impl Receiving {
     }
 
     /// Posts this round's receives, if the sender has told what comes. False if it has not.
-    fn post(&self) -> Result<bool> {
+    pub fn post(&self) -> Result<bool> {
         if self.posted.load(Ordering::Acquire) {
             return Ok(true);
         }
@@ -247,7 +251,7 @@ impl Receiving {
     }
 
     /// Whether all messages that reach into a partition of the receiver's have arrived.
-    fn arrived(&self, partition: u32) -> bool {
+    pub fn arrived(&self, partition: u32) -> bool {
         let Some(bound) = self.bound.get() else {
             return false;
         };
@@ -329,35 +333,4 @@ impl Bound {
 
 fn id_of(place: &AtomicU64) -> Option<RequestId> {
     Request(place.load(Ordering::Relaxed)).as_engine()
-}
-
-/// `MPI_Parrived`: true for a null or inactive request (MPI-5.0 §4.2.2). Progresses once if it is not so yet.
-pub fn arrived(request: Request, partition: i32) -> Result<bool> {
-    let receiving = match find(request)? {
-        None => return Ok(true),
-        Some(Partitioned::Receive(receiving)) => receiving,
-        Some(Partitioned::Send(_)) => {
-            return Err(argument(
-                Class::Request,
-                "request",
-                "not a partitioned receive",
-            ));
-        }
-    };
-    let partition = match u32::try_from(partition) {
-        Ok(partition) if partition < receiving.partitions => partition,
-        _ => {
-            let what = format_args!("{partition} is not one of {}", receiving.partitions);
-            return Err(argument(Class::Arg, "partition", what).on(receiving.comm.object()));
-        }
-    };
-    if !receiving.active.load(Ordering::Acquire) {
-        return Ok(true);
-    }
-    let arrived = || Ok(receiving.post()? && receiving.arrived(partition));
-    if arrived()? {
-        return Ok(true);
-    }
-    engine().progress();
-    arrived()
 }

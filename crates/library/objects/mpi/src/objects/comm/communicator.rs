@@ -13,7 +13,8 @@ use super::hints::{Hints, Wildcards};
 use super::holders::Holders;
 use super::lanes::{self, Spread};
 use super::members::members;
-use super::numbers::{TRAFFIC_BITS, UNAGREED, contexts};
+use super::numbers::{UNAGREED, contexts};
+use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
 use crate::handle::CommId;
 use crate::objects::attributes::{Attributes, Holder};
@@ -26,20 +27,6 @@ const NONBLOCKING_TAGS: u32 = 1 << 29;
 /// Those of nonblocking ones are below this, those of persistent ones from here on to twice as much.
 const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
 const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::constants::TAG_UB as u32);
-
-/// What a message of a communicator is for: part of its context, so that they do not mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Traffic {
-    PointToPoint = 0,
-    Collective = 1,
-    /// Agreement among a part of the group (`MPI_Comm_create_group`).
-    Internal = 2,
-    /// What a partitioned send tells its receive once, under the program's tag.
-    PartitionedSetup = 3,
-    /// Partitions, under tags of the sender's choice.
-    Partitioned = 4,
-}
 
 /// A communicator.
 #[derive(Debug)]

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_one_does_not_promise_nobody_does() {
-        let contexts = Contexts::new();
+        let contexts = Contexts::new(Vec::new);
         let mine = Spread {
             by_tag: true,
             by_pair: true,

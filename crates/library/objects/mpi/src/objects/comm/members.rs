@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use weft_transport::Peer;
 
-use super::numbers::number_of;
+use super::traffic::number_of;
 use crate::objects::group::Group;
 
 /// The processes that a communicator's messages come from, by its number: from when it is made until the number is given

@@ -12,11 +12,11 @@ pub(crate) mod numbers;
 pub mod predefined;
 mod table;
 pub mod topology;
+mod traffic;
 
 pub use communicator::Comm;
-pub(crate) use communicator::Traffic;
 pub(crate) use held::Held;
 pub(crate) use members::members;
-pub(crate) use numbers::number_of;
 pub(crate) use table::{begin, current, everyone, myself, register, remove};
 pub use table::{find, handler_of, set_handler, share};
+pub(crate) use traffic::{Traffic, number_of};
