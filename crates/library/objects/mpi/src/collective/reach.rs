@@ -8,7 +8,7 @@ use weft_collective::Arena;
 use weft_sync::board::{Board, Need};
 use weft_transport::Memory;
 
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, Result, argument};
 use crate::objects::comm::arena::Shared;
 use crate::objects::comm::{Comm, Traffic};
 use crate::process::engine::engine;
@@ -108,8 +108,8 @@ impl Arena<Error> for Reach<'_> {
             Some([theirs, own]) => format!("{theirs} bytes where this process has room for {own}"),
             None => "another length than this process".to_string(),
         };
-        let why = format!("count: rank {rank} passed to a collective operation {why}");
-        Error::new(Class::Truncate, why)
+        let what = format_args!("rank {rank} passed to a collective operation {why}");
+        argument(Class::Truncate, "count", what)
     }
 
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<()> {

@@ -27,6 +27,9 @@ pub struct Error(Box<Detail>);
 #[derive(Clone, Debug)]
 pub struct Detail {
     pub class: Class,
+    /// The function's argument that is wrong, if it is one: what it is, or its name in the function that was called.
+    pub argument: Option<Cow<'static, str>>,
+    /// What is wrong, with the argument if there is one.
     pub message: Cow<'static, str>,
     /// What the call returns where that is not the class: a callback's code.
     code: Option<i32>,
@@ -51,6 +54,7 @@ impl Error {
     pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Detail {
             class,
+            argument: None,
             message: message.into(),
             code: None,
             object: Object::None,
@@ -69,9 +73,9 @@ impl Error {
         self.code.unwrap_or(self.class as i32)
     }
 
-    /// The same with another text.
-    pub fn with_message(mut self, message: String) -> Error {
-        self.0.message = message.into();
+    /// The same, with the argument named so.
+    pub fn of_argument(mut self, name: impl Into<Cow<'static, str>>) -> Error {
+        self.0.argument = Some(name.into());
         self
     }
 
@@ -99,6 +103,9 @@ impl<T> OfSide for Result<T> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(argument) = &self.argument {
+            write!(f, "{argument}: ")?;
+        }
         f.write_str(&self.message)
     }
 }
@@ -113,15 +120,13 @@ impl From<weft_engine::Exhausted> for Error {
 
 impl From<weft_datatype::Overflow> for Error {
     fn from(_: weft_datatype::Overflow) -> Error {
-        Error::new(
-            Class::Count,
-            "count: the data are larger than the address space",
-        )
+        let what = "the data are larger than the address space";
+        Error::new(Class::Count, what).of_argument("count")
     }
 }
 
 /// An error about an argument: `what` is wrong with `argument`.
 #[cold]
-pub(crate) fn argument(class: Class, argument: &str, what: impl fmt::Display) -> Error {
-    Error::new(class, format!("{argument}: {what}"))
+pub fn argument(class: Class, argument: &str, what: impl fmt::Display) -> Error {
+    Error::new(class, what.to_string()).of_argument(argument.to_owned())
 }

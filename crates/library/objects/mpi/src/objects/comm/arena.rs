@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{Board, Broken};
 
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, Result, argument};
 
 /// What a process counts.
 pub(crate) struct Counts {
@@ -106,6 +106,6 @@ impl Shared {
 
 #[cold]
 fn apart() -> Error {
-    let why = "count: the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
-    Error::new(Class::Truncate, why.to_string())
+    let why = "the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
+    argument(Class::Truncate, "count", why)
 }
