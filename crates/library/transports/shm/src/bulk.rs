@@ -37,12 +37,15 @@ mod kept_tests;
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use weft_sync::cells::Malformed;
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer, Refused, Sink};
 
 use crate::links::Links;
-use common::Common;
+use crate::peers::lost;
+use crate::segment::Mapping;
+use common::{Common, Missing};
 use control::Control;
 use receiving::{Receiving, Taken};
 use sending::Sending;
@@ -77,11 +80,13 @@ impl Bulk {
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> BulkDescriptor {
+    ) -> Result<BulkDescriptor, Refused> {
+        let neighbour = links.linked(peer)?;
         links.disturb();
         self.active = true;
-        self.sending
-            .offer(links, &mut self.common, peer, source, cookie)
+        Ok(self
+            .sending
+            .offer(links, &mut self.common, neighbour, source, cookie))
     }
 
     pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
@@ -96,7 +101,7 @@ impl Bulk {
         bytes: usize,
         target: Memory,
         cookie: Cookie,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Refused> {
         links.disturb();
         self.active = true;
         let taken = Taken {
@@ -107,7 +112,29 @@ impl Bulk {
         };
         let accepted = self.receiving.accept(links, &mut self.common, peer, taken);
         self.common.flush(links);
-        accepted.inspect_err(|lost| links.lose(lost.clone(), peer))
+        accepted.map_err(|missing| match missing {
+            Missing::Need(need) => links.connect(peer, need),
+            Missing::Sense(lost) => {
+                links.lose(lost, peer);
+                Refused::Lost
+            }
+        })
+    }
+
+    /// A piece of a peer's segment is mapped for which something waits: control messages of it, or the engine.
+    #[cold]
+    pub fn mapped(&mut self, links: &mut Links, peer: Peer, offset: u64, mapping: Mapping) {
+        self.active = true;
+        self.common.mapped.insert((peer, offset), Arc::new(mapping));
+        let waiting = self
+            .common
+            .waiting
+            .extract_if(.., |(other, _)| *other == peer);
+        for (_, control) in waiting.collect::<Vec<_>>() {
+            if let Err(Malformed(why)) = self.take_control(links, peer, control) {
+                links.lose(lost(peer, why), peer);
+            }
+        }
     }
 
     /// Whether an offer was made whose data can go on moving now that the receiver has been told.
@@ -168,24 +195,42 @@ impl Bulk {
         self.active = true;
         let control = Control::parse(header, payload)
             .ok_or(Malformed("it sent a control message that is none"))?;
+        if self.common.waits(peer, control) {
+            return Err(Malformed("it answered one message twice"));
+        }
+        self.take_control(links, peer, control)
+    }
+
+    fn take_control(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        control: Control,
+    ) -> Result<(), Malformed> {
         let answered = match control {
             Control::NeedRing { transfer, receiver } => {
                 self.sending.need_ring(peer, transfer, receiver);
                 Ok(())
             }
             Control::Ring { receiver, place } => {
-                self.receiving
-                    .ring(links, &mut self.common, peer, receiver, place)
+                self.receiving.ring(&mut self.common, peer, receiver, place)
             }
             Control::Copy { transfer, target } => {
-                self.sending
-                    .copy(links, &mut self.common, peer, transfer, target)
+                self.sending.copy(&mut self.common, peer, transfer, target)
             }
         };
-        answered.map_err(|lost| {
-            links.lose(lost, peer);
-            Malformed("a transfer with it failed")
-        })
+        match answered {
+            Ok(()) => {}
+            Err(Missing::Need(need)) => {
+                self.common.waiting.push((peer, control));
+                links.connect_later(peer, need);
+            }
+            Err(Missing::Sense(lost)) => {
+                links.lose(lost, peer);
+                return Err(Malformed("a transfer with it failed"));
+            }
+        }
+        Ok(())
     }
 
     /// Called a few times a second: gives back memory that has not been used for a while.
@@ -204,15 +249,17 @@ impl Bulk {
         self.receiving.stop_waiting();
     }
 
-    /// Ends all transfers with `peer`.
-    pub fn forget(&mut self, peer: Peer) {
+    /// Ends all transfers with a lost peer. When this returns, neither this process nor, as far as it can be kept from it, the
+    /// peer touches user memory for them.
+    pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.sending.forget(&mut self.common, peer);
-        self.receiving.forget(&mut self.common, peer);
-        self.common.rings.forget(peer);
-        self.common.keeping.forget(peer);
-        self.common.both_ways.forget(peer);
-        self.common.controls.retain(|(other, _)| *other != peer);
-        self.common.mapped.retain(|(other, _), _| *other != peer);
+        self.receiving.forget(peer);
+        self.common.forget(links, peer);
+    }
+
+    /// Whether data of `peer`'s are there that were not taken yet.
+    pub fn has_from(&self, peer: Peer) -> bool {
+        self.receiving.has_from(peer)
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

@@ -1,6 +1,8 @@
 //! One lane's way to every peer of the host.
 
 #[cfg(test)]
+mod ending_tests;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;
@@ -12,6 +14,7 @@ use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Memory, Pee
 
 use crate::arrivals::Arrivals;
 use crate::bulk::Bulk;
+use crate::connecting::Made;
 use crate::layout::{EAGER_BYTES, PACKET};
 use crate::links::{Counters, Links};
 use crate::shared::Shared;
@@ -39,30 +42,67 @@ impl ShmEndpoint {
             "lane {lane} of {}",
             shared.shape.lanes
         );
-        ShmEndpoint {
+        let mut endpoint = ShmEndpoint {
             arrivals: Arrivals::new(),
             links: Links::new(shared, lane),
             bulk: Bulk::new(),
             turn: 0,
             looked_around: Instant::now(),
-        }
+        };
+        // Peers that were lost before this lane was made.
+        endpoint.take_endings();
+        endpoint
     }
 
     pub fn counters(&self) -> Counters {
         Counters {
             hot_rings: self.arrivals.hot() as u64,
+            quarantined_bytes: self.links.quarantined_bytes(),
             ..self.links.counters
         }
     }
 
     /// Ends all that has to do with peers found lost, and tells the engine.
     #[cold]
-    fn bury(&mut self, sink: &mut impl Sink) {
+    fn tell_lost(&mut self, sink: &mut impl Sink) {
         while let Some((peer, lost)) = self.links.take_lost() {
-            self.arrivals.forget(peer);
-            self.bulk.forget(peer);
+            self.clear(peer);
             sink.lost(peer, &lost);
         }
+    }
+
+    /// Ends what comes from a lost peer and its bulk transfers.
+    fn clear(&mut self, peer: Peer) {
+        let came = self.arrivals.forget(peer);
+        self.bulk.forget(&mut self.links, peer);
+        self.links.cleared(peer, came);
+    }
+
+    /// This lane was notified: by peers, or because something was made for it or a peer was lost.
+    #[cold]
+    fn take_notifications(&mut self, sink: &mut impl Sink) -> bool {
+        let heard = self.arrivals.take_notifications(self.turn, &mut self.links);
+        self.take_made();
+        self.take_endings();
+        // Before anything more is done with them.
+        self.tell_lost(sink);
+        heard
+    }
+
+    /// Takes what was made for this lane.
+    fn take_made(&mut self) {
+        let (arrivals, bulk, turn) = (&mut self.arrivals, &mut self.bulk, self.turn);
+        self.links.take_made(|links, peer, made| match made {
+            Made::Ring { neighbour, mapping } => arrivals.attach(neighbour, mapping, turn, links),
+            Made::Piece { offset, mapping } => bulk.mapped(links, peer, offset, mapping),
+            Made::Base(_) | Made::Link { .. } => unreachable!("the links have taken these"),
+        });
+    }
+
+    fn take_endings(&mut self) {
+        let (arrivals, bulk) = (&self.arrivals, &self.bulk);
+        self.links
+            .take_endings(|peer| arrivals.has_from(peer) || bulk.has_from(peer));
     }
 
     /// What is done only now and then.
@@ -82,9 +122,15 @@ impl ShmEndpoint {
         }
         self.looked_around = Instant::now();
         self.bulk.rest(&mut self.links);
-        let arrivals = &self.arrivals;
-        self.links
-            .check_lives(|peer| arrivals.has_from(peer), arrivals.neighbours());
+        // A hostile peer may have cleared a notification.
+        self.take_made();
+        self.take_endings();
+        self.links.look_at_quarantine();
+        let (arrivals, bulk) = (&self.arrivals, &self.bulk);
+        self.links.check_lives(
+            |peer| arrivals.has_from(peer) || bulk.has_from(peer),
+            arrivals.neighbours(),
+        );
     }
 }
 
@@ -138,7 +184,7 @@ impl Endpoint for ShmEndpoint {
         self.turn = self.turn.wrapping_add(1);
         let mut moved = false;
         if self.links.is_signalled() {
-            moved |= self.arrivals.answer(self.turn, &mut self.links);
+            moved |= self.take_notifications(sink);
         }
         moved |= self
             .arrivals
@@ -153,8 +199,11 @@ impl Endpoint for ShmEndpoint {
             self.keep_house();
         }
         if self.links.has_lost() {
-            self.bury(sink);
+            self.tell_lost(sink);
             moved = true;
+        }
+        if self.links.has_to_connect() {
+            self.links.ask_to_connect(sink);
         }
         moved
     }
@@ -165,10 +214,7 @@ impl Endpoint for ShmEndpoint {
         source: Memory,
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused> {
-        if self.links.is_lost(peer) {
-            return Err(Refused::Lost);
-        }
-        Ok(self.bulk.offer(&mut self.links, peer, source, cookie))
+        self.bulk.offer(&mut self.links, peer, source, cookie)
     }
 
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
@@ -185,13 +231,11 @@ impl Endpoint for ShmEndpoint {
     ) -> Result<(), Refused> {
         self.bulk
             .accept(&mut self.links, peer, descriptor, bytes, target, cookie)
-            .map_err(|_| Refused::Lost)
     }
 
     fn end(&mut self, peer: Peer, why: &Lost) {
         self.links.lose(why.clone(), peer);
-        self.arrivals.forget(peer);
-        self.bulk.forget(peer);
+        self.clear(peer);
     }
 
     fn throttle(&mut self, peer: Peer, on: bool) {
@@ -199,10 +243,7 @@ impl Endpoint for ShmEndpoint {
     }
 
     fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
-        match self.links.expect(peer) {
-            true => Ok(()),
-            false => Err(Refused::Lost),
-        }
+        self.links.expect(peer)
     }
 
     fn arm(&mut self) -> bool {

@@ -10,6 +10,8 @@ use weft_sync::Section;
 
 use crate::base::{Base, ERRANDS, Shape};
 use crate::card::Card;
+use crate::connecting::Connecting;
+use crate::endings::Endings;
 use crate::endpoint::ShmEndpoint;
 use crate::peers::Peers;
 use crate::process;
@@ -70,6 +72,8 @@ impl Shm {
             base,
             segment,
             peers,
+            connecting: Connecting::new(),
+            endings: Endings::new(),
             errands: Section::new(Vec::new()),
         };
         Ok(Shm {
@@ -103,6 +107,11 @@ impl Fabric for Shm {
 
     fn endpoint(&self, lane: u32) -> ShmEndpoint {
         ShmEndpoint::new(self.shared.clone(), lane)
+    }
+
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        self.shared.connect(peer);
     }
 
     #[inline]

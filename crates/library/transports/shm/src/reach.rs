@@ -82,9 +82,9 @@ impl Process {
         self.neighbour.base.call();
     }
 
-    /// Whether the kernel copies between its memory and this process's; tried once.
+    /// Whether the kernel copies between its memory and this process's.
     pub fn copies_allowed(&self) -> bool {
-        !self.deny_copies && cma::are_allowed(&self.neighbour)
+        !self.deny_copies && self.neighbour.copies_allowed
     }
 
     /// Copies `bytes` from an address in the process, any address: if nothing is there it is an error.
@@ -148,7 +148,7 @@ impl Shm {
         let shared = self.shared();
         let neighbour = match peer == shared.rank {
             true => Arc::new(own(shared).map_err(|error| lost(peer, &error.to_string()))?),
-            false => shared.peers.neighbour(peer)?,
+            false => shared.peers.find(peer)?,
         };
         Ok(Process {
             neighbour,
@@ -161,12 +161,8 @@ impl Shm {
 fn own(shared: &Shared) -> io::Result<Neighbour> {
     let mapping = shared.segment.map(shared.shape.base_bytes())?;
     let base = Base::of_peer(mapping, shared.shape, shared.rank, shared.card.key);
-    Ok(Neighbour {
-        rank: shared.rank,
-        card: shared.card,
-        base: base.map_err(io::Error::other)?,
-        copies_allowed: Default::default(),
-    })
+    let base = base.map_err(io::Error::other)?;
+    Ok(Neighbour::new(shared.rank, shared.card, base))
 }
 
 #[cfg(test)]

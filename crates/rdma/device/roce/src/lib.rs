@@ -41,7 +41,7 @@ mod port;
 mod requester;
 mod responder;
 mod sequence;
-mod timing;
+pub mod timing;
 
 #[cfg(test)]
 mod tests;

@@ -81,6 +81,15 @@ impl Place {
 }
 
 impl Control {
+    /// What kind of message it is and the transfer that it is about.
+    pub fn about(self) -> (u64, TransferId) {
+        match self {
+            Control::NeedRing { transfer, .. } => (NEED_RING, transfer),
+            Control::Ring { receiver, .. } => (RING, receiver),
+            Control::Copy { transfer, .. } => (COPY, transfer),
+        }
+    }
+
     pub fn emit(self) -> ([u64; 2], [u8; PAYLOAD_BYTES]) {
         let (kind, id, words) = match self {
             Control::NeedRing { transfer, receiver } => {

@@ -103,10 +103,12 @@ fn idle_rings_go_back() {
 fn what_was_not_kept_is_refused() {
     let (mut a, mut b) = pair(RING_ONLY);
     let mut source = vec![1; BYTES];
-    let BulkDescriptor([_, offset, begin, _]) =
-        a.endpoint.bulk_send(1, memory(&mut source), 1).unwrap();
+    let BulkDescriptor([_, offset, begin, _]) = a
+        .linked(1, |endpoint| endpoint.bulk_send(1, memory(&mut source), 1))
+        .unwrap();
     let mut target = vec![0; BYTES];
-    b.endpoint.send(0, Header([0; 2]), b"", false).unwrap();
+    b.linked(0, |endpoint| endpoint.send(0, Header([0; 2]), b"", false))
+        .unwrap();
     a.poll();
     let back = BulkDescriptor([4, offset, begin, 0]);
     let accepted = a

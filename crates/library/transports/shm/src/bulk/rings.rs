@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
-use super::byte_ring::{ByteRing, GIVEN_UP, Place, RING_MAPPED};
+use super::byte_ring::{ByteRing, GIVEN_UP, KEPT, Place, RING_MAPPED};
 use crate::links::Links;
+use crate::peers::lost;
 use weft_transport::{Cookie, Peer};
 
 /// Rings of an endpoint.
@@ -30,6 +31,8 @@ enum Holder {
         peer: Peer,
         cookie: Cookie,
         bytes: u64,
+        /// It may.
+        spare: bool,
         /// The sender has done its part.
         filled: bool,
     },
@@ -39,7 +42,8 @@ enum Holder {
 
 /// An endpoint's rings. Low ones are used first, so that few are warm.
 pub struct Rings {
-    rings: Vec<Ring>,
+    /// None in place of one that a lost peer may still use.
+    rings: Vec<Option<Ring>>,
     /// Calls of `rest` since a ring was last used.
     rests: u32,
 }
@@ -84,23 +88,33 @@ impl Rings {
             For::Offer => COUNT - 1,
             For::Answered => COUNT,
         };
-        let index = match self.rings.iter().take(limit).position(Ring::is_free) {
+        self.lose_liars(links);
+        let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
+        let index = match self.rings.iter().take(limit).position(free) {
             Some(index) => index,
-            None if self.rings.len() < limit => self.make(links)?,
-            None => return Ok(None),
+            None => match self.rings.iter().take(limit).position(Option::is_none) {
+                Some(index) => self.make(index, links)?,
+                None if self.rings.len() < limit => {
+                    self.rings.push(None);
+                    self.make(self.rings.len() - 1, links)?
+                }
+                None => return Ok(None),
+            },
         };
-        let ring = &mut self.rings[index];
+        self.rests = 0;
+        let spare = index < COUNT / 2;
+        let ring = self.ring(index);
         if ring.empty {
             links.shared.segment.fill(ring.place.offset, RING_MAPPED)?;
             links.counters.bulk_bytes += RING_MAPPED as u64;
             ring.empty = false;
         }
-        self.rests = 0;
         ring.ring.reset();
         ring.holder = Some(Holder::To {
             peer,
             cookie,
             bytes,
+            spare,
             filled: false,
         });
         let place = ring.place;
@@ -109,29 +123,49 @@ impl Rings {
             index,
             ring: ring.ring.clone(),
             place,
-            spare: index < COUNT / 2,
+            spare,
         }))
     }
 
-    fn make(&mut self, links: &mut Links) -> io::Result<usize> {
+    /// The ring of a transfer that goes on: nothing of a lost peer's does.
+    fn ring(&mut self, index: usize) -> &mut Ring {
+        let ring = self.rings[index].as_mut();
+        ring.expect("a ring stays while a transfer has it")
+    }
+
+    fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
         let (offset, mapping) = links.shared.segment.carve(RING_MAPPED)?;
         links.counters.bulk_bytes += RING_MAPPED as u64;
-        self.rings.push(Ring {
+        self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
             place: Place { offset, begin: 0 },
             holder: None,
             empty: false,
         });
-        Ok(self.rings.len() - 1)
+        Ok(index)
+    }
+
+    /// Loses peers that say they have taken what they cannot have taken, and so would never give a ring back.
+    fn lose_liars(&self, links: &mut Links) {
+        for ring in self.rings.iter().flatten() {
+            if let Some(Holder::To { peer, .. }) = ring.holder
+                && ring.is_lied_about()
+            {
+                let why = "it counts bytes as taken that were never sent";
+                links.lose(lost(peer, why), peer);
+            }
+        }
     }
 
     /// Called now and then: gives the memory of rings back if none was used for some calls.
     pub fn rest(&mut self, links: &mut Links) {
+        self.lose_liars(links);
         self.rests += 1;
         if self.rests < RESTS || !self.all_free() {
             return;
         }
-        for ring in self.rings.iter_mut().filter(|ring| !ring.empty) {
+        let rings = self.rings.iter_mut().flatten();
+        for ring in rings.filter(|ring| !ring.empty) {
             // If the system cannot, the memory is kept, as if in use.
             if links
                 .shared
@@ -148,22 +182,24 @@ impl Rings {
 
     /// The sender will not touch the ring again for this transfer.
     pub fn fill(&mut self, index: usize) {
-        if let Some(Holder::To { filled, .. }) = &mut self.rings[index].holder {
+        if let Some(Holder::To { filled, .. }) = &mut self.ring(index).holder {
             *filled = true;
         }
     }
 
     /// A transfer from `peer` comes through the ring at `offset`, which it says it kept; its index.
     pub fn come_back(&mut self, peer: Peer, offset: u64) -> Option<(usize, ByteRing)> {
-        let index = self
-            .rings
-            .iter()
-            .position(|ring| ring.place.offset == offset)?;
-        let ring = &mut self.rings[index];
+        let is_it = |ring: &Option<Ring>| {
+            ring.as_ref()
+                .is_some_and(|ring| ring.place.offset == offset)
+        };
+        let index = self.rings.iter().position(is_it)?;
+        let ring = self.rings[index].as_mut()?;
         match ring.holder {
             Some(Holder::To {
                 peer: holder,
                 filled: true,
+                spare: true,
                 ..
             }) if holder == peer => {
                 self.rests = 0;
@@ -176,7 +212,7 @@ impl Rings {
 
     /// What came back through the ring, from `begin` on, is out of it.
     pub fn came_back(&mut self, index: usize, begin: u32) {
-        let ring = &mut self.rings[index];
+        let ring = self.ring(index);
         // These lines are the warm ones now.
         ring.place.begin = begin;
         ring.holder = None;
@@ -184,29 +220,31 @@ impl Rings {
 
     /// Takes the ring back from an offer that will not be received.
     pub fn retract(&mut self, to: Peer, of: Cookie) {
-        self.free_of(
-            |holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of)),
-        );
+        for ring in self.rings.iter_mut().flatten() {
+            let is_it = |holder: &mut Holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of));
+            ring.holder.take_if(is_it);
+        }
     }
 
-    /// Takes all rings back that a lost peer holds.
-    pub fn forget(&mut self, lost: Peer) {
-        self.free_of(|holder| match *holder {
-            Holder::To { peer, .. } | Holder::From { peer } => peer == lost,
-        });
-    }
-
-    fn free_of(&mut self, which: impl Fn(&Holder) -> bool) {
-        for ring in &mut self.rings {
-            if ring.holder.as_ref().is_some_and(&which) {
-                ring.holder = None;
+    /// Puts all rings aside that a lost peer has, as it may still use them.
+    pub fn forget(&mut self, links: &mut Links, lost: Peer) {
+        for slot in &mut self.rings {
+            let has = |ring: &mut Ring| match ring.holder {
+                Some(Holder::To { peer, .. } | Holder::From { peer }) => {
+                    peer == lost && !ring.is_free()
+                }
+                None => false,
+            };
+            if let Some(ring) = slot.take_if(has) {
+                links.put_aside(lost, ring.place.offset, RING_MAPPED);
+                links.counters.bulk_bytes -= RING_MAPPED as u64;
             }
         }
     }
 
     /// Whether all receivers have taken everything, and have kept no ring.
     pub fn all_free(&self) -> bool {
-        self.rings.iter().all(Ring::is_free)
+        self.rings.iter().flatten().all(Ring::is_free)
     }
 }
 
@@ -219,6 +257,18 @@ impl Ring {
                 let taken = |consumed| consumed == bytes || consumed == GIVEN_UP;
                 filled && taken(self.ring.consumed())
             }
+        }
+    }
+
+    /// Whether its receiver has written a count that cannot be.
+    fn is_lied_about(&self) -> bool {
+        match self.holder {
+            Some(Holder::To { bytes, spare, .. }) => match self.ring.consumed() {
+                GIVEN_UP => false,
+                KEPT => !spare,
+                consumed => consumed > bytes,
+            },
+            _ => false,
         }
     }
 }

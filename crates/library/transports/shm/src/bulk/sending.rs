@@ -8,10 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_sync::bulk::Side;
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
 
 use super::claims::Claims;
-use super::common::Common;
+use super::common::{Common, Missing};
 use super::control::{Control, CopyTarget, Offered, TransferId};
 use super::kept::Kept;
 use super::rings::For;
@@ -99,17 +99,14 @@ impl Sending {
         &mut self,
         links: &mut Links,
         common: &mut Common,
-        peer: Peer,
+        neighbour: Arc<Neighbour>,
         source: Memory,
         cookie: Cookie,
     ) -> BulkDescriptor {
+        let peer = neighbour.rank;
         let (mark, both_ways) = common.both_ways.offer(peer);
-        let Ok(neighbour) = links.neighbour(peer) else {
-            // The engine is told of the loss, or was; the packet with this offer will be refused.
-            return Offered::Nothing.emit(mark);
-        };
         if source.bytes == 0 {
-            self.transfers.finished.push_back(cookie);
+            self.transfers.finished.push_back((peer, cookie));
             return Offered::Nothing.emit(mark);
         }
         let from = match (links.shared.options.copies_from_bytes, both_ways) {
@@ -118,7 +115,7 @@ impl Sending {
             (None, true) => COPIES_BOTH_WAYS_FROM_BYTES,
         };
         let can_copy =
-            source.layout.is_none() && source.bytes >= from && links.copies_allowed(peer);
+            source.layout.is_none() && source.bytes >= from && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
         let through = match address {
             Some(_) => None,
@@ -171,12 +168,11 @@ impl Sending {
     /// The receiver answers a call: by copying.
     pub fn copy(
         &mut self,
-        links: &mut Links,
         common: &mut Common,
         peer: Peer,
         id: TransferId,
         target: CopyTarget,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Missing> {
         let Some(outgoing) = self.called(peer, id) else {
             return Ok(());
         };
@@ -186,10 +182,10 @@ impl Sending {
             && target.chunks() <= u64::from(u32::MAX)
             && outgoing.source.layout.is_none();
         if !fits {
-            return Err(malformed());
+            return Err(malformed().into());
         }
         let page = target.words & !(PAGE as u64 - 1);
-        let mapping = common.map(links, peer, page, PAGE)?;
+        let mapping = common.map(peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
         outgoing.state = State::Copying(Copying::new(Side::Sender, claims, target));
         self.transfers.activate(id);
@@ -209,7 +205,10 @@ impl Sending {
 
     /// A source that is free.
     pub fn pop_finished(&mut self) -> Option<Cookie> {
-        self.transfers.finished.pop_front()
+        self.transfers
+            .finished
+            .pop_front()
+            .map(|(_, cookie)| cookie)
     }
 
     /// Moves up to about `budget` bytes. Receivers that copy are only helped if `helps`.
@@ -293,10 +292,8 @@ impl Sending {
     }
 
     pub fn forget(&mut self, common: &mut Common, peer: Peer) {
-        self.transfers.drop_if(
-            |outgoing| outgoing.neighbour.rank == peer,
-            |outgoing| outgoing.end(common),
-        );
+        self.need_rings.retain(|&(other, _)| other != peer);
+        self.transfers.forget(peer, |outgoing| outgoing.end(common));
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

@@ -5,10 +5,11 @@
 //! trips of silence what is oldest is sent again, each time after twice as long. The end of a burst that
 //! was lost, or its acknowledgement, so costs milliseconds and not the time-out.
 
-use crate::timing::{ack_timeout_ns, rnr_timer_ns};
+use crate::timing::{Retries, ack_timeout_ns};
 
-/// `rnr_retry` with this value has no end.
-const FOR_EVER: u8 = 7;
+/// No acknowledgement is waited for less than this: thread wake-ups take that long, and the specification lets a
+/// time-out be up to four times its nominal value or a device's own least one.
+const LEAST_TIMEOUT_NS: u64 = 500_000;
 const FIRST_PROBE_NS: u64 = 20_000_000;
 const LEAST_PROBE_NS: u64 = 2_000_000;
 const MOST_PROBE_NS: u64 = 1_000_000_000;
@@ -18,8 +19,7 @@ pub(super) struct Retry {
     timeout_ns: Option<u64>,
     retry_count: u8,
     rnr_retry: u8,
-    retries_left: u8,
-    rnr_retries_left: u8,
+    retries: Retries,
     silence: Option<Silence>,
     paused_until: Option<u64>,
     /// A place that was sent once, and when.
@@ -45,11 +45,10 @@ pub(super) enum Expiry {
 impl Retry {
     pub fn new(timeout: u8, retry_count: u8, rnr_retry: u8) -> Retry {
         Retry {
-            timeout_ns: ack_timeout_ns(timeout),
+            timeout_ns: ack_timeout_ns(timeout).map(|ns| ns.max(LEAST_TIMEOUT_NS)),
             retry_count,
             rnr_retry,
-            retries_left: retry_count,
-            rnr_retries_left: rnr_retry,
+            retries: Retries::default(),
             silence: None,
             paused_until: None,
             sample: None,
@@ -69,8 +68,7 @@ impl Retry {
 
     /// Everything before this place is done; `waiting` if not all that was sent is.
     pub fn progress(&mut self, now: u64, acknowledged: u64, waiting: bool) {
-        self.retries_left = self.retry_count;
-        self.rnr_retries_left = self.rnr_retry;
+        self.retries.progress();
         if let Some((place, sent_at)) = self.sample
             && place < acknowledged
         {
@@ -102,23 +100,16 @@ impl Retry {
 
     /// Takes one retry; false if none is left.
     pub fn spend(&mut self) -> bool {
-        let left = self.retries_left.checked_sub(1);
-        self.retries_left = left.unwrap_or(0);
-        left.is_some()
+        self.retries.timed_out(self.retry_count)
     }
 
-    /// The receiver was not ready: pauses for the time of this timer code. False if no retry is left. The request
-    /// itself arrived, so the count of those that did not begins anew.
+    /// The receiver was not ready: pauses for the time of this timer code. False if no retry is left.
     pub fn pause(&mut self, now: u64, code: u8) -> bool {
-        self.retries_left = self.retry_count;
-        if self.rnr_retry != FOR_EVER {
-            let Some(left) = self.rnr_retries_left.checked_sub(1) else {
-                return false;
-            };
-            self.rnr_retries_left = left;
-        }
+        let Some(pause) = self.retries.receiver_not_ready(self.rnr_retry, code) else {
+            return false;
+        };
         self.silence = None;
-        self.paused_until = Some(now + rnr_timer_ns(code));
+        self.paused_until = Some(now + pause);
         true
     }
 

@@ -2,7 +2,7 @@
 //! letters of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
 //!
 //! # Protocol
-//! 1. `inbox` has the queue pairs whose backlog became non-empty; the poster adds, and writes to `wake`.
+//! 1. What other threads leave for it stands in its queue (`agent_queue`).
 //! 2. The agent does all its work on objects holding `desk`. Who destroys an object first takes it out of the tables, then
 //!    takes `desk` once ([`Agent::settle`]): from then on the agent does not know the object.
 //! 3. Threads that poll in vain do the agent's work between hosts, holding `desk` ([`Agent::help`]): where pollers have all the
@@ -10,29 +10,28 @@
 //!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `desk`; a helper that finds an earlier time wakes it.
 
 use std::cell::Cell;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::between_hosts::Ports;
-use super::clock;
+use super::between_hosts::ports::Ports;
+use super::clock::{self, earliest};
 use super::errand;
 use super::letter::Letter;
 use super::process::Process;
+use super::queue_pair::QueuePair;
+use super::tables::Tables;
 use super::work;
 use crate::fabric::notify::Bell;
 use crate::fabric::relay::{self, Asked, Heard};
 use crate::fabric::{Number, Peer};
-use crate::verbs::{Element, Qp};
 
 pub struct Agent {
-    wake: OwnedFd,
-    woken: AtomicBool,
-    inbox: Mutex<Vec<&'static Qp>>,
-    watched: Mutex<Vec<Arc<Peer>>>,
+    process: &'static Process,
+    tables: &'static Tables,
     desk: Mutex<Desk>,
     due: AtomicU64,
     /// When somebody last helped.
@@ -41,7 +40,7 @@ pub struct Agent {
 
 /// What the agent works on.
 pub struct Desk {
-    active: Vec<&'static Qp>,
+    active: Vec<&'static QueuePair>,
     pub ports: Ports,
 }
 
@@ -64,30 +63,25 @@ const HELP_EVERY: u32 = 8;
 const LOOK_NS: u64 = 250_000_000;
 
 impl Agent {
-    /// Starts the thread. Without one there would be no retries, no long transfers and no events: better no process.
-    pub fn start(process: &'static Process) -> Agent {
-        // SAFETY: takes numbers only; the descriptor is fresh.
-        let wake = unsafe {
-            let fd = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
-            assert!(fd >= 0, "softrdma: no descriptor for the agent");
-            OwnedFd::from_raw_fd(fd)
-        };
-        std::thread::Builder::new()
-            .name("softrdma".to_owned())
-            .spawn(move || with_signals_blocked(|| run(process)))
-            .expect("softrdma: no thread for the agent");
+    pub fn new(process: &'static Process, tables: &'static Tables) -> Agent {
         Agent {
-            wake,
-            woken: AtomicBool::new(false),
-            inbox: Mutex::default(),
-            watched: Mutex::default(),
+            process,
+            tables,
             desk: Mutex::new(Desk {
                 active: Vec::new(),
-                ports: Ports::new(process),
+                ports: Ports::new(process, tables),
             }),
             due: AtomicU64::new(NEVER),
             helped_ns: AtomicU64::new(0),
         }
+    }
+
+    /// Starts the thread. Without one there would be no retries, no long transfers and no events: better no process.
+    pub fn start(&'static self) {
+        std::thread::Builder::new()
+            .name("softrdma".to_owned())
+            .spawn(move || with_signals_blocked(|| self.run()))
+            .expect("softrdma: no thread for the agent");
     }
 
     /// Called by who polled in vain and holds nothing: now and then does what there is to do between hosts.
@@ -109,7 +103,7 @@ impl Agent {
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
         if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
-            self.wake();
+            self.process.agent().wake();
         }
     }
 
@@ -117,43 +111,8 @@ impl Agent {
         now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
     }
 
-    /// Works on the queue pair's backlog.
-    pub fn attend(&self, qp: &'static Qp) {
-        lock(&self.inbox).push(qp);
-        self.wake();
-    }
-
-    /// Wakes the thread to look at everything it has.
-    pub fn wake(&self) {
-        if self.woken.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight readable bytes.
-        unsafe { libc::write(self.wake.as_raw_fd(), one.as_ptr().cast(), one.len()) };
-    }
-
-    fn hear(&self) {
-        let mut count = [0u8; 8];
-        // SAFETY: eight writable bytes; the descriptor does not block.
-        unsafe {
-            libc::read(
-                self.wake.as_raw_fd(),
-                count.as_mut_ptr().cast(),
-                count.len(),
-            )
-        };
-        self.woken.store(false, Ordering::SeqCst);
-    }
-
-    /// Notices when the peer's process ends.
-    pub fn watch(&self, peer: Arc<Peer>) {
-        lock(&self.watched).push(peer);
-        self.wake();
-    }
-
     pub fn desk(&self) -> MutexGuard<'_, Desk> {
-        lock(&self.desk)
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the agent is done with what it is at.
@@ -162,21 +121,20 @@ impl Agent {
     }
 
     /// Forgets a queue pair, which is no more in the tables.
-    pub fn forget(&self, qp: &Qp) {
-        lock(&self.inbox).retain(|other| !std::ptr::eq(*other, qp));
+    pub fn forget(&self, qp: &QueuePair) {
         let mut desk = self.desk();
         desk.active.retain(|other| !std::ptr::eq(*other, qp));
         desk.ports.forget(qp);
     }
 
-    pub fn set_link(&self, up: bool) {
-        self.desk().ports.set_link(up);
-        self.wake();
+    fn run(&'static self) {
+        let bell = Bell::create(self.process.home());
+        let mut watches = Vec::new();
+        loop {
+            let rest = turn(self, bell.as_ref().ok(), &mut watches);
+            sleep(self, bell.as_ref().ok(), &watches, &rest);
+        }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Signals are the application's threads' business.
@@ -190,16 +148,6 @@ fn with_signals_blocked(work: impl FnOnce()) {
     work();
 }
 
-fn run(process: &'static Process) {
-    let agent = process.agent();
-    let bell = Bell::create(process.home());
-    let mut watches = Vec::new();
-    loop {
-        let rest = turn(process, agent, bell.as_ref().ok(), &mut watches);
-        sleep(process, agent, bell.as_ref().ok(), &watches, &rest);
-    }
-}
-
 /// What the agent sleeps for.
 struct Rest {
     /// When to wake at the latest.
@@ -209,13 +157,10 @@ struct Rest {
 }
 
 /// Does what there is to do, and says how to sleep then.
-fn turn(
-    process: &'static Process,
-    agent: &Agent,
-    bell: Option<&Bell>,
-    watches: &mut Vec<Watch>,
-) -> Rest {
-    agent.hear();
+fn turn(agent: &'static Agent, bell: Option<&Bell>, watches: &mut Vec<Watch>) -> Rest {
+    let process = agent.process;
+    let queue = process.agent();
+    queue.take_wake();
     if let Some(bell) = bell {
         bell.hear(process.home());
     }
@@ -223,12 +168,16 @@ fn turn(
         eprintln!("softrdma: {error}");
     }
     let mut desk = agent.desk();
-    let is_answered = read_letters(process);
-    for peer in lock(&agent.watched).drain(..) {
+    let is_answered = read_letters(agent);
+    for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
-    let look = look_after(process, agent, &mut desk, watches);
-    for qp in lock(&agent.inbox).drain(..) {
+    let look = look_after(agent, &mut desk, watches);
+    let inbox = std::mem::take(&mut *queue.inbox());
+    for qp in inbox
+        .into_iter()
+        .flat_map(|number| agent.tables.handles(number))
+    {
         if !desk.active.iter().any(|other| std::ptr::eq(*other, qp)) {
             desk.active.push(qp);
         }
@@ -253,14 +202,6 @@ fn turn(
     Rest { due, is_helped }
 }
 
-/// The earlier of two times, if there are any.
-pub fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
-
 fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
     let known = |watch: &Watch| Arc::ptr_eq(&watch.peer, &peer);
     if !peer.is_own() && !watches.iter().any(known) {
@@ -270,15 +211,11 @@ fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
 }
 
 /// Looks which peers are dead; when to look again.
-fn look_after(
-    process: &Process,
-    agent: &Agent,
-    desk: &mut Desk,
-    watches: &mut Vec<Watch>,
-) -> Option<u64> {
+fn look_after(agent: &Agent, desk: &mut Desk, watches: &mut Vec<Watch>) -> Option<u64> {
     if watches.is_empty() {
         return None;
     }
+    let process = agent.process;
     let processes = process.fabric.processes();
     let before = watches.len();
     watches.retain(|watch| {
@@ -286,7 +223,11 @@ fn look_after(
         !(ready && watch.peer.look(processes))
     });
     if watches.len() < before {
-        for qp in desk.active.iter().chain(lock(&agent.inbox).iter()) {
+        let inbox = process.agent().inbox().clone();
+        let waiting = inbox
+            .into_iter()
+            .flat_map(|number| agent.tables.handles(number));
+        for qp in desk.active.iter().copied().chain(waiting) {
             // The others' time-outs are not over.
             if qp.peer_is_dead() {
                 qp.backlog.hurry();
@@ -315,9 +256,10 @@ fn interest(fd: RawFd) -> libc::pollfd {
 }
 
 /// Sleeps until something happens or the time has come.
-fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
+fn sleep(agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
+    let process = agent.process;
     let mut interests = vec![
-        interest(agent.wake.as_raw_fd()),
+        interest(process.agent().descriptor()),
         interest(process.fabric.door()),
     ];
     interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
@@ -348,7 +290,8 @@ fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch
 }
 
 /// Takes the letters that are there; whether one says that an errand was answered.
-fn read_letters(process: &'static Process) -> bool {
+fn read_letters(agent: &Agent) -> bool {
+    let process = agent.process;
     let mut is_answered = false;
     while let Some(words) = process.home().segment().mailbox().take() {
         let work = |asked: &Asked<'_>| errand::execute(process, asked);
@@ -357,7 +300,7 @@ fn read_letters(process: &'static Process) -> bool {
             Heard::Asked => {}
             Heard::Other => {
                 if let Some(letter) = Letter::from_words(&words) {
-                    answer(process, letter);
+                    answer(agent.tables, letter);
                 }
             }
         }
@@ -366,33 +309,31 @@ fn read_letters(process: &'static Process) -> bool {
 }
 
 /// A peer has told something of an object. The letter may be older than the object's end, or nonsense.
-fn answer(process: &'static Process, letter: Letter) {
+fn answer(tables: &Tables, letter: Letter) {
     match letter {
         Letter::Failed { number, trouble } => {
-            for qp in process.handles(number) {
+            for qp in tables.handles(number) {
                 if qp.record().state.load(Ordering::Acquire) == IBV_QPS_ERR {
                     qp.after_failure(trouble.event());
                 }
             }
         }
-        Letter::Established { number } => raise(process, number, IBV_EVENT_COMM_EST),
+        Letter::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
         Letter::SrqLimit { index } => {
-            if let Some(srq) = process.srqs.at(index) {
-                srq.raise_limit();
+            if let Some(srq) = tables.srqs.at(index) {
+                srq.raise(IBV_EVENT_SRQ_LIMIT_REACHED);
             }
         }
         Letter::CqOverrun { id } => {
-            if let Some(cq) = process.cqs.at(id.index).filter(|cq| cq.id == id) {
-                cq.context
-                    .events
-                    .raise(IBV_EVENT_CQ_ERR, Element::Cq(cq.as_abi()));
+            if let Some(cq) = tables.cqs.at(id.index).filter(|cq| cq.id == id) {
+                cq.events.raise(IBV_EVENT_CQ_ERR);
             }
         }
     }
 }
 
-fn raise(process: &Process, number: Number, event: ibv_event_type) {
-    for qp in process.handles(number) {
+fn raise(tables: &Tables, number: Number, event: ibv_event_type) {
+    for qp in tables.handles(number) {
         qp.raise(event);
     }
 }

@@ -12,16 +12,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use std::time::Duration;
-
+use weft_roce::timing::Retries;
 use weft_verbs_abi::*;
 
-use super::clock;
 use super::errand::Errand;
-use super::execute::Outcome;
-use super::post::Payload;
-use super::request::Request;
-use crate::verbs::{Qp, readable};
+use super::request::{Payload, Request};
+use crate::call::readable;
 
 /// A request that waits.
 pub struct Waiting {
@@ -31,20 +27,14 @@ pub struct Waiting {
     pub done: u64,
     /// Status and bytes, when only the completion is missing.
     pub ended: Option<(ibv_wc_status, u64)>,
-    /// Times in a row that nobody answered, and that the receiver was not ready.
-    silent: u32,
-    not_ready: u32,
+    pub(super) retries: Retries,
+    /// The last try was not answered; it has until `due_ns`.
+    pub(super) awaits_answer: bool,
     /// What the target's agent was asked for.
     pub errand: Errand,
     /// When to try next, on the monotonic clock; 0 for now.
     pub due_ns: u64,
 }
-
-/// How soon to try again what somebody else was in the way of.
-const AGAIN_NS: u64 = 20_000;
-
-/// How soon to look after what the target's agent was asked for, which says when it is done.
-const ASKED_NS: u64 = 50_000_000;
 
 enum Kept {
     Elements(Box<[ibv_sge]>),
@@ -76,58 +66,11 @@ impl Waiting {
             payload,
             done: 0,
             ended: None,
-            silent: 0,
-            not_ready: 0,
+            retries: Retries::default(),
+            awaits_answer: false,
             errand: Errand::default(),
             due_ns: 0,
         }
-    }
-
-    /// What follows from an attempt: it ended, or it is tried again in a while (InfiniBand Architecture 1.6, §9.7.6.1 for
-    /// answers that do not come, §9.7.5.2.8 for receivers that are not ready).
-    pub fn consider(&mut self, qp: &Qp, outcome: Outcome) {
-        match outcome {
-            Outcome::Done(bytes) => self.ended = Some((IBV_WC_SUCCESS, bytes)),
-            Outcome::Failed(status) => self.ended = Some((status, 0)),
-            Outcome::Left => {}
-            Outcome::Partly(done) => {
-                self.done = done;
-                (self.silent, self.not_ready, self.due_ns) = (0, 0, 0);
-            }
-            Outcome::ByAgent => self.due_ns = 0,
-            Outcome::Asked => self.due_ns = clock::monotonic_ns() + ASKED_NS,
-            Outcome::Again => self.due_ns = clock::monotonic_ns() + AGAIN_NS,
-            Outcome::NotReady { timer } => self.wait_for_receiver(qp, timer),
-            Outcome::Silent => self.wait_for_answer(qp),
-        }
-    }
-
-    fn wait_for_receiver(&mut self, qp: &Qp, timer: u32) {
-        /// Means for ever.
-        const ENDLESS: u8 = 7;
-        self.silent = 0;
-        let limit = qp.attributes().rnr_retry;
-        if limit != ENDLESS && self.not_ready >= u32::from(limit) {
-            self.ended = Some((IBV_WC_RNR_RETRY_EXC_ERR, 0));
-            return;
-        }
-        self.not_ready += 1;
-        self.due_ns = clock::monotonic_ns() + clock::rnr_delay(timer).as_nanos() as u64;
-    }
-
-    fn wait_for_answer(&mut self, qp: &Qp) {
-        let (limit, timeout) = {
-            let attributes = qp.attributes();
-            (attributes.retry_cnt, clock::ack_timeout(attributes.timeout))
-        };
-        if self.silent > u32::from(limit) || qp.peer_is_dead() {
-            self.ended = Some((IBV_WC_RETRY_EXC_ERR, 0));
-            return;
-        }
-        // Without a time-out the adapter asks for ever; that its peer has come is found out by looking.
-        let wait = timeout.unwrap_or(Duration::from_millis(10));
-        self.silent += u32::from(timeout.is_some());
-        self.due_ns = clock::monotonic_ns() + wait.as_nanos() as u64;
     }
 
     pub fn payload(&self) -> Payload<'_> {

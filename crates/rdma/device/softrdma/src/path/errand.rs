@@ -11,16 +11,16 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::clock;
-use super::datagram;
+use super::delivery::{Delivered, deliver};
 use super::execute::{Outcome, Requester};
 use super::pieces::Pieces;
 use super::process::Process;
 use super::receiver::{CHUNK, Message};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
+use super::state::QpKind;
 use crate::fabric::relay::{Answer, AskError, Asked, Errand as Words, Progress, Relay};
 use crate::fabric::{FABRIC_SLOT, MemoryError, Number, Peer};
-use crate::verbs::QpKind;
 
 /// An errand unanswered for so long was lost: longer than an agent that has work takes on a machine that has work.
 const UNANSWERED_NS: u64 = 1_000_000_000;
@@ -110,13 +110,13 @@ impl Errand {
     }
 
     /// What became of it.
-    pub fn look(&mut self, requester: &Requester<'_>, timeout: Duration) -> Outcome {
+    pub fn look(&mut self, requester: &Requester<'_>, timeout_ns: u64) -> Outcome {
         let (Some(relay), Some(sent)) = (&self.relay, self.sent_ns) else {
             return Outcome::Again;
         };
         match relay.progress() {
             Progress::Waits => {
-                let patience = UNANSWERED_NS.max(timeout.as_nanos() as u64);
+                let patience = UNANSWERED_NS.max(timeout_ns);
                 if clock::monotonic_ns() < sent + patience || !relay.withdraw() {
                     return Outcome::Asked;
                 }
@@ -321,13 +321,6 @@ impl Step {
     }
 }
 
-/// A datagram on its way to one queue pair.
-pub struct Delivered<'a> {
-    pub message: &'a Message,
-    pub number: Number,
-    pub qkey: u32,
-}
-
 impl Delivered<'_> {
     fn words(&self, bytes: u64) -> Words {
         let message = self.message;
@@ -409,9 +402,7 @@ fn execute_datagram(process: &Process, asked: &Asked<'_>) -> Option<Outcome> {
         qkey,
     };
     let own = process.fabric.own();
-    Some(datagram::deliver(
-        process, own, &delivered, &whole, PATIENCE,
-    ))
+    Some(deliver(process, own, &delivered, &whole, PATIENCE))
 }
 
 const DONE: u64 = 1;

@@ -15,8 +15,8 @@ use super::process::Process;
 use super::receiver::{CHUNK, Delivery, Message, Receiver};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
+use super::state::State;
 use crate::fabric::{AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, visit};
-use crate::verbs::State;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

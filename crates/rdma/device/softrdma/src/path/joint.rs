@@ -16,12 +16,11 @@ use weft_verbs_abi::*;
 
 use super::execute::hearing;
 use super::pieces::Pieces;
-use super::post::{self, Payload};
+use super::post;
+use super::queue_pair::QueuePair;
 use super::receiver::CHUNK;
-use super::request::{Operation, Request, Target};
-use super::send_queue;
+use super::request::{Operation, Payload, Request, Target};
 use crate::fabric::{Direction, Few, Peer, Reach, Span, Visit};
-use crate::verbs::Qp;
 
 /// Requests that go together.
 const MOST: usize = 32;
@@ -46,7 +45,7 @@ struct Joined<'a> {
 
 /// Requests that have joined and are not moved yet. Large: made where it is used, not moved.
 pub struct Joint<'a> {
-    qp: &'static Qp,
+    qp: &'static QueuePair,
     way: Option<Way>,
     /// There is no way: the rest of the list is not asked.
     is_barren: bool,
@@ -66,7 +65,7 @@ fn kind(operation: Operation) -> Option<(Direction, u32)> {
 
 impl<'a> Joint<'a> {
     #[inline]
-    pub fn new(qp: &'static Qp) -> Joint<'a> {
+    pub fn new(qp: &'static QueuePair) -> Joint<'a> {
         Joint {
             qp,
             way: None,
@@ -118,7 +117,7 @@ impl<'a> Joint<'a> {
         let region = way.visit.region();
         let span = region.span(address, bytes, way.pd, access).ok()?;
         let before = (self.local.list().len(), self.local.bytes());
-        if send_queue::gather(self.qp, request, payload, &mut self.local).is_err() {
+        if self.qp.gather(request, payload, &mut self.local).is_err() {
             self.local.truncate(before.0, before.1);
             return None;
         }
@@ -134,7 +133,7 @@ impl<'a> Joint<'a> {
     /// The way to a region that requests can go to together.
     fn open(&self, operation: Operation, rkey: u32, access: u32) -> Option<Way> {
         let qp = self.qp;
-        let process = qp.context.process;
+        let process = qp.process;
         let ready = qp.backlog.is_empty()
             && qp.record().state.load(Ordering::Acquire) == IBV_QPS_RTS
             && !qp.is_remote()
@@ -194,4 +193,17 @@ impl<'a> Joint<'a> {
         self.remote.truncate(0);
         self.local.truncate(0, 0);
     }
+}
+
+/// Puts checked requests that belong together into the send queue.
+#[inline(never)]
+pub fn submit_all<'a>(
+    qp: &'static QueuePair,
+    requests: impl Iterator<Item = (&'a mut Request, Payload<'a>)>,
+) {
+    let mut joint = Joint::new(qp);
+    for (request, payload) in requests {
+        joint.submit(request, payload);
+    }
+    joint.settle();
 }

@@ -10,23 +10,38 @@
 //!                                                                  └─▶ errand ─▶ the target's agent ─▶ execute, datagram
 //! ```
 
-pub mod agent;
-pub mod backlog;
+pub mod adapter;
+mod agent;
+mod agent_queue;
+mod backlog;
 pub mod between_hosts;
 pub mod clock;
+mod completion;
+pub mod completion_queue;
 mod datagram;
+mod delivery;
 mod errand;
+pub mod event;
 mod execute;
-mod joint;
-pub mod letter;
+mod failure;
+pub mod joint;
+mod letter;
+mod line;
+pub mod memory;
+pub mod multicast;
 mod null;
 pub mod pieces;
+mod port;
 pub mod post;
 pub mod process;
-pub mod receiver;
+pub mod queue_pair;
+mod receiver;
 pub mod request;
-pub mod route;
+mod retry;
+mod route;
 mod send_queue;
+pub mod state;
 mod table;
+pub mod tables;
 mod window;
 mod work;

@@ -13,6 +13,7 @@ use weft_verbs_abi::*;
 use super::letter::{self, Trouble};
 use super::pieces::{Pieces, is_null};
 use super::process::Process;
+use super::state::State;
 use crate::fabric::receive::{Request, Ring};
 use crate::fabric::receiving::Receiving;
 use crate::fabric::record::receive::Sge;
@@ -20,7 +21,6 @@ use crate::fabric::{
     Busy, CARRIED_BYTES, Carried, Completion, Cq, Direction, MemoryError, Number, ObjectId, Parcel,
     Peer, PushError, Pushed, QpRecord, Reach, visit,
 };
-use crate::verbs::State;
 
 /// The longest piece that is moved at once; more goes to the agent thread.
 pub const CHUNK: u64 = 64 << 10;

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
-use super::users::{Stand, Users};
+use crate::call::{Errno, Result, code, pointer, require};
 use crate::fault::Call;
 use crate::uar::{self, Counted, Object, Sharing};
+use crate::users::{Stand, Users};
 
 /// A protection domain, or a parent domain.
 #[repr(C)]

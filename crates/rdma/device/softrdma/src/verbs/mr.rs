@@ -8,17 +8,17 @@ use std::sync::{Mutex, PoisonError};
 
 use weft_verbs_abi::*;
 
-use super::attributes::MAX_MR_BYTES;
 use super::buffer::Buffer;
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::domain::Pd;
-use super::users::{Stand, Users};
-use crate::fabric::Region;
-use crate::fabric::lock::PATIENT;
+use super::limits::MAX_MR_BYTES;
+use crate::call::{Errno, Result, code, pointer, require};
+use crate::fabric::{PATIENT, Region};
 use crate::fault::Call;
+use crate::path::memory::MemoryRegion;
 use crate::path::pieces::NULL_REGION;
 use crate::uar::{Counted, Object};
+use crate::users::Stand;
 
 /// The access rights that there are. Relaxed ordering and huge pages are hints that change nothing here.
 const KNOWN_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
@@ -36,15 +36,13 @@ const REMOTE_CHANGES: u32 = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 pub struct Mr {
     abi: ibv_mr,
     context: &'static Context,
-    /// Windows bound to it.
-    pub users: Users,
+    inner: MemoryRegion,
     state: Mutex<State>,
     _counted: Counted,
     _stand: Stand,
 }
 
 struct State {
-    region: Region,
     pd: Stand,
     buffer: Option<Stand>,
 }
@@ -65,12 +63,9 @@ impl Mr {
         unsafe { &*mr.cast::<Mr>() }
     }
 
-    /// What is registered now.
-    pub fn region(&self) -> Region {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .region
+    /// The region as requests use it.
+    pub fn inner(&'static self) -> &'static MemoryRegion {
+        &self.inner
     }
 }
 
@@ -143,9 +138,8 @@ fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mu
             rkey: key,
         },
         context,
-        users: Users::default(),
+        inner: MemoryRegion::new(region),
         state: Mutex::new(State {
-            region,
             pd: Stand::on(&pd.users),
             buffer,
         }),
@@ -224,7 +218,7 @@ pub unsafe extern "C" fn ibv_reg_dmabuf_mr(
 }
 
 /// Registers part of a buffer of `ibv_alloc_buf`, which is then not freed before it.
-pub fn register_buffer(
+fn register_buffer(
     pd: &'static Pd,
     buffer: &'static Buffer,
     offset: u64,
@@ -245,6 +239,24 @@ pub fn register_buffer(
     wish.check()?;
     pd.context.strike(Call::RegMr)?;
     publish(pd, wish.region(pd), Some(Stand::on(&buffer.users)))
+}
+
+/// # Safety
+/// `pd` and `buffer` are this device's.
+pub unsafe extern "C" fn ibv_reg_buf_mr(
+    pd: *mut ibv_pd,
+    buffer: *mut ibv_buf,
+    address: *mut c_void,
+    length: usize,
+    access: c_int,
+) -> *mut ibv_mr {
+    // SAFETY: the caller's promise.
+    let (pd, buffer) = unsafe { (Pd::checked(pd), Buffer::from_abi(buffer)) };
+    let address = address as u64;
+    pointer(pd.and_then(|pd| {
+        let offset = address.checked_sub(buffer.address).ok_or(Errno::EINVAL)?;
+        register_buffer(pd, buffer, offset, length as u64, address, access as u32)
+    }))
 }
 
 /// # Safety
@@ -307,7 +319,7 @@ pub unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 }
 
 fn deregister(mr: &Mr) -> Result {
-    mr.users.require_none()?;
+    mr.inner.users.require_none()?;
     let process = mr.context.process;
     process
         .home()
@@ -357,11 +369,11 @@ unsafe fn change(
 ) -> Result {
     // SAFETY: the caller's promise.
     let this = unsafe { Mr::from_abi(mr) };
-    this.users.require_none()?;
+    this.inner.users.require_none()?;
     let mut state = this.state.lock().unwrap_or_else(PoisonError::into_inner);
     let has = |flag: c_int| flags & flag != 0;
     let moves = has(IBV_REREG_MR_CHANGE_TRANSLATION);
-    let old = state.region;
+    let old = this.inner.region();
     let access = if has(IBV_REREG_MR_CHANGE_ACCESS) {
         access
     } else {
@@ -395,7 +407,7 @@ unsafe fn change(
         .home()
         .change(processes, key, key, &region, PATIENT)
         .map_err(|_| Errno::EBUSY)?;
-    state.region = region;
+    this.inner.set_region(region);
     state.pd = Stand::on(&pd.users);
     if moves {
         state.buffer = None;

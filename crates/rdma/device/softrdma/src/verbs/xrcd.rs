@@ -4,11 +4,11 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
-use super::users::{Stand, Users};
+use crate::call::{Errno, Result, code, pointer, require};
 use crate::fabric::record::xrc::DomainId;
 use crate::fabric::xrc::{OpenError, Opening};
+use crate::users::{Stand, Users};
 
 #[repr(C)]
 pub struct Xrcd {

@@ -131,6 +131,11 @@ impl Taking {
         self.ring.produced() != self.consumed
     }
 
+    /// Whether there is something to take.
+    pub fn has_data(&self) -> bool {
+        self.ring.produced() != self.consumed
+    }
+
     pub fn stop_waiting(&self) {
         self.ring.set_waits(Side::Receiver, false);
     }

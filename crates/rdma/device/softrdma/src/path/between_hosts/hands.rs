@@ -4,14 +4,13 @@ use std::collections::VecDeque;
 
 use weft_verbs_abi::*;
 
-use super::exposed::{self, Exposed};
-use super::status;
+use super::exposed::{self, Exposed, status};
 use crate::fabric::{Region as Keyed, own_region};
+use crate::path::completion;
 use crate::path::pieces::is_null;
+use crate::path::queue_pair::QueuePair;
 use crate::path::receiver::Receiver;
 use crate::path::request::Request;
-use crate::path::send_queue;
-use crate::verbs::Qp;
 use weft_roce::{
     Access, Atomic, Fault, Host, LocalError, Receive, ReceiveDone, Region, RemoteError, SendDone,
     Sge,
@@ -19,7 +18,7 @@ use weft_roce::{
 
 /// A queue pair, for the time of one call of the protocol.
 pub struct Hands<'a> {
-    pub qp: &'static Qp,
+    pub qp: &'static QueuePair,
     /// Requests that the protocol has, oldest first; it ends them in order.
     pub posted: &'a mut VecDeque<Request>,
     /// The protocol gave up: it must be flushed when the call is over.
@@ -30,7 +29,7 @@ pub struct Hands<'a> {
 
 impl Hands<'_> {
     fn receiver(&self) -> Option<Receiver<'static>> {
-        let own = self.qp.context.process.fabric.own();
+        let own = self.qp.process.fabric.own();
         Receiver::of_queue_pair(own, self.qp.record(), self.qp.number)
     }
 
@@ -43,7 +42,7 @@ impl Hands<'_> {
         access: u32,
         mut each: impl FnMut(&Keyed, u64, std::ops::Range<usize>),
     ) -> Result<(), LocalError> {
-        let segment = self.qp.context.process.home().segment();
+        let segment = self.qp.process.home().segment();
         let mut done = 0;
         for sge in segments {
             let bytes = u64::from(sge.length);
@@ -76,7 +75,7 @@ impl Hands<'_> {
     }
 
     fn exposed(&self) -> Exposed<'_> {
-        let process = self.qp.context.process;
+        let process = self.qp.process;
         Exposed {
             process,
             owner: process.fabric.own(),
@@ -128,7 +127,7 @@ impl Host for Hands<'_> {
         };
         let bytes = u64::from(done.bytes);
         // Whoever holds the completion queue's lock is about to let it go, or dead.
-        while send_queue::end(self.qp, &request, status(done.status), bytes).is_err() {
+        while completion::end(self.qp, &request, status(done.status), bytes).is_err() {
             std::thread::yield_now();
         }
     }
@@ -155,7 +154,7 @@ impl Host for Hands<'_> {
 
     fn take_receive(&mut self, _srq: Option<u32>) -> Result<Option<Receive>, RemoteError> {
         let receiver = self.receiver().ok_or(RemoteError::Operation)?;
-        let taken = exposed::take(self.qp.context.process, &receiver);
+        let taken = exposed::take(self.qp.process, &receiver);
         Ok(taken.map(|capacity| Receive { token: 0, capacity }))
     }
 
@@ -166,12 +165,12 @@ impl Host for Hands<'_> {
         data: &[u8],
     ) -> Result<(), LocalError> {
         let receiver = self.receiver().ok_or(LocalError::Protection)?;
-        exposed::fill(self.qp.context.process, &receiver, offset, data)
+        exposed::fill(self.qp.process, &receiver, offset, data)
     }
 
     fn receive_done(&mut self, _receive: Receive, done: ReceiveDone) {
         if let Some(receiver) = self.receiver() {
-            exposed::finish(self.qp.context.process, &receiver, done, self.wc_flags);
+            exposed::finish(self.qp.process, &receiver, done, self.wc_flags);
         }
     }
 

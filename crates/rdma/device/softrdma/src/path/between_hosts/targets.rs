@@ -10,14 +10,15 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::exposed::{self, Exposed};
+use crate::call::{Errno, Result as CallResult};
 use crate::fabric::target::{Found, Target, WORDS};
 use crate::fabric::{FABRIC_SLOT, Number, PATIENT, Peer, QpRecord, Reach};
 use crate::path::clock;
 use crate::path::letter::{self, Trouble};
 use crate::path::process::Process;
+use crate::path::queue_pair::QueuePair;
 use crate::path::receiver::Receiver;
-use crate::verbs::call::{Errno, Result as CallResult};
-use crate::verbs::{Qp, State};
+use crate::path::state::State;
 use weft_roce::packet::View;
 use weft_roce::{
     Access, Arrival, Atomic, Batch, Connection, Fault, Host, Kept, LocalError, Path, Port, Receive,
@@ -176,8 +177,8 @@ fn responder(record: &QpRecord, psn: u32) -> ResponderConfig {
 }
 
 /// The state RTR of a target whose peer is on another host.
-pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
-    let process = qp.context.process;
+pub fn open(qp: &QueuePair, settings: &ibv_qp_attr, path: &Path) -> CallResult {
+    let process = qp.process;
     let record = qp.record();
     let fresh = Connection::new(
         Service::ExtendedReliable,
@@ -194,8 +195,8 @@ pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
 }
 
 /// Says the last that the peer must hear of a target, which stays as it is.
-pub fn part(qp: &Qp, port: &Port) {
-    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+pub fn part(qp: &QueuePair, port: &Port) {
+    if let Some(mut taken) = Taken::take(qp.process, qp.number, PATIENT) {
         let mut batch = Batch::new();
         taken.connection.part(&mut batch, &mut taken.hands);
         port.send(clock::monotonic_ns(), &mut batch);
@@ -203,8 +204,8 @@ pub fn part(qp: &Qp, port: &Port) {
 }
 
 /// The states ERR and RESET, by who has the queue pair open.
-pub fn close(qp: &Qp) {
-    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+pub fn close(qp: &QueuePair) {
+    if let Some(mut taken) = Taken::take(qp.process, qp.number, PATIENT) {
         taken.close();
     }
 }

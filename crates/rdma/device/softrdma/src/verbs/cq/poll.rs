@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::Cq;
+use super::object::Cq;
 use crate::fabric::{Carried, Completion, own_region};
 
 /// Up to `count` completions; how many there were.
@@ -14,7 +14,7 @@ use crate::fabric::{Carried, Completion, own_region};
 pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc) -> c_int {
     // SAFETY: the caller's promise.
     let this = unsafe { Cq::from_abi(cq) };
-    let held = this.resources.enter();
+    let held = this.inner.resources.enter();
     let mut polled = 0;
     while polled < count {
         let Some(completion) = this.take() else {
@@ -36,7 +36,7 @@ impl Cq {
     /// the send queue are free.
     #[inline]
     pub(super) fn take(&self) -> Option<Completion> {
-        let queue = self.queue();
+        let queue = self.inner.queue();
         let completion = queue.peek(0)?;
         if completion.carries
             && let Some(carried) = queue.carried(0)
@@ -71,9 +71,9 @@ impl Cq {
     /// queue is not held.
     #[inline]
     pub(super) fn polled_in_vain(&self) {
-        let process = self.context.process;
-        if process.port.opened().is_some() {
-            process.agent().help();
+        let adapter = self.context.adapter;
+        if adapter.process.port().is_some() {
+            adapter.agent().help();
         }
     }
 }

@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use weft_verbs_abi::*;
 
+use super::object::Qp;
 use super::transition::{is_allowed, relevant};
-use super::{Qp, QpKind, State};
+use crate::call::{Errno, Result, code, require};
 use crate::fabric::QpRecord;
 use crate::fabric::record::queue_pair::Sender;
+use crate::identity::{self, Host, PKEYS};
+use crate::path::between_hosts::lifecycle::{
+    connection_failed, hang_up, open_connection, start_requester,
+};
+use crate::path::queue_pair::QueuePair;
+use crate::path::state::{QpKind, State};
 use crate::verbs::ah;
-use crate::verbs::attributes::MAX_RD_ATOMIC;
-use crate::verbs::call::{Errno, Result, code, require};
-use crate::verbs::identity::{self, Host, PKEYS};
-use crate::verbs::port::{ACTIVE_MTU, PORT};
+use crate::verbs::limits::{ACTIVE_MTU, MAX_RD_ATOMIC, PORT};
 
 /// # Safety
 /// `qp` is a queue pair of this device, `attributes` readable.
@@ -30,7 +34,8 @@ pub unsafe extern "C" fn ibv_modify_qp(
     }))
 }
 
-fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+fn modify(object: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+    let qp = &object.inner;
     let mask = relevant(qp.kind, mask);
     let mut kept = qp.attributes();
     let record = qp.record();
@@ -49,7 +54,7 @@ fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<Stat
         false => current,
     };
     require(is_allowed(qp.kind, current, next, mask), Errno::EINVAL)?;
-    check(qp, attributes, mask)?;
+    check(object, attributes, mask)?;
     keep(&mut kept, attributes, mask);
     publish(record, &kept, mask);
     if has(IBV_QP_EN_SQD_ASYNC_NOTIFY) {
@@ -62,7 +67,7 @@ fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<Stat
     let settings = *kept;
     // Failures look at the attributes, too.
     drop(kept);
-    enter(qp, &settings, current, next, mask)?;
+    enter(object, &settings, current, next, mask)?;
     Ok(next)
 }
 
@@ -159,34 +164,40 @@ fn publish(record: &QpRecord, kept: &ibv_qp_attr, mask: c_int) {
 }
 
 /// Does what the new state brings with it.
-fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: c_int) -> Result {
+fn enter(
+    object: &'static Qp,
+    settings: &ibv_qp_attr,
+    from: State,
+    to: State,
+    mask: c_int,
+) -> Result {
+    let qp = &object.inner;
     let record = qp.record();
-    let process = qp.context.process;
+    let process = qp.process;
     let show = || record.state.store(to as u32, Ordering::SeqCst);
     match (from, to) {
         (_, State::Reset) => {
             show();
-            reset(qp);
+            reset(object);
         }
         (_, State::Err) => {
             show();
-            qp.line_failed();
+            connection_failed(qp);
             qp.after_failure(None);
             qp.drain();
         }
         (State::Init, State::Rtr) => {
             // Whoever is a target must hear of its peers' troubles.
             process.agent();
-            connect(qp, settings)?;
+            connect(object, settings)?;
             record
                 .sender
                 .store(listens_to(qp, settings).word(), Ordering::Relaxed);
             show();
         }
         (State::Rtr, State::Rts) => {
-            qp.start_line(settings);
-            qp.sender_word
-                .store(speaks_as(qp, settings).word(), Ordering::Relaxed);
+            start_requester(qp, settings);
+            qp.set_sender_word(speaks_as(qp, settings).word());
             show();
         }
         (_, State::Rts) => {
@@ -206,12 +217,11 @@ fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: 
     Ok(())
 }
 
-fn reset(qp: &'static Qp) {
+fn reset(object: &'static Qp) {
+    let qp = &object.inner;
     qp.drain();
     qp.clear();
-    qp.hang_up();
-    qp.posted.store(0, Ordering::Relaxed);
-    qp.released.store(0, Ordering::Release);
+    hang_up(object.context.adapter, qp);
     let record = qp.record();
     record.access.store(0, Ordering::Relaxed);
     record.dest_qpn.store(0, Ordering::Relaxed);
@@ -220,16 +230,16 @@ fn reset(qp: &'static Qp) {
     record.msn.store(0, Ordering::Relaxed);
     record.failure.store(0, Ordering::Relaxed);
     // SAFETY: nothing is put off, and the application posts nothing while it resets.
-    unsafe { *qp.route.get() = None };
+    unsafe { qp.restart() };
 }
 
 /// The PSN that a connection begins with. An unreliable responder takes that of the first packet (InfiniBand Architecture 1.6,
 /// §9.8.2).
-fn begins_with(qp: &Qp, psn: u32) -> u32 {
+fn begins_with(qp: &QueuePair, psn: u32) -> u32 {
     if qp.kind.is_reliable() { psn } else { 0 }
 }
 
-fn listens_to(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+fn listens_to(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     Sender {
         qpn: settings.dest_qp_num,
         psn: begins_with(qp, settings.rq_psn),
@@ -237,7 +247,7 @@ fn listens_to(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
     }
 }
 
-fn speaks_as(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+fn speaks_as(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     static SESSIONS: AtomicU16 = AtomicU16::new(0);
     // An unreliable sender may begin anew; its peer goes on hearing it.
     let session = match qp.kind.is_reliable() {
@@ -252,17 +262,17 @@ fn speaks_as(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
 }
 
 /// Finds out where the peer is.
-fn connect(qp: &'static Qp, settings: &ibv_qp_attr) -> Result {
+fn connect(object: &'static Qp, settings: &ibv_qp_attr) -> Result {
+    let qp = &object.inner;
     if qp.kind == QpKind::Ud {
-        let process = qp.context.process;
-        process.agent().open_port(process);
+        qp.process.receive_from_hosts();
         return Ok(());
     }
-    let config = qp.context.device.config;
+    let config = object.context.device.config;
     let host = identity::host_of_address(config, &settings.ah_attr);
-    qp.remote.store(host != Host::Own, Ordering::Relaxed);
+    qp.set_remote(host != Host::Own);
     match host {
-        Host::At(remote) => qp.open_line(settings, remote),
+        Host::At(remote) => open_connection(object.context.adapter, qp, settings, remote),
         Host::Own | Host::Nowhere => Ok(()),
     }
 }

@@ -92,3 +92,16 @@ pub unsafe fn answer<T: Copy>(target: *mut T, bytes: usize, value: &T) {
         std::ptr::copy_nonoverlapping(source, target.cast::<u8>(), common);
     }
 }
+
+/// An application's list, which is null where it is empty.
+///
+/// # Safety
+/// `list` is readable for `count` while the result is used, unless that is 0.
+#[inline]
+pub unsafe fn readable<'a, T>(list: *const T, count: usize) -> &'a [T] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(list, count) }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::call::{Errno, Result, require};
+use crate::call::{Errno, Result, require};
 
 /// How many objects stand on this one. Any thread that makes or destroys one changes it; all orders are relaxed, as a
 /// program that destroys an object while it makes another on it has no right to either answer.

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::{Qp, QpKind};
+use super::queue_pair::QueuePair;
+use super::receiver::Receiver;
+use super::state::QpKind;
 use crate::fabric::{PATIENT, PushError};
-use crate::path::receiver::Receiver;
 
-impl Qp {
+impl QueuePair {
     /// A send request has failed: an unreliable send queue stops, all else is in error. By who executes.
     #[cold]
     pub fn fail_sending(&'static self) {
@@ -38,19 +39,19 @@ impl Qp {
         self.flush_receives();
         self.backlog.hurry();
         if !self.backlog.is_empty() {
-            self.context.process.agent().wake();
+            self.process.agent().wake();
         }
         if let Some(event) = event {
             self.raise(event);
         }
-        if self.srq.is_some() || self.kind == QpKind::XrcRecv {
+        if self.has_srq || self.kind == QpKind::XrcRecv {
             self.raise(IBV_EVENT_QP_LAST_WQE_REACHED);
         }
     }
 
     /// The receiving side, as its own process sees it.
     fn receiver(&self) -> Option<Receiver<'static>> {
-        let own = self.context.process.fabric.own();
+        let own = self.process.fabric.own();
         Receiver::of_queue_pair(own, self.record(), self.number)
     }
 
@@ -59,7 +60,7 @@ impl Qp {
         if !self.kind.has_receive_queue() {
             return;
         }
-        let process = self.context.process;
+        let process = self.process;
         let Some(receiver) = self.receiver() else {
             return;
         };
@@ -69,17 +70,16 @@ impl Qp {
         if let Err(PushError::Overrun { first: true }) = flushed
             && let Some(cq) = self.recv_cq
         {
-            let element = super::Element::Cq(cq.as_abi());
-            cq.context.events.raise(IBV_EVENT_CQ_ERR, element);
+            cq.events.raise(IBV_EVENT_CQ_ERR);
         }
     }
 
     /// Forgets receive requests and completions: it is reset.
-    pub(super) fn clear(&self) {
-        let process = self.context.process;
+    pub fn clear(&self) {
+        let process = self.process;
         if self.kind.has_receive_queue() {
             let segment = process.home().segment();
-            if self.srq.is_none()
+            if !self.has_srq
                 && let Ok(turn) = segment
                     .receive_ring(self.number.index())
                     .turn(process.fabric.processes(), PATIENT)
@@ -96,10 +96,10 @@ impl Qp {
     }
 
     /// Waits until the agent has ended what was put off, after the state said so. It takes moments: pieces are short.
-    pub(super) fn drain(&self) {
+    pub fn drain(&self) {
         while !self.backlog.is_empty() {
             self.backlog.hurry();
-            self.context.process.agent().wake();
+            self.process.agent().wake();
             std::thread::sleep(Duration::from_micros(50));
         }
     }
