@@ -41,11 +41,13 @@ fn predefined() -> &'static Predefined {
 }
 
 /// `MPI_COMM_WORLD`, whether or not the program may use it now.
-pub(crate) fn world() -> &'static Arc<Comm> {
+#[inline]
+fn world() -> &'static Arc<Comm> {
     &predefined().world
 }
 
 /// `MPI_COMM_SELF`, whether or not the program may use it now.
+#[inline]
 pub(crate) fn myself() -> &'static Arc<Comm> {
     &predefined().myself
 }
