@@ -8,7 +8,7 @@ use weft_mpi::Error;
 /// The error with the argument named as in a function of these `parameters`: the table's, `KIND name,KIND name,...`.
 pub fn as_in(error: Error, parameters: &str) -> Error {
     let name = error.argument.as_deref();
-    match name.and_then(|role| named(role, error.side, parameters)) {
+    match name.and_then(|role| named(role, error.buffer, parameters)) {
         Some(name) => error.of_argument(name),
         None => error,
     }

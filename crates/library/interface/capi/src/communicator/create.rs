@@ -6,7 +6,7 @@ use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::collective::idup;
 use weft_mpi::creation::create;
-use weft_mpi::creation::from_group::{self, Making};
+use weft_mpi::creation::from_group::{self, CreationArguments};
 use weft_mpi::creation::split_type::{self, SplitType};
 use weft_mpi::error::argument;
 use weft_mpi::lifetime;
@@ -106,12 +106,12 @@ fn comm_create_from_group(
     errhandler: Handler,
     newcomm: Out<Option<CommId>>,
 ) -> Result<()> {
-    let making = Making {
+    let arguments = CreationArguments {
         string_tag: stringtag,
         info,
         handler: errhandler,
     };
-    newcomm.set(from_group::create(group, making)?);
+    newcomm.set(from_group::create(group, arguments)?);
     Ok(())
 }
 

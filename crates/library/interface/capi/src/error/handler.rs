@@ -76,7 +76,7 @@ fn file_get_errhandler(file: MPI_File, errhandler: Out<Handler>) -> Result<()> {
 #[mpi(File_set_errhandler)]
 fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
     check_file(file)?;
-    handler::of_files().store(errhandler.of(Kind::File)?);
+    handler::of_files().store(errhandler.for_kind(Kind::File)?);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use super::class::Class;
 use crate::handle::{CommId, SessionId, WindowId};
 
-/// The object that a call, or an error, is about. Its handler is looked up by whoever returns to the program.
+/// The object that a call, or an error, is about. Its handler is looked up where the call returns to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Object {
     None,
@@ -36,7 +36,7 @@ pub struct Detail {
     /// What the error is about where the call itself names no object: a request's communicator.
     pub object: Object,
     /// Which of the call's buffers with count and datatype it is about: what their names begin with.
-    pub side: Option<&'static str>,
+    pub buffer: Option<&'static str>,
 }
 
 impl std::ops::Deref for Error {
@@ -58,7 +58,7 @@ impl Error {
             message: message.into(),
             code: None,
             object: Object::None,
-            side: None,
+            buffer: None,
         }))
     }
 
@@ -87,15 +87,15 @@ impl Error {
 }
 
 /// Says which of a call's buffers a result is about: `send`, `recv`, `origin`, `result` or `target`.
-pub(crate) trait OfSide {
-    fn of(self, side: &'static str) -> Self;
+pub(crate) trait OfBuffer {
+    fn of_buffer(self, buffer: &'static str) -> Self;
 }
 
-impl<T> OfSide for Result<T> {
+impl<T> OfBuffer for Result<T> {
     #[inline]
-    fn of(self, side: &'static str) -> Self {
+    fn of_buffer(self, buffer: &'static str) -> Self {
         self.map_err(|mut error| {
-            error.0.side = Some(side);
+            error.0.buffer = Some(buffer);
             error
         })
     }

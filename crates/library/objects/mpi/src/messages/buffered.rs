@@ -251,7 +251,7 @@ fn begin_flush(key: Key) -> Result<RequestId> {
     let pending = pending(key);
     let begun = engine().begin(0, 0, |awaited| async move {
         for request in pending {
-            operation::over(&awaited, request).await;
+            operation::until_complete(&awaited, request).await;
         }
         weft_engine::Status::EMPTY
     });
@@ -274,7 +274,7 @@ pub(crate) fn flush_all() -> Result<()> {
     keys.into_iter().try_for_each(flush_key)
 }
 
-/// Who owned the buffer is gone, after a flush.
+/// The buffer's owner is gone, after a flush.
 pub(crate) fn forget(key: Key) {
     buffers().0.remove(&key);
 }
@@ -326,7 +326,7 @@ pub(crate) fn send(
     let request = sent.as_ref().ok().and_then(|request| request.as_engine());
     let pending = request.filter(|&id| id != RequestId::DONE);
     let mut buffers = buffers();
-    // It is there: who detaches it waits for what is STARTING, and a communicator that is sent on is not freed.
+    // It is there: a thread that detaches it waits for what is STARTING, and a communicator that is sent on is not freed.
     if let Some(buffer) = buffers.0.get_mut(&key) {
         buffer.started(room, pending);
     }

@@ -32,10 +32,10 @@ impl Counts {
 
 /// A communicator's arena, as far as it has come.
 #[derive(Default)]
-pub(crate) struct Place(OnceLock<Option<Box<Shared>>>);
+pub(crate) struct ArenaCell(OnceLock<Option<Box<SharedArena>>>);
 
 /// The memory, and whom it is shared with.
-pub(crate) struct Shared {
+pub(crate) struct SharedArena {
     pub board: Board,
     pub mapping: Mapping,
     pub processes: Box<[Process]>,
@@ -43,22 +43,22 @@ pub(crate) struct Shared {
     pub copies: bool,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for ArenaCell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.0.get().map(Option::is_some);
-        f.debug_tuple("Place").field(&state).finish()
+        f.debug_tuple("ArenaCell").field(&state).finish()
     }
 }
 
-impl Place {
-    /// The arena, or that there is none for good; none of both while nobody has asked for it.
+impl ArenaCell {
+    /// The arena, or that there is none for good; none of both while no operation has asked for it.
     #[inline]
-    pub fn get(&self) -> Option<Option<&Shared>> {
+    pub fn get(&self) -> Option<Option<&SharedArena>> {
         self.0.get().map(Option::as_deref)
     }
 
     /// Sets what was found out, once.
-    pub fn set(&self, shared: Option<Box<Shared>>) -> Option<&Shared> {
+    pub fn set(&self, shared: Option<Box<SharedArena>>) -> Option<&SharedArena> {
         self.0.get_or_init(|| shared).as_deref()
     }
 
@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-impl Shared {
+impl SharedArena {
     /// A process of the communicator that is gone, if one is.
     pub fn dead(&self) -> Option<usize> {
         (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())
