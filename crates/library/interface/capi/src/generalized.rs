@@ -17,9 +17,9 @@ use crate::entry::{FromC, Result};
 use crate::output::Out;
 use crate::status;
 
-type Query = unsafe extern "C" fn(*mut c_void, *mut weft_abi::MPI_Status) -> c_int;
-type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut weft_abi::MPI_Status) -> c_int;
+type Free = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+type Cancel = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
 
 /// What a generalized request was started with.
 struct Program {

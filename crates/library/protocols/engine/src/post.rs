@@ -80,7 +80,7 @@ impl Cells {
     fn reset_span(&mut self, role: Role, memory: Span) {
         self.role = role;
         self.flags = 0;
-        self.parts = 0;
+        self.awaits = 0;
         self.base = memory.base;
         self.bytes = memory.bytes;
     }

@@ -60,11 +60,16 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub fn new() -> Slots {
+        Slots::with_limit(CHUNKS as u32 * CHUNK)
+    }
+
+    /// A table of at most so many.
+    pub fn with_limit(limit: u32) -> Slots {
         // SAFETY: a null pointer is all zeroes. Zeroed memory is not touched until a chunk is made.
         let chunks = unsafe { Box::new_zeroed().assume_init() };
         Slots {
             chunks,
-            magazines: Magazines::new((CHUNKS as u32) * CHUNK),
+            magazines: Magazines::new(limit),
         }
     }
 

@@ -3,6 +3,8 @@
 mod connecting;
 mod counts;
 mod external;
+mod lies;
+mod lost_senders;
 mod operations;
 mod oracle;
 mod protocol;
@@ -38,6 +40,12 @@ fn route(peer: Peer, source: i32, tag: i32) -> Route {
 }
 
 impl Engine<Loopback> {
+    /// So that requests run out. Before the engine is used.
+    fn limit_requests(&mut self, limit: u32) {
+        self.slots = Arc::new(crate::slots::Slots::with_limit(limit));
+        self.shared.slots = self.slots.clone();
+    }
+
     fn send_to(&self, peer: Peer, tag: u32, bytes: &mut [u8], synchronous: bool) -> RequestId {
         let route = route(peer, self.me as i32, tag as i32);
         let message = Outgoing {

@@ -36,10 +36,11 @@ impl Stripes {
     }
 }
 
-/// How many elements of `size` bytes, the first of which begins at `offset`, begin in the same stripe.
-#[inline]
-pub fn elements_in_stripe(offset: u64, size: usize) -> usize {
-    (BYTES - offset as usize % BYTES).div_ceil(size)
+/// How many elements of `1 << log_size` bytes, the first of which begins at `offset`, begin in the same stripe.
+#[inline(always)]
+pub fn elements_in_stripe(offset: u64, log_size: u32) -> usize {
+    let begins_after = BYTES - 1 - offset as usize % BYTES;
+    (begins_after >> log_size) + 1
 }
 
 #[cfg(test)]
@@ -49,13 +50,14 @@ mod tests {
     /// Against a look at each byte.
     #[test]
     fn elements_belong_to_the_stripe_of_their_first_byte() {
-        for size in [1, 2, 3, 4, 8, 12, 16, 32] {
+        for log_size in 0..6 {
+            let size = 1u64 << log_size;
             for offset in 0..2 * BYTES as u64 + 7 {
                 let stripe = |offset| offset / BYTES as u64;
-                let begins = |index| offset + index * size as u64;
+                let begins = |index| offset + index * size;
                 let wanted = (0..).take_while(|&index| stripe(begins(index)) == stripe(offset));
                 assert_eq!(
-                    elements_in_stripe(offset, size),
+                    elements_in_stripe(offset, log_size),
                     wanted.count(),
                     "{size} at {offset}"
                 );

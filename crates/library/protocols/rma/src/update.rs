@@ -15,9 +15,9 @@ use crate::stripes::{Stripes, elements_in_stripe};
 use crate::window::{Fault, Target, Window};
 use crate::word::Update;
 
-/// Bytes of the user's memory that are fetched, combined and stored at once: they stay in the first caches, and the kernel's
-/// call for them costs little beside the copy.
-const CHUNK: usize = 32 << 10;
+/// Bytes of the user's memory that are fetched, combined and stored at once: few enough for the second cache, and so many that the
+/// kernel's calls cost little beside the copies. Small in tests, so that those of some lengths take several.
+const CHUNK: usize = if cfg!(test) { 1 << 10 } else { 128 << 10 };
 /// Bytes for which no memory is allocated.
 const SHORT: usize = 512;
 
@@ -37,7 +37,7 @@ impl Operation {
         Some(Operation { op, basic, kernel })
     }
 
-    /// Whether elements lie in an array as they are packed.
+    /// Whether elements lie in an array as they are packed. Their size is a power of two then.
     fn is_dense(&self) -> bool {
         self.basic.size() == self.basic.extent()
     }
@@ -170,10 +170,10 @@ impl Window {
         mut count: usize,
         mut buffers: (*const u8, *mut u8),
     ) {
-        let size = operation.basic.size();
+        let log_size = operation.basic.size().trailing_zeros();
         while count > 0 {
-            let elements = elements_in_stripe(offset, size).min(count);
-            let bytes = elements * size;
+            let elements = elements_in_stripe(offset, log_size).min(count);
+            let bytes = elements << log_size;
             let lock = stripes.lock(offset);
             lock.take(self.owner(), |owner| self.is_dead(owner));
             // SAFETY: the stripe's lock is held; by this function's contract.
@@ -399,5 +399,19 @@ impl Operation {
     fn elements(&self, array: *mut u8, count: usize) -> Memory {
         let memory = Datatype::from(self.basic).memory(array, count);
         memory.expect("no longer than the packed elements that there are")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_dense_types_are_powers_of_two() {
+        for &basic in Predefined::ALL {
+            let operation = Operation::new(Op::Replace, basic).unwrap();
+            let holds = !operation.is_dense() || basic.size().is_power_of_two();
+            assert!(holds, "{}", basic.name());
+        }
     }
 }

@@ -118,6 +118,23 @@ impl From<weft_engine::Exhausted> for Error {
     }
 }
 
+impl From<weft_engine::Failure> for Error {
+    /// Of a probe.
+    fn from(_: weft_engine::Failure) -> Error {
+        let what = "a process that this waits for is lost";
+        Error::new(Class::ProcAborted, what)
+    }
+}
+
+impl From<weft_engine::NotExtracted> for Error {
+    fn from(why: weft_engine::NotExtracted) -> Error {
+        match why {
+            weft_engine::NotExtracted::Exhausted => weft_engine::Exhausted.into(),
+            weft_engine::NotExtracted::Failed(failure) => failure.into(),
+        }
+    }
+}
+
 impl From<weft_datatype::Overflow> for Error {
     fn from(_: weft_datatype::Overflow) -> Error {
         let what = "the data are larger than the address space";

@@ -214,8 +214,8 @@ pub fn attach(owner: Owner, space: Space) -> Result<()> {
 }
 
 /// `MPI_Buffer_detach`, `MPI_Session_detach_buffer`, `MPI_Comm_detach_buffer`: waits for the messages in it. None if
-/// there was none.
-pub fn detach(owner: Owner) -> Result<Option<Space>> {
+/// there was none. A buffer that `acceptable` refuses stays attached.
+pub fn detach(owner: Owner, acceptable: impl Fn(&Space) -> Result<()>) -> Result<Option<Space>> {
     let key = owner.key()?;
     loop {
         flush_key(key)?;
@@ -227,7 +227,10 @@ pub fn detach(owner: Owner) -> Result<Option<Space>> {
                 drop(buffers);
                 std::thread::yield_now();
             }
-            Some(_) => return Ok(buffers.0.remove(&key).map(|buffer| buffer.space)),
+            Some(buffer) => {
+                acceptable(&buffer.space)?;
+                return Ok(buffers.0.remove(&key).map(|buffer| buffer.space));
+            }
         }
     }
 }

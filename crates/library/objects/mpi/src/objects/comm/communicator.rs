@@ -11,6 +11,7 @@ use weft_transport::Peer;
 use super::arena;
 use super::hints::{Hints, Wildcards};
 use super::lanes::{self, LaneSelection};
+use super::members::members;
 use super::numbers::{UNAGREED, contexts};
 use super::references::References;
 use super::traffic::{TRAFFIC_BITS, Traffic};
@@ -128,6 +129,7 @@ impl Comm {
     pub(crate) fn bind(&self, id: CommId) {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
+        members().bind(self.number(), self.peers.clone());
     }
 
     #[inline]
@@ -198,6 +200,7 @@ impl Comm {
 
     /// Its numbers are free for others.
     pub(crate) fn release_numbers(&self) {
+        members().release(self.number());
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.release(number));
     }

@@ -5,6 +5,7 @@ mod communicator;
 pub mod hints;
 pub mod info;
 pub(crate) mod lanes;
+mod members;
 pub(crate) mod numbers;
 pub mod predefined;
 mod reference;
@@ -14,6 +15,7 @@ pub mod topology;
 mod traffic;
 
 pub use communicator::Comm;
+pub(crate) use members::members;
 pub(crate) use reference::CommReference;
 pub(crate) use table::{begin, current, register, remove, self_comm, whole_job};
 pub use table::{find, handler_of, set_handler, share};

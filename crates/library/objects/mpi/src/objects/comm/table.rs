@@ -31,6 +31,8 @@ pub(crate) fn begin(rank: u32, size: u32) {
     };
     let set = PREDEFINED.set(predefined);
     assert!(set.is_ok(), "a process starts once");
+    world().bind(CommId::WORLD);
+    self_comm().bind(CommId::SELF);
 }
 
 #[inline]

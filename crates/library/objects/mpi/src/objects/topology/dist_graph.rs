@@ -46,5 +46,4 @@ impl DistGraph {
     pub fn is_weighted(&self) -> bool {
         self.incoming.weights.is_some()
     }
-    }
 }
