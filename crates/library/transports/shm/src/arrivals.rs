@@ -91,7 +91,7 @@ impl Arrivals {
             heard += 1;
             self.notified(peer, turn, links);
         });
-        links.counters.doorbells_heard += heard;
+        links.counters.notifications_taken += heard;
         heard > 0
     }
 
@@ -146,7 +146,7 @@ impl Arrivals {
 
     fn heat(&mut self, mut inbound: Inbound, turn: u32, links: &Links) {
         inbound.last = turn;
-        // Not while a sleeper relies on being rung.
+        // Not while a sleeper relies on being notified.
         if !links.has_sleeper() {
             inbound.consumer.watch();
         }
@@ -169,12 +169,12 @@ impl Arrivals {
         if turn.wrapping_sub(inbound.last) < patience {
             return;
         }
-        if inbound.consumer.look_away() {
+        if inbound.consumer.unwatch() {
             inbound.consumer.watch();
             return;
         }
-        if inbound.consumer.settle() {
-            links.ring(&inbound.neighbour);
+        if inbound.consumer.return_all_room() {
+            links.notify(&inbound.neighbour);
         }
         let inbound = self.hot.swap_remove(self.next_to_cool);
         self.cold.insert(inbound.peer, inbound);
@@ -186,12 +186,12 @@ impl Arrivals {
     }
 
     /// Before a sleep: has the hot rings' senders ring. True if a message is there already.
-    pub fn look_away(&mut self, links: &mut Links) -> bool {
+    pub fn unwatch(&mut self, links: &mut Links) -> bool {
         let mut ready = false;
         for inbound in &mut self.hot {
-            ready |= inbound.consumer.look_away();
-            if inbound.consumer.settle() {
-                links.ring(&inbound.neighbour);
+            ready |= inbound.consumer.unwatch();
+            if inbound.consumer.return_all_room() {
+                links.notify(&inbound.neighbour);
             }
         }
         ready
@@ -261,7 +261,7 @@ impl Inbound {
                 self.advance(&arrival, links);
                 continue;
             }
-            // Who waited for a long one is about to post a receive for the next: then that is copied once.
+            // The thread that waited for a long one is about to post a receive for the next: then that is copied once.
             if self.long && sink.expects_nothing() {
                 break;
             }
@@ -277,7 +277,7 @@ impl Inbound {
     #[inline]
     fn advance(&mut self, arrival: &Arrival, links: &mut Links) {
         if self.consumer.advance(arrival) {
-            links.ring(&self.neighbour);
+            links.notify(&self.neighbour);
         }
     }
 

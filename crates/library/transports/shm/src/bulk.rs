@@ -1,38 +1,38 @@
 //! Bulk transfers: messages longer than a packet.
 //!
-//! Two ways, chosen by the sender when it offers and settled by the receiver when it accepts:
+//! Two ways, chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
 //! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
 //!   overlap. Any memory, any size.
 //! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
-//!   the sender from the back, chunk by chunk, until they meet; whoever has time does more. Contiguous memory,
-//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`both_ways`]).
+//!   the sender from the back, chunk by chunk, until they meet; the side that has time does more. Contiguous memory,
+//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`bidirectional`]).
 //!
-//! An offer either holds a ring that is being filled from the start (`RING`), so that the source is soon free
-//! and the receiver finds data at once; or it is a *call* (`CALL`): the sender waits until the receiver answers by a
-//! control message, which asks for a ring or tells where to copy to.
+//! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
+//! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
+//! for a ring or tells where to copy to.
 //!
-//! No deadlock: an endpoint has [`rings::COUNT`] rings. Offers may hold all but one, for as long as their receivers like.
-//! The last is only for calls that were answered, whose receivers take the data out in each turn of progress,
-//! whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may keep half of the
-//! rings for a while to answer in them ([`kept`]), never the last.
+//! No deadlock: an endpoint has [`rings::COUNT`] rings. Transfers that were not taken up may hold all but one, for as long as
+//! their receivers like. The last is only for calls that were answered, whose receivers take the data out in each turn of
+//! progress, whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may borrow half
+//! of the rings for a while to answer in them ([`borrowed`]), never the last.
 //!
 //! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
-//! so there, looks once more, and is rung.
+//! so there, looks once more, and is notified.
 
-mod both_ways;
+mod bidirectional;
+mod borrowed;
 mod byte_ring;
 mod claims;
 mod common;
 mod control;
-mod kept;
+mod copying;
 mod receiving;
 mod rings;
 mod sending;
-mod shared_copy;
 mod transfers;
 
 #[cfg(test)]
-mod kept_tests;
+mod borrowed_tests;
 #[cfg(test)]
 mod tests;
 
@@ -47,7 +47,7 @@ use crate::peers::lost;
 use crate::segment::Mapping;
 use common::{Common, Missing};
 use control::Control;
-use receiving::{Receiving, Taken};
+use receiving::{BulkReceive, Receiving};
 use sending::Sending;
 
 pub use byte_ring::RING_BYTES;
@@ -74,7 +74,7 @@ impl Bulk {
         }
     }
 
-    pub fn offer(
+    pub fn send(
         &mut self,
         links: &mut Links,
         peer: Peer,
@@ -82,18 +82,18 @@ impl Bulk {
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused> {
         let neighbour = links.linked(peer)?;
-        links.disturb();
+        links.wake_sleeper();
         self.active = true;
         Ok(self
             .sending
-            .offer(links, &mut self.common, neighbour, source, cookie))
+            .send(links, &mut self.common, neighbour, source, cookie))
     }
 
-    pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
-        self.sending.retract(&mut self.common, peer, cookie);
+    pub fn cancel(&mut self, peer: Peer, cookie: Cookie) {
+        self.sending.cancel(&mut self.common, peer, cookie);
     }
 
-    pub fn accept(
+    pub fn receive(
         &mut self,
         links: &mut Links,
         peer: Peer,
@@ -102,17 +102,19 @@ impl Bulk {
         target: Memory,
         cookie: Cookie,
     ) -> Result<(), Refused> {
-        links.disturb();
+        links.wake_sleeper();
         self.active = true;
-        let taken = Taken {
+        let taken = BulkReceive {
             offer,
             bytes,
             target,
             cookie,
         };
-        let accepted = self.receiving.accept(links, &mut self.common, peer, taken);
+        let begun = self
+            .receiving
+            .begin_receive(links, &mut self.common, peer, taken);
         self.common.flush(links);
-        accepted.map_err(|missing| match missing {
+        begun.map_err(|missing| match missing {
             Missing::Need(need) => links.connect(peer, need),
             Missing::Sense(lost) => {
                 links.lose(lost, peer);
@@ -191,7 +193,7 @@ impl Bulk {
         payload: &[u8],
     ) -> Result<(), Malformed> {
         // What waits for this transfer now, a sleeper has not looked at.
-        links.disturb();
+        links.wake_sleeper();
         self.active = true;
         let control = Control::parse(header, payload)
             .ok_or(Malformed("it sent a control message that is none"))?;
@@ -234,9 +236,9 @@ impl Bulk {
     }
 
     /// Called a few times a second: gives back memory that has not been used for a while.
-    pub fn rest(&mut self, links: &mut Links) {
-        self.common.rings.rest(links);
-        self.common.keeping.rest();
+    pub fn release_idle(&mut self, links: &mut Links) {
+        self.common.rings.release_idle(links);
+        self.common.borrowed.release_idle();
     }
 
     /// Before a sleep. True if there is something to do already.
@@ -244,9 +246,9 @@ impl Bulk {
         self.sending.wait() | self.receiving.wait()
     }
 
-    pub fn stop_waiting(&mut self) {
-        self.sending.stop_waiting();
-        self.receiving.stop_waiting();
+    pub fn end_wait(&mut self) {
+        self.sending.end_wait();
+        self.receiving.end_wait();
     }
 
     /// Ends all transfers with a lost peer. When this returns, neither this process nor, as far as it can be kept from it, the

@@ -61,7 +61,7 @@ pub struct Answer {
 pub struct Connecting {
     wants: Section<Vec<Want>>,
     answers: Section<Vec<Answer>>,
-    /// Held while wants are fulfilled, so that nobody thinks a link made which another thread is still making.
+    /// Held while wants are fulfilled, so that no thread returns before a link stands that another is still making.
     pub under_way: Section<()>,
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
+mod lie_tests;
+#[cfg(test)]
 mod tests;
 
 use std::fmt;
@@ -24,7 +26,7 @@ const COOL_EVERY: u32 = 32;
 /// Turns between two looks at the clock, few enough where each turn yields the processor to others; and the time
 /// between two looks at what changes slowly.
 const CLOCK_EVERY: u32 = 1 << 7;
-const LOOK_AROUND_EVERY: Duration = Duration::from_millis(200);
+const CHECK_EVERY: Duration = Duration::from_millis(200);
 
 /// One lane's endpoint. Driven under the lane's lock.
 pub struct ShmEndpoint {
@@ -32,7 +34,7 @@ pub struct ShmEndpoint {
     links: Links,
     bulk: Bulk,
     turn: u32,
-    looked_around: Instant,
+    last_check: Instant,
 }
 
 impl ShmEndpoint {
@@ -47,7 +49,7 @@ impl ShmEndpoint {
             links: Links::new(shared, lane),
             bulk: Bulk::new(),
             turn: 0,
-            looked_around: Instant::now(),
+            last_check: Instant::now(),
         };
         // Peers that were lost before this lane was made.
         endpoint.take_endings();
@@ -69,6 +71,19 @@ impl ShmEndpoint {
             self.clear(peer);
             sink.lost(peer, &lost);
         }
+    }
+
+    /// Tells the engine what has become of links: room, links that were made, links that are needed, lost peers.
+    #[cold]
+    fn tell_news(&mut self, sink: &mut impl Sink) -> bool {
+        let mut moved = self.links.unblock(sink);
+        if self.links.has_lost() {
+            self.tell_lost(sink);
+            moved = true;
+        }
+        self.links.ask_to_connect(sink);
+        self.links.told_news();
+        moved
     }
 
     /// Ends what comes from a lost peer and its bulk transfers.
@@ -107,21 +122,21 @@ impl ShmEndpoint {
 
     /// What is done only now and then.
     #[cold]
-    fn keep_house(&mut self) {
+    fn maintain(&mut self) {
         self.arrivals.cool_one(self.turn, &mut self.links);
         if self.turn.is_multiple_of(CLOCK_EVERY) {
-            self.look_around();
+            self.check_peers_and_memory();
         }
     }
 
     /// Finds out, now and then, about peers that have died and memory that is not used.
     #[cold]
-    fn look_around(&mut self) {
-        if self.looked_around.elapsed() < LOOK_AROUND_EVERY {
+    fn check_peers_and_memory(&mut self) {
+        if self.last_check.elapsed() < CHECK_EVERY {
             return;
         }
-        self.looked_around = Instant::now();
-        self.bulk.rest(&mut self.links);
+        self.last_check = Instant::now();
+        self.bulk.release_idle(&mut self.links);
         // A hostile peer may have cleared a notification.
         self.take_made();
         self.take_endings();
@@ -189,21 +204,14 @@ impl Endpoint for ShmEndpoint {
         moved |= self
             .arrivals
             .poll(self.turn, &mut self.links, &mut self.bulk, sink);
-        if self.links.is_blocked() {
-            moved |= self.links.unblock(sink);
-        }
         if self.bulk.is_active() {
             moved |= self.bulk.poll(&mut self.links, sink);
         }
         if self.turn.is_multiple_of(COOL_EVERY) {
-            self.keep_house();
+            self.maintain();
         }
-        if self.links.has_lost() {
-            self.tell_lost(sink);
-            moved = true;
-        }
-        if self.links.has_to_connect() {
-            self.links.ask_to_connect(sink);
+        if self.links.has_news() {
+            moved |= self.tell_news(sink);
         }
         moved
     }
@@ -214,11 +222,11 @@ impl Endpoint for ShmEndpoint {
         source: Memory,
         cookie: Cookie,
     ) -> Result<BulkDescriptor, Refused> {
-        self.bulk.offer(&mut self.links, peer, source, cookie)
+        self.bulk.send(&mut self.links, peer, source, cookie)
     }
 
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
-        self.bulk.retract(peer, cookie);
+        self.bulk.cancel(peer, cookie);
     }
 
     fn bulk_receive(
@@ -230,7 +238,7 @@ impl Endpoint for ShmEndpoint {
         cookie: Cookie,
     ) -> Result<(), Refused> {
         self.bulk
-            .accept(&mut self.links, peer, descriptor, bytes, target, cookie)
+            .receive(&mut self.links, peer, descriptor, bytes, target, cookie)
     }
 
     fn end(&mut self, peer: Peer, why: &Lost) {
@@ -247,9 +255,9 @@ impl Endpoint for ShmEndpoint {
     }
 
     fn arm(&mut self) -> bool {
-        self.look_around();
+        self.check_peers_and_memory();
         self.links.has_lost()
-            | self.arrivals.look_away(&mut self.links)
+            | self.arrivals.unwatch(&mut self.links)
             | self.links.wait_for_room()
             | self.bulk.wait()
             | self.links.is_signalled()
@@ -258,8 +266,8 @@ impl Endpoint for ShmEndpoint {
     fn disarm(&mut self) {
         self.links.shared.base.stay_awake();
         self.arrivals.watch();
-        self.links.stop_waiting();
-        self.bulk.stop_waiting();
+        self.links.end_wait();
+        self.bulk.end_wait();
     }
 
     fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

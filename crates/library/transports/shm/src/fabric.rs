@@ -56,7 +56,7 @@ impl Shm {
         process::allow_copies();
         let key = process::random_key()?;
         let segment = Segment::create(shape.base_bytes())?;
-        let base = Base::found(segment.map(shape.base_bytes())?, shape, rank, key);
+        let base = Base::create(segment.map(shape.base_bytes())?, shape, rank, key);
         let card = Card {
             pid,
             start,

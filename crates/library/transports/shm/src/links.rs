@@ -9,7 +9,7 @@ use weft_sync::cells::{INLINE_BYTES, Malformed, Parts, Producer, Pushed};
 use weft_transport::{Lost, Peer, Refused, Sink};
 
 use crate::base::GIVEN_UP;
-use crate::blocks::{Exchange, LONG_ADDED_BYTES, LONG_BLOCKS};
+use crate::blocks::{Blocks, LONG_ADDED_BYTES, LONG_BLOCKS};
 use crate::connecting::{Answer, Made, Need, Want};
 use crate::endings::{End, Ending};
 use crate::layout::{LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
@@ -21,13 +21,13 @@ use crate::shared::Shared;
 /// What an endpoint has done and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    pub doorbells_rung: u64,
-    pub doorbells_heard: u64,
+    pub notifications_sent: u64,
+    pub notifications_taken: u64,
     /// Rings that are looked at in each turn.
     pub hot_rings: u64,
     pub ring_transfers: u64,
-    /// Those of them that went through a ring kept of the receiver's.
-    pub kept_transfers: u64,
+    /// Those of them that went through a ring borrowed of the receiver.
+    pub borrowed_transfers: u64,
     pub copy_transfers: u64,
     /// Chunks copied from process to process by this side, as receiver and as sender.
     pub chunks_read: u64,
@@ -43,7 +43,7 @@ pub struct Counters {
 /// A ring to a peer. The mapping is dropped after the producer that uses it.
 struct Outbound {
     producer: Producer,
-    exchange: Exchange,
+    exchange: Blocks,
     neighbour: Arc<Neighbour>,
     /// Where the link lies in this process's segment.
     offset: u64,
@@ -64,7 +64,7 @@ pub struct Links {
     pub counters: Counters,
     open: Box<[Option<Box<Outbound>>]>,
     /// What came in blocks from peers that nothing was sent to yet.
-    early: Vec<(Peer, Exchange)>,
+    early: Vec<(Peer, Blocks)>,
     blocked: Vec<Blocked>,
     /// Peers without a connection of which something is awaited.
     expected: BTreeMap<Peer, Arc<Neighbour>>,
@@ -87,6 +87,8 @@ pub struct Links {
     quarantine: Quarantine,
     /// Which peer is looked at more closely in the next check of lives.
     next_life: usize,
+    /// Whether any of `blocked`, `to_connect`, `connected` and `untold` may hold something: one look a turn.
+    has_news: bool,
 }
 
 impl Links {
@@ -111,6 +113,7 @@ impl Links {
             dying: Vec::new(),
             quarantine: Quarantine::default(),
             next_life: 0,
+            has_news: false,
         }
     }
 
@@ -178,7 +181,7 @@ impl Links {
                     return Err(Refused::Lost);
                 };
                 link.neighbour.base.notify(self.lane, self.shared.rank);
-                self.counters.doorbells_rung += 1;
+                self.counters.notifications_sent += 1;
                 Ok(())
             }
             Pushed::Full => Err(self.block(peer, bytes)),
@@ -208,7 +211,8 @@ impl Links {
     pub fn connect_later(&mut self, peer: Peer, need: Need) {
         if self.connect(peer, need) == Refused::Connecting && !self.to_connect.contains(&peer) {
             self.to_connect.push(peer);
-            self.disturb();
+            self.has_news = true;
+            self.wake_sleeper();
         }
     }
 
@@ -248,6 +252,7 @@ impl Links {
             }
             if !matches!(need, Need::Ring { .. }) {
                 self.connected.push(peer);
+                self.has_news = true;
             }
             match made {
                 Err(lost) => self.lose(lost, peer),
@@ -275,9 +280,9 @@ impl Links {
             .store(offset, Ordering::Release);
         let early = self.early.iter().position(|(other, _)| *other == peer);
         let mut exchange =
-            early.map_or_else(Exchange::default, |index| self.early.swap_remove(index).1);
+            early.map_or_else(Blocks::default, |index| self.early.swap_remove(index).1);
         let mapping = Arc::new(mapping);
-        exchange.found(mapping.clone());
+        exchange.add_own(mapping.clone());
         self.open[peer as usize] = Some(Box::new(Outbound {
             producer,
             exchange,
@@ -288,13 +293,13 @@ impl Links {
     }
 
     /// The blocks that go to and fro with `peer`.
-    pub fn exchange(&mut self, peer: Peer) -> &mut Exchange {
+    pub fn exchange(&mut self, peer: Peer) -> &mut Blocks {
         match &mut self.open[peer as usize] {
             Some(link) => &mut link.exchange,
             None => {
                 let known = self.early.iter().position(|(other, _)| *other == peer);
                 let index = known.unwrap_or_else(|| {
-                    self.early.push((peer, Exchange::default()));
+                    self.early.push((peer, Blocks::default()));
                     self.early.len() - 1
                 });
                 &mut self.early[index].1
@@ -328,9 +333,9 @@ impl Links {
     }
 
     /// Rings the doorbell of a peer, on this lane.
-    pub fn ring(&mut self, neighbour: &Neighbour) {
+    pub fn notify(&mut self, neighbour: &Neighbour) {
         neighbour.base.notify(self.lane, self.shared.rank);
-        self.counters.doorbells_rung += 1;
+        self.counters.notifications_sent += 1;
     }
 
     /// Whether a thread of this process sleeps, or is about to, on what every lane looked like when it was armed.
@@ -341,7 +346,7 @@ impl Links {
 
     /// Ends that sleep, as another thread has begun something new to look at.
     #[inline]
-    pub fn disturb(&self) {
+    pub fn wake_sleeper(&self) {
         if self.has_sleeper() {
             self.shared.base.wake();
         }
@@ -358,13 +363,23 @@ impl Links {
             Some(blocked) => blocked.bytes = blocked.bytes.max(bytes),
             None => self.blocked.push(Blocked { peer, bytes }),
         }
-        self.disturb();
+        self.has_news = true;
+        self.wake_sleeper();
         Refused::Busy
     }
 
+    /// Whether there is something to tell the engine, or to look at for that: refused packets, links, losses.
     #[inline]
-    pub fn is_blocked(&self) -> bool {
-        !self.blocked.is_empty() || !self.connected.is_empty()
+    pub fn has_news(&self) -> bool {
+        self.has_news
+    }
+
+    /// All of it was told that could be.
+    pub fn told_news(&mut self) {
+        self.has_news = self.has_lost()
+            || self.has_to_connect()
+            || !self.blocked.is_empty()
+            || !self.connected.is_empty();
     }
 
     /// Tells the engine of peers that have made room.
@@ -417,7 +432,7 @@ impl Links {
         room
     }
 
-    pub fn stop_waiting(&mut self) {
+    pub fn end_wait(&mut self) {
         for blocked in &self.blocked {
             if let Some(link) = &self.open[blocked.peer as usize] {
                 link.producer.wait_for_room(false);
@@ -458,6 +473,7 @@ impl Links {
         self.blocked.retain(|blocked| blocked.peer != peer);
         self.dead.insert(peer, lost);
         self.untold.push(peer);
+        self.has_news = true;
     }
 
     /// Loses the peers that other lanes have lost. One that has died, and of which `may_have_left` says that something may be
@@ -497,7 +513,7 @@ impl Links {
         {
             let ring = neighbour.base.ring_of(self.lane, self.shared.rank);
             ring.store(GIVEN_UP, Ordering::SeqCst);
-            self.ring(&neighbour);
+            self.notify(&neighbour);
         }
     }
 
@@ -580,7 +596,7 @@ impl Links {
     }
 
     /// Puts a piece of the own segment aside that a lost peer may still use.
-    pub fn put_aside(&mut self, peer: Peer, offset: u64, bytes: usize) {
+    pub fn quarantine_piece(&mut self, peer: Peer, offset: u64, bytes: usize) {
         self.quarantine.add(&self.shared, peer, offset, bytes);
     }
 

@@ -97,7 +97,7 @@ impl Peers {
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
         let bytes = self.shape.base_bytes();
         let mapping = open(&card)?.map(0, bytes)?;
-        let base = Base::of_peer(mapping, self.shape, peer, card.key)?;
+        let base = Base::open(mapping, self.shape, peer, card.key)?;
         Ok(Neighbour::new(peer, card, base))
     }
 }

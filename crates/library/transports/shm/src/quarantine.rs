@@ -1,7 +1,7 @@
 //! Memory that a lost peer may still read and write.
 //!
 //! A peer that was ended but lives learns of it later. Until then it may be copying out of a ring of this process's, or into one
-//! that it had kept. So nothing that a lost peer could reach is given to another: its places in the segment are not used
+//! that it had borrowed. So nothing that a lost peer could reach is given to another: its places in the segment are not used
 //! again, and their memory goes back to the system once the peer has given this lane up too (what it then writes in this
 //! process's base, see `base`) or has died.
 //!

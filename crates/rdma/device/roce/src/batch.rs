@@ -70,7 +70,7 @@ impl Batch {
         });
     }
 
-    /// Appends a packet whose payload `fill` writes in place; when that fails, nothing is appended.
+    /// Appends a packet whose payload `fill` writes in position; when that fails, nothing is appended.
     pub fn push<E>(
         &mut self,
         route: &Route,

@@ -8,7 +8,7 @@ use super::link::{Link, Path};
 use super::packet::{DEFAULT_PKEY, Service, View};
 use super::requester::work::Work;
 use super::requester::{Requester, RequesterConfig};
-use super::responder::kept::Kept;
+use super::responder::saved::SavedResponder;
 use super::responder::{Responder, ResponderConfig};
 
 /// A queue pair's two directions. Either may be missing: an XRC initiator answers nothing, an XRC target asks for
@@ -31,19 +31,19 @@ impl Connection {
         }
     }
 
-    /// An XRC target, from what [`keep`](Self::keep) said of it. The configuration's PSN is not looked at.
-    pub fn resume(path: Path, config: ResponderConfig, kept: &Kept) -> Connection {
+    /// An XRC target, from what [`save`](Self::save) said of it. The configuration's PSN is not looked at.
+    pub fn resume(path: Path, config: ResponderConfig, saved: &SavedResponder) -> Connection {
         let link = Link::new(Service::ExtendedReliable, path);
         Connection {
             link,
             requester: None,
-            responder: Some(Responder::resume(link, config, kept)),
+            responder: Some(Responder::resume(link, config, saved)),
         }
     }
 
     /// What the responder remembers, answers that are not sent yet aside.
-    pub fn keep(&self) -> Option<Kept> {
-        self.responder.as_ref().map(Responder::keep)
+    pub fn save(&self) -> Option<SavedResponder> {
+        self.responder.as_ref().map(Responder::save)
     }
 
     /// The state RTS.

@@ -27,19 +27,19 @@ pub struct Injection {
 pub const REORDER_NS: u64 = 300_000;
 
 /// Packets kept back at a time; a longer queue loses what comes, as a switch would.
-const KEPT_PACKETS: usize = 65536;
+const MOST_DELAYED: usize = 65536;
 
 #[derive(Debug)]
 pub struct Injector {
     injection: Injection,
     random: u64,
-    kept: BinaryHeap<Reverse<Kept>>,
+    delayed: BinaryHeap<Reverse<DelayedPacket>>,
     /// Number of packets ever kept: those of the same time leave in their order.
     order: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Kept {
+struct DelayedPacket {
     due: u64,
     order: u64,
     destination: Ipv4Addr,
@@ -51,7 +51,7 @@ impl Injector {
         Injector {
             injection,
             random: injection.seed,
-            kept: BinaryHeap::new(),
+            delayed: BinaryHeap::new(),
             order: 0,
         }
     }
@@ -63,7 +63,7 @@ impl Injector {
             seed,
             ..Injection::default()
         };
-        self.injection == harmless && self.kept.is_empty()
+        self.injection == harmless && self.delayed.is_empty()
     }
 
     /// Cuts the link, or mends it.
@@ -85,17 +85,17 @@ impl Injector {
                 }
                 if delay == 0 {
                     out.push_raw(destination, bytes);
-                } else if self.kept.len() < KEPT_PACKETS {
-                    self.keep(now + delay, destination, bytes);
+                } else if self.delayed.len() < MOST_DELAYED {
+                    self.delay_packet(now + delay, destination, bytes);
                 }
             }
         }
         batch.clear();
     }
 
-    fn keep(&mut self, due: u64, destination: Ipv4Addr, bytes: &[u8]) {
+    fn delay_packet(&mut self, due: u64, destination: Ipv4Addr, bytes: &[u8]) {
         self.order += 1;
-        self.kept.push(Reverse(Kept {
+        self.delayed.push(Reverse(DelayedPacket {
             due,
             order: self.order,
             destination,
@@ -105,22 +105,25 @@ impl Injector {
 
     /// When the next packet that was kept back leaves.
     pub fn deadline(&self) -> Option<u64> {
-        self.kept.peek().map(|Reverse(kept)| kept.due)
+        self.delayed.peek().map(|Reverse(delayed)| delayed.due)
     }
 
     /// When the last of them does.
     pub fn last_deadline(&self) -> Option<u64> {
-        self.kept.iter().map(|Reverse(kept)| kept.due).max()
+        self.delayed
+            .iter()
+            .map(|Reverse(delayed)| delayed.due)
+            .max()
     }
 
     /// Puts what leaves by now into `out`.
     pub fn release(&mut self, now: u64, out: &mut Batch) {
-        while let Some(top) = self.kept.peek_mut()
+        while let Some(top) = self.delayed.peek_mut()
             && top.0.due <= now
         {
-            let Reverse(kept) = PeekMut::pop(top);
+            let Reverse(delayed) = PeekMut::pop(top);
             if !self.injection.link_down {
-                out.push_raw(kept.destination, &kept.bytes);
+                out.push_raw(delayed.destination, &delayed.bytes);
             }
         }
     }

@@ -59,4 +59,4 @@ pub use port::{Port, PortConfig, SHARED_SLOT, path_mtu};
 pub use requester::RequesterConfig;
 pub use requester::work::{Operation, Payload, Work};
 pub use responder::ResponderConfig;
-pub use responder::kept::Kept;
+pub use responder::saved::SavedResponder;

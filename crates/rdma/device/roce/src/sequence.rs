@@ -2,7 +2,7 @@
 
 pub const PSN_MASK: u32 = 0xff_ffff;
 
-/// Places in one direction of a connection, counted in packets from its first; place 0 has the initial PSN.
+/// Places in one direction of a connection, counted in packets from its first; position 0 has the initial PSN.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
     initial: u32,
@@ -15,13 +15,13 @@ impl Sequence {
         }
     }
 
-    pub fn psn(self, place: u64) -> u32 {
-        (self.initial.wrapping_add(place as u32)) & PSN_MASK
+    pub fn psn(self, position: u64) -> u32 {
+        (self.initial.wrapping_add(position as u32)) & PSN_MASK
     }
 
-    /// The place nearest to `near` that has this PSN: within 2^23 to either side (IBA 9.7.3.1). None where that
+    /// The position nearest to `near` that has this PSN: within 2^23 to either side (IBA 9.7.3.1). None where that
     /// would lie before the first.
-    pub fn place(self, psn: u32, near: u64) -> Option<u64> {
+    pub fn position(self, psn: u32, near: u64) -> Option<u64> {
         let forward = psn.wrapping_sub(self.psn(near)) & PSN_MASK;
         if forward < 1 << 23 {
             Some(near + u64::from(forward))
@@ -41,17 +41,17 @@ mod tests {
         assert_eq!(sequence.psn(1), 0xff_ffff);
         assert_eq!(sequence.psn(2), 0);
         assert_eq!(sequence.psn((1 << 24) + 3), 1);
-        assert_eq!(sequence.place(0, 0), Some(2));
-        assert_eq!(sequence.place(0xff_fffd, 0), None);
-        assert_eq!(sequence.place(0xff_fffe, 5), Some(0));
+        assert_eq!(sequence.position(0, 0), Some(2));
+        assert_eq!(sequence.position(0xff_fffd, 0), None);
+        assert_eq!(sequence.position(0xff_fffe, 5), Some(0));
         let near = (7 << 24) + 1;
         for offset in [0, 1, 2, (1 << 23) - 1] {
             assert_eq!(
-                sequence.place(sequence.psn(near + offset), near),
+                sequence.position(sequence.psn(near + offset), near),
                 Some(near + offset)
             );
             assert_eq!(
-                sequence.place(sequence.psn(near - offset), near),
+                sequence.position(sequence.psn(near - offset), near),
                 Some(near - offset)
             );
         }

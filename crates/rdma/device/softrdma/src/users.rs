@@ -7,9 +7,9 @@ use crate::call::{Errno, Result, require};
 /// How many objects stand on this one. Any thread that makes or destroys one changes it; all orders are relaxed, as a
 /// program that destroys an object while it makes another on it has no right to either answer.
 #[derive(Debug, Default)]
-pub struct Users(AtomicU32);
+pub struct UseCount(AtomicU32);
 
-impl Users {
+impl UseCount {
     pub fn add(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -30,17 +30,17 @@ impl Users {
 
 /// Stands on an object until it is dropped.
 #[derive(Debug)]
-pub struct Stand(&'static Users);
+pub struct UseGuard(&'static UseCount);
 
-impl Stand {
+impl UseGuard {
     /// The users' object lives until this is dropped: its destruction is refused before.
-    pub fn on(users: &'static Users) -> Stand {
+    pub fn new(users: &'static UseCount) -> UseGuard {
         users.add();
-        Stand(users)
+        UseGuard(users)
     }
 }
 
-impl Drop for Stand {
+impl Drop for UseGuard {
     fn drop(&mut self) {
         self.0.remove();
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use weft_transport::{Lost, Peer, Refused};
 
-use super::both_ways::BothWays;
+use super::bidirectional::Bidirectional;
+use super::borrowed::BorrowedRings;
 use super::control::Control;
-use super::kept::Keeping;
 use super::rings::Rings;
 use crate::connecting::Need;
 use crate::layout::CONTROL;
@@ -41,8 +41,8 @@ pub struct Common {
     /// Pieces of peers' segments.
     pub mapped: HashMap<(Peer, u64), Arc<Mapping>>,
     pub rings: Rings,
-    pub keeping: Keeping,
-    pub both_ways: BothWays,
+    pub borrowed: BorrowedRings,
+    pub bidirectional: Bidirectional,
 }
 
 impl Common {
@@ -52,8 +52,8 @@ impl Common {
             waiting: Vec::new(),
             mapped: HashMap::new(),
             rings: Rings::new(),
-            keeping: Keeping::new(),
-            both_ways: BothWays::default(),
+            borrowed: BorrowedRings::new(),
+            bidirectional: Bidirectional::default(),
         }
     }
 
@@ -109,8 +109,8 @@ impl Common {
     /// Ends what has to do with a lost peer.
     pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.rings.forget(links, peer);
-        self.keeping.forget(peer);
-        self.both_ways.forget(peer);
+        self.borrowed.forget(peer);
+        self.bidirectional.forget(peer);
         self.controls.retain(|(other, _)| *other != peer);
         self.waiting.retain(|(other, _)| *other != peer);
         self.mapped.retain(|(other, _), _| *other != peer);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
 
-use super::byte_ring::{ByteRing, Place, RING_MAPPED};
+use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
@@ -21,7 +21,7 @@ use fetching::{Fetching, Pool};
 use taking::{After, Taking};
 
 /// An offer that is taken up.
-pub struct Taken {
+pub struct BulkReceive {
     pub offer: BulkDescriptor,
     /// In all.
     pub bytes: usize,
@@ -79,7 +79,7 @@ impl Incoming {
         step
     }
 
-    /// Gives back, or keeps, what the transfer has used.
+    /// Gives back, or borrows, what the transfer has used.
     fn end(self, claims: &mut Pool, common: &mut Common) {
         let peer = self.peer();
         match self.state {
@@ -95,7 +95,7 @@ impl Incoming {
 fn through(
     common: &Common,
     peer: Peer,
-    place: Place,
+    place: RingPosition,
     offered: u64,
     after: After,
 ) -> Result<Taking, Missing> {
@@ -127,7 +127,7 @@ impl Receiving {
         common: &mut Common,
         peer: Peer,
         id: TransferId,
-        place: Place,
+        place: RingPosition,
     ) -> Result<(), Missing> {
         let incoming = self.transfers.named(peer, id);
         let Some(incoming) = incoming.filter(|one| matches!(one.state, State::NeedsRing)) else {
@@ -175,12 +175,12 @@ impl Receiving {
         ready
     }
 
-    pub fn stop_waiting(&mut self) {
+    pub fn end_wait(&mut self) {
         for incoming in self.transfers.active() {
             match &incoming.state {
                 State::NeedsRing => {}
-                State::Taking(taking) => taking.stop_waiting(),
-                State::Copying(fetching) => fetching.copying.stop_waiting(),
+                State::Taking(taking) => taking.end_wait(),
+                State::Copying(fetching) => fetching.copying.end_wait(),
             }
         }
     }

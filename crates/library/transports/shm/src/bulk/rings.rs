@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::byte_ring::{ByteRing, GIVEN_UP, KEPT, Place, RING_MAPPED};
+use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_MAPPED, RingPosition};
 use crate::links::Links;
 use crate::peers::lost;
 use weft_transport::{Cookie, Peer};
@@ -11,22 +11,22 @@ use weft_transport::{Cookie, Peer};
 /// Rings of an endpoint.
 pub const COUNT: usize = 8;
 
-/// Calls of `rest` after which rings that nobody used are given back.
-pub const RESTS: u32 = 5;
+/// Calls of `release_idle` after which rings that no transfer used are given back.
+pub const IDLE_CALLS: u32 = 5;
 
-/// An own ring: at first of nobody, then of a transfer, until its receiver has taken everything.
+/// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
     ring: ByteRing,
     /// Of the next transfer.
-    place: Place,
+    place: RingPosition,
     holder: Option<Holder>,
     /// Its memory was given back.
     empty: bool,
 }
 
-/// Who a ring belongs to.
+/// The transfer that has a ring.
 enum Holder {
-    /// A transfer to `peer`, which keeps the ring afterwards if it likes.
+    /// A transfer to `peer`, which borrows the ring afterwards if it likes.
     To {
         peer: Peer,
         cookie: Cookie,
@@ -36,7 +36,7 @@ enum Holder {
         /// The sender has done its part.
         filled: bool,
     },
-    /// A transfer from `peer`, which had kept the ring.
+    /// A transfer from `peer`, which had borrowed the ring.
     From { peer: Peer },
 }
 
@@ -44,13 +44,13 @@ enum Holder {
 pub struct Rings {
     /// None in place of one that a lost peer may still use.
     rings: Vec<Option<Ring>>,
-    /// Calls of `rest` since a ring was last used.
-    rests: u32,
+    /// Calls of `release_idle` since a ring was last used.
+    idle_calls: u32,
 }
 
 /// For whom a ring is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum For {
+pub enum RingUse {
     /// May take all but the last.
     Offer,
     /// For a call whose receiver is ready.
@@ -58,12 +58,12 @@ pub enum For {
 }
 
 /// A ring that a transfer has been given.
-pub struct Given {
+pub struct TakenRing {
     /// Among the own rings.
     pub index: usize,
     pub ring: ByteRing,
-    pub place: Place,
-    /// There are enough rings: the receiver may keep this one.
+    pub place: RingPosition,
+    /// There are enough rings: the receiver may borrow this one.
     pub spare: bool,
 }
 
@@ -71,7 +71,7 @@ impl Rings {
     pub fn new() -> Rings {
         Rings {
             rings: Vec::new(),
-            rests: 0,
+            idle_calls: 0,
         }
     }
 
@@ -79,14 +79,14 @@ impl Rings {
     pub fn take(
         &mut self,
         links: &mut Links,
-        purpose: For,
+        purpose: RingUse,
         peer: Peer,
         cookie: Cookie,
         bytes: u64,
-    ) -> io::Result<Option<Given>> {
+    ) -> io::Result<Option<TakenRing>> {
         let limit = match purpose {
-            For::Offer => COUNT - 1,
-            For::Answered => COUNT,
+            RingUse::Offer => COUNT - 1,
+            RingUse::Answered => COUNT,
         };
         self.lose_liars(links);
         let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
@@ -101,7 +101,7 @@ impl Rings {
                 None => return Ok(None),
             },
         };
-        self.rests = 0;
+        self.idle_calls = 0;
         let spare = index < COUNT / 2;
         let ring = self.ring(index);
         if ring.empty {
@@ -119,7 +119,7 @@ impl Rings {
         });
         let place = ring.place;
         ring.place = place.after(bytes);
-        Ok(Some(Given {
+        Ok(Some(TakenRing {
             index,
             ring: ring.ring.clone(),
             place,
@@ -138,7 +138,7 @@ impl Rings {
         links.counters.bulk_bytes += RING_MAPPED as u64;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
-            place: Place { offset, begin: 0 },
+            place: RingPosition { offset, begin: 0 },
             holder: None,
             empty: false,
         });
@@ -158,10 +158,10 @@ impl Rings {
     }
 
     /// Called now and then: gives the memory of rings back if none was used for some calls.
-    pub fn rest(&mut self, links: &mut Links) {
+    pub fn release_idle(&mut self, links: &mut Links) {
         self.lose_liars(links);
-        self.rests += 1;
-        if self.rests < RESTS || !self.all_free() {
+        self.idle_calls += 1;
+        if self.idle_calls < IDLE_CALLS || !self.all_free() {
             return;
         }
         let rings = self.rings.iter_mut().flatten();
@@ -187,8 +187,8 @@ impl Rings {
         }
     }
 
-    /// A transfer from `peer` comes through the ring at `offset`, which it says it kept; its index.
-    pub fn come_back(&mut self, peer: Peer, offset: u64) -> Option<(usize, ByteRing)> {
+    /// A transfer from `peer` comes through the ring at `offset`, which it says it borrowed; its index.
+    pub fn begin_return(&mut self, peer: Peer, offset: u64) -> Option<(usize, ByteRing)> {
         let is_it = |ring: &Option<Ring>| {
             ring.as_ref()
                 .is_some_and(|ring| ring.place.offset == offset)
@@ -202,7 +202,7 @@ impl Rings {
                 spare: true,
                 ..
             }) if holder == peer => {
-                self.rests = 0;
+                self.idle_calls = 0;
                 ring.holder = Some(Holder::From { peer });
                 Some((index, ring.ring.clone()))
             }
@@ -211,7 +211,7 @@ impl Rings {
     }
 
     /// What came back through the ring, from `begin` on, is out of it.
-    pub fn came_back(&mut self, index: usize, begin: u32) {
+    pub fn end_return(&mut self, index: usize, begin: u32) {
         let ring = self.ring(index);
         // These lines are the warm ones now.
         ring.place.begin = begin;
@@ -219,7 +219,7 @@ impl Rings {
     }
 
     /// Takes the ring back from an offer that will not be received.
-    pub fn retract(&mut self, to: Peer, of: Cookie) {
+    pub fn cancel(&mut self, to: Peer, of: Cookie) {
         for ring in self.rings.iter_mut().flatten() {
             let is_it = |holder: &mut Holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of));
             ring.holder.take_if(is_it);
@@ -236,13 +236,13 @@ impl Rings {
                 None => false,
             };
             if let Some(ring) = slot.take_if(has) {
-                links.put_aside(lost, ring.place.offset, RING_MAPPED);
+                links.quarantine_piece(lost, ring.place.offset, RING_MAPPED);
                 links.counters.bulk_bytes -= RING_MAPPED as u64;
             }
         }
     }
 
-    /// Whether all receivers have taken everything, and have kept no ring.
+    /// Whether all receivers have taken everything, and have borrowed no ring.
     pub fn all_free(&self) -> bool {
         self.rings.iter().flatten().all(Ring::is_free)
     }
@@ -265,7 +265,7 @@ impl Ring {
         match self.holder {
             Some(Holder::To { bytes, spare, .. }) => match self.ring.consumed() {
                 GIVEN_UP => false,
-                KEPT => !spare,
+                BORROWED => !spare,
                 consumed => consumed > bytes,
             },
             _ => false,

@@ -122,7 +122,7 @@ impl<T: Transfer> Transfers<T> {
             }
             moved = true;
         }
-        // Whoever comes last is first in the next turn.
+        // The transfer that is last in this turn is first in the next.
         if self.active.len() > 1 {
             self.active.rotate_left(1);
         }

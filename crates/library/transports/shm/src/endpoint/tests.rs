@@ -200,8 +200,8 @@ fn a_watched_ring_needs_no_doorbell() {
         send(&mut b, 0, number, b"pong").unwrap();
         a.poll();
     }
-    assert_eq!(a.endpoint.counters().doorbells_rung, 1);
-    assert_eq!(b.endpoint.counters().doorbells_rung, 1);
+    assert_eq!(a.endpoint.counters().notifications_sent, 1);
+    assert_eq!(b.endpoint.counters().notifications_sent, 1);
 }
 
 #[test]

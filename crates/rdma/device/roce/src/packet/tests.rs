@@ -247,7 +247,7 @@ proptest! {
         let mut batch = Batch::new();
         batch.push_bare(&route(), &header);
         let (_, bytes) = batch.iter().next().unwrap();
-        let kept = bytes.len().saturating_sub(cut + 1);
-        prop_assert!(View::parse(&bytes[..kept]).is_err());
+        let saved = bytes.len().saturating_sub(cut + 1);
+        prop_assert!(View::parse(&bytes[..saved]).is_err());
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Rules:
 //! 1. Sending never waits. What the socket does not take goes into the backlog, and once that is not empty everything
-//!    goes there, so that nothing overtakes. Who holds the agent thread calls [`Port::flush`] when the socket is writable
+//!    goes there, so that nothing overtakes. The agent thread calls [`Port::flush`] when the socket is writable
 //!    ([`Port::wants_writable`]) and when [`Port::deadline`] has passed.
 //! 2. `detour` is true while there is a backlog or an injector; it is written under the lock of `pending`, and
 //!    read without it: a sender that reads it late sends in line, which at worst reorders.
@@ -32,7 +32,7 @@ use crate::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
 use crate::injector::{Injection, Injector};
 use crate::packet::{UDP_PORT, View, icrc_matches};
 
-/// Upper 8 bits of the numbers of queue pairs that belong to no process: whoever gets a packet for one executes it.
+/// Upper 8 bits of the numbers of queue pairs that belong to no process: the process that gets a packet for one executes it.
 pub const SHARED_SLOT: u8 = 255;
 
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ impl Port {
         debug_assert!(from_network + from_relay <= INBOX_SLOTS);
     }
 
-    /// Gives a packet to another process of this user; false if it is not there, or does not keep up.
+    /// Gives a packet to another process of this user; false if it is not there, or does not save up.
     pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
         let passed = self.relay.pass_on(slot, arrival, bytes);
         if !passed {

@@ -35,7 +35,7 @@ impl Relay {
         self.socket.as_fd()
     }
 
-    /// False if that process is not there, or does not keep up.
+    /// False if that process is not there, or does not save up.
     pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
         let mut prefix = [0; PREFIX_BYTES];
         prefix[..4].copy_from_slice(&arrival.route.source.octets());

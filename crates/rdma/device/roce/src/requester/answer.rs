@@ -15,30 +15,30 @@ impl Requester {
         if self.failed {
             return;
         }
-        let Some(place) = self
+        let Some(position) = self
             .sequence
-            .place(header.psn, self.acknowledged)
-            .filter(|&place| place < self.sent)
+            .position(header.psn, self.acknowledged)
+            .filter(|&position| position < self.sent)
         else {
             return;
         };
         match header.opcode.kind() {
-            Kind::Acknowledge => self.on_acknowledge(now, place, header.aeth.syndrome, host),
+            Kind::Acknowledge => self.on_acknowledge(now, position, header.aeth.syndrome, host),
             Kind::AtomicAcknowledge => {
-                self.on_response(now, place, &header.original.to_ne_bytes(), host);
+                self.on_response(now, position, &header.original.to_ne_bytes(), host);
             }
-            _ => self.on_response(now, place, payload, host),
+            _ => self.on_response(now, position, payload, host),
         }
         self.settle_poison(host);
     }
 
-    fn on_acknowledge(&mut self, now: u64, place: u64, syndrome: u8, host: &mut impl Host) {
+    fn on_acknowledge(&mut self, now: u64, position: u64, syndrome: u8, host: &mut impl Host) {
         let syndrome = Syndrome::from_byte(syndrome);
-        let done = place + u64::from(syndrome == Syndrome::Ack);
+        let done = position + u64::from(syndrome == Syndrome::Ack);
         if self.acknowledge(now, done, host).is_err() {
             return self.on_missing();
         }
-        if syndrome == Syndrome::Ack || place < self.acknowledged {
+        if syndrome == Syndrome::Ack || position < self.acknowledged {
             return;
         }
         let status = match syndrome {
@@ -93,17 +93,17 @@ impl Requester {
     }
 
     /// A read or atomic response: the one that is due, or the sign that an earlier one was lost.
-    fn on_response(&mut self, now: u64, place: u64, data: &[u8], host: &mut impl Host) {
-        if self.acknowledge(now, place, host).is_err() {
+    fn on_response(&mut self, now: u64, position: u64, data: &[u8], host: &mut impl Host) {
+        if self.acknowledge(now, position, host).is_err() {
             return self.on_missing();
         }
         let Some(queued) = self.queue.front() else {
             return;
         };
-        if place != self.acknowledged || !queued.work.awaits_response() {
+        if position != self.acknowledged || !queued.work.awaits_response() {
             return;
         }
-        let offset = (place - queued.first) * self.link.mtu;
+        let offset = (position - queued.first) * self.link.mtu;
         let due = match queued.work.operation {
             Operation::Atomic { .. } => 8,
             _ => (queued.work.bytes() - offset).min(self.link.mtu),
@@ -114,12 +114,12 @@ impl Requester {
         if queued.work.payload.write(offset, data, host).is_err() {
             return self.fail(Status::LocalProtection, host);
         }
-        let is_last = place + 1 == queued.end();
-        self.acknowledged = place + 1;
+        let is_last = position + 1 == queued.end();
+        self.acknowledged = position + 1;
         if is_last {
             self.complete(host);
         }
-        self.moved_on(now, place);
+        self.moved_on(now, position);
     }
 
     /// An implied NAK; followed once for each response.

@@ -13,7 +13,7 @@ const ACKNOWLEDGE_EVERY: u64 = 8;
 
 /// What became of an attempt to send the packet at the cursor.
 enum Step {
-    /// Sent; the cursor moves on by so many places.
+    /// Sent; the cursor moves on by so many positions.
     Sent(u64),
     Blocked,
     Failed(Status),
@@ -26,7 +26,7 @@ impl Requester {
                 break;
             };
             match self.send(queued, batch, host) {
-                Step::Sent(places) => self.advance_cursor(now, places),
+                Step::Sent(positions) => self.advance_cursor(now, positions),
                 Step::Blocked => break,
                 Step::Failed(status) => self.poison(status, host),
             }
@@ -41,9 +41,9 @@ impl Requester {
         !self.failed && self.poison.is_none() && !self.retry.is_paused()
     }
 
-    fn advance_cursor(&mut self, now: u64, places: u64) {
-        let place = self.cursor;
-        self.cursor += places;
+    fn advance_cursor(&mut self, now: u64, positions: u64) {
+        let position = self.cursor;
+        self.cursor += positions;
         let queued = &self.queue[self.cursor_index];
         if queued.work.awaits_response() {
             self.reads.push_back(self.cursor);
@@ -51,10 +51,10 @@ impl Requester {
         if queued.end() == self.cursor {
             self.cursor_index += 1;
         }
-        let first = place >= self.sent;
+        let first = position >= self.sent;
         self.sent = self.sent.max(self.cursor);
         if self.is_reliable() {
-            self.retry.sent(now, place, first);
+            self.retry.sent(now, position, first);
         }
     }
 

@@ -4,8 +4,8 @@
 //! ```text
 //!   done │ acknowledged ──── in flight ──── cursor ──── to be sent (again up to `sent`) ──── posted
 //! ```
-//! 1. A send request owns the places `first .. first + packets` from its posting on. A READ owns one for each packet of
-//!    its response, and its request is sent in chunks of fixed places, each a READ of its own to the responder. So the
+//! 1. A send request owns the positions `first .. first + packets` from its posting on. A READ owns one for each packet of
+//!    its response, and its request is sent in chunks of fixed positions, each a READ of its own to the responder. So the
 //!    window bounds read responses too, and a chunk asked for again ends where it ended the first time, as a
 //!    responder that knows the first may demand.
 //! 2. `acknowledged` grows over a READ or an atomic only by its response; over all else by any acknowledgement from there
@@ -64,10 +64,10 @@ pub(super) struct Requester {
     max_rd_atomic: usize,
     queue: VecDeque<Queued>,
     acknowledged: u64,
-    /// The next place to send, and where in `queue` its request stands (its length if there is none).
+    /// The next position to send, and where in `queue` its request stands (its length if there is none).
     cursor: u64,
     cursor_index: usize,
-    /// One past the last place ever sent.
+    /// One past the last position ever sent.
     sent: u64,
     posted: u64,
     /// Ends of the READ chunks and atomics in flight, in order.
@@ -161,17 +161,19 @@ impl Requester {
         }
     }
 
-    /// Moves the cursor to this place.
-    fn seek(&mut self, place: u64) {
-        self.cursor = place;
-        self.cursor_index = self.queue.partition_point(|queued| queued.end() <= place);
+    /// Moves the cursor to this position.
+    fn seek(&mut self, position: u64) {
+        self.cursor = position;
+        self.cursor_index = self
+            .queue
+            .partition_point(|queued| queued.end() <= position);
         self.poison = None;
     }
 
     /// Sends again from here on.
-    fn go_back(&mut self, place: u64) {
-        self.seek(place);
-        while self.reads.pop_back_if(|end| *end > place).is_some() {}
+    fn go_back(&mut self, position: u64) {
+        self.seek(position);
+        while self.reads.pop_back_if(|end| *end > position).is_some() {}
         self.retry.forget_sample();
     }
 

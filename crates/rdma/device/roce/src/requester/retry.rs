@@ -22,7 +22,7 @@ pub(super) struct Retry {
     retries: Retries,
     silence: Option<Silence>,
     paused_until: Option<u64>,
-    /// A place that was sent once, and when.
+    /// A position that was sent once, and when.
     sample: Option<(u64, u64)>,
     round_trip_ns: Option<u64>,
 }
@@ -57,20 +57,20 @@ impl Retry {
     }
 
     /// Something was sent; `first` if never before.
-    pub fn sent(&mut self, now: u64, place: u64, first: bool) {
+    pub fn sent(&mut self, now: u64, position: u64, first: bool) {
         if self.silence.is_none() {
             self.silence = Some(self.listen(now));
         }
         if first && self.sample.is_none() {
-            self.sample = Some((place, now));
+            self.sample = Some((position, now));
         }
     }
 
-    /// Everything before this place is done; `waiting` if not all that was sent is.
+    /// Everything before this position is done; `waiting` if not all that was sent is.
     pub fn progress(&mut self, now: u64, acknowledged: u64, waiting: bool) {
         self.retries.progress();
-        if let Some((place, sent_at)) = self.sample
-            && place < acknowledged
+        if let Some((position, sent_at)) = self.sample
+            && position < acknowledged
         {
             self.sample = None;
             let measured = now.saturating_sub(sent_at);

@@ -25,8 +25,8 @@ fn the_window_grows_fast_and_then_slowly_and_halves_once_for_each_loss() {
     assert_eq!(window.packets(), 4);
     window.acknowledged(4);
     assert_eq!(window.packets(), 8);
-    for place in 400..500 {
-        window.lost(place, place + 1);
+    for position in 400..500 {
+        window.lost(position, position + 1);
     }
     assert_eq!(window.packets(), 4);
 }

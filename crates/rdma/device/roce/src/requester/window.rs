@@ -12,7 +12,7 @@ pub(super) struct Window {
     threshold: u64,
     /// Acknowledged since the window last grew.
     progress: u64,
-    /// Losses of places before this one belong to the loss already answered.
+    /// Losses of positions before this one belong to the loss already answered.
     recovery_end: u64,
 }
 
@@ -44,9 +44,9 @@ impl Window {
         }
     }
 
-    /// The packet at this place was lost, of all that were sent before `sent`.
-    pub fn lost(&mut self, place: u64, sent: u64) {
-        if place >= self.recovery_end {
+    /// The packet at this position was lost, of all that were sent before `sent`.
+    pub fn lost(&mut self, position: u64, sent: u64) {
+        if position >= self.recovery_end {
             self.recovery_end = sent;
             self.shrink(self.packets / 2);
         }

@@ -10,9 +10,9 @@ use crate::packet::{Aeth, Header, Kind, Service, Syndrome};
 const PARTING_COPIES: usize = 3;
 
 impl Responder {
-    /// Everything up to this place was done.
-    pub(super) fn acknowledge(&mut self, place: u64) {
-        self.push_acknowledge(place, Syndrome::Ack);
+    /// Everything up to this position was done.
+    pub(super) fn acknowledge(&mut self, position: u64) {
+        self.push_acknowledge(position, Syndrome::Ack);
     }
 
     /// The expected request is refused, or asked for.
@@ -21,7 +21,7 @@ impl Responder {
         self.push_acknowledge(self.expected, syndrome);
     }
 
-    fn push_acknowledge(&mut self, place: u64, syndrome: Syndrome) {
+    fn push_acknowledge(&mut self, position: u64, syndrome: Syndrome) {
         if let Some(Response::Acknowledge {
             syndrome: Syndrome::Ack,
             ..
@@ -30,7 +30,7 @@ impl Responder {
             self.responses.pop_back();
         }
         self.responses.push_back(Response::Acknowledge {
-            place,
+            position,
             syndrome,
             msn: self.msn,
         });
@@ -42,21 +42,21 @@ impl Responder {
         {
             match response {
                 Response::Acknowledge {
-                    place,
+                    position,
                     syndrome,
                     msn,
                 } => {
-                    if let Some(header) = self.answer(Kind::Acknowledge, place, syndrome, msn) {
+                    if let Some(header) = self.answer(Kind::Acknowledge, position, syndrome, msn) {
                         batch.push_bare(&self.link.route, &header);
                     }
                 }
                 Response::Atomic {
-                    place,
+                    position,
                     original,
                     msn,
                     ..
                 } => {
-                    let answer = self.answer(Kind::AtomicAcknowledge, place, Syndrome::Ack, msn);
+                    let answer = self.answer(Kind::AtomicAcknowledge, position, Syndrome::Ack, msn);
                     if let Some(mut header) = answer {
                         header.original = original;
                         batch.push_bare(&self.link.route, &header);
@@ -93,8 +93,8 @@ impl Responder {
         }
     }
 
-    fn answer(&self, kind: Kind, place: u64, syndrome: Syndrome, msn: u32) -> Option<Header> {
-        let mut header = self.link.header(kind, self.sequence.psn(place))?;
+    fn answer(&self, kind: Kind, position: u64, syndrome: Syndrome, msn: u32) -> Option<Header> {
+        let mut header = self.link.header(kind, self.sequence.psn(position))?;
         header.aeth = Aeth {
             syndrome: syndrome.byte(),
             msn,
@@ -135,10 +135,10 @@ impl Responder {
             .is_ok()
     }
 
-    /// Memory went away while it was being read: what stands behind this place is not answered any more.
-    fn fail_read(&mut self, place: u64, host: &mut impl Host) {
+    /// Memory went away while it was being read: what stands behind this position is not answered any more.
+    fn fail_read(&mut self, position: u64, host: &mut impl Host) {
         self.responses.clear();
-        self.expected = place;
+        self.expected = position;
         self.nak(Syndrome::RemoteAccess);
         self.fail(Fault::Access, host);
     }

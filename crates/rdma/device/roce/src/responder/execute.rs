@@ -18,7 +18,7 @@ impl From<RemoteError> for Refusal {
 }
 
 impl Responder {
-    /// Executes the expected request; how many places it takes.
+    /// Executes the expected request; how many positions it takes.
     pub(super) fn execute(
         &mut self,
         header: &Header,
@@ -209,18 +209,18 @@ impl Responder {
         if region.length > 0 {
             host.check(&region, Access::Read)?;
         }
-        let places = self.link.packets(region.length);
+        let positions = self.link.packets(region.length);
         self.msn += 1;
-        self.reads_end = self.expected + places;
+        self.reads_end = self.expected + positions;
         self.responses.push_back(Response::Read(ReadResponse {
             first: self.expected,
             next: self.expected,
-            end: self.expected + places,
+            end: self.expected + positions,
             region,
             msn: self.msn,
             again: false,
         }));
-        Ok(places)
+        Ok(positions)
     }
 
     fn execute_atomic(&mut self, header: &Header, host: &mut impl Host) -> Result<u64, Refusal> {
@@ -250,7 +250,7 @@ impl Responder {
         self.reads_end = self.expected + 1;
         self.remember_atomic(original);
         self.responses.push_back(Response::Atomic {
-            place: self.expected,
+            position: self.expected,
             original,
             msn: self.msn,
             again: false,

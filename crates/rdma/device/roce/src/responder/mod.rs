@@ -1,10 +1,10 @@
 //! The responder: requests of the peer are executed in their order, once, and answered in their order.
 //!
-//! 1. `expected` is the place of the next request. One from before it is a duplicate (see `duplicate`), one from behind
+//! 1. `expected` is the position of the next request. One from before it is a duplicate (see `duplicate`), one from behind
 //!    it means a loss: a single NAK, then silence until the expected one comes.
 //! 2. A request that cannot be executed now (receiver not ready) leaves `expected` where it is.
 //! 3. A request that is wrong is answered by a NAK behind all that is still owed; after it nothing is executed.
-//! 4. Answers stand in `responses` by place. READ responses are made only when they are sent, from the memory as it
+//! 4. Answers stand in `responses` by position. READ responses are made only when they are sent, from the memory as it
 //!    is then. Acknowledgements that nothing stands between are one.
 //! 5. UC has no answers: what is out of order or wrong is dropped with the rest of its message, and the receive request
 //!    that it had begun to fill serves the next.
@@ -12,7 +12,7 @@
 mod answer;
 mod duplicate;
 mod execute;
-pub(crate) mod kept;
+pub(crate) mod saved;
 
 use std::collections::VecDeque;
 
@@ -57,13 +57,13 @@ struct ReadResponse {
 enum Response {
     Read(ReadResponse),
     Atomic {
-        place: u64,
+        position: u64,
         original: u64,
         msn: u32,
         again: bool,
     },
     Acknowledge {
-        place: u64,
+        position: u64,
         syndrome: Syndrome,
         msn: u32,
     },
@@ -79,11 +79,11 @@ impl Response {
         }
     }
 
-    /// The place of the next packet of it.
-    fn place(&self) -> u64 {
+    /// The position of the next packet of it.
+    fn position(&self) -> u64 {
         match self {
             Response::Read(read) => read.next,
-            Response::Atomic { place, .. } | Response::Acknowledge { place, .. } => *place,
+            Response::Atomic { position, .. } | Response::Acknowledge { position, .. } => *position,
         }
     }
 }
@@ -112,7 +112,7 @@ pub(super) struct Responder {
     /// The expected request was asked for by a NAK.
     nak_sent: bool,
     responses: VecDeque<Response>,
-    /// Results of the last atomics by place, for their duplicates.
+    /// Results of the last atomics by position, for their duplicates.
     atomics: VecDeque<(u64, u64)>,
     /// One past the last READ or atomic.
     reads_end: u64,
@@ -152,15 +152,15 @@ impl Responder {
         if self.link.service == Service::Unreliable {
             return self.receive_unreliable(header, payload, host);
         }
-        let Some(place) = self.sequence.place(header.psn, self.expected) else {
+        let Some(position) = self.sequence.position(header.psn, self.expected) else {
             return;
         };
-        if place > self.expected {
+        if position > self.expected {
             if !self.nak_sent {
                 self.nak(Syndrome::SequenceError);
             }
-        } else if place < self.expected {
-            self.duplicate(place, header, host);
+        } else if position < self.expected {
+            self.duplicate(position, header, host);
         } else {
             self.nak_sent = false;
             self.due(header, payload, host);
@@ -169,14 +169,14 @@ impl Responder {
 
     /// The expected request.
     fn due(&mut self, header: &Header, payload: &[u8], host: &mut impl Host) {
-        let place = self.expected;
+        let position = self.expected;
         match self.execute(header, payload, host) {
-            Ok(places) => {
-                self.expected += places;
+            Ok(positions) => {
+                self.expected += positions;
                 let kind = header.opcode.kind();
                 self.msn += u32::from(kind.ends());
                 if (kind.is_send() || kind.is_write()) && header.ack_request {
-                    self.acknowledge(place);
+                    self.acknowledge(position);
                 }
             }
             Err(Refusal::NotReady) => {
@@ -194,12 +194,16 @@ impl Responder {
         /// A packet so little behind the expected one is late or doubled; farther off, the peer began anew.
         const LATE_PLACES: u64 = 1024;
         let kind = header.opcode.kind();
-        match self.sequence.place(header.psn, self.expected) {
-            Some(place) if place == self.expected => (),
-            Some(place) if place < self.expected && self.expected - place <= LATE_PLACES => return,
-            Some(place) => {
+        match self.sequence.position(header.psn, self.expected) {
+            Some(position) if position == self.expected => (),
+            Some(position)
+                if position < self.expected && self.expected - position <= LATE_PLACES =>
+            {
+                return;
+            }
+            Some(position) => {
                 self.abandon();
-                self.expected = place;
+                self.expected = position;
             }
             None => {
                 self.abandon();

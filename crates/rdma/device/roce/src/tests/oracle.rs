@@ -145,7 +145,7 @@ impl Script {
         (operation, Payload::Gather(list))
     }
 
-    /// On few places, with values that often compare equal.
+    /// On few positions, with values that often compare equal.
     fn atomic(&mut self, model: &mut Model) -> (Operation, Payload) {
         let list = self.buffer(8);
         let address = WRITTEN + 8 * self.dice.below(4);

@@ -123,8 +123,8 @@ impl Pair {
     /// The target goes from one process to another.
     fn hand_over(&mut self) {
         if let Some((path, config, _)) = &self.handover {
-            let kept = self.connections[1].keep().expect("a target");
-            self.connections[1] = Connection::resume(*path, *config, &kept);
+            let saved = self.connections[1].save().expect("a target");
+            self.connections[1] = Connection::resume(*path, *config, &saved);
         }
     }
 

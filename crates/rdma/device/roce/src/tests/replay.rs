@@ -15,7 +15,7 @@ struct Target {
     side: Side,
 }
 
-/// Kind, place behind the first, syndrome, and payload bytes of an answer.
+/// Kind, position behind the first, syndrome, and payload bytes of an answer.
 type Answer = (Kind, u32, Syndrome, usize);
 
 impl Target {
@@ -34,9 +34,15 @@ impl Target {
         }
     }
 
-    fn receive(&mut self, kind: Kind, place: u32, payload: usize, edit: impl FnOnce(&mut Header)) {
+    fn receive(
+        &mut self,
+        kind: Kind,
+        position: u32,
+        payload: usize,
+        edit: impl FnOnce(&mut Header),
+    ) {
         let opcode = Opcode::new(Service::Reliable, kind).unwrap();
-        let psn = place.wrapping_add(0xff_fffe) & 0xff_ffff;
+        let psn = position.wrapping_add(0xff_fffe) & 0xff_ffff;
         let mut header = Header::new(opcode, 0xffff, QPNS[1], psn);
         header.ack_request = true;
         header.reth = Reth {
@@ -58,20 +64,20 @@ impl Target {
             .receive(0, ADDRESSES[0], &view, &mut self.side);
     }
 
-    fn write(&mut self, place: u32) {
-        self.receive(Kind::WriteOnly, place, 4, |_| ());
+    fn write(&mut self, position: u32) {
+        self.receive(Kind::WriteOnly, position, 4, |_| ());
     }
 
     /// Of `packets` packets, from a packet of the region on.
-    fn read(&mut self, place: u32, from: u64, packets: u32) {
-        self.receive(Kind::ReadRequest, place, 0, |header| {
+    fn read(&mut self, position: u32, from: u64, packets: u32) {
+        self.receive(Kind::ReadRequest, position, 0, |header| {
             header.reth.address = SHARED + from * MTU as u64;
             header.reth.length = packets * MTU as u32;
         });
     }
 
-    fn add(&mut self, place: u32) {
-        self.receive(Kind::FetchAdd, place, 0, |header| {
+    fn add(&mut self, position: u32) {
+        self.receive(Kind::FetchAdd, position, 0, |header| {
             header.atomic.address = SHARED;
             header.atomic.rkey = KEY;
             header.atomic.swap_or_add = 1;
@@ -86,16 +92,21 @@ impl Target {
             .map(|(_, bytes)| {
                 let view = View::parse(bytes).unwrap();
                 let header = view.header();
-                let place = header.psn.wrapping_sub(0xff_fffe) & 0xff_ffff;
+                let position = header.psn.wrapping_sub(0xff_fffe) & 0xff_ffff;
                 let syndrome = Syndrome::from_byte(header.aeth.syndrome);
-                (header.opcode.kind(), place, syndrome, view.payload().len())
+                (
+                    header.opcode.kind(),
+                    position,
+                    syndrome,
+                    view.payload().len(),
+                )
             })
             .collect()
     }
 }
 
-fn ack(place: u32) -> Answer {
-    (Kind::Acknowledge, place, Syndrome::Ack, 0)
+fn ack(position: u32) -> Answer {
+    (Kind::Acknowledge, position, Syndrome::Ack, 0)
 }
 
 #[test]
@@ -135,8 +146,8 @@ fn after_receiver_not_ready_only_the_same_request_is_heard() {
 #[test]
 fn duplicates_are_acknowledged_with_all_that_was_done() {
     let mut target = Target::new();
-    for place in 0..6 {
-        target.write(place);
+    for position in 0..6 {
+        target.write(position);
     }
     assert_eq!(target.answers(), [ack(5)]);
     target.side.memory[SHARED as usize] = 99;
@@ -225,19 +236,19 @@ fn answers_keep_the_order_of_their_requests() {
     target.write(4);
     target.read(0, 0, 1);
     target.read(1, 1, 1);
-    let places: Vec<u32> = target.answers().iter().map(|answer| answer.1).collect();
-    assert_eq!(places, [0, 1, 2, 3, 4]);
+    let positions: Vec<u32> = target.answers().iter().map(|answer| answer.1).collect();
+    assert_eq!(positions, [0, 1, 2, 3, 4]);
 }
 
 #[test]
 fn duplicates_cannot_fill_memory() {
     let mut target = Target::new();
-    for place in 0..200 {
-        target.read(place, 0, 1);
+    for position in 0..200 {
+        target.read(position, 0, 1);
         target.answers();
     }
-    for place in 0..200 {
-        target.read(place, 0, 1);
+    for position in 0..200 {
+        target.read(position, 0, 1);
     }
     let allowed = usize::from(Settings::default().responder.max_dest_rd_atomic);
     assert_eq!(target.answers().len(), allowed);
@@ -246,8 +257,8 @@ fn duplicates_cannot_fill_memory() {
 #[test]
 fn atomics_are_remembered_as_long_as_they_may_be_asked_for() {
     let mut target = Target::new();
-    for place in 0..5 {
-        target.add(place);
+    for position in 0..5 {
+        target.add(position);
         target.answers();
     }
     // Four are kept; the first was answered long ago.

@@ -78,8 +78,11 @@ pub fn execute(
     processes: &Processes,
     patience: Duration,
 ) -> Result<u64, AtomicError> {
-    if let Some(place) = span.place {
-        let word: &AtomicU64 = segment.mapping().at(place).ok_or(MemoryError::Fault)?;
+    if let Some(segment_offset) = span.segment_offset {
+        let word: &AtomicU64 = segment
+            .mapping()
+            .at(segment_offset)
+            .ok_or(MemoryError::Fault)?;
         return Ok(match operation {
             Operation::FetchAdd(more) => word.fetch_add(more, Ordering::SeqCst),
             Operation::CompareSwap { compare, swap } => word

@@ -8,14 +8,14 @@ use std::io;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
-use super::home::MEMFD_NAME;
 use super::identity::Identity;
 use super::layout::{PROCESS_MAGIC, ProcessHeader};
 use super::mapping::Mapping;
 use super::membership::Fabric;
 use super::numbers::PROCESSES;
+use super::own_segment::MEMFD_NAME;
 use super::processes::{self, Entry};
-use super::{door, mapping};
+use super::{mapping, name_service};
 
 /// A living process of a fabric, as one sees it who looks.
 pub struct Seen {
@@ -29,7 +29,7 @@ pub fn processes(name: &str) -> io::Result<Vec<Seen>> {
     Fabric::unless_joined(name, |joined| match joined {
         Some(fabric) => Ok(seen_in(fabric.processes().fabric(), &identity)),
         None => {
-            let fabric = door::find_living(name, &identity);
+            let fabric = name_service::find_living(name, &identity);
             Ok(fabric.map_or_else(Vec::new, |fabric| seen_in(&fabric, &identity)))
         }
     })

@@ -5,23 +5,23 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::door::{self, Answer, Door};
-use super::founding::{self, JoinError};
-use super::home::{Ground, Home};
+use super::fabric_segment::{self, JoinError};
 use super::identity::{self, Identity};
-use super::mailbox::{Letter, MailError};
+use super::mailbox::{MailError, MailboxMessage};
 use super::mapping::Mapping;
+use super::name_service::{self, NameAnswer, NameService};
 use super::notify::Sender;
 use super::numbers::Owner;
+use super::own_segment::{NewSegment, OwnSegment};
 use super::pages::Pages;
 use super::peers::{Peer, PeerError, Peers};
 use super::processes::{ClaimError, Processes};
+use super::proxy_buffer::Abandoned;
 use super::reap::take_back;
 use super::record::queue_pair::QpRecord;
 use super::regions;
 use super::segment::{ObjectId, Segment};
 use super::socket::Address;
-use super::stage::Abandoned;
 use super::target::TargetRecord;
 use super::xrc::{self, Domains};
 
@@ -31,14 +31,14 @@ const JOIN_TIME: Duration = Duration::from_secs(10);
 /// This process's membership of a fabric.
 pub struct Fabric {
     processes: Processes,
-    home: &'static Home,
+    own_segment: &'static OwnSegment,
     own: Peer,
     peers: Peers,
     domains: Domains,
     sender: Sender,
     abandoned: Abandoned,
     address: Address,
-    door: Mutex<Door>,
+    name_service: Mutex<NameService>,
 }
 
 /// By process, as a child after fork(2) has a copy of its parent's, and by the fabric's name.
@@ -78,22 +78,22 @@ impl Fabric {
 
     fn enter(name: &str) -> Result<Fabric, JoinError> {
         let identity = Identity::of_process()?;
-        let address = door::address(&identity, name)?;
+        let address = name_service::address(&identity, name)?;
         identity::allow_copies();
-        let ground = Ground::create()?;
-        let (processes, door) = find_place(name, &address, &identity, &ground)?;
-        let home = Box::leak(Box::new(Home::new(ground, &processes)));
-        let own = Peer::own(&processes, home).ok_or(JoinError::NotOurs)?;
+        let ground = NewSegment::create()?;
+        let (processes, name_service) = find_place(name, &address, &identity, &ground)?;
+        let own_segment = Box::leak(Box::new(OwnSegment::new(ground, &processes)));
+        let own = Peer::own(&processes, own_segment).ok_or(JoinError::NotOurs)?;
         Ok(Fabric {
             processes,
-            home,
+            own_segment,
             own,
             peers: Peers::new(),
             domains: Domains::new(),
             sender: Sender::new()?,
             abandoned: Abandoned::default(),
             address,
-            door: Mutex::new(door),
+            name_service: Mutex::new(name_service),
         })
     }
 
@@ -109,8 +109,8 @@ impl Fabric {
 
     /// This process's segment.
     #[inline]
-    pub fn home(&self) -> &'static Home {
-        self.home
+    pub fn own_segment(&self) -> &'static OwnSegment {
+        self.own_segment
     }
 
     pub fn sender(&self) -> &Sender {
@@ -126,10 +126,10 @@ impl Fabric {
         &self.abandoned
     }
 
-    /// As [`home`](Self::home), as others see it.
+    /// As [`own_segment`](Self::home), as others see it.
     #[inline]
     pub fn segment(&self) -> &'static Segment {
-        self.home.segment()
+        self.own_segment.segment()
     }
 
     /// This process as a peer of its own.
@@ -148,7 +148,7 @@ impl Fabric {
     #[inline]
     pub fn meet(&self, slot: u8) -> Result<Arc<Peer>, PeerError> {
         self.peers
-            .at(slot, &self.processes, self.home, &self.sender)
+            .at(slot, &self.processes, self.own_segment, &self.sender)
     }
 
     /// Forgets peers that are dead and takes back what they owned.
@@ -185,9 +185,14 @@ impl Fabric {
     }
 
     /// Sends a message to a peer's agent.
-    pub fn send(&self, peer: &Peer, letter: &Letter, patience: Duration) -> Result<(), MailError> {
+    pub fn send(
+        &self,
+        peer: &Peer,
+        message: &MailboxMessage,
+        patience: Duration,
+    ) -> Result<(), MailError> {
         let mailbox = peer.segment().mailbox();
-        if mailbox.put(&self.processes, letter, patience)? {
+        if mailbox.put(&self.processes, message, patience)? {
             self.sender.ring(peer.segment());
         }
         Ok(())
@@ -195,23 +200,29 @@ impl Fabric {
 
     /// Has this process's own agent look around.
     pub fn wake_agent(&self) {
-        let segment = self.home.segment();
+        let segment = self.own_segment.segment();
         if segment.mailbox().ring() {
             self.sender.ring(segment);
         }
     }
 
-    /// A descriptor that is readable when [`attend_door`](Self::attend_door) has something to do.
-    pub fn door(&self) -> RawFd {
-        let door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        door.descriptor().as_fd().as_raw_fd()
+    /// A descriptor that is readable when [`attend_name`](Self::attend_name) has something to do.
+    pub fn name_service(&self) -> RawFd {
+        let name_service = self
+            .name_service
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        name_service.descriptor().as_fd().as_raw_fd()
     }
 
-    /// Lets newcomers in, or follows a keeper of the name that died. True if [`door`](Self::door) is another descriptor now. An agent
+    /// Lets newcomers in, or follows a keeper of the name that died. True if [`name_service`](Self::name_service) is another descriptor now. An agent
     /// calls it; without one, processes that can see each other in /proc still find each other.
-    pub fn attend_door(&self) -> Result<bool, JoinError> {
-        let mut door = self.door.lock().unwrap_or_else(PoisonError::into_inner);
-        door.attend(
+    pub fn attend_name(&self) -> Result<bool, JoinError> {
+        let mut name_service = self
+            .name_service
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        name_service.attend(
             &self.address,
             self.processes.identity(),
             self.processes.fabric(),
@@ -219,42 +230,50 @@ impl Fabric {
     }
 }
 
-/// Joins or makes the fabric (`door`).
+/// Joins or makes the fabric (`name_service`).
 fn find_place(
     name: &str,
     address: &Address,
     identity: &Identity,
-    ground: &Ground,
-) -> Result<(Processes, Door), JoinError> {
+    ground: &NewSegment,
+) -> Result<(Processes, NameService), JoinError> {
     let deadline = Instant::now() + JOIN_TIME;
     while Instant::now() < deadline {
-        match door::knock(address, identity)? {
-            Answer::Won(listener) => {
-                let fabric = match door::find_living(name, identity) {
+        match name_service::request_name(address, identity)? {
+            NameAnswer::Won(listener) => {
+                let fabric = match name_service::find_living(name, identity) {
                     Some(fabric) => fabric,
-                    None => founding::found(name, identity)?,
+                    None => fabric_segment::found(name, identity)?,
                 };
                 let processes = claim(fabric, identity, ground)?;
-                return Ok((processes, Door::open(listener)?));
+                return Ok((processes, NameService::open(listener)?));
             }
-            Answer::Kept(mut keeper) => {
+            NameAnswer::Held(mut keeper) => {
                 let Some(memfd) = keeper.segment(name)? else {
                     continue;
                 };
-                let processes = claim(founding::check(memfd, name, identity)?, identity, ground)?;
+                let processes = claim(
+                    fabric_segment::check(memfd, name, identity)?,
+                    identity,
+                    ground,
+                )?;
                 match keeper.confirm(address, identity)? {
-                    Some(door) => return Ok((processes, door)),
+                    Some(name_service) => return Ok((processes, name_service)),
                     None => processes.withdraw(),
                 }
             }
-            Answer::NotYet => {}
+            NameAnswer::NotYet => {}
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     Err(JoinError::Late)
 }
 
-fn claim(fabric: Mapping, identity: &Identity, ground: &Ground) -> Result<Processes, JoinError> {
+fn claim(
+    fabric: Mapping,
+    identity: &Identity,
+    ground: &NewSegment,
+) -> Result<Processes, JoinError> {
     Processes::claim(fabric, *identity, ground.claim(), take_back).map_err(|error| match error {
         ClaimError::Full => JoinError::Full,
         ClaimError::System(error) => JoinError::System(error),

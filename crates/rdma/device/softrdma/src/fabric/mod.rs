@@ -8,14 +8,14 @@
 //! |---|---|
 //! | `mapping`, `layout` | memfds, checked access; what lies where |
 //! | `numbers`, `identity`, `processes`, `reap` | slots, owners, queue pair numbers; who lives; taking back |
-//! | `door`, `founding`, `socket` | finding the fabric by its name |
+//! | `name_service`, `fabric_segment`, `socket` | finding the fabric by its name |
 //! | `look` | looking into it without joining |
 //! | `lock` | locks that survive their holders |
-//! | `segment`, `home`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
+//! | `segment`, `own_segment`, `heap`, `peers` | a process's segment: as all see it, as its owner does, as it is found |
 //! | `regions` | keys of memory, and the marks of who uses it |
 //! | `queue_pair`, `receive`, `receiving`, `completion` | queues that peers execute against |
-//! | `memory`, `few`, `atomics` | moving bytes, the short lists for that, changing words |
-//! | `relay` | asking a peer's agent for what the kernel does not let this process do |
+//! | `memory`, `inline_list`, `atomics` | moving bytes, the short lists for that, changing words |
+//! | `proxy` | asking a peer's agent for what the kernel does not let this process do |
 //! | `mailbox`, `notify` | messages to agents, events |
 //! | `pages`, `xrc`, `target` | UAR pages, XRC domains and their queue pairs, these queue pairs between hosts |
 //!
@@ -23,7 +23,7 @@
 //! ```text
 //! let peer = fabric.peer(number.slot())?;                     // once for a connection
 //! let qp = peer.segment().qp(number.index());                 // state, dest_qpn, receive_cq: right?
-//! let turn = peer.segment().receive_ring(number.index()).turn(fabric.processes(), POSTING)?;
+//! let turn = peer.segment().receive_ring(number.index()).lock(fabric.processes(), POSTING)?;
 //! let Some(request) = turn.request() else { /* RNR */ };
 //! for sge in request.sges() { peer.visit(sge.lkey, hint)?.region().span(..)? }
 //! unsafe { peer.copy(Direction::Write, &local, &spans)? };
@@ -33,12 +33,10 @@
 
 pub mod atomics;
 pub mod completion;
-mod door;
-mod few;
-mod founding;
+mod fabric_segment;
 mod heap;
-pub mod home;
 pub mod identity;
+mod inline_list;
 pub mod layout;
 pub mod lock;
 pub mod look;
@@ -46,20 +44,22 @@ pub mod mailbox;
 pub mod mapping;
 mod membership;
 pub mod memory;
+mod name_service;
 pub mod notify;
 pub mod numbers;
+pub mod own_segment;
 pub mod pages;
 pub mod peers;
 pub mod processes;
+pub mod proxy;
+mod proxy_buffer;
 mod reap;
 pub mod receive;
 pub mod receiving;
 pub mod record;
 pub mod regions;
-pub mod relay;
 pub mod segment;
 mod socket;
-mod stage;
 pub mod target;
 pub mod xrc;
 
@@ -67,15 +67,15 @@ pub mod xrc;
 mod tests;
 
 pub use atomics::{AtomicError, Operation as AtomicOperation};
-pub use completion::{Arm, CARRIED_BYTES, Carried, Completion, Cq, Parcel, PushError, Pushed};
-pub use few::Few;
-pub use founding::JoinError;
-pub use home::Home;
+pub use completion::{Arm, CARRIED_BYTES, Carried, Completion, Cq, Cqe, PushError, Pushed};
+pub use fabric_segment::JoinError;
+pub use inline_list::InlineList;
 pub use lock::{Busy, PATIENT, POSTING};
-pub use mailbox::{Letter, MailError};
+pub use mailbox::{MailError, MailboxMessage};
 pub use membership::Fabric;
 pub use memory::{Direction, Local, MemoryError, Reach};
 pub use numbers::{FABRIC_SLOT, Number, Owner};
+pub use own_segment::OwnSegment;
 pub use peers::{Peer, PeerError};
 pub use processes::Processes;
 pub use record::queue_pair::QpRecord;

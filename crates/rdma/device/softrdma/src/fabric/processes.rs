@@ -5,8 +5,8 @@
 //! last thread of the process has left it, by whatever death, or when it runs another program, and never before; no process
 //! number can be mistaken for another's, and processes that cannot see each other's numbers still agree. So:
 //! 1. Taking a slot *is* getting its lock; the kernel decides between several.
-//! 2. Who holds the lock of a slot, and nobody else, writes the slot.
-//! 3. A slot whose lock nobody holds and whose state is not free belonged to a process that is dead. Who gets its lock takes
+//! 2. The process that holds the lock of a slot, and no other, writes the slot.
+//! 3. A slot whose lock nobody holds and whose state is not free belonged to a process that is dead. The process that gets its lock takes
 //!    back what the dead one owned (`reap`), which can be cut off and begun anew at any point, frees it, and lets the lock go.
 //! 4. A record lock is the process's, so its threads do not exclude each other by it: `reaping` does. It also ends when the
 //!    process closes *any* descriptor of that file: each process has exactly one and keeps it.

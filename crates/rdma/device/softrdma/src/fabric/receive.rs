@@ -4,10 +4,10 @@
 //! # Protocol
 //! 1. `tail` counts requests posted and `head` requests used up, modulo 2^32. The owner, one thread at a time, writes a
 //!    request's slot and then `tail` (release). It reuses a slot once `head` has passed it (acquire).
-//! 2. Who wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`Turn`]), moves the bytes, and
+//! 2. A process that wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`ReceiveQueueGuard`]), moves the bytes, and
 //!    ends with one of
-//!    - [`Turn::finish`]: the completion is pushed and `head` passes the request, both or neither (`completion`, rule 3);
-//!    - [`Turn::take`]: the request moves to the queue pair's [`Receiving`], for a message too long to hold the lock for;
+//!    - [`ReceiveQueueGuard::finish`]: the completion is pushed and `head` passes the request, both or neither (`completion`, rule 3);
+//!    - [`ReceiveQueueGuard::take`]: the request moves to the queue pair's [`Receiving`], for a message too long to hold the lock for;
 //!    - dropping the turn: the request stays the oldest.
 //! 3. `intent` says what a holder is about: FINISH names the completion queue; whoever finds it takes that queue's lock, by
 //!    which the push is mended, and `head` with it. TAKE names the queue pair; its `Receiving` tells by the position
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::completion::entry::Completion;
-use super::completion::push::{Parcel, PushError, Pushed, Settlement};
+use super::completion::push::{CoupledStore, Cqe, PushError, Pushed};
 use super::completion::queue::Cq;
 use super::layout::process;
 use super::lock::{Busy, Held};
@@ -80,12 +80,16 @@ impl<'a> Ring<'a> {
 
     /// Takes the lock, so that nobody else takes requests.
     #[inline]
-    pub fn turn(&self, processes: &'a Processes, patience: Duration) -> Result<Turn<'a>, Busy> {
+    pub fn lock(
+        &self,
+        processes: &'a Processes,
+        patience: Duration,
+    ) -> Result<ReceiveQueueGuard<'a>, Busy> {
         let held = self.record.takers.lock.take(processes, patience)?;
         if self.record.takers.intent.load(Ordering::Relaxed) != NOTHING {
             self.mend(processes, patience)?;
         }
-        Ok(Turn {
+        Ok(ReceiveQueueGuard {
             ring: *self,
             processes,
             held,
@@ -192,7 +196,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Offset of the slots, how many, and entries of each.
-    pub(super) fn place(&self) -> (u64, u32, u32) {
+    pub(super) fn layout(&self) -> (u64, u32, u32) {
         let takers = &self.record.takers;
         (
             takers.ring.load(Ordering::Relaxed),
@@ -255,7 +259,7 @@ impl Slot<'_> {
 }
 
 /// The right to take the oldest request.
-pub struct Turn<'a> {
+pub struct ReceiveQueueGuard<'a> {
     ring: Ring<'a>,
     processes: &'a Processes,
     held: Held<'a>,
@@ -286,7 +290,7 @@ pub struct Received {
     pub limit_reached: bool,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> ReceiveQueueGuard<'a> {
     /// The oldest request, or none: receiver not ready.
     #[inline]
     pub fn request(&self) -> Option<Request<'a>> {
@@ -310,26 +314,26 @@ impl<'a> Turn<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Received, PushError> {
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion,
             carried: None,
             solicited,
         };
-        self.finish_if(cq, &parcel, patience, || true)
+        self.finish_if(cq, &cqe, patience, || true)
     }
 
-    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    /// As [`finish`](Self::finish), if `condition` says yes; it is asked once nothing else can prevent the completion.
     #[inline]
     pub fn finish_if(
         &self,
         cq: Cq<'_>,
-        parcel: &Parcel<'_>,
+        cqe: &Cqe<'_>,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Result<Received, PushError> {
         let takers = &self.ring.record.takers;
         let position = self.position();
-        let settlement = Settlement {
+        let coupled = CoupledStore {
             offset: self.ring.offset + HEAD,
             word: &takers.head,
             from: position,
@@ -338,7 +342,7 @@ impl<'a> Turn<'a> {
         takers
             .intent
             .store(FINISH | cq.id().word(), Ordering::Release);
-        let pushed = cq.push_and_settle(self.processes, parcel, &settlement, patience, consent);
+        let pushed = cq.push_with_store(self.processes, cqe, &coupled, patience, condition);
         takers.intent.store(NOTHING, Ordering::Release);
         Ok(Received {
             // Nobody else moves the head while this turn lasts.

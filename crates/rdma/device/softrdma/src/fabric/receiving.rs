@@ -1,15 +1,15 @@
 //! The receive request of a message that is under way, too long to be moved while the ring is locked.
 //!
 //! One message is received at a time by a queue pair, so there is one of these for each, in the segment of the process whose
-//! requests it takes. [`Turn::take`](super::receive::Turn::take) fills it; [`Receiving::finish`] empties it and pushes the
-//! completion, both or neither (`completion`, rule 3). Who executes the message does that, or the owner, when it
+//! requests it takes. [`ReceiveQueueGuard::take`](super::receive::ReceiveQueueGuard::take) fills it; [`Receiving::finish`] empties it and pushes the
+//! completion, both or neither (`completion`, rule 3). The executor of the message does that, or the owner, when it
 //! flushes a queue pair whose peer is dead: the completion queue's lock lets one of them.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::completion::entry::Completion;
-use super::completion::push::{Parcel, PushError, Pushed, Settlement};
+use super::completion::push::{CoupledStore, Cqe, PushError, Pushed};
 use super::completion::queue::Cq;
 use super::layout::process;
 use super::numbers::{FABRIC_QPS, FABRIC_SLOT, Number, QUEUES};
@@ -109,30 +109,30 @@ impl<'a> Receiving<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Option<Pushed>, PushError> {
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion,
             carried: None,
             solicited,
         };
-        self.finish_if(processes, cq, &parcel, patience, || true)
+        self.finish_if(processes, cq, &cqe, patience, || true)
     }
 
-    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    /// As [`finish`](Self::finish), if `condition` says yes; it is asked once nothing else can prevent the completion.
     pub fn finish_if(
         &self,
         processes: &Processes,
         cq: Cq<'_>,
-        parcel: &Parcel<'_>,
+        cqe: &Cqe<'_>,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
-        let settlement = Settlement {
+        let coupled = CoupledStore {
             offset: self.offset,
             word: &self.record.state,
             from: BUSY,
             to: EMPTY,
         };
-        cq.push_and_settle(processes, parcel, &settlement, patience, consent)
+        cq.push_with_store(processes, cqe, &coupled, patience, condition)
     }
 
     /// Forgets what was under way: the queue pair is made anew.

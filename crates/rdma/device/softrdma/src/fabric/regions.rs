@@ -87,15 +87,15 @@ pub fn invalidate(segment: &Segment, me: Owner, key: u32, qpn: u32, pd: u32) -> 
 
 #[inline]
 fn leave_mark(row: &VisitRow, index: u32, hint: usize) -> &Mark {
-    for turn in 0.. {
-        let mark = &row[(hint + turn) % MARKS];
+    for attempt in 0.. {
+        let mark = &row[(hint + attempt) % MARKS];
         let claim = mark
             .index
             .compare_exchange(0, index, Ordering::SeqCst, Ordering::Relaxed);
         if claim.is_ok() {
             return mark;
         }
-        if turn % MARKS == MARKS - 1 {
+        if attempt % MARKS == MARKS - 1 {
             std::thread::yield_now();
         }
     }

@@ -46,11 +46,11 @@ impl From<Busy> for OpenError {
 
 /// The domains, and how often this process has opened what.
 pub struct Domains {
-    opened: Mutex<HashMap<Thing, u32>>,
+    opened: Mutex<HashMap<SharedObject, u32>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Thing {
+enum SharedObject {
     Domain(DomainId),
     QueuePair(Number),
 }
@@ -86,7 +86,7 @@ impl Domains {
         }
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<Thing, u32>> {
+    fn opened(&self) -> MutexGuard<'_, HashMap<SharedObject, u32>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -112,7 +112,7 @@ impl Domains {
         };
         set(&table.domains[id.index()].members, processes.me().slot());
         drop(held);
-        *opened.entry(Thing::Domain(id)).or_insert(0) += 1;
+        *opened.entry(SharedObject::Domain(id)).or_insert(0) += 1;
         Ok(id)
     }
 
@@ -121,7 +121,7 @@ impl Domains {
         let table = table(processes.fabric());
         self.leave(
             processes,
-            Thing::Domain(id),
+            SharedObject::Domain(id),
             &table.domains[id.index()].members,
         )
     }
@@ -150,7 +150,7 @@ impl Domains {
         fill(number, record);
         set(&record.openers, processes.me().slot());
         drop(held);
-        opened.insert(Thing::QueuePair(number), 1);
+        opened.insert(SharedObject::QueuePair(number), 1);
         Ok(number)
     }
 
@@ -172,17 +172,17 @@ impl Domains {
         }
         set(&record.openers, processes.me().slot());
         drop(held);
-        *opened.entry(Thing::QueuePair(number)).or_insert(0) += 1;
+        *opened.entry(SharedObject::QueuePair(number)).or_insert(0) += 1;
         Ok(())
     }
 
     /// Undoes one [`create_qp`](Self::create_qp) or [`open_qp`](Self::open_qp). The last one destroys it.
     pub fn close_qp(&self, processes: &Processes, number: Number) -> Result<(), Busy> {
         let openers = &qp(processes.fabric(), number.index()).openers;
-        self.leave(processes, Thing::QueuePair(number), openers)
+        self.leave(processes, SharedObject::QueuePair(number), openers)
     }
 
-    fn leave(&self, processes: &Processes, thing: Thing, slots: &Slots) -> Result<(), Busy> {
+    fn leave(&self, processes: &Processes, thing: SharedObject, slots: &Slots) -> Result<(), Busy> {
         let mut opened = self.opened();
         let Some(count) = opened.get_mut(&thing) else {
             return Ok(());

@@ -53,9 +53,9 @@ impl Adapter {
     }
 
     /// Waits until the agent, if there is one, is done with what it is at.
-    pub fn settle(&self) {
+    pub fn quiesce(&self) {
         if let Some(agent) = self.agent_if_started() {
-            agent.settle();
+            agent.quiesce();
         }
     }
 }

@@ -1,13 +1,13 @@
-//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters put off, answers the
-//! letters of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
+//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters deferred, answers the
+//! messages of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
 //!
 //! # Protocol
 //! 1. What other threads leave for it stands in its queue (`agent_queue`).
-//! 2. The agent does all its work on objects holding `desk`. Who destroys an object first takes it out of the tables, then
-//!    takes `desk` once ([`Agent::settle`]): from then on the agent does not know the object.
-//! 3. Threads that poll in vain do the agent's work between hosts, holding `desk` ([`Agent::help`]): where pollers have all the
+//! 2. The agent does all its work on objects holding `state`. A thread that destroys an object first takes it out of the tables, then
+//!    takes `state` once ([`Agent::quiesce`]): from then on the agent does not know the object.
+//! 3. Threads that poll in vain do the agent's work between hosts, holding `state` ([`Agent::help`]): where pollers have all the
 //!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
-//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `desk`; a helper that finds an earlier time wakes it.
+//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `state`; a helper that finds an earlier time wakes it.
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -17,29 +17,29 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
+use super::agent_message::AgentMessage;
 use super::between_hosts::ports::Ports;
 use super::clock::{self, earliest};
-use super::errand;
-use super::letter::Letter;
 use super::process::Process;
+use super::proxied_step;
 use super::queue_pair::QueuePair;
 use super::tables::Tables;
 use super::work;
-use crate::fabric::notify::Bell;
-use crate::fabric::relay::{self, Asked, Heard};
+use crate::fabric::notify::AgentDoorbell;
+use crate::fabric::proxy::{self, MessageKind, ProxyWork};
 use crate::fabric::{Number, Peer};
 
 pub struct Agent {
     process: &'static Process,
     tables: &'static Tables,
-    desk: Mutex<Desk>,
+    state: Mutex<AgentState>,
     due: AtomicU64,
     /// When somebody last helped.
     helped_ns: AtomicU64,
 }
 
 /// What the agent works on.
-pub struct Desk {
+pub struct AgentState {
     active: Vec<&'static QueuePair>,
     pub ports: Ports,
 }
@@ -67,7 +67,7 @@ impl Agent {
         Agent {
             process,
             tables,
-            desk: Mutex::new(Desk {
+            state: Mutex::new(AgentState {
                 active: Vec::new(),
                 ports: Ports::new(process, tables),
             }),
@@ -84,7 +84,7 @@ impl Agent {
             .expect("softrdma: no thread for the agent");
     }
 
-    /// Called by who polled in vain and holds nothing: now and then does what there is to do between hosts.
+    /// For a thread that polled in vain and holds nothing: now and then does what there is to do between hosts.
     #[cold]
     pub fn help(&self) {
         thread_local!(static POLLS: Cell<u32> = const { Cell::new(0) });
@@ -93,13 +93,13 @@ impl Agent {
         if !polls.is_multiple_of(HELP_EVERY) {
             return;
         }
-        let Ok(mut desk) = self.desk.try_lock() else {
+        let Ok(mut state) = self.state.try_lock() else {
             return;
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = desk.ports.turn(now);
-        drop(desk);
+        let due = state.ports.poll(now);
+        drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
         if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
@@ -111,28 +111,28 @@ impl Agent {
         now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
     }
 
-    pub fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> MutexGuard<'_, AgentState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the agent is done with what it is at.
-    pub fn settle(&self) {
-        drop(self.desk());
+    pub fn quiesce(&self) {
+        drop(self.state());
     }
 
     /// Forgets a queue pair, which is no more in the tables.
     pub fn forget(&self, qp: &QueuePair) {
-        let mut desk = self.desk();
-        desk.active.retain(|other| !std::ptr::eq(*other, qp));
-        desk.ports.forget(qp);
+        let mut state = self.state();
+        state.active.retain(|other| !std::ptr::eq(*other, qp));
+        state.ports.forget(qp);
     }
 
     fn run(&'static self) {
-        let bell = Bell::create(self.process.home());
+        let doorbell = AgentDoorbell::create(self.process.own_segment());
         let mut watches = Vec::new();
         loop {
-            let rest = turn(self, bell.as_ref().ok(), &mut watches);
-            sleep(self, bell.as_ref().ok(), &watches, &rest);
+            let rest = run_once(self, doorbell.as_ref().ok(), &mut watches);
+            sleep(self, doorbell.as_ref().ok(), &watches, &rest);
         }
     }
 }
@@ -157,40 +157,45 @@ struct Rest {
 }
 
 /// Does what there is to do, and says how to sleep then.
-fn turn(agent: &'static Agent, bell: Option<&Bell>, watches: &mut Vec<Watch>) -> Rest {
+fn run_once(
+    agent: &'static Agent,
+    doorbell: Option<&AgentDoorbell>,
+    watches: &mut Vec<Watch>,
+) -> Rest {
     let process = agent.process;
     let queue = process.agent();
     queue.take_wake();
-    if let Some(bell) = bell {
-        bell.hear(process.home());
+    if let Some(doorbell) = doorbell {
+        doorbell.clear_doorbell(process.own_segment());
     }
-    if let Err(error) = process.fabric.attend_door() {
+    if let Err(error) = process.fabric.attend_name() {
         eprintln!("softrdma: {error}");
     }
-    let mut desk = agent.desk();
-    let is_answered = read_letters(agent);
+    let mut state = agent.state();
+    let is_answered = read_messages(agent);
     for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
-    let look = look_after(agent, &mut desk, watches);
+    let look = look_after(agent, &mut state, watches);
     let inbox = std::mem::take(&mut *queue.inbox());
     for qp in inbox
         .into_iter()
         .flat_map(|number| agent.tables.handles(number))
     {
-        if !desk.active.iter().any(|other| std::ptr::eq(*other, qp)) {
-            desk.active.push(qp);
+        if !state.active.iter().any(|other| std::ptr::eq(*other, qp)) {
+            state.active.push(qp);
         }
     }
     if is_answered {
-        desk.active
+        state
+            .active
             .iter()
             .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
-    let mut due = earliest(look, desk.ports.turn(now));
-    desk.active.retain(|qp| {
-        let next = work::turn(qp, now);
+    let mut due = earliest(look, state.ports.poll(now));
+    state.active.retain(|qp| {
+        let next = work::run(qp, now);
         due = earliest(due, next);
         next.is_some()
     });
@@ -211,7 +216,7 @@ fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
 }
 
 /// Looks which peers are dead; when to look again.
-fn look_after(agent: &Agent, desk: &mut Desk, watches: &mut Vec<Watch>) -> Option<u64> {
+fn look_after(agent: &Agent, state: &mut AgentState, watches: &mut Vec<Watch>) -> Option<u64> {
     if watches.is_empty() {
         return None;
     }
@@ -227,7 +232,7 @@ fn look_after(agent: &Agent, desk: &mut Desk, watches: &mut Vec<Watch>) -> Optio
         let waiting = inbox
             .into_iter()
             .flat_map(|number| agent.tables.handles(number));
-        for qp in desk.active.iter().copied().chain(waiting) {
+        for qp in state.active.iter().copied().chain(waiting) {
             // The others' time-outs are not over.
             if qp.peer_is_dead() {
                 qp.backlog.hurry();
@@ -256,15 +261,15 @@ fn interest(fd: RawFd) -> libc::pollfd {
 }
 
 /// Sleeps until something happens or the time has come.
-fn sleep(agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
+fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], rest: &Rest) {
     let process = agent.process;
     let mut interests = vec![
         interest(process.agent().descriptor()),
-        interest(process.fabric.door()),
+        interest(process.fabric.name_service()),
     ];
-    interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
+    interests.extend(doorbell.map(|doorbell| interest(doorbell.as_fd().as_raw_fd())));
     if !rest.is_helped {
-        interests.extend(agent.desk().ports.descriptors().map(interest));
+        interests.extend(agent.state().ports.descriptors().map(interest));
     }
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
@@ -289,18 +294,18 @@ fn sleep(agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
     };
 }
 
-/// Takes the letters that are there; whether one says that an errand was answered.
-fn read_letters(agent: &Agent) -> bool {
+/// Takes the messages that are there; whether one says that a proxied step was answered.
+fn read_messages(agent: &Agent) -> bool {
     let process = agent.process;
     let mut is_answered = false;
-    while let Some(words) = process.home().segment().mailbox().take() {
-        let work = |asked: &Asked<'_>| errand::execute(process, asked);
-        match relay::hear(process.fabric, &words, work) {
-            Heard::Answered => is_answered = true,
-            Heard::Asked => {}
-            Heard::Other => {
-                if let Some(letter) = Letter::from_words(&words) {
-                    answer(agent.tables, letter);
+    while let Some(words) = process.own_segment().segment().mailbox().take() {
+        let work = |asked: &ProxyWork<'_>| proxied_step::execute(process, asked);
+        match proxy::receive(process.fabric, &words, work) {
+            MessageKind::Answered => is_answered = true,
+            MessageKind::Asked => {}
+            MessageKind::Other => {
+                if let Some(agent_message) = AgentMessage::from_words(&words) {
+                    answer(agent.tables, agent_message);
                 }
             }
         }
@@ -308,23 +313,23 @@ fn read_letters(agent: &Agent) -> bool {
     is_answered
 }
 
-/// A peer has told something of an object. The letter may be older than the object's end, or nonsense.
-fn answer(tables: &Tables, letter: Letter) {
-    match letter {
-        Letter::Failed { number, trouble } => {
+/// A peer has told something of an object. The message may be older than the object's end, or nonsense.
+fn answer(tables: &Tables, agent_message: AgentMessage) {
+    match agent_message {
+        AgentMessage::Failed { number, error } => {
             for qp in tables.handles(number) {
                 if qp.record().state.load(Ordering::Acquire) == IBV_QPS_ERR {
-                    qp.after_failure(trouble.event());
+                    qp.after_failure(error.event());
                 }
             }
         }
-        Letter::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
-        Letter::SrqLimit { index } => {
+        AgentMessage::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
+        AgentMessage::SrqLimit { index } => {
             if let Some(srq) = tables.srqs.at(index) {
                 srq.raise(IBV_EVENT_SRQ_LIMIT_REACHED);
             }
         }
-        Letter::CqOverrun { id } => {
+        AgentMessage::CqOverrun { id } => {
             if let Some(cq) = tables.cqs.at(id.index).filter(|cq| cq.id == id) {
                 cq.events.raise(IBV_EVENT_CQ_ERR);
             }

@@ -1,8 +1,8 @@
 //! The send requests of a queue pair that could not be executed at once, in order.
 //!
 //! # Protocol
-//! 1. Who posts holds the queue pair's send lock (or has promised to be alone), so there is one poster. The agent thread is
-//!    the one executor.
+//! 1. The poster holds the queue pair's send lock (or has promised to be alone), so there is one. The agent thread is the one
+//!    executor of what waits.
 //! 2. `waiting` counts requests put in and not yet ended. The poster adds to it after the request is in; the agent
 //!    subtracts after the request's completion is pushed and the request is out.
 //! 3. While `waiting` is 0 (acquire), the poster executes, and the agent does not look at the queue pair's sending side; while it
@@ -15,14 +15,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use weft_roce::timing::Retries;
 use weft_verbs_abi::*;
 
-use super::errand::Errand;
+use super::proxied_step::ProxiedStep;
 use super::request::{Payload, Request};
 use crate::call::readable;
 
 /// A request that waits.
 pub struct Waiting {
     pub request: Request,
-    payload: Kept,
+    payload: OwnedPayload,
     /// Bytes that were moved.
     pub done: u64,
     /// Status and bytes, when only the completion is missing.
@@ -31,12 +31,12 @@ pub struct Waiting {
     /// The last try was not answered; it has until `due_ns`.
     pub(super) awaits_answer: bool,
     /// What the target's agent was asked for.
-    pub errand: Errand,
+    pub proxied: ProxiedStep,
     /// When to try next, on the monotonic clock; 0 for now.
     pub due_ns: u64,
 }
 
-enum Kept {
+enum OwnedPayload {
     Elements(Box<[ibv_sge]>),
     Inline(Box<[u8]>),
 }
@@ -56,10 +56,10 @@ impl Waiting {
                         readable(element.addr as *const u8, element.length as usize)
                     });
                 }
-                Kept::Inline(bytes.into())
+                OwnedPayload::Inline(bytes.into())
             }
-            Payload::Elements(elements) => Kept::Elements(elements.into()),
-            Payload::Inline(bytes) => Kept::Inline(bytes.into()),
+            Payload::Elements(elements) => OwnedPayload::Elements(elements.into()),
+            Payload::Inline(bytes) => OwnedPayload::Inline(bytes.into()),
         };
         Waiting {
             request: *request,
@@ -68,15 +68,15 @@ impl Waiting {
             ended: None,
             retries: Retries::default(),
             awaits_answer: false,
-            errand: Errand::default(),
+            proxied: ProxiedStep::default(),
             due_ns: 0,
         }
     }
 
     pub fn payload(&self) -> Payload<'_> {
         match &self.payload {
-            Kept::Elements(elements) => Payload::Elements(elements),
-            Kept::Inline(bytes) => Payload::Inline(bytes),
+            OwnedPayload::Elements(elements) => Payload::Elements(elements),
+            OwnedPayload::Inline(bytes) => Payload::Inline(bytes),
         }
     }
 }
@@ -125,7 +125,7 @@ impl Backlog {
     /// Has the oldest looked at, if the target's agent has answered.
     pub fn hurry_answered(&self) {
         if let Some(oldest) = self.queue().front_mut()
-            && oldest.errand.is_answered()
+            && oldest.proxied.is_answered()
         {
             oldest.due_ns = 0;
         }

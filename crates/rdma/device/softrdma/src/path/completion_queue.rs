@@ -18,7 +18,7 @@ impl CompletionQueue {
     /// The queue in shared memory.
     #[inline]
     pub fn queue(&self) -> Cq<'static> {
-        self.process.home().segment().cq(self.id)
+        self.process.own_segment().segment().cq(self.id)
     }
 
     /// Drops the completions of a queue pair that is destroyed or reset, and does what must not meet a poll.

@@ -9,10 +9,10 @@ use weft_verbs_abi::*;
 
 use super::between_hosts::datagrams;
 use super::delivery::{Delivered, deliver};
-use super::errand::Errand;
 use super::execute::{Outcome, Requester};
 use super::multicast;
 use super::pieces::Pieces;
+use super::proxied_step::ProxiedStep;
 use super::queue_pair::QueuePair;
 use super::receiver::Message;
 use super::request::{AddressVector, Datagram, Operation, Payload, Target};
@@ -32,7 +32,7 @@ pub fn send(
     qp: &'static QueuePair,
     requester: &Requester<'_>,
     payload: Payload<'_>,
-    errand: Option<&mut Errand>,
+    proxied: Option<&mut ProxiedStep>,
 ) -> Outcome {
     let Target::Datagram(datagram) = requester.request.target else {
         return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
@@ -58,7 +58,7 @@ pub fn send(
             match requester.process.fabric.peer(number.slot()) {
                 Some(peer) => {
                     let address = (number, qkey(qp, &datagram));
-                    to_one(qp, requester, address, ah, &peer, errand)
+                    to_one(qp, requester, address, ah, &peer, proxied)
                 }
                 None => Outcome::Done(bytes),
             }
@@ -84,7 +84,7 @@ fn to_one(
     (number, qkey): (Number, u32),
     ah: &AddressVector,
     peer: &Arc<Peer>,
-    errand: Option<&mut Errand>,
+    proxied: Option<&mut ProxiedStep>,
 ) -> Outcome {
     let bytes = requester.local.bytes();
     let header = header(qp, requester, ah, bytes);
@@ -100,10 +100,10 @@ fn to_one(
     let process = requester.process;
     match (
         deliver(process, peer, &delivered, &whole, requester.patience),
-        errand,
+        proxied,
     ) {
-        (Outcome::ByAgent, Some(errand)) => {
-            errand.send_datagram(requester, peer.clone(), &delivered, &whole)
+        (Outcome::ByAgent, Some(proxied)) => {
+            proxied.send_datagram(requester, peer.clone(), &delivered, &whole)
         }
         (outcome @ (Outcome::ByAgent | Outcome::Again), _) => outcome,
         _ => Outcome::Done(bytes),
@@ -182,10 +182,10 @@ fn to_group(
             }
             let number = Number::new(slot, index);
             if multicast::contains(record, group) && number != qp.number {
-                let mut errand = Errand::default();
+                let mut proxied = ProxiedStep::default();
                 let address = (number, qkey(qp, datagram));
-                let _ = to_one(qp, requester, address, ah, &peer, Some(&mut errand));
-                errand.let_go();
+                let _ = to_one(qp, requester, address, ah, &peer, Some(&mut proxied));
+                proxied.let_go();
             }
         }
     }

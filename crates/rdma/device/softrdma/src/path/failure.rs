@@ -78,14 +78,14 @@ impl QueuePair {
     pub fn clear(&self) {
         let process = self.process;
         if self.kind.has_receive_queue() {
-            let segment = process.home().segment();
+            let segment = process.own_segment().segment();
             if !self.has_srq
-                && let Ok(turn) = segment
+                && let Ok(guard) = segment
                     .receive_ring(self.number.index())
-                    .turn(process.fabric.processes(), PATIENT)
+                    .lock(process.fabric.processes(), PATIENT)
             {
-                while turn.request().is_some() {
-                    turn.discard();
+                while guard.request().is_some() {
+                    guard.discard();
                 }
             }
             segment.receiving(self.number).clear();
@@ -95,7 +95,7 @@ impl QueuePair {
         }
     }
 
-    /// Waits until the agent has ended what was put off, after the state said so. It takes moments: pieces are short.
+    /// Waits until the agent has ended what was deferred, after the state said so. It takes moments: pieces are short.
     pub fn drain(&self) {
         while !self.backlog.is_empty() {
             self.backlog.hurry();
@@ -104,10 +104,13 @@ impl QueuePair {
         }
     }
 
-    /// Agent: nothing is put off any more.
+    /// Agent: nothing is deferred any more.
     pub fn backlog_is_done(&self) {
         let drained = self.record().state.load(Ordering::Acquire) == IBV_QPS_SQD;
-        if drained && self.line.is_drained() && self.drain_event.swap(false, Ordering::AcqRel) {
+        if drained
+            && self.remote_connection.is_drained()
+            && self.drain_event.swap(false, Ordering::AcqRel)
+        {
             self.raise(IBV_EVENT_SQ_DRAINED);
         }
     }

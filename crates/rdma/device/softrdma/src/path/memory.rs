@@ -7,19 +7,19 @@ use weft_verbs_abi::ibv_mw_type;
 
 use crate::call::{Errno, Result};
 use crate::fabric::{Fabric, PATIENT, Region};
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 
 /// A registered region, to which windows can be bound.
 pub struct MemoryRegion {
     /// Windows bound to it.
-    pub users: Users,
+    pub users: UseCount,
     region: Mutex<Region>,
 }
 
 impl MemoryRegion {
     pub fn new(region: Region) -> MemoryRegion {
         MemoryRegion {
-            users: Users::default(),
+            users: UseCount::default(),
             region: Mutex::new(region),
         }
     }
@@ -46,7 +46,7 @@ pub struct MemoryWindow {
     /// The key that its record has.
     key: AtomicU32,
     /// The region that it is bound to.
-    bound: Mutex<Option<Stand>>,
+    bound: Mutex<Option<UseGuard>>,
 }
 
 impl MemoryWindow {
@@ -66,9 +66,9 @@ impl MemoryWindow {
     }
 
     /// Gives the window a key and what it covers, and lets the old go.
-    pub fn rebind(&self, key: u32, region: &Region, on: Option<Stand>) -> Result {
+    pub fn rebind(&self, key: u32, region: &Region, on: Option<UseGuard>) -> Result {
         self.fabric
-            .home()
+            .own_segment()
             .change(self.fabric.processes(), self.key(), key, region, PATIENT)
             .map_err(|_| Errno::EBUSY)?;
         self.key.store(key, Ordering::Relaxed);
@@ -85,7 +85,7 @@ pub fn nothing(pd_key: u32) -> Region {
         iova: 0,
         access: 0,
         pd: pd_key,
-        place: None,
+        segment_offset: None,
         qpn: None,
     }
 }

@@ -7,26 +7,24 @@
 //!                                 │                     ├─▶ window                   own adapter
 //!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
 //!                                 └─▶ backlog ─▶ agent ─▶ work ─▶ send_queue::step   long, waiting, retried
-//!                                                                  └─▶ errand ─▶ the target's agent ─▶ execute, datagram
+//!                                                                  └─▶ request ─▶ the target's agent ─▶ execute, datagram
 //! ```
 
 pub mod adapter;
 mod agent;
+mod agent_message;
 mod agent_queue;
 mod backlog;
 pub mod between_hosts;
 pub mod clock;
+pub mod combined;
 mod completion;
 pub mod completion_queue;
 mod datagram;
 mod delivery;
-mod errand;
 pub mod event;
 mod execute;
 mod failure;
-pub mod joint;
-mod letter;
-mod line;
 pub mod memory;
 pub mod multicast;
 mod null;
@@ -34,8 +32,10 @@ pub mod pieces;
 mod port;
 pub mod post;
 pub mod process;
+mod proxied_step;
 pub mod queue_pair;
 mod receiver;
+mod remote_connection;
 pub mod request;
 mod retry;
 mod route;

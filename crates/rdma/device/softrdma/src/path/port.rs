@@ -44,7 +44,7 @@ impl SharedPort {
 }
 
 /// The process may be about to end, and with it its agent: waits until packets that were kept back have left.
-pub fn see_off(port: &Port) {
+pub fn wait_for_delayed(port: &Port) {
     /// Nobody is kept longer by a wire that is slow on request.
     const LONGEST: Duration = Duration::from_millis(100);
     let begin = clock::monotonic_ns();

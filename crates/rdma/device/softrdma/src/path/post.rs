@@ -52,24 +52,24 @@ pub fn work_request(kind: QpKind, request: &Request, payload: &Payload<'_>) -> W
 /// Puts a checked request into the send queue.
 #[inline]
 pub fn submit(qp: &'static QueuePair, request: &mut Request, payload: Payload<'_>) {
-    request.index = qp.take_send_place();
+    request.index = qp.take_send_index();
     begin(qp, request, payload);
 }
 
-/// Executes a request that has its place, or puts it off.
+/// Executes a request that has its place, or defers it.
 #[inline]
 pub fn begin(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) {
     if !qp.backlog.is_empty() {
-        return put_off(qp, request, payload, Attempt::None);
+        return defer(qp, request, payload, Attempt::None);
     }
     match qp.record().state.load(Ordering::Acquire) {
         IBV_QPS_RTS => {}
-        IBV_QPS_SQD => return put_off(qp, request, payload, Attempt::None),
+        IBV_QPS_SQD => return defer(qp, request, payload, Attempt::None),
         _ => return finish(qp, request, payload, IBV_WC_WR_FLUSH_ERR, 0),
     }
     // Others must have the core meanwhile.
     if payload.bytes() > CHUNK && !qp.is_remote() {
-        return put_off(qp, request, payload, Attempt::None);
+        return defer(qp, request, payload, Attempt::None);
     }
     // SAFETY: nobody waits, so the sending side is the poster's.
     let outcome = unsafe { send_queue::step(qp, request, payload, send_queue::Attempt::first()) };
@@ -77,7 +77,7 @@ pub fn begin(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) {
         Outcome::Done(bytes) => finish(qp, request, payload, IBV_WC_SUCCESS, bytes),
         Outcome::Failed(status) => finish(qp, request, payload, status, 0),
         Outcome::Left => {}
-        other => put_off(qp, request, payload, Attempt::Made(other)),
+        other => defer(qp, request, payload, Attempt::Made(other)),
     }
 }
 
@@ -91,7 +91,7 @@ fn finish(
     bytes: u64,
 ) {
     if completion::end(qp, request, status, bytes).is_err() {
-        put_off(qp, request, payload, Attempt::Ended { status, bytes });
+        defer(qp, request, payload, Attempt::Ended { status, bytes });
     }
 }
 
@@ -100,11 +100,11 @@ pub fn end_moved(qp: &'static QueuePair, request: &Request, payload: Payload<'_>
     let status = IBV_WC_SUCCESS;
     match qp.backlog.is_empty() {
         true => finish(qp, request, payload, status, bytes),
-        false => put_off(qp, request, payload, Attempt::Ended { status, bytes }),
+        false => defer(qp, request, payload, Attempt::Ended { status, bytes }),
     }
 }
 
-/// What has been done about a request before it is put off.
+/// What has been done about a request before it is deferred.
 enum Attempt {
     None,
     Made(Outcome),
@@ -112,7 +112,7 @@ enum Attempt {
 }
 
 #[cold]
-fn put_off(qp: &'static QueuePair, request: &Request, payload: Payload<'_>, attempt: Attempt) {
+fn defer(qp: &'static QueuePair, request: &Request, payload: Payload<'_>, attempt: Attempt) {
     // SAFETY: the poster's elements are readable.
     let mut waiting = unsafe { Waiting::new(request, payload) };
     match attempt {

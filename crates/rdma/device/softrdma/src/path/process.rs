@@ -9,7 +9,7 @@ use super::port::SharedPort;
 use super::table::Table;
 use crate::config::Config;
 use crate::fabric::numbers::{REGIONS, UAR_PAGES};
-use crate::fabric::{Cq as Queue, Fabric, Home};
+use crate::fabric::{Cq as Queue, Fabric, OwnSegment};
 use crate::uar::{DevicePages, Ledger, PagePool, SegmentChunks};
 use weft_roce::Port;
 
@@ -29,7 +29,7 @@ impl Process {
         Process {
             fabric,
             config,
-            ledger: Arc::new(Ledger::new(Box::new(SegmentChunks(fabric.home())))),
+            ledger: Arc::new(Ledger::new(Box::new(SegmentChunks(fabric.own_segment())))),
             windows: Table::new(REGIONS as usize),
             port: SharedPort::default(),
             agent: OnceLock::new(),
@@ -44,8 +44,8 @@ impl Process {
     }
 
     #[inline]
-    pub fn home(&self) -> &'static Home {
-        self.fabric.home()
+    pub fn own_segment(&self) -> &'static OwnSegment {
+        self.fabric.own_segment()
     }
 
     /// The time for a completion, if its queue wants one.

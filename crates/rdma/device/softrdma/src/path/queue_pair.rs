@@ -13,9 +13,9 @@ use super::backlog::Backlog;
 use super::clock;
 use super::completion_queue::CompletionQueue;
 use super::event::EventSource;
-use super::line::Line;
 use super::pieces::{Pieces, ProtectionError};
 use super::process::Process;
+use super::remote_connection::RemoteConnection;
 use super::request::{Payload, Request};
 use super::route::Route;
 use super::state::QpKind;
@@ -42,7 +42,7 @@ pub struct QueuePair {
     resources: Resources,
     /// What peers on this host know it by once it is in RTS (`fabric::record::queue_pair::Sender`).
     sender_word: AtomicU64,
-    /// Places of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
+    /// Indexes of the send queue handed out, modulo 2^32. Written by the poster; read by anyone.
     posted: AtomicU32,
     /// Places that completions have freed. Written by who polls the send completion queue, inside it.
     released: AtomicU32,
@@ -51,7 +51,7 @@ pub struct QueuePair {
     route: UnsafeCell<Option<Route>>,
     /// The peer is on another host.
     remote: AtomicBool,
-    pub line: Line,
+    pub remote_connection: RemoteConnection,
     attributes: Mutex<ibv_qp_attr>,
     /// An event is wanted when the send queue has drained.
     pub drain_event: AtomicBool,
@@ -112,7 +112,7 @@ impl QueuePair {
             backlog: Backlog::default(),
             route: UnsafeCell::new(None),
             remote: AtomicBool::new(false),
-            line: Line::default(),
+            remote_connection: RemoteConnection::default(),
             attributes: Mutex::default(),
             drain_event: AtomicBool::new(false),
             receive_fence: AtomicU32::new(0),
@@ -125,7 +125,7 @@ impl QueuePair {
         let index = self.number.index();
         match self.number.slot() {
             FABRIC_SLOT => self.process.fabric.shared_qp(index),
-            _ => self.process.home().segment().qp(index),
+            _ => self.process.own_segment().segment().qp(index),
         }
     }
 
@@ -164,17 +164,17 @@ impl QueuePair {
 
     /// Poster: the place of the next request.
     #[inline]
-    pub fn take_send_place(&self) -> u32 {
-        let place = self.posted.load(Ordering::Relaxed);
-        self.posted.store(place.wrapping_add(1), Ordering::Relaxed);
-        place
+    pub fn take_send_index(&self) -> u32 {
+        let index = self.posted.load(Ordering::Relaxed);
+        self.posted.store(index.wrapping_add(1), Ordering::Relaxed);
+        index
     }
 
-    /// Who polls, inside the send completion queue: the completion of the request at `place` was polled.
+    /// The poller, inside the send completion queue: the completion of the request at `index` was polled.
     #[inline]
-    pub fn release_send_places(&self, place: u32) {
+    pub fn release_send_indexes(&self, index: u32) {
         self.released
-            .store(place.wrapping_add(1), Ordering::Release);
+            .store(index.wrapping_add(1), Ordering::Release);
     }
 
     #[inline]
@@ -235,7 +235,7 @@ impl QueuePair {
     /// Forgets the send queue's places and the way to the peer: the queue pair is reset.
     ///
     /// # Safety
-    /// Nothing is put off, and the application posts nothing meanwhile.
+    /// Nothing is deferred, and the application posts nothing meanwhile.
     pub unsafe fn restart(&self) {
         self.posted.store(0, Ordering::Relaxed);
         self.released.store(0, Ordering::Release);

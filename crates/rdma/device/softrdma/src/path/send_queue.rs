@@ -6,9 +6,9 @@ use weft_verbs_abi::*;
 
 use super::between_hosts::connection;
 use super::datagram;
-use super::errand::Errand;
 use super::execute::{Outcome, Requester};
 use super::pieces::Pieces;
+use super::proxied_step::ProxiedStep;
 use super::queue_pair::QueuePair;
 use super::request::{Payload, Request};
 use super::state::QpKind;
@@ -24,7 +24,7 @@ pub struct Attempt<'a> {
     /// For locks.
     pub patience: Duration,
     /// For asking the target's agent; the poster leaves that to its own agent.
-    pub errand: Option<&'a mut Errand>,
+    pub proxied: Option<&'a mut ProxiedStep>,
 }
 
 impl Attempt<'_> {
@@ -34,7 +34,7 @@ impl Attempt<'_> {
         Attempt {
             done: 0,
             patience: POSTING,
-            errand: None,
+            proxied: None,
         }
     }
 }
@@ -74,15 +74,15 @@ pub unsafe fn step(
         done: attempt.done,
         patience: attempt.patience,
     };
-    let outcome = match attempt.errand {
-        Some(errand) if errand.is_out() => look(qp, &requester, errand),
-        errand if qp.kind == QpKind::Ud => {
-            return datagram::send(qp, &requester, payload, errand);
+    let outcome = match attempt.proxied {
+        Some(proxied) if proxied.is_out() => look(qp, &requester, proxied),
+        proxied if qp.kind == QpKind::Ud => {
+            return datagram::send(qp, &requester, payload, proxied);
         }
         // SAFETY: the caller is the one who executes.
-        errand => match unsafe { qp.route() } {
-            Some(route) if process.link_is_up() => match (requester.execute(route), errand) {
-                (Outcome::ByAgent, Some(errand)) => errand.send(&requester, route),
+        proxied => match unsafe { qp.route() } {
+            Some(route) if process.link_is_up() => match (requester.execute(route), proxied) {
+                (Outcome::ByAgent, Some(proxied)) => proxied.send(&requester, route),
                 (outcome, _) => outcome,
             },
             _ => Outcome::Silent,
@@ -100,7 +100,7 @@ pub unsafe fn step(
 
 /// What the target's agent, which was asked, has done.
 #[cold]
-fn look(qp: &QueuePair, requester: &Requester<'_>, errand: &mut Errand) -> Outcome {
+fn look(qp: &QueuePair, requester: &Requester<'_>, proxied: &mut ProxiedStep) -> Outcome {
     let timeout = ack_timeout_ns(qp.attributes().timeout);
-    errand.look(requester, timeout.unwrap_or(0))
+    proxied.look(requester, timeout.unwrap_or(0))
 }

@@ -74,7 +74,7 @@ impl Tables {
     #[inline]
     pub fn release_send_queue(&self, qpn: u32, index: u32) {
         if let Some(qp) = self.queue_pairs.at(Number::from_bits(qpn).index()) {
-            qp.release_send_places(index);
+            qp.release_send_indexes(index);
         }
     }
 }

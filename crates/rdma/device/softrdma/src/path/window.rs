@@ -10,7 +10,7 @@ use super::memory::nothing;
 use super::queue_pair::QueuePair;
 use super::request::{Binding, Request, Target};
 use crate::fabric::{Region, own_region};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 pub fn execute(qp: &QueuePair, request: &Request) -> Outcome {
     let done = match request.target {
@@ -40,7 +40,7 @@ fn bind(qp: &QueuePair, binding: &Binding) -> Option<()> {
         ..region
     };
     window
-        .rebind(binding.rkey, &region, Some(Stand::on(&memory.users)))
+        .rebind(binding.rkey, &region, Some(UseGuard::new(&memory.users)))
         .ok()
 }
 
@@ -66,7 +66,7 @@ fn covered(region: &Region, binding: &Binding, qp: &QueuePair) -> Option<Region>
         },
         access,
         pd: region.pd,
-        place: span.place,
+        segment_offset: span.segment_offset,
         qpn: None,
     })
 }
@@ -74,7 +74,7 @@ fn covered(region: &Region, binding: &Binding, qp: &QueuePair) -> Option<Region>
 /// Takes back the key of a window of type 2 that is bound to this queue pair.
 fn invalidate(qp: &QueuePair, key: u32) -> Option<()> {
     let process = qp.process;
-    let region = own_region(process.home().segment(), key)?;
+    let region = own_region(process.own_segment().segment(), key)?;
     if region.qpn != Some(qp.number.bits()) {
         return None;
     }

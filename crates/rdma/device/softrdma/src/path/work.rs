@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const NEVER: u64 = u64::MAX;
 
 /// Works on what is due; when to come again, none if there is nothing left.
-pub fn turn(qp: &'static QueuePair, now: u64) -> Option<u64> {
+pub fn run(qp: &'static QueuePair, now: u64) -> Option<u64> {
     for _ in 0..PIECES {
         match qp.backlog.due_ns() {
             None => break,
@@ -51,7 +51,7 @@ fn work(qp: &'static QueuePair, oldest: &mut Waiting) -> bool {
                 }
                 consider(oldest, qp, outcome);
             }
-            IBV_QPS_SQD if oldest.done == 0 && !oldest.errand.is_out() => oldest.due_ns = NEVER,
+            IBV_QPS_SQD if oldest.done == 0 && !oldest.proxied.is_out() => oldest.due_ns = NEVER,
             IBV_QPS_SQD => {
                 // What was begun is finished while the send queue drains.
                 // SAFETY: as above.
@@ -72,15 +72,15 @@ fn work(qp: &'static QueuePair, oldest: &mut Waiting) -> bool {
 /// # Safety
 /// As of [`send_queue::step`].
 unsafe fn step(qp: &'static QueuePair, oldest: &mut Waiting) -> Outcome {
-    let mut errand = std::mem::take(&mut oldest.errand);
+    let mut proxied = std::mem::take(&mut oldest.proxied);
     let (payload, done) = (oldest.payload(), oldest.done);
     let attempt = Attempt {
         done,
         patience: PATIENCE,
-        errand: Some(&mut errand),
+        proxied: Some(&mut proxied),
     };
     // SAFETY: the caller's.
     let outcome = unsafe { send_queue::step(qp, &oldest.request, payload, attempt) };
-    oldest.errand = errand;
+    oldest.proxied = proxied;
     outcome
 }

@@ -95,21 +95,21 @@ pub struct QueuePair {
     /// where there is no BlueFlame.
     blueflame_bytes: usize,
     prefer_blueflame: bool,
-    place: Place,
+    assignment: UuarAssignment,
     _figures: Figures,
     _counted: Counted,
 }
 
 /// Where a queue pair stands.
-struct Place {
+struct UuarAssignment {
     context: Arc<Share>,
     uuar: Arc<Uuar>,
     domain: Option<ThreadDomain>,
 }
 
-impl Place {
-    fn new(context: &Arc<Share>, domain: Option<&ThreadDomain>) -> Result<Place, Error> {
-        Ok(Place {
+impl UuarAssignment {
+    fn new(context: &Arc<Share>, domain: Option<&ThreadDomain>) -> Result<UuarAssignment, Error> {
+        Ok(UuarAssignment {
             context: context.clone(),
             uuar: match domain {
                 Some(domain) => context.stand_on(domain),
@@ -120,7 +120,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for UuarAssignment {
     fn drop(&mut self) {
         self.context.leave(&self.uuar, self.domain.is_some());
     }
@@ -134,15 +134,15 @@ impl QueuePair {
         let settings = &context.settings;
         let discipline = taken_unless(settings.single_threaded || domain.is_some());
         let figures = Figures::new(context)?;
-        let place = Place::new(context, domain)?;
-        let has_blueflame = settings.blueflame && place.uuar.takes_blueflame;
+        let assignment = UuarAssignment::new(context, domain)?;
+        let has_blueflame = settings.blueflame && assignment.uuar.takes_blueflame;
         Ok(QueuePair {
             send: Lock::new(discipline),
             receive: Lock::new(discipline),
             record: figures.record,
             blueflame_bytes: if has_blueflame { BUFFER_BYTES } else { 0 },
             prefer_blueflame: settings.prefer_blueflame,
-            place,
+            assignment,
             _figures: figures,
             _counted: Counted::word(context, context_word::QPS),
         })
@@ -150,17 +150,20 @@ impl QueuePair {
 
     /// The number of its uUAR in its context.
     pub fn uuar(&self) -> u32 {
-        self.place.uuar.number
+        self.assignment.uuar.number
     }
 
     /// The page of the device that its uUAR is on.
     pub fn page(&self) -> u32 {
-        self.place.uuar.page
+        self.assignment.uuar.page
     }
 
     /// What posting to its send queue does with the queue pair's lock and with the uUAR's.
     pub fn disciplines(&self) -> (Discipline, Discipline) {
-        (self.send.discipline(), self.place.uuar.lock.discipline())
+        (
+            self.send.discipline(),
+            self.assignment.uuar.lock.discipline(),
+        )
     }
 
     /// Goes to the send queue, to post.
@@ -211,7 +214,7 @@ impl Sending<'_> {
         record.add(word::REQUESTS, u64::from(requests));
         record.add(word::POSTS, 1);
         let control = record.word(word::REQUESTS);
-        let uuar = &*queue_pair.place.uuar;
+        let uuar = &*queue_pair.assignment.uuar;
         let _held = uuar.lock.enter(record.tally(word::UUAR_LOCK));
         if queue_pair.is_for_blueflame(requests, last) {
             let written = uuar.write_blueflame(control, last.bytes());

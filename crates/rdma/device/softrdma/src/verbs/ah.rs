@@ -13,13 +13,13 @@ use crate::config::LinkLayer;
 use crate::fault::Call;
 use crate::identity::{self, GIDS};
 use crate::path::request::AddressVector;
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 #[repr(C)]
 pub struct Ah {
     abi: ibv_ah,
     vector: AddressVector,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 impl Ah {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn ibv_create_ah(
 fn create(pd: &'static Pd, attributes: &ibv_ah_attr) -> Result<*mut ibv_ah> {
     let context = pd.context;
     check(context.device, attributes)?;
-    context.strike(Call::CreateAh)?;
+    context.inject_fault(Call::CreateAh)?;
     let ah = Ah {
         abi: ibv_ah {
             context: context.as_abi(),
@@ -68,7 +68,7 @@ fn create(pd: &'static Pd, attributes: &ibv_ah_attr) -> Result<*mut ibv_ah> {
             attributes: *attributes,
             host: identity::host_of_address(context.device.config, attributes),
         },
-        _stand: Stand::on(&pd.users),
+        _use: UseGuard::new(&pd.users),
     };
     Ok(Box::into_raw(Box::new(ah)).cast())
 }

@@ -9,15 +9,15 @@ use super::context::Context;
 use super::domain::Pd;
 use crate::call::{Errno, Result, pointer};
 use crate::fault::Call;
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 
 pub struct Buffer {
     context: &'static Context,
     pub address: u64,
     pub length: u64,
     /// Regions in it.
-    pub users: Users,
-    _stand: Stand,
+    pub users: UseCount,
+    _use: UseGuard,
 }
 
 impl Buffer {
@@ -50,13 +50,13 @@ fn allocate(context: &'static Context, length: u64) -> Result<Box<Buffer>> {
     if length == 0 {
         return Err(Errno::EINVAL);
     }
-    context.strike(Call::AllocBuf)?;
+    context.inject_fault(Call::AllocBuf)?;
     Ok(Box::new(Buffer {
         context,
-        address: context.process.home().allocate_buffer(length)? as u64,
+        address: context.process.own_segment().allocate_buffer(length)? as u64,
         length,
-        users: Users::default(),
-        _stand: Stand::on(&context.users),
+        users: UseCount::default(),
+        _use: UseGuard::new(&context.users),
     }))
 }
 
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn ibv_free_buf(buffer: *mut ibv_buf) {
     }
     this.context
         .process
-        .home()
+        .own_segment()
         .free_buffer(this.address as *mut u8);
     // SAFETY: it was made by `allocate`.
     drop(unsafe { Box::from_raw(buffer.cast::<Buffer>()) });

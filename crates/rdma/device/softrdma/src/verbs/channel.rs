@@ -9,15 +9,15 @@ use super::context::Context;
 use crate::call::{Result, code, pointer};
 use crate::fabric::notify;
 use crate::fault::Call;
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 
 #[repr(C)]
 pub struct Channel {
     abi: ibv_comp_channel,
     pub context: &'static Context,
     pub inner: notify::Channel,
-    pub users: Users,
-    _stand: Stand,
+    pub users: UseCount,
+    _use: UseGuard,
 }
 
 impl Channel {
@@ -36,8 +36,8 @@ impl Channel {
 }
 
 fn create(context: &'static Context) -> Result<*mut ibv_comp_channel> {
-    context.strike(Call::CreateCompChannel)?;
-    let inner = notify::Channel::create(context.process.home())?;
+    context.inject_fault(Call::CreateCompChannel)?;
+    let inner = notify::Channel::create(context.process.own_segment())?;
     let channel = Channel {
         abi: ibv_comp_channel {
             context: context.as_abi(),
@@ -46,8 +46,8 @@ fn create(context: &'static Context) -> Result<*mut ibv_comp_channel> {
         },
         context,
         inner,
-        users: Users::default(),
-        _stand: Stand::on(&context.users),
+        users: UseCount::default(),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(channel)).cast())
 }

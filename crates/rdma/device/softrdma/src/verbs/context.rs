@@ -13,7 +13,7 @@ use crate::path::adapter::Adapter;
 use crate::path::event::AsyncEvents;
 use crate::path::process::Process;
 use crate::uar;
-use crate::users::Users;
+use crate::users::UseCount;
 
 /// Interrupt lines to spread completion channels over. They mean nothing here, but programs choose among them.
 pub const COMPLETION_VECTORS: c_int = 4;
@@ -29,7 +29,7 @@ pub struct Context {
     /// Programs duplicate the descriptor of the kernel's device; that there is none they hear from the calls that use it.
     pub(super) command: OwnedFd,
     /// Objects made in it.
-    pub users: Users,
+    pub users: UseCount,
 }
 
 // SAFETY: the public structure is the application's to read, and never changed; all else is shareable by itself.
@@ -54,8 +54,8 @@ impl Context {
     }
 
     /// ENOMEM if the user wants this call to fail now.
-    pub fn strike(&self, call: Call) -> Result {
-        strike(self.device, call)
+    pub fn inject_fault(&self, call: Call) -> Result {
+        inject_fault(self.device, call)
     }
 
     /// Completion vectors.
@@ -68,6 +68,6 @@ impl Context {
     }
 }
 
-pub fn strike(device: &Device, call: Call) -> Result {
-    require(!device.config.faults.strikes(call), Errno::ENOMEM)
+pub fn inject_fault(device: &Device, call: Call) -> Result {
+    require(!device.config.faults.fails(call), Errno::ENOMEM)
 }

@@ -18,7 +18,7 @@ use crate::fault::Call;
 use crate::path::memory::MemoryRegion;
 use crate::path::pieces::NULL_REGION;
 use crate::uar::{Counted, Object};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 /// The access rights that there are. Relaxed ordering and huge pages are hints that change nothing here.
 const KNOWN_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
@@ -39,12 +39,12 @@ pub struct Mr {
     inner: MemoryRegion,
     state: Mutex<State>,
     _counted: Counted,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 struct State {
-    pd: Stand,
-    buffer: Option<Stand>,
+    pd: UseGuard,
+    buffer: Option<UseGuard>,
 }
 
 /// What is to be registered.
@@ -103,14 +103,14 @@ impl Wish {
     }
 
     fn region(&self, pd: &Pd) -> Region {
-        let home = pd.context.process.home();
+        let own_segment = pd.context.process.own_segment();
         Region {
             address: self.address,
             length: self.length,
             iova: self.iova,
             access: self.access,
             pd: pd.key,
-            place: home.place_of(self.address, self.length),
+            segment_offset: own_segment.segment_offset_of(self.address, self.length),
             qpn: None,
         }
     }
@@ -118,15 +118,15 @@ impl Wish {
 
 fn register(pd: &'static Pd, wish: &Wish) -> Result<*mut ibv_mr> {
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
+    pd.context.inject_fault(Call::RegMr)?;
     wish.pin()?;
     publish(pd, wish.region(pd), None)
 }
 
 /// Shows a region and makes its object.
-fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mut ibv_mr> {
+fn publish(pd: &'static Pd, region: Region, buffer: Option<UseGuard>) -> Result<*mut ibv_mr> {
     let context = pd.context;
-    let key = context.process.home().register(&region)?;
+    let key = context.process.own_segment().register(&region)?;
     let mr = Mr {
         abi: ibv_mr {
             context: context.as_abi(),
@@ -140,11 +140,11 @@ fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mu
         context,
         inner: MemoryRegion::new(region),
         state: Mutex::new(State {
-            pd: Stand::on(&pd.users),
+            pd: UseGuard::new(&pd.users),
             buffer,
         }),
         _counted: context.uar.count(Object::MemoryRegion),
-        _stand: Stand::on(&context.users),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(mr)).cast())
 }
@@ -237,8 +237,8 @@ fn register_buffer(
         access,
     };
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
-    publish(pd, wish.region(pd), Some(Stand::on(&buffer.users)))
+    pd.context.inject_fault(Call::RegMr)?;
+    publish(pd, wish.region(pd), Some(UseGuard::new(&buffer.users)))
 }
 
 /// # Safety
@@ -322,7 +322,7 @@ fn deregister(mr: &Mr) -> Result {
     mr.inner.users.require_none()?;
     let process = mr.context.process;
     process
-        .home()
+        .own_segment()
         .deregister(process.fabric.processes(), mr.abi.lkey, PATIENT)
         .map_err(|_| Errno::EBUSY)
 }
@@ -404,11 +404,11 @@ unsafe fn change(
     let process = this.context.process;
     let (processes, key) = (process.fabric.processes(), this.abi.lkey);
     process
-        .home()
+        .own_segment()
         .change(processes, key, key, &region, PATIENT)
         .map_err(|_| Errno::EBUSY)?;
     this.inner.set_region(region);
-    state.pd = Stand::on(&pd.users);
+    state.pd = UseGuard::new(&pd.users);
     if moves {
         state.buffer = None;
     }
@@ -434,7 +434,7 @@ pub unsafe extern "C" fn alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr {
             iova: 0,
             access: IBV_ACCESS_LOCAL_WRITE | NULL_REGION,
             pd: pd.key,
-            place: None,
+            segment_offset: None,
             qpn: None,
         };
         publish(pd, region, None)

@@ -16,14 +16,14 @@ use crate::fabric::PATIENT;
 use crate::path::memory::{MemoryWindow, nothing};
 use crate::path::post;
 use crate::path::request::{Binding, Operation, Payload, Request, Target};
-use crate::users::Stand;
+use crate::users::UseGuard;
 
 #[repr(C)]
 pub struct Mw {
     abi: ibv_mw,
     context: &'static Context,
     inner: MemoryWindow,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 impl Mw {
@@ -51,7 +51,7 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
     let known = matches!(kind, IBV_MW_TYPE_1 | IBV_MW_TYPE_2);
     require(known, Errno::EINVAL)?;
     let context = pd.context;
-    let key = context.process.home().register(&nothing(pd.key))?;
+    let key = context.process.own_segment().register(&nothing(pd.key))?;
     let mw = Box::leak(Box::new(Mw {
         abi: ibv_mw {
             context: context.as_abi(),
@@ -62,7 +62,7 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
         },
         context,
         inner: MemoryWindow::new(context.process.fabric, kind, pd.key, key),
-        _stand: Stand::on(&pd.users),
+        _use: UseGuard::new(&pd.users),
     }));
     let made = std::ptr::from_mut(mw);
     context.process.windows.enter(key >> 8, &mw.inner);
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn dealloc_mw(mw: *mut ibv_mw) -> c_int {
     let process = this.context.process;
     let processes = process.fabric.processes();
     let gone = process
-        .home()
+        .own_segment()
         .deregister(processes, this.inner.key(), PATIENT);
     code(gone.map_err(|_| Errno::EBUSY).map(|()| {
         process.windows.leave(this.inner.key() >> 8);

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 
 use weft_verbs_abi::*;
 
-use super::context::{COMPLETION_VECTORS, Context, strike};
+use super::context::{COMPLETION_VECTORS, Context, inject_fault};
 use super::device::Device;
 use super::{attributes, cq, domain, mr, mw, port, post, qp, srq, xrcd};
 use crate::call::{Errno, Result, pointer};
@@ -14,10 +14,10 @@ use crate::fault::Call;
 use crate::path::adapter::Adapter;
 use crate::path::event::AsyncEvents;
 use crate::uar;
-use crate::users::Users;
+use crate::users::UseCount;
 
 fn open(device: &'static Device) -> Result<*mut ibv_context> {
-    strike(device, Call::OpenDevice)?;
+    inject_fault(device, Call::OpenDevice)?;
     let adapter = Adapter::current(device.config)?;
     let process = adapter.process;
     let settings = uar::Settings::from_environment().map_err(told)?;
@@ -32,7 +32,7 @@ fn open(device: &'static Device) -> Result<*mut ibv_context> {
         uar,
         events: AsyncEvents::new()?,
         command: File::open("/dev/null")?.into(),
-        users: Users::default(),
+        users: UseCount::default(),
     }));
     fill(&mut context.abi, device);
     context.abi.context.async_fd = context.events.descriptor();

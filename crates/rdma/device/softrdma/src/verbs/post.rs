@@ -8,7 +8,7 @@ use super::ah::Ah;
 use super::mw::binding;
 use super::qp::Qp;
 use crate::call::{Errno, Result, readable, require};
-use crate::path::joint::Joint;
+use crate::path::combined::CombinedRequests;
 use crate::path::post::{check, submit, work_request};
 use crate::path::queue_pair::QueuePair;
 use crate::path::request::{Datagram, Operation, Payload, Request, Target};
@@ -86,11 +86,11 @@ impl Posted {
 #[inline(never)]
 unsafe fn post_list(qp: &'static QueuePair, list: *mut ibv_send_wr) -> Posted {
     let mut posted = Posted::default();
-    let mut joint = Joint::new(qp);
+    let mut combined = CombinedRequests::new(qp);
     let mut next = list;
     // SAFETY: the caller's promise: elements of the list.
     while let Some(wr) = unsafe { next.as_ref() } {
-        let put = |request: &mut Request, payload| joint.submit(request, payload);
+        let put = |request: &mut Request, payload| combined.submit(request, payload);
         // SAFETY: as above.
         let result = unsafe { post_one(qp, wr, put) };
         if !posted.take(next, result) {
@@ -98,7 +98,7 @@ unsafe fn post_list(qp: &'static QueuePair, list: *mut ibv_send_wr) -> Posted {
         }
         next = wr.next;
     }
-    joint.settle();
+    combined.flush();
     posted
 }
 

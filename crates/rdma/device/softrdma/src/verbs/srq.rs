@@ -19,7 +19,7 @@ use crate::fabric::receive::Ring;
 use crate::fault::Call;
 use crate::path::event::{Element, EventSource};
 use crate::uar;
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 
 #[repr(C)]
 pub struct Srq {
@@ -27,12 +27,12 @@ pub struct Srq {
     pub context: &'static Context,
     pub index: u16,
     pub is_xrc: bool,
-    pub users: Users,
+    pub users: UseCount,
     max_sge: u32,
     resources: uar::SharedReceiveQueue,
     events: EventSource,
     delivered: AtomicU32,
-    _stands: Vec<Stand>,
+    _uses: Vec<UseGuard>,
 }
 
 // SAFETY: `abi` is the application's to read and, in single fields, ours by `acknowledgement`.
@@ -68,7 +68,7 @@ impl Srq {
     fn ring(&self) -> Ring<'static> {
         self.context
             .process
-            .home()
+            .own_segment()
             .segment()
             .shared_ring(self.index)
     }
@@ -100,11 +100,11 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     let in_range = (1..=MAX_QP_WR).contains(&attributes.max_wr) && attributes.max_sge <= MAX_SGE;
     require(in_range, Errno::EINVAL)?;
     let context = pd.context;
-    context.strike(Call::CreateSrq)?;
+    context.inject_fault(Call::CreateSrq)?;
     attributes.max_sge = attributes.max_sge.max(1);
     let resources = context.uar.create_srq(pd.thread_domain())?;
-    let home = context.process.home();
-    let index = home.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
+    let own_segment = context.process.own_segment();
+    let index = own_segment.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
         let (domain, cq) = match &xrc {
             Some(xrc) => (xrc.domain.id.word(), xrc.cq.inner.id.word()),
             None => (0, 0),
@@ -115,13 +115,13 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
         record.cq.store(cq, Ordering::Relaxed);
         record.state.store(0, Ordering::Relaxed);
     })?;
-    let mut stands = vec![Stand::on(&pd.users), Stand::on(&context.users)];
+    let mut uses = vec![UseGuard::new(&pd.users), UseGuard::new(&context.users)];
     if let Some(xrc) = &xrc {
-        // Who receives for queue pairs that others made must hear of their senders' errands, and of packets that only
+        // A process that receives for queue pairs that others made must hear of their senders' proxied steps, and of packets that only
         // this process can execute.
         context.process.receive_from_hosts();
-        stands.push(Stand::on(&xrc.domain.users));
-        stands.push(Stand::on(&xrc.cq.users));
+        uses.push(UseGuard::new(&xrc.domain.users));
+        uses.push(UseGuard::new(&xrc.cq.users));
     }
     let place = Box::leak(Box::<Srq>::new_uninit());
     let element = Element::Srq(place.as_mut_ptr().cast());
@@ -130,7 +130,7 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
         context,
         index,
         is_xrc: xrc.is_some(),
-        users: Users::default(),
+        users: UseCount::default(),
         max_sge: attributes.max_sge,
         resources,
         events: EventSource {
@@ -138,7 +138,7 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
             element,
         },
         delivered: AtomicU32::new(0),
-        _stands: stands,
+        _uses: uses,
     });
     let abi = srq.abi.get_mut();
     abi.context = context.as_abi();
@@ -284,12 +284,12 @@ fn destroy(srq: &'static Srq) -> Result {
     srq.users.require_none()?;
     let process = srq.context.process;
     process
-        .home()
+        .own_segment()
         .destroy_srq(process.fabric.processes(), srq.index)
         .map_err(|_| Errno::EBUSY)?;
     let adapter = srq.context.adapter;
     adapter.tables.srqs.leave(srq.index);
-    adapter.settle();
+    adapter.quiesce();
     srq.events.forget();
     srq.acknowledged().wait();
     Ok(())

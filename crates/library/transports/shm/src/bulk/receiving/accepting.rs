@@ -4,24 +4,24 @@ use weft_transport::{Lost, Peer};
 
 use super::fetching::Fetching;
 use super::taking::{After, Taking};
-use super::{Incoming, Receiving, State, Taken, through};
-use crate::bulk::byte_ring::Place;
+use super::{BulkReceive, Incoming, Receiving, State, through};
+use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
-use crate::bulk::control::{Control, Offered, TransferId};
+use crate::bulk::control::{Control, Descriptor, TransferId};
 use crate::bulk::transfers::Transfer;
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
 
 impl Receiving {
-    pub fn accept(
+    pub fn begin_receive(
         &mut self,
         links: &mut Links,
         common: &mut Common,
         peer: Peer,
-        taken: Taken,
+        taken: BulkReceive,
     ) -> Result<(), Missing> {
-        let (offered, mark) = Offered::parse(taken.offer)
+        let (offered, mark) = Descriptor::parse(taken.offer)
             .ok_or_else(|| lost(peer, "it made an offer that is none"))?;
         let Some(neighbour) = links.neighbour(peer) else {
             return Err(Missing::Need(Need::Base));
@@ -36,29 +36,29 @@ impl Receiving {
             state: State::NeedsRing,
         };
         match offered {
-            Offered::Nothing => self.finish_empty(&incoming)?,
-            Offered::Ring { place, spare } => {
-                let after = match spare && common.keeping.wants(peer) {
+            Descriptor::Nothing => self.finish_empty(&incoming)?,
+            Descriptor::Ring { place, spare } => {
+                let after = match spare && common.borrowed.would_borrow(peer) {
                     true => After::Spare(place),
                     false => After::Back,
                 };
                 let taking = through(common, peer, place, incoming.offered, after)?;
                 self.begin_taking(incoming, taking);
             }
-            Offered::Back(place) => {
-                let taking = come_back(common, &incoming, place)?;
+            Descriptor::Back(place) => {
+                let taking = begin_return(common, &incoming, place)?;
                 self.begin_taking(incoming, taking);
             }
             // The answer needs a link.
-            Offered::Call { .. } if !links.is_open(peer) => {
+            Descriptor::Call { .. } if !links.is_open(peer) => {
                 return Err(Missing::Need(Need::Link));
             }
-            Offered::Call { transfer, address } => {
+            Descriptor::Call { transfer, address } => {
                 let control = self.answer(links, incoming, transfer, address)?;
                 common.post(peer, control);
             }
         }
-        common.both_ways.accept(peer, mark);
+        common.bidirectional.received(peer, mark);
         Ok(())
     }
 
@@ -116,13 +116,17 @@ impl Receiving {
     }
 }
 
-/// A transfer through an own ring, which the sender has kept.
-fn come_back(common: &mut Common, incoming: &Incoming, place: Place) -> Result<Taking, Lost> {
+/// A transfer through an own ring, which the sender has borrowed.
+fn begin_return(
+    common: &mut Common,
+    incoming: &Incoming,
+    place: RingPosition,
+) -> Result<Taking, Lost> {
     let peer = incoming.peer();
     let (index, ring) = common
         .rings
-        .come_back(peer, place.offset)
-        .ok_or_else(|| lost(peer, "it sends through a ring that it did not keep"))?;
-    let after = After::Own { index };
+        .begin_return(peer, place.offset)
+        .ok_or_else(|| lost(peer, "it sends through a ring that it did not borrow"))?;
+    let after = After::OwnClaims { index };
     Ok(Taking::new(ring, place.begin, incoming.offered, after))
 }

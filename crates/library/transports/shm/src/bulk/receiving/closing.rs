@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use weft_sync::bulk::Closed;
 
-use crate::bulk::shared_copy::Copying;
+use crate::bulk::copying::Copying;
 use crate::peers::Neighbour;
 
 /// How long a peer that runs may take for the chunk that it is at: some hundred times what a chunk takes.

@@ -7,7 +7,7 @@ use weft_transport::{Lost, Memory, Peer};
 
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
-use crate::bulk::shared_copy::Copying;
+use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
 use crate::cma::{self, Way};
 use crate::links::Links;
@@ -30,18 +30,18 @@ pub struct Fetching {
 
 /// Words for copies, in pages of the own segment.
 pub struct Pool {
-    free: Vec<Own>,
+    free: Vec<OwnClaims>,
     /// Of complete copies, whose senders may not have noticed.
-    used: Vec<(Peer, Own)>,
+    used: Vec<(Peer, OwnClaims)>,
 }
 
-pub struct Own {
+pub struct OwnClaims {
     pub claims: Claims,
     offset: u64,
 }
 
 impl Fetching {
-    pub fn new(memory: &Memory, source: u64, own: Own) -> Fetching {
+    pub fn new(memory: &Memory, source: u64, own: OwnClaims) -> Fetching {
         let target = CopyTarget {
             words: own.offset,
             address: memory.base as u64,
@@ -77,8 +77,8 @@ impl Fetching {
     }
 
     /// The words, after the last step.
-    pub fn into_own(self) -> Own {
-        Own {
+    pub fn into_own(self) -> OwnClaims {
+        OwnClaims {
             claims: self.copying.claims,
             offset: self.offset,
         }
@@ -94,7 +94,7 @@ impl Pool {
     }
 
     /// Words for a copy from `peer`; none if there is no memory.
-    pub fn take(&mut self, links: &mut Links, peer: Peer) -> Result<Option<Own>, Lost> {
+    pub fn take(&mut self, links: &mut Links, peer: Peer) -> Result<Option<OwnClaims>, Lost> {
         if self.free.is_empty() {
             let released = self
                 .used
@@ -112,7 +112,7 @@ impl Pool {
     }
 
     /// The words are free when the sender has let go of them too.
-    pub fn give_back(&mut self, peer: Peer, own: Own) {
+    pub fn give_back(&mut self, peer: Peer, own: OwnClaims) {
         self.used.push((peer, own));
     }
 
@@ -127,7 +127,7 @@ impl Pool {
         let mapping: Arc<Mapping> = Arc::new(mapping);
         for at in (0..PAGE).step_by(COPY_BYTES) {
             let claims = Claims::new(mapping.clone(), at)?;
-            self.free.push(Own {
+            self.free.push(OwnClaims {
                 claims,
                 offset: offset + at as u64,
             });

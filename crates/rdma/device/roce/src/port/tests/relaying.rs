@@ -1,4 +1,4 @@
-//! Who gets a datagram.
+//! The process that gets a datagram.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::Ordering;

@@ -19,9 +19,9 @@ pub(in crate::fabric) struct Producers {
     /// Completions that the user asked room for.
     pub(in crate::fabric) capacity: AtomicU32,
     /// 0 while there is no intent.
-    pub(in crate::fabric) settle_offset: AtomicU64,
-    pub(in crate::fabric) settle_to: AtomicU32,
-    pub(in crate::fabric) settle_position: AtomicU32,
+    pub(in crate::fabric) coupled_offset: AtomicU64,
+    pub(in crate::fabric) coupled_value: AtomicU32,
+    pub(in crate::fabric) coupled_position: AtomicU32,
     /// Completions were lost.
     pub(in crate::fabric) overrun: AtomicU32,
     /// Which of the owner's completion channels, plus one; 0 for none.
@@ -75,15 +75,15 @@ impl CqRecord {
             &producers.tail,
             &producers.seen_head,
             &producers.overrun,
-            &producers.settle_to,
-            &producers.settle_position,
+            &producers.coupled_value,
+            &producers.coupled_position,
             &self.consumer.head,
             &self.consumer.armed,
             &self.consumer.event_waits,
         ] {
             word.store(0, Ordering::Relaxed);
         }
-        producers.settle_offset.store(0, Ordering::Relaxed);
+        producers.coupled_offset.store(0, Ordering::Relaxed);
         self.lay(ring, slots, capacity);
         producers
             .channel

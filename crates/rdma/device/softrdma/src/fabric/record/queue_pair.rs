@@ -52,7 +52,7 @@ unsafe impl Shared for QpRecord {}
 
 const _: () = assert!(size_of::<QpRecord>() == 512);
 
-/// Whom a connected queue pair on the same host hears: a queue pair that begins with the PSN it expects, and, once it has heard
+/// The sender that a connected queue pair accepts on the same host: a queue pair that begins with the PSN it expects, and, once it has accepted
 /// one, that very one until it begins anew. A requester with other PSNs gets no answer, as between hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sender {
@@ -86,12 +86,12 @@ impl QpRecord {
 
     /// Whether it hears this sender; the first one that it could hear is the one from now on.
     #[inline]
-    pub fn hears(&self, sender: u64) -> bool {
-        self.sender.load(Ordering::Relaxed) == sender || self.begins_to_hear(sender)
+    pub fn accepts(&self, sender: u64) -> bool {
+        self.sender.load(Ordering::Relaxed) == sender || self.begins_to_accept(sender)
     }
 
     #[cold]
-    fn begins_to_hear(&self, sender: u64) -> bool {
+    fn begins_to_accept(&self, sender: u64) -> bool {
         let unheard = Sender {
             session: 0,
             ..Sender::from_word(sender)
@@ -135,9 +135,9 @@ mod tests {
             sender.word()
         };
         record.sender.store(sender(100, 0), Ordering::Relaxed);
-        assert!(!record.hears(sender(101, 1)));
-        assert!(record.hears(sender(100, 2)));
-        assert!(record.hears(sender(100, 2)));
-        assert!(!record.hears(sender(100, 3)), "one that began anew");
+        assert!(!record.accepts(sender(101, 1)));
+        assert!(record.accepts(sender(100, 2)));
+        assert!(record.accepts(sender(100, 2)));
+        assert!(!record.accepts(sender(100, 3)), "one that began anew");
     }
 }

@@ -11,7 +11,7 @@ pub const MARKS: usize = 16;
 #[repr(C, align(64))]
 pub struct Mark {
     pub(in crate::fabric) index: AtomicU32,
-    /// Whose row it is.
+    /// The process that the row belongs to.
     pub(in crate::fabric) owner: AtomicU32,
 }
 
@@ -29,7 +29,7 @@ pub struct MrRecord {
     /// The address by which peers name its first byte.
     iova: AtomicU64,
     /// Offset in the owner's segment plus one, if it lies there.
-    place: AtomicU64,
+    segment_offset: AtomicU64,
     pd: AtomicU32,
     /// The one queue pair that may use it plus one (type 2 windows); 0 for any.
     qpn: AtomicU32,
@@ -53,7 +53,7 @@ pub struct Region {
     pub access: u32,
     pub pd: u32,
     /// Offset in the owner's segment, if it lies there.
-    pub place: Option<u64>,
+    pub segment_offset: Option<u64>,
     /// The one queue pair that may use it.
     pub qpn: Option<u32>,
 }
@@ -65,7 +65,7 @@ pub struct Span {
     pub address: u64,
     pub length: u64,
     /// Offset in the owner's segment, if it lies there.
-    pub place: Option<u64>,
+    pub segment_offset: Option<u64>,
 }
 
 impl Span {
@@ -75,7 +75,9 @@ impl Span {
         Span {
             address: self.address.wrapping_add(offset),
             length,
-            place: self.place.map(|place| place.wrapping_add(offset)),
+            segment_offset: self
+                .segment_offset
+                .map(|segment_offset| segment_offset.wrapping_add(offset)),
         }
     }
 }
@@ -108,7 +110,9 @@ impl Region {
         Ok(Span {
             address: self.address.wrapping_add(ahead),
             length,
-            place: self.place.map(|place| place.wrapping_add(ahead)),
+            segment_offset: self
+                .segment_offset
+                .map(|segment_offset| segment_offset.wrapping_add(ahead)),
         })
     }
 }
@@ -120,8 +124,10 @@ impl MrRecord {
         self.address.store(region.address, Ordering::Relaxed);
         self.length.store(region.length, Ordering::Relaxed);
         self.iova.store(region.iova, Ordering::Relaxed);
-        let place = region.place.map_or(0, |place| place + 1);
-        self.place.store(place, Ordering::Relaxed);
+        let segment_offset = region
+            .segment_offset
+            .map_or(0, |segment_offset| segment_offset + 1);
+        self.segment_offset.store(segment_offset, Ordering::Relaxed);
         self.pd.store(region.pd, Ordering::Relaxed);
         self.qpn
             .store(region.qpn.map_or(0, |qpn| qpn + 1), Ordering::Relaxed);
@@ -145,7 +151,7 @@ impl MrRecord {
             address: self.address.load(Ordering::Relaxed),
             length: self.length.load(Ordering::Relaxed),
             iova: self.iova.load(Ordering::Relaxed),
-            place: self.place.load(Ordering::Relaxed).checked_sub(1),
+            segment_offset: self.segment_offset.load(Ordering::Relaxed).checked_sub(1),
             pd: self.pd.load(Ordering::Relaxed),
             qpn: self.qpn.load(Ordering::Relaxed).checked_sub(1),
         }

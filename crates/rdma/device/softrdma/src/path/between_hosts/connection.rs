@@ -7,31 +7,31 @@ use weft_verbs_abi::*;
 use weft_roce::packet::View;
 use weft_roce::{Atomic, Connection, Immediate, Operation, Sge, Work};
 
-use super::hands::Hands;
+use super::queue_pair_host::QueuePairHost;
 use crate::call::readable;
 use crate::path::clock;
 use crate::path::execute::Outcome;
-use crate::path::line::{Line, LineState};
 use crate::path::queue_pair::QueuePair;
+use crate::path::remote_connection::{RemoteConnection, RemoteConnectionState};
 use crate::path::request::{self, Payload, Request, Target};
 
-impl LineState {
+impl RemoteConnectionState {
     /// Runs one call of the protocol, and flushes it if it gave up in it.
     pub(super) fn call<R>(
         &mut self,
         qp: &'static QueuePair,
-        call: impl FnOnce(&mut Connection, &mut Hands<'_>) -> R,
+        call: impl FnOnce(&mut Connection, &mut QueuePairHost<'_>) -> R,
     ) -> Option<R> {
         let connection = self.connection.as_mut()?;
-        let mut hands = Hands {
+        let mut host = QueuePairHost {
             qp,
             posted: &mut self.posted,
             failed: false,
             wc_flags: 0,
         };
-        let result = call(connection, &mut hands);
-        if hands.failed {
-            connection.flush(&mut hands);
+        let result = call(connection, &mut host);
+        if host.failed {
+            connection.flush(&mut host);
         }
         Some(result)
     }
@@ -42,7 +42,7 @@ impl LineState {
             return;
         };
         let mut batch = std::mem::take(&mut self.batch);
-        self.call(qp, |connection, hands| connection.part(&mut batch, hands));
+        self.call(qp, |connection, host| connection.part(&mut batch, host));
         port.send(clock::monotonic_ns(), &mut batch);
     }
 
@@ -52,8 +52,8 @@ impl LineState {
             return;
         };
         let mut batch = std::mem::take(&mut self.batch);
-        while self.call(qp, |connection, hands| {
-            connection.transmit(now, &mut batch, hands)
+        while self.call(qp, |connection, host| {
+            connection.transmit(now, &mut batch, host)
         }) == Some(true)
         {
             port.send(now, &mut batch);
@@ -62,11 +62,11 @@ impl LineState {
     }
 }
 
-impl Line {
+impl RemoteConnection {
     /// Agent: a packet arrived.
     pub fn receive(&self, qp: &'static QueuePair, now: u64, source: Ipv4Addr, view: &View<'_>) {
-        self.state().call(qp, |connection, hands| {
-            connection.receive(now, source, view, hands)
+        self.state().call(qp, |connection, host| {
+            connection.receive(now, source, view, host)
         });
     }
 
@@ -81,15 +81,15 @@ impl Line {
         if deadline > now {
             return Some(deadline);
         }
-        state.call(qp, |connection, hands| connection.expire(now, hands));
+        state.call(qp, |connection, host| connection.expire(now, host));
         state.pump(qp, now);
         state.connection.as_ref()?.deadline()
     }
 }
 
-/// Hands a request to the protocol.
+/// QueuePairHost a request to the protocol.
 pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> Outcome {
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     if state.connection.is_none() {
         return Outcome::Silent;
     }
@@ -97,7 +97,7 @@ pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> 
     let now = clock::monotonic_ns();
     state.posted.push_back(*request);
     let before = state.connection.as_ref().and_then(Connection::deadline);
-    state.call(qp, |connection, hands| connection.post(work, hands));
+    state.call(qp, |connection, host| connection.post(work, host));
     state.pump(qp, now);
     let after = state.connection.as_ref().and_then(Connection::deadline);
     drop(state);

@@ -8,7 +8,7 @@ use weft_verbs_abi::*;
 
 use super::connection;
 use super::exposed;
-use super::hands::Hands;
+use super::queue_pair_host::QueuePairHost;
 use crate::path::clock;
 use crate::path::execute::{Outcome, Requester};
 use crate::path::queue_pair::QueuePair;
@@ -31,7 +31,7 @@ pub fn send(
         return Outcome::Done(requester.local.bytes());
     };
     let request = requester.request;
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     let sender = state.datagrams.get_or_insert_with(|| {
         let mtu = port.active_mtu().unwrap_or(1024);
         datagram::Sender::new(requester.qpn, qp.attributes().sq_psn, mtu)
@@ -45,7 +45,7 @@ pub fn send(
     let immediate = request.operation == Operation::SendWithImmediate;
     let mut batch = Batch::new();
     let mut posted = VecDeque::new();
-    let mut hands = Hands {
+    let mut host = QueuePairHost {
         qp,
         posted: &mut posted,
         failed: false,
@@ -57,7 +57,7 @@ pub fn send(
         immediate.then_some(request.immediate),
         request.has(IBV_SEND_SOLICITED),
         &mut batch,
-        &mut hands,
+        &mut host,
     );
     port.send(clock::monotonic_ns(), &mut batch);
     match exposed::status(status) {
@@ -74,12 +74,12 @@ pub fn receive(qp: &'static QueuePair, arrival: &Arrival, view: &View<'_>) {
         return;
     }
     let mut posted = VecDeque::new();
-    let mut hands = Hands {
+    let mut host = QueuePairHost {
         qp,
         posted: &mut posted,
         failed: false,
         wc_flags: IBV_WC_GRH,
     };
     let qkey = record.qkey.load(Ordering::Relaxed);
-    datagram::receive(qkey, arrival, view, &mut hands);
+    datagram::receive(qkey, arrival, view, &mut host);
 }

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// The memory of a process as one queue pair's peer may use it.
 pub struct Exposed<'a> {
     pub process: &'a Process,
-    /// Whose memory it is.
+    /// The process whose memory it is.
     pub owner: &'a Peer,
     pub record: &'a QpRecord,
     pub number: Number,

@@ -9,9 +9,9 @@ use super::targets;
 use crate::call::{Errno, Result};
 use crate::path::adapter::Adapter;
 use crate::path::clock;
-use crate::path::line::LineState;
-use crate::path::port::see_off;
+use crate::path::port::wait_for_delayed;
 use crate::path::queue_pair::QueuePair;
+use crate::path::remote_connection::RemoteConnectionState;
 use crate::path::state::QpKind;
 
 fn responder(settings: &ibv_qp_attr) -> ResponderConfig {
@@ -53,15 +53,15 @@ pub fn open_connection(
         }
         QpKind::Ud => return Err(Errno::EINVAL),
     };
-    qp.line.state().connection = Some(Connection::new(service, path, responder));
-    adapter.agent().desk().ports.enter(qp);
+    qp.remote_connection.state().connection = Some(Connection::new(service, path, responder));
+    adapter.agent().state().ports.enter(qp);
     process.agent().wake();
     Ok(())
 }
 
 /// The state RTS.
 pub fn start_requester(qp: &'static QueuePair, settings: &ibv_qp_attr) {
-    if let Some(connection) = &mut qp.line.state().connection {
+    if let Some(connection) = &mut qp.remote_connection.state().connection {
         connection.start_requester(RequesterConfig {
             psn: settings.sq_psn,
             timeout: settings.timeout,
@@ -77,32 +77,32 @@ pub fn connection_failed(qp: &'static QueuePair) {
     if qp.kind == QpKind::XrcRecv {
         return targets::close(qp);
     }
-    let mut state = qp.line.state();
-    state.call(qp, |connection, hands| connection.flush(hands));
+    let mut state = qp.remote_connection.state();
+    state.call(qp, |connection, host| connection.flush(host));
     state.pump(qp, clock::monotonic_ns());
 }
 
 /// An XRC target that this process closes: it may be the last that has it.
-pub fn part_target(qp: &'static QueuePair) {
+pub fn send_last_of_target(qp: &'static QueuePair) {
     if let Some(port) = qp.process.port() {
         targets::part(qp, port);
-        see_off(port);
+        wait_for_delayed(port);
     }
 }
 
 /// The state RESET, or the end: nothing more is heard of what the protocol had.
-pub fn hang_up(adapter: &Adapter, qp: &'static QueuePair) {
+pub fn close_connection(adapter: &Adapter, qp: &'static QueuePair) {
     if qp.kind == QpKind::XrcRecv {
         return targets::close(qp);
     }
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     state.part(qp);
-    *state = LineState::default();
+    *state = RemoteConnectionState::default();
     drop(state);
     if let Some(port) = qp.process.port() {
-        see_off(port);
+        wait_for_delayed(port);
     }
     if let Some(agent) = adapter.agent_if_started() {
-        agent.desk().ports.forget(qp);
+        agent.state().ports.forget(qp);
     }
 }

@@ -1,4 +1,4 @@
-//! Queue pairs whose peer is on another host: [`weft_roce`] speaks, here are its hands.
+//! Queue pairs whose peer is on another host: [`weft_roce`] speaks, here is what it asks of a queue pair.
 //!
 //! # Protocol
 //! A queue pair's [`Line`] is its half of the protocol, behind a lock of its own that posters and the agent take for a request or
@@ -8,7 +8,7 @@
 pub mod connection;
 pub mod datagrams;
 mod exposed;
-mod hands;
 pub mod lifecycle;
 pub mod ports;
+mod queue_pair_host;
 mod targets;

@@ -19,7 +19,7 @@ pub struct Ports {
     process: &'static Process,
     tables: &'static Tables,
     inbox: Option<Inbox>,
-    lines: Vec<&'static QueuePair>,
+    connections: Vec<&'static QueuePair>,
     targets: Targets,
 }
 
@@ -32,13 +32,13 @@ impl Ports {
             process,
             tables,
             inbox: None,
-            lines: Vec::new(),
+            connections: Vec::new(),
             targets: Targets::new(process),
         }
     }
 
     /// Receives, sends what is due, and says when something is due next.
-    pub fn turn(&mut self, now: u64) -> Option<u64> {
+    pub fn poll(&mut self, now: u64) -> Option<u64> {
         let port = self.process.port()?;
         let inbox = self.inbox.get_or_insert_with(Inbox::new);
         loop {
@@ -62,17 +62,18 @@ impl Ports {
                 if qp.kind == QpKind::Ud {
                     datagrams::receive(qp, arrival, &view);
                 } else {
-                    qp.line.receive(qp, now, arrival.route.source, &view);
+                    qp.remote_connection
+                        .receive(qp, now, arrival.route.source, &view);
                 }
             }
             self.targets.answer(port, now);
-            for qp in &self.lines {
-                qp.line.pump(qp, now);
+            for qp in &self.connections {
+                qp.remote_connection.pump(qp, now);
             }
         }
         let mut due = None;
-        for qp in &self.lines {
-            due = earliest(due, qp.line.expire(qp, now));
+        for qp in &self.connections {
+            due = earliest(due, qp.remote_connection.expire(qp, now));
         }
         if port.deadline().is_some_and(|deadline| deadline <= now) || port.wants_writable() {
             port.flush(now);
@@ -83,11 +84,11 @@ impl Ports {
 
     pub fn enter(&mut self, qp: &'static QueuePair) {
         self.forget(qp);
-        self.lines.push(qp);
+        self.connections.push(qp);
     }
 
     pub fn forget(&mut self, qp: &QueuePair) {
-        self.lines.retain(|other| !std::ptr::eq(*other, qp));
+        self.connections.retain(|other| !std::ptr::eq(*other, qp));
     }
 
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {

@@ -13,7 +13,7 @@ use crate::fabric::Arm;
 use crate::fault::Call;
 use crate::path::completion_queue::CompletionQueue;
 use crate::path::event::{Element, EventSource};
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 use crate::verbs::acknowledgement;
 use crate::verbs::channel::Channel;
 use crate::verbs::context::Context;
@@ -35,16 +35,16 @@ unsafe fn create(context: &'static Context, wish: &Wish) -> Result<&'static Cq> 
     let in_range = (1..=MAX_CQE).contains(&wish.capacity);
     let vectors = context.vectors();
     require(in_range && wish.vector < vectors, Errno::EINVAL)?;
-    context.strike(Call::CreateCq)?;
+    context.inject_fault(Call::CreateCq)?;
     // SAFETY: the caller's promise.
     let channel = unsafe { Channel::optional(wish.channel) };
-    let home = context.process.home();
+    let own_segment = context.process.own_segment();
     let resources = context.uar.create_cq(wish.single_threaded)?;
     let number = channel.map(Channel::number);
-    let id = home.create_cq(wish.capacity, number)?;
+    let id = own_segment.create_cq(wish.capacity, number)?;
     let stamped = extended::wants_time(wish.fields);
-    home.segment().cq_record(id.index).stamp(stamped);
-    let stands = channel.map(|channel| Stand::on(&channel.users));
+    own_segment.segment().cq_record(id.index).stamp(stamped);
+    let uses = channel.map(|channel| UseGuard::new(&channel.users));
     let place = Box::leak(Box::<Cq>::new_uninit());
     let element = Element::Cq(place.as_mut_ptr().cast());
     let cq = place.write(Cq {
@@ -60,13 +60,13 @@ unsafe fn create(context: &'static Context, wish: &Wish) -> Result<&'static Cq> 
                 element,
             },
         },
-        users: Users::default(),
+        users: UseCount::default(),
         cursor: UnsafeCell::default(),
         delivered: AtomicU32::new(0),
         async_delivered: AtomicU32::new(0),
-        _stands: stands
+        _uses: uses
             .into_iter()
-            .chain([Stand::on(&context.users)])
+            .chain([UseGuard::new(&context.users)])
             .collect(),
     });
     let abi = cq.abi.get_mut();
@@ -151,12 +151,12 @@ fn destroy(cq: &'static Cq) -> Result {
     cq.users.require_none()?;
     let process = cq.context.process;
     process
-        .home()
+        .own_segment()
         .destroy_cq(process.fabric.processes(), cq.inner.id)
         .map_err(|_| Errno::EBUSY)?;
     let adapter = cq.context.adapter;
     adapter.tables.cqs.leave(cq.inner.id.index);
-    adapter.settle();
+    adapter.quiesce();
     cq.inner.events.forget();
     cq.acknowledged().wait();
     cq.async_acknowledged().wait();
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn ibv_resize_cq(cq: *mut ibv_cq, cqe: c_int) -> c_int {
         let process = this.context.process;
         let processes = process.fabric.processes();
         process
-            .home()
+            .own_segment()
             .resize_cq(processes, this.inner.id, capacity)?;
         // SAFETY: the application does not resize from two threads at once.
         unsafe { (*cq).cqe = cqe };

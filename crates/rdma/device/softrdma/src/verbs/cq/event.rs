@@ -15,7 +15,7 @@ fn next(channel: &Channel) -> Result<(*mut ibv_cq, *mut c_void)> {
     loop {
         let id = channel
             .inner
-            .receive(process.home(), process.fabric.sender())?;
+            .receive(process.own_segment(), process.fabric.sender())?;
         // An event may be older than its queue's end.
         let tables = channel.context.adapter.tables;
         let queue = tables.cqs.at(id.index).filter(|cq| cq.id == id);

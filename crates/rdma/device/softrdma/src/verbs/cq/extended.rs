@@ -50,7 +50,7 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attributes: *mut ibv_poll_cq
         let held = this.inner.resources.enter();
         if !advance(cq) {
             drop(held);
-            this.polled_in_vain();
+            this.poll_was_empty();
             return libc::ENOENT;
         }
         polling(cq).1.held = Some(held);

@@ -8,7 +8,7 @@ use weft_verbs_abi::*;
 use crate::fabric::Completion;
 use crate::path::completion_queue::CompletionQueue;
 use crate::uar::Held;
-use crate::users::{Stand, Users};
+use crate::users::{UseCount, UseGuard};
 use crate::verbs::acknowledgement::Acknowledged;
 use crate::verbs::context::Context;
 
@@ -17,12 +17,12 @@ pub struct Cq {
     pub(super) abi: UnsafeCell<ibv_cq_ex>,
     pub context: &'static Context,
     pub inner: CompletionQueue,
-    pub users: Users,
+    pub users: UseCount,
     /// Of the extended interface (`extended`).
     pub(super) cursor: UnsafeCell<Cursor>,
     pub(super) delivered: AtomicU32,
     pub(super) async_delivered: AtomicU32,
-    pub(super) _stands: Vec<Stand>,
+    pub(super) _uses: Vec<UseGuard>,
 }
 
 // SAFETY: `abi` is the application's to read and, in single fields, ours by `acknowledgement` and `extended`; `cursor` is by the

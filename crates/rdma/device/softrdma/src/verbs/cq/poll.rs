@@ -26,13 +26,13 @@ pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc)
     }
     drop(held);
     if polled == 0 {
-        this.polled_in_vain();
+        this.poll_was_empty();
     }
     polled
 }
 
 impl Cq {
-    /// The oldest completion, taken by who is inside the queue. A message that came with it is where it belongs, and places of
+    /// The oldest completion, taken by the thread that is inside the queue. A message that came with it is where it belongs, and places of
     /// the send queue are free.
     #[inline]
     pub(super) fn take(&self) -> Option<Completion> {
@@ -41,7 +41,7 @@ impl Cq {
         if completion.carries
             && let Some(carried) = queue.carried(0)
         {
-            self.unload(&carried);
+            self.scatter_carried(&carried);
         }
         queue.consume(1);
         self.release_send_queue(&completion);
@@ -50,8 +50,8 @@ impl Cq {
 
     /// Memory that was given back since the message arrived is not written to.
     #[cold]
-    fn unload(&self, carried: &Carried) {
-        let segment = self.context.process.home().segment();
+    fn scatter_carried(&self, carried: &Carried) {
+        let segment = self.context.process.own_segment().segment();
         let length = u64::from(carried.length);
         let region = own_region(segment, carried.lkey);
         let span = region.map(|region| {
@@ -67,10 +67,10 @@ impl Cq {
         }
     }
 
-    /// What may have to happen for a completion to come, where the polling thread keeps the core from who would do it. The
-    /// queue is not held.
+    /// Does what may have to happen for a completion to come, where the polling thread keeps the core from the agent. The queue
+    /// is not held.
     #[inline]
-    pub(super) fn polled_in_vain(&self) {
+    pub(super) fn poll_was_empty(&self) {
         let adapter = self.context.adapter;
         if adapter.process.port().is_some() {
             adapter.agent().help();

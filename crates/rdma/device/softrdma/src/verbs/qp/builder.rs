@@ -11,7 +11,7 @@ use weft_verbs_abi::*;
 
 use super::object::{Builder, Item, Qp, Range};
 use crate::call::{self, Errno, readable};
-use crate::path::joint::submit_all;
+use crate::path::combined::submit_all;
 use crate::path::post;
 use crate::path::queue_pair::QueuePair;
 use crate::path::request::{Datagram, Operation, Payload, Request, Target};

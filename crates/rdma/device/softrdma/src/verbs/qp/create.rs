@@ -12,13 +12,13 @@ use crate::call::{Errno, Result, code, pointer, require};
 use crate::fabric::{Number, ObjectId, QpRecord};
 use crate::fault::Call;
 use crate::identity;
-use crate::path::between_hosts::lifecycle::{hang_up, part_target};
+use crate::path::between_hosts::lifecycle::{close_connection, send_last_of_target};
 use crate::path::event::{Element, EventSource};
 use crate::path::multicast;
 use crate::path::queue_pair::{Parts, QueuePair, Resources};
 use crate::path::state::QpKind;
 use crate::uar::Object;
-use crate::users::Stand;
+use crate::users::UseGuard;
 use crate::verbs::acknowledgement;
 use crate::verbs::context::Context;
 use crate::verbs::cq::Cq;
@@ -163,7 +163,7 @@ impl Plan {
         let caps = &self.caps;
         let index =
             process
-                .home()
+                .own_segment()
                 .create_qp(caps.max_recv_wr, caps.max_recv_sge, |_, record| {
                     self.fill(record);
                 })?;
@@ -183,7 +183,7 @@ impl Plan {
         })
     }
 
-    fn stands(&self) -> Vec<Stand> {
+    fn uses(&self) -> Vec<UseGuard> {
         let cqs = self
             .send_cq
             .into_iter()
@@ -194,7 +194,7 @@ impl Plan {
         let others = others.chain(self.xrcd.map(|xrcd| &xrcd.users));
         cqs.chain(others)
             .chain([&self.context.users])
-            .map(Stand::on)
+            .map(UseGuard::new)
             .collect()
     }
 
@@ -232,7 +232,7 @@ impl Plan {
             is_extended: self.send_operations.is_some(),
             builder: UnsafeCell::default(),
             delivered: AtomicU32::new(0),
-            _stands: self.stands(),
+            _uses: self.uses(),
         });
         let abi = qp.abi.get_mut();
         if let Some(operations) = self.send_operations {
@@ -262,7 +262,7 @@ impl Plan {
 unsafe fn create(context: &'static Context, wish: &mut ibv_qp_init_attr_ex) -> Result<*mut ibv_qp> {
     // SAFETY: the caller's promise.
     let plan = unsafe { plan(context, wish) }?;
-    context.strike(Call::CreateQp)?;
+    context.inject_fault(Call::CreateQp)?;
     let resources = plan.resources()?;
     let number = plan.number()?;
     wish.cap = plan.caps;
@@ -358,7 +358,7 @@ unsafe fn open(context: &'static Context, attributes: &ibv_qp_open_attr) -> Resu
         send_operations: None,
     };
     let resources = plan.resources()?;
-    // Whoever made it may end before this process does.
+    // The process that made it may end before this one does.
     let process = context.process;
     process.receive_from_hosts();
     Ok(plan.build(number, resources, &wish).as_abi())
@@ -381,7 +381,7 @@ fn destroy(object: &'static Qp) -> Result {
     let process = adapter.process;
     let processes = process.fabric.processes();
     if qp.kind == QpKind::XrcRecv {
-        part_target(qp);
+        send_last_of_target(qp);
         process
             .fabric
             .domains()
@@ -392,14 +392,14 @@ fn destroy(object: &'static Qp) -> Result {
         qp.record().state.store(IBV_QPS_RESET, Ordering::Release);
         qp.drain();
         qp.clear();
-        hang_up(adapter, qp);
+        close_connection(adapter, qp);
         // A poll that has a completion of this queue pair in hand is inside the queue.
         match qp.send_cq {
             Some(cq) => cq.sweep(qp.number.bits(), || adapter.tables.leave_queue_pair(qp)),
             None => adapter.tables.leave_queue_pair(qp),
         }
         process
-            .home()
+            .own_segment()
             .destroy_qp(processes, qp.number.index())
             .map_err(|_| Errno::EBUSY)?;
     }

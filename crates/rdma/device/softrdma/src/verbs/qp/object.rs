@@ -9,7 +9,7 @@ use crate::call::Errno;
 use crate::path::queue_pair::QueuePair;
 use crate::path::request::Request;
 use crate::uar::Sending;
-use crate::users::Stand;
+use crate::users::UseGuard;
 use crate::verbs::acknowledgement::Acknowledged;
 use crate::verbs::context::Context;
 
@@ -22,7 +22,7 @@ pub struct Qp {
     /// Between `wr_start` and `wr_complete` (`builder`).
     pub(super) builder: UnsafeCell<Builder>,
     pub(super) delivered: AtomicU32,
-    pub(super) _stands: Vec<Stand>,
+    pub(super) _uses: Vec<UseGuard>,
 }
 
 /// What has been built since `wr_start`.

@@ -24,7 +24,7 @@ pub unsafe extern "C" fn post_recv(
         unsafe { *bad_wr = wr };
         return libc::EINVAL;
     }
-    let segment = this.process.home().segment();
+    let segment = this.process.own_segment().segment();
     let ring = segment.receive_ring(this.number.index());
     let held = this.sender().enter_receive();
     // SAFETY: the caller's promise; the lock is held.
