@@ -48,6 +48,8 @@ const FIRST: u64 = 1;
 const PLAIN_ROUNDS: u32 = 2;
 /// Bits that a process draws at random each round.
 const DRAWN_BITS: u32 = 10;
+/// A round starts at most as much higher as all serials have, by this many bits less.
+const LEAP_BITS_LESS: u32 = 6;
 /// Bits of a proposal's first word below the serial: the lane, and what is drawn.
 const BELOW: u32 = LANE_BITS + DRAWN_BITS;
 
@@ -303,12 +305,14 @@ impl Agreement<'_> {
     /// The next round is to start at the serial `high` or, perhaps, above.
     fn go_on(&mut self, high: u64, drawn: u64) -> Result<()> {
         let serials = u64::from(self.contexts.serials);
-        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS);
+        // At most a small part of all: it is not to leap over those that are free.
+        let most = serials.ilog2().saturating_sub(LEAP_BITS_LESS);
+        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS).min(most);
         let (bits, scale) = (
             doublings.min(DRAWN_BITS),
             doublings.saturating_sub(DRAWN_BITS),
         );
-        let skip = (drawn % (1 << bits)) << scale.min(serials.ilog2());
+        let skip = (drawn % (1 << bits)) << scale;
         let end = high + serials;
         (self.floor, self.lap) = match self.lap {
             Lap::First => (high, Lap::Skipping { end }),
