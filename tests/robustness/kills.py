@@ -103,7 +103,9 @@ def one_job(site, watched, launcher, judge, folder, seed):
     ranks = choose.choice(RANKS)
     over = os.path.join(folder, f"over-{seed}")
     outlived = ["sh", "-c", OUTLIVED, "sh", over] if judge is survived else []
-    words = [*watched.enter, *launcher, "-n", ranks, *outlived, program, board.path, choose.randrange(1 << 31), JOB_SECONDS]
+    after = "leave" if judge is survived else "stay"
+    words = [*watched.enter, *launcher, "-n", ranks, *outlived, program]
+    words += [board.path, choose.randrange(1 << 31), JOB_SECONDS, after]
     job = site.start(words)
     dead = ()
     try:

@@ -1,7 +1,7 @@
-/* mixed FILE SEED SECONDS: all ranks go through one sequence of operations, drawn from the seed: point-to-point in every mode,
- * collectives, windows. Errors return. A rank that is told that a process has ended says "told RANK", and ends without a word to
- * the others, which then have to be told of it as well. FILE holds a line of numbers for each rank, for whoever kills one and
- * wants to know what the others are in: process id, round, operation. */
+/* mixed FILE SEED SECONDS leave|stay: all ranks go through one sequence of operations, drawn from the seed: point-to-point in
+ * every mode, collectives, windows. Errors return. A rank that is told that a process has ended says "told RANK"; then it leaves
+ * without a word to the others, which have to be told of that as well, or it stays until its launcher ends it. FILE holds a line
+ * of numbers for each rank, for whoever kills one and wants to know what the others are in: process id, round, operation. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LONGEST = 3 << 20, RANKS = 64, PARTS = 4 };
+enum { LONGEST = 3 << 20, ATTACHED = 4 * LONGEST, RANKS = 64, PARTS = 4 };
 
 struct state {
     _Atomic int64_t pid, round, operation, told;
 };
 
 static struct state *state;
-static int rank, size, left, right, bytes;
+static int rank, size, left, right, bytes, stays;
 static MPI_Comm comm;
 static char *out, *in, *attached, *own;
 static uint32_t drawn;
@@ -36,7 +36,9 @@ static void told(int class)
     char line[80];
     int length = snprintf(line, sizeof line, "%s %d class %d\n", class == MPI_ERR_PROC_ABORTED ? "told" : "WRONG", rank, class);
     state[rank].told = class;
-    _exit(write(1, line, (size_t)length) == length && class == MPI_ERR_PROC_ABORTED ? 0 : 3);
+    int said = write(1, line, (size_t)length) == length;
+    while (stays) pause();
+    _exit(said && class == MPI_ERR_PROC_ABORTED ? 0 : 3);
 }
 
 static void call(int code)
@@ -81,6 +83,8 @@ static void buffered(void)
 {
     call(MPI_Bsend(out, bytes, MPI_BYTE, right, 2, comm));
     call(MPI_Recv(in, bytes, MPI_BYTE, left, 2, comm, MPI_STATUS_IGNORE));
+    /* The next one finds the buffer empty, or nearly. */
+    call(MPI_Barrier(comm));
 }
 
 static void blocking(void)
@@ -282,7 +286,8 @@ static double seconds(void)
 int main(int argc, char **argv)
 {
     static const int sizes[] = { 8, 1000, 20000, 200000, LONGEST };
-    if (argc != 4) return 2;
+    if (argc != 5) return 2;
+    stays = strcmp(argv[4], "stay") == 0;
     int file = open(argv[1], O_RDWR);
     state = mmap(NULL, sizeof *state * RANKS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file < 0 || state == MAP_FAILED) return 2;
@@ -293,9 +298,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(comm, &size);
     left = (rank + size - 1) % size;
     right = (rank + 1) % size;
-    out = malloc(LONGEST), in = malloc(2 * LONGEST), attached = malloc(LONGEST + 4096), own = malloc(LONGEST);
+    out = malloc(LONGEST), in = malloc(2 * LONGEST), attached = malloc(ATTACHED), own = malloc(LONGEST);
     memset(out, rank, LONGEST);
-    MPI_Buffer_attach(attached, LONGEST + 4096);
+    MPI_Buffer_attach(attached, ATTACHED);
     drawn = (uint32_t)atoi(argv[2]);
     state[rank].pid = getpid();
     double end = seconds() + atof(argv[3]);

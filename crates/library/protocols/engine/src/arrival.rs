@@ -169,6 +169,7 @@ impl Core {
             let View([low, high]) = view;
             return self.deliver_specially(slot.index, low, high, payload);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         cells.write_together(payload);
         let (source, _, tag) = view.address();
         cells.outcome = Outcome {
@@ -241,7 +242,7 @@ impl Core {
                 .flat_map(|one| self.matching.candidates(one))
         };
         candidates().for_each(|posted| fetch(posted.place()));
-        candidates().for_each(|posted| fetch(posted.cells().base));
+        candidates().for_each(|posted| fetch(posted.buffer().0));
     }
 
     /// Everything but plain eager messages.

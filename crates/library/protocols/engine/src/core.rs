@@ -17,6 +17,7 @@ impl Core {
     /// The cells of a slot pending on this lane.
     #[inline]
     pub fn cells(&mut self, slot: u32) -> &mut Cells {
+        debug_assert!(self.slots.at(slot).is_pending(), "a request of the lane's");
         // SAFETY: `&mut self` is had only by the holder of the lane's section, and indices reach a lane's
         // state only by being handed to it (slot protocol, rules 1 and 2).
         unsafe { self.slots.cells(slot) }
@@ -38,12 +39,14 @@ impl Core {
         if cells.has(flag::DETACHED | flag::AWAITED) {
             return self.complete_specially(slot, index);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         slot.state.store(COMPLETE, Ordering::Release);
     }
 
     #[cold]
     #[inline(never)]
     fn complete_specially(&mut self, slot: &Slot, index: u32) {
+        debug_assert!(slot.is_pending(), "a request completes once");
         if self.cells(index).has(flag::AWAITED) {
             self.tell_waiters(index);
         }

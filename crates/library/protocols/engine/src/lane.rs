@@ -294,7 +294,8 @@ impl<F: Fabric> Engine<F> {
         {
             let slot = self.slots.at(index);
             slot.link.store(NIL, Ordering::Relaxed);
-            Slots::blank(slot).lane = lane.number as u8;
+            // SAFETY: just taken from those that are free, by this thread.
+            unsafe { Slots::blank(slot) }.lane = lane.number as u8;
             first = index;
         }
         core.free.begin_at(first, &self.slots);

@@ -115,7 +115,8 @@ impl Core {
     }
 
     fn fail_in_flight(&mut self, peer: Peer) {
-        let in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        let mut in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        in_flight.sort_unstable();
         for slot in in_flight {
             if self.cells(slot).peer == peer {
                 self.fail(slot, Failure::PeerLost);
@@ -198,7 +199,7 @@ impl<E: Endpoint> State<E> {
         for (_, pattern, posted) in self.core.matching.posted_iter() {
             match pattern.source < 0 {
                 true => drop(contexts.insert(pattern.context)),
-                false => drop(senders.insert(posted.cells().peer)),
+                false => drop(senders.insert(posted.peer())),
             }
         }
         senders.retain(|&peer| self.expect(peer).is_err());

@@ -86,7 +86,8 @@ impl<F: Fabric> Engine<F> {
             let (envelope, unexpected) = core.matching.take(pattern)?;
             core.unstored(&unexpected);
             let status = status(&envelope, &unexpected);
-            let cells = Slots::blank(slot);
+            // SAFETY: just taken from those that are free, by this thread.
+            let cells = unsafe { Slots::blank(slot) };
             let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
             cells.reset(Role::Message, nowhere);
             cells.context = wanted.context;

@@ -74,8 +74,9 @@ impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     #[inline]
     pub fn post(&mut self, slot: u32) {
-        let posted = Posted::new(self.slots.at(slot));
-        let pattern = posted.cells().pattern();
+        // SAFETY: of this lane's table, and pending on it: it was handed over to be posted.
+        let posted = unsafe { Posted::new(self.slots.at(slot)) };
+        let pattern = posted.pattern();
         match self.matching.post(pattern, posted) {
             Post::Queued(id) => self.cells(slot).posted = Some(id),
             Post::Matched {
@@ -136,6 +137,7 @@ impl Core {
         cells.write(bytes);
         if cells.is_plain() {
             let place = self.slots.at(slot);
+            debug_assert!(place.is_pending(), "a request completes once");
             return place.state.store(PLAIN, Ordering::Release);
         }
         self.complete(slot);

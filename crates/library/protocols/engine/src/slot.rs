@@ -176,6 +176,11 @@ impl Slot {
         self.state.load(Ordering::Acquire) >= COMPLETE
     }
 
+    /// For checks: whether it is a request that is not over.
+    pub fn is_pending(&self) -> bool {
+        self.state.load(Ordering::Acquire) == PENDING
+    }
+
     pub fn free(index: u32) -> Slot {
         Slot {
             state: AtomicU32::new(FREE),

@@ -1,4 +1,4 @@
-//! Requests that nobody asks for, whose data stay until they are complete.
+//! Requests that no call will ask for, whose data stay until they are complete.
 
 use parking_lot::Mutex;
 use weft_engine::RequestId;
@@ -6,10 +6,10 @@ use weft_engine::RequestId;
 use crate::objects::request::Request;
 use crate::process::engine::engine;
 
-/// Requests that nobody asks for, and their data.
+/// Requests that no call will ask for, and their data.
 static LINGERING: Mutex<Vec<(Request, Box<dyn Send>)>> = Mutex::new(Vec::new());
 
-/// Keeps the data of a request that nobody asks for until it is complete; lets go of those that are.
+/// Keeps the data of a request that no call will ask for until it is complete; lets go of those that are.
 pub(crate) fn linger(request: Request, data: impl Send + 'static) {
     if request == Request::done() {
         return;

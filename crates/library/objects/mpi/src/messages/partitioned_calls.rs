@@ -8,7 +8,7 @@ use super::point_to_point::{check_receive_tag, check_send_tag, destination};
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Result, argument};
 use crate::handle::CommId;
-use crate::objects::comm::{self, Held};
+use crate::objects::comm::{self, CommReference};
 use crate::objects::request::Request;
 use crate::objects::types::Buffer;
 use crate::process::engine::engine;
@@ -21,7 +21,7 @@ pub fn send_init(
     tag: i32,
     comm: CommId,
 ) -> Result<Request> {
-    let comm = Held::new(comm::share(comm)?);
+    let comm = CommReference::new(comm::share(comm)?);
     let partitions = check_partitions(partitions)?;
     check_send_tag(tag)?;
     let dest = destination(&comm, dest)?;
@@ -38,7 +38,7 @@ pub fn receive_init(
     tag: i32,
     comm: CommId,
 ) -> Result<Request> {
-    let comm = Held::new(comm::share(comm)?);
+    let comm = CommReference::new(comm::share(comm)?);
     let partitions = check_partitions(partitions)?;
     check_receive_tag(tag)?;
     let source = match source {

@@ -1,20 +1,22 @@
 //! Sending and receiving (MPI-5.0 chapter 3).
 
+use parking_lot::Mutex;
+
+use weft_engine::{ANYBODY, Incoming, Outgoing};
+use weft_transport::{Memory, Peer};
+
 use crate::constants::{ANY_SOURCE, ANY_TAG, PROC_NULL};
-use crate::error::{Class, OfSide, Result, argument};
+use crate::error::{Class, OfBuffer, Result, argument};
 use crate::handle::CommId;
 use crate::messages::compound::{Compound, Pair};
 use crate::messages::start::{
-    Kept, route_from, route_to, start_receive, start_send, start_synchronous,
+    UserMemory, route_from, route_to, start_receive, start_send, start_synchronous,
 };
 use crate::messages::{buffered, completion};
-use crate::objects::comm::{Comm, Held, Traffic};
+use crate::objects::comm::{Comm, CommReference, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::objects::types::{self, Buffer, TypeId};
 use crate::process::engine::engine;
-use parking_lot::Mutex;
-use weft_engine::{ANYBODY, Incoming, Outgoing};
-use weft_transport::{Memory, Peer};
 
 /// When a send is complete (MPI-5.0 §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,14 +185,14 @@ pub fn receive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<St
 
 /// One direction of a send-receive: buffer, partner, tag.
 #[derive(Clone, Copy, Debug)]
-pub struct Half {
+pub struct Direction {
     pub buffer: Buffer,
     pub partner: i32,
     pub tag: i32,
 }
 
 /// `MPI_Sendrecv`. Both arguments are checked before anything starts.
-pub fn send_receive(send: Half, receive: Half, comm: CommId) -> Result<Status> {
+pub fn send_receive(send: Direction, receive: Direction, comm: CommId) -> Result<Status> {
     let (mut outgoing, mut incoming) = start_both(send, receive, comm)?;
     let received = completion::wait(&mut incoming)?;
     completion::wait(&mut outgoing)?.check()?;
@@ -198,7 +200,7 @@ pub fn send_receive(send: Half, receive: Half, comm: CommId) -> Result<Status> {
 }
 
 /// `MPI_Isendrecv`.
-pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request> {
+pub fn isend_receive(send: Direction, receive: Direction, comm: CommId) -> Result<Request> {
     let (outgoing, incoming) = start_both(send, receive, comm)?;
     Compound::Pair(Pair {
         send: outgoing,
@@ -208,12 +210,13 @@ pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request>
     .register()
 }
 
-fn start_both(send: Half, receive: Half, comm: CommId) -> Result<(Request, Request)> {
+fn start_both(send: Direction, receive: Direction, comm: CommId) -> Result<(Request, Request)> {
     let comm_ref = crate::objects::comm::find(comm)?;
     check_send_tag(send.tag)?;
     destination(comm_ref, send.partner)?;
-    send.buffer.memory().of("send")?;
-    let incoming = ireceive(receive.buffer, receive.partner, receive.tag, comm).of("recv")?;
+    send.buffer.memory().of_buffer("send")?;
+    let incoming =
+        ireceive(receive.buffer, receive.partner, receive.tag, comm).of_buffer("recv")?;
     let outgoing = isend(send.buffer, send.partner, send.tag, comm, Mode::Standard)?;
     Ok((outgoing, incoming))
 }
@@ -281,9 +284,9 @@ pub(crate) fn prepare_send(
     comm: CommId,
     mode: Mode,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = Held::new(crate::objects::comm::share(comm)?);
+    let comm = CommReference::new(crate::objects::comm::share(comm)?);
     check_send_tag(tag)?;
-    let memory = Kept(buffer.memory()?);
+    let memory = UserMemory(buffer.memory()?);
     Ok(match destination(&comm, dest)? {
         Some(dest) => Box::new(move || start_in_mode(&comm, memory.get(), dest, tag as u32, mode)),
         None => Box::new(|| Ok(Request::done())),
@@ -297,8 +300,8 @@ pub(crate) fn prepare_receive(
     tag: i32,
     comm: CommId,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = Held::new(crate::objects::comm::share(comm)?);
-    let memory = Kept(buffer.memory()?);
+    let comm = CommReference::new(crate::objects::comm::share(comm)?);
+    let memory = UserMemory(buffer.memory()?);
     Ok(match pattern(&comm, source, tag)? {
         Some((_, source, tag)) => {
             Box::new(move || start_receive(&comm, Traffic::PointToPoint, memory.get(), source, tag))

@@ -102,12 +102,12 @@ pub(crate) fn route_from(
 }
 
 /// Memory of a persistent request, the same at each start.
-pub(crate) struct Kept(pub Memory);
+pub(crate) struct UserMemory(pub Memory);
 
 // SAFETY: only copied; what it points to is used by the operations it is copied for.
-unsafe impl Sync for Kept {}
+unsafe impl Sync for UserMemory {}
 
-impl Kept {
+impl UserMemory {
     pub fn get(&self) -> Memory {
         self.0.clone()
     }

@@ -1,11 +1,11 @@
 //! What a request is called, and the outcome of an operation.
 
+use weft_engine::{Failure, RequestId};
+
 use super::comm::number_of;
 use crate::constants::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 use crate::error::{Class, Error, Object, Result, argument};
 use crate::handle::kind;
-
-use weft_engine::{Failure, RequestId};
 
 /// Names a request, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Status {
     }
 
     #[inline]
-    pub(crate) fn of(status: weft_engine::Status) -> Status {
+    pub(crate) fn from_engine(status: weft_engine::Status) -> Status {
         let class = match status.failure {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,

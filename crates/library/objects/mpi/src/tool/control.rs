@@ -29,7 +29,7 @@ enum Value {
     Algorithm(&'static Choice),
 }
 
-/// Who may set a variable when (MPI-5.0 §15.3.6), with the ABI's numbers.
+/// Which processes may set a variable, and when (MPI-5.0 §15.3.6), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Scope {

@@ -34,7 +34,8 @@ const COMPLETED: u32 = 1;
 const EMPTY: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
 /// What this process has stored in other memory comes before all that it does from here on, and what it loads from
-/// here on is loaded after.
+/// here on is loaded after. The only standalone fence: the loads and stores are the program's own, or copies into its memory, and
+/// no atomic of the library's stands in their place.
 pub fn order_memory() {
     atomic::fence(atomic::Ordering::SeqCst);
 }

@@ -1,4 +1,6 @@
-//! Requests that nobody completes: freed (MPI-5.0 §3.7.3), cancelled (§3.8.4), or let go of by the library.
+//! Requests that no call completes: freed (MPI-5.0 §3.7.3), cancelled (§3.8.4), or let go of by the library.
+
+use std::sync::Arc;
 
 use crate::error::{Class, Result, argument};
 use crate::messages::compound::{COMPOUNDS, Compound, Form};
@@ -6,9 +8,8 @@ use crate::messages::lingering::linger;
 use crate::messages::operation;
 use crate::objects::request::Request;
 use crate::process::engine::engine;
-use std::sync::Arc;
 
-/// `MPI_Request_free`: an active operation goes on, and nobody will ask for its outcome.
+/// `MPI_Request_free`: an active operation goes on, and no call will ask for its outcome.
 pub fn free(request: &mut Request) -> Result<()> {
     operation::check_not_under_way(active(*request)?, "freed")?;
     match request.form()? {

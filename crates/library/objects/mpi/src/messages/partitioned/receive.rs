@@ -1,7 +1,7 @@
 //! The receiving side.
 //!
 //! `bound` is set once, by the thread that finds the sender's message there and holds `posting`. `posted` says that
-//! this round's receives stand in `bound`: stored under `posting` (release), read by whoever asks (acquire). A round
+//! this round's receives stand in `bound`: stored under `posting` (release), read by any thread that asks (acquire). A round
 //! ends under `posting` too, so that a thread that asks late posts nothing for a round that is over. `complete` is
 //! for the one thread that completes the request; others only read it, and a stale value costs them some looks.
 
@@ -17,17 +17,17 @@ use crate::constants::{PROC_NULL, TAG_UB};
 use crate::error::{Class, Result, argument};
 use crate::messages::lingering::linger;
 use crate::messages::operation;
-use crate::messages::start::{Kept, start_receive};
-use crate::objects::comm::{Held, Traffic};
+use crate::messages::start::{UserMemory, start_receive};
+use crate::objects::comm::{CommReference, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 
 pub(crate) struct Receiving {
-    comm: Held,
+    comm: CommReference,
     /// None for `MPI_PROC_NULL`.
     source: Option<u32>,
     tag: i32,
-    memory: Kept,
+    memory: UserMemory,
     partitions: u32,
     /// Packed length of a partition.
     bytes: usize,
@@ -75,7 +75,7 @@ struct Bound {
 impl Receiving {
     /// A receive from `source`, none for `MPI_PROC_NULL`; it waits for what the sender tells.
     pub fn new(
-        comm: Held,
+        comm: CommReference,
         source: Option<u32>,
         memory: Memory,
         partitions: u32,
@@ -97,7 +97,7 @@ impl Receiving {
             tag,
             partitions,
             bytes: memory.bytes / partitions as usize,
-            memory: Kept(memory),
+            memory: UserMemory(memory),
             setup: (setup, request),
             binding: AtomicU64::new(Request::done().0),
             bound: OnceLock::new(),
@@ -140,7 +140,7 @@ impl Receiving {
         let context = self.comm.context(Traffic::PartitionedSetup);
         let setup = self.setup.1.as_engine().unwrap_or(RequestId::DONE);
         operation::begin(self.comm.lane(), context, |awaited| async move {
-            operation::over(&awaited, setup).await;
+            operation::until_complete(&awaited, setup).await;
             this.post().map(|_| Status::EMPTY)
         })
     }
@@ -179,7 +179,7 @@ impl Receiving {
     fn bind(&self) -> Option<&Bound> {
         if self.bound.get().is_none() {
             let bound = self.bound_now()?;
-            // Under the lock, so nobody else has set it.
+            // Under the lock, so no other thread has set it.
             let _ = self.bound.set(bound);
         }
         self.bound.get()
@@ -202,7 +202,7 @@ impl Receiving {
         if !engine.is_complete(id) {
             return None;
         }
-        let status = Status::of(engine.finish(id));
+        let status = Status::from_engine(engine.finish(id));
         if status.class != Class::Success {
             return Some(nothing(Some(status)));
         }
@@ -239,7 +239,7 @@ impl Receiving {
         })
     }
 
-    /// None too while it is inactive: who waits for several requests would be told at once, and make no progress.
+    /// None too while it is inactive: a thread that waits for several requests would be told at once, and make no progress.
     pub fn part(&self) -> Option<RequestId> {
         if !self.active.load(Ordering::Acquire) {
             return None;
@@ -300,7 +300,7 @@ impl Receiving {
             ..Status::EMPTY
         };
         for id in bound.receives.iter().filter_map(id_of) {
-            let status = Status::of(of(id));
+            let status = Status::from_engine(of(id));
             sum.bytes += status.bytes;
             if sum.class == Class::Success {
                 (sum.class, sum.code, sum.context) = (status.class, status.code, status.context);

@@ -1,31 +1,32 @@
 //! The sending side.
 //!
 //! A partition's word is UNREADY; then STARTING, stored by the one thread that gets to mark it (compare-exchange,
-//! acquire); then the request of its message (release). Whoever ends the round reads the words after all of them are
+//! acquire); then the request of its message (release). The thread that ends the round reads the words after all of them are
 //! counted off `unready` (release; acquire), and makes them UNREADY again before `active` falls.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use weft_engine::RequestId;
+use weft_transport::Memory;
 
 use super::checks::{Stage, inactive_only};
 use super::tags::PARTITION_TAGS;
 use crate::error::{Class, Object, Result, argument};
 use crate::messages::lingering::linger;
-use crate::messages::start::{Kept, start_send};
-use crate::objects::comm::{Held, Traffic};
+use crate::messages::start::{UserMemory, start_send};
+use crate::objects::comm::{CommReference, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-
-use weft_engine::RequestId;
-use weft_transport::Memory;
 
 const UNREADY: u64 = 0;
 /// No request either: those have their kind in the upper bits.
 const STARTING: u64 = 1;
 
 pub(crate) struct Sending {
-    comm: Held,
+    comm: CommReference,
     /// None for `MPI_PROC_NULL`.
     dest: Option<u32>,
-    memory: Kept,
+    memory: UserMemory,
     /// Packed length of a partition.
     bytes: usize,
     first_tag: u32,
@@ -42,7 +43,7 @@ pub(crate) struct Sending {
 impl Sending {
     /// A send to `dest`, none for `MPI_PROC_NULL`; its receive is told what will come.
     pub fn new(
-        comm: Held,
+        comm: CommReference,
         dest: Option<u32>,
         memory: Memory,
         partitions: u32,
@@ -55,7 +56,7 @@ impl Sending {
         let sending = Sending {
             dest,
             bytes: memory.bytes / partitions as usize,
-            memory: Kept(memory),
+            memory: UserMemory(memory),
             first_tag,
             words: (0..partitions).map(|_| AtomicU64::new(UNREADY)).collect(),
             unready: AtomicU32::new(0),
@@ -215,12 +216,14 @@ impl Sending {
 
     /// Empty, or that of the first message that failed.
     fn sum(&self, statuses: impl Iterator<Item = weft_engine::Status>) -> Status {
-        statuses.map(Status::of).fold(Status::EMPTY, |sum, status| {
-            match sum.class == Class::Success {
-                true => status,
-                false => sum,
-            }
-        })
+        statuses
+            .map(Status::from_engine)
+            .fold(Status::EMPTY, |sum, status| {
+                match sum.class == Class::Success {
+                    true => status,
+                    false => sum,
+                }
+            })
     }
 
     pub fn forget(&self) {

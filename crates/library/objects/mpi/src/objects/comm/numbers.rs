@@ -7,7 +7,7 @@
 //! starts at the largest, which none of them has seen. Two rounds at most, whatever the processes did before.
 //!
 //! - After `SERIALS` communicators, a *lap*, numbers come again. A process passes over those that it uses: of its
-//!   communicators, freed ones among them that a request refers to ([`Held`](super::Held)), and, as it begins the lap, of
+//!   communicators, freed ones among them that a request refers to ([`CommReference`](super::CommReference)), and, as it begins the lap, of
 //!   receives that wait and messages that nobody received. One that is freed in front of where the lap has come to is free
 //!   from the next lap on, so that a look at what waits once a lap suffices.
 //! - Agreements of several threads under way at once take each other's serials, in one order here and in another there, round
@@ -38,9 +38,9 @@ const _: () = assert!(1 << LANE_BITS == LANES);
 const SERIALS: u32 = (1 << (29 - LANE_BITS)) - 1;
 
 /// The number of what all processes of the job have from the start, without a handle.
-pub(crate) const EVERYONE: u32 = SERIALS << LANE_BITS;
+pub(crate) const WHOLE_JOB: u32 = SERIALS << LANE_BITS;
 /// The number of a communicator whose processes have not agreed on one yet: nothing is sent under it.
-pub(crate) const UNAGREED: u32 = EVERYONE + 1;
+pub(crate) const UNAGREED: u32 = WHOLE_JOB + 1;
 
 /// The first serial that is agreed on: the predefined communicators have the one before.
 const FIRST: u64 = 1;
@@ -48,6 +48,8 @@ const FIRST: u64 = 1;
 const PLAIN_ROUNDS: u32 = 2;
 /// Bits that a process draws at random each round.
 const DRAWN_BITS: u32 = 10;
+/// A round starts at most as much higher as all serials have, by this many bits less.
+const LEAP_BITS_LESS: u32 = 6;
 /// Bits of a proposal's first word below the serial: the lane, and what is drawn.
 const BELOW: u32 = LANE_BITS + DRAWN_BITS;
 
@@ -152,7 +154,7 @@ impl Contexts {
         self.used.lock().uses.remove(&place);
     }
 
-    fn settle(&self, number: u32) -> u32 {
+    fn conclude(&self, number: u32) -> u32 {
         self.used.lock().lanes[lane(number)] += 1;
         number
     }
@@ -195,7 +197,7 @@ impl Contexts {
         let mut agreement = self.begin();
         loop {
             let agreed = largest(agreement.propose())?;
-            if let Some(number) = agreement.settle(agreed)? {
+            if let Some(number) = agreement.conclude(agreed)? {
                 return Ok(number);
             }
         }
@@ -279,18 +281,18 @@ impl Agreement<'_> {
     }
 
     /// The number, if a round with that maximum has found it.
-    pub fn settle(&mut self, [high, low]: [i64; 2]) -> Result<Option<u32>> {
+    pub fn conclude(&mut self, [high, low]: [i64; 2]) -> Result<Option<u32>> {
         let drawn = high as u64 & ((1 << DRAWN_BITS) - 1);
         let lane = (high >> DRAWN_BITS) as u32 % LANES;
         let (high, low) = ((high >> BELOW) as u64, -low as u64);
         if high == low {
             self.proposal = None;
             let number = self.contexts.number(high, lane);
-            return Ok(Some(self.contexts.settle(number)));
+            return Ok(Some(self.contexts.conclude(number)));
         }
         self.rounds += 1;
         self.go_on(high, drawn)?;
-        // Who has the one that the others are to come to keeps it.
+        // A process that has the one that the others are to come to keeps it.
         if self
             .proposal
             .is_some_and(|(serial, _)| serial != self.floor)
@@ -303,12 +305,14 @@ impl Agreement<'_> {
     /// The next round is to start at the serial `high` or, perhaps, above.
     fn go_on(&mut self, high: u64, drawn: u64) -> Result<()> {
         let serials = u64::from(self.contexts.serials);
-        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS);
+        // At most a small part of all: it is not to leap over those that are free.
+        let most = serials.ilog2().saturating_sub(LEAP_BITS_LESS);
+        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS).min(most);
         let (bits, scale) = (
             doublings.min(DRAWN_BITS),
             doublings.saturating_sub(DRAWN_BITS),
         );
-        let skip = (drawn % (1 << bits)) << scale.min(serials.ilog2());
+        let skip = (drawn % (1 << bits)) << scale;
         let end = high + serials;
         (self.floor, self.lap) = match self.lap {
             Lap::First => (high, Lap::Skipping { end }),

@@ -1,5 +1,6 @@
-use super::*;
 use std::collections::BTreeSet;
+
+use super::*;
 
 fn none() -> Vec<u32> {
     Vec::new()
@@ -23,7 +24,7 @@ fn agree_all(processes: &[&Contexts]) -> (Vec<Result<u32>>, u32) {
     for round in 1.. {
         let proposed = all.iter_mut().map(Agreement::propose);
         let agreed = proposed.reduce(element_wise).unwrap();
-        let settled: Vec<_> = all.iter_mut().map(|one| one.settle(agreed)).collect();
+        let settled: Vec<_> = all.iter_mut().map(|one| one.conclude(agreed)).collect();
         if !settled.iter().all(|one| matches!(one, Ok(None))) {
             let settled = settled.into_iter();
             return (settled.map(|one| one.map(Option::unwrap)).collect(), round);
@@ -166,7 +167,7 @@ fn those_of_one_process_each_are_agreed_on_in_one_round() {
 fn interleaved_numbers_of_the_lap_before_are_left_behind() {
     let processes: [Contexts; 2] = of_serials(1 << 16);
     let [even, odd] = &processes;
-    for made in 0..1 << 15 {
+    for made in 0..1 << 12 {
         let (number, _) = agreed(&[even, odd]);
         [odd, even][made % 2].release(number);
     }
@@ -205,7 +206,7 @@ fn agreements_that_take_each_others_numbers_end() {
             }
             for &i in &open {
                 let agreed = element_wise(proposed[i][0], proposed[i][1]);
-                let settled = agreements[i].each_mut().map(|one| one.settle(agreed));
+                let settled = agreements[i].each_mut().map(|one| one.conclude(agreed));
                 let [Ok(mine), Ok(other)] = settled else {
                     panic!("{count} agreements: no number is free");
                 };
@@ -259,7 +260,7 @@ fn handles_are_found_by_number() {
     contexts.release(number);
     assert_eq!(contexts.comm(number), None);
     assert_eq!(
-        [EVERYONE, UNAGREED].map(|number| contexts.comm(number)),
+        [WHOLE_JOB, UNAGREED].map(|number| contexts.comm(number)),
         [None; 2]
     );
 }

@@ -7,25 +7,25 @@ use super::communicator::Comm;
 
 /// A communicator that an operation under way or a persistent request uses: while there is one, no other communicator
 /// gets its numbers, so that no other's messages come into the operation.
-pub(crate) struct Held(Arc<Comm>);
+pub(crate) struct CommReference(Arc<Comm>);
 
-impl Held {
-    pub fn new(comm: Arc<Comm>) -> Held {
-        comm.holders().enter();
-        Held(comm)
+impl CommReference {
+    pub fn new(comm: Arc<Comm>) -> CommReference {
+        comm.references().enter();
+        CommReference(comm)
     }
 }
 
-impl Deref for Held {
+impl Deref for CommReference {
     type Target = Comm;
     fn deref(&self) -> &Comm {
         &self.0
     }
 }
 
-impl Drop for Held {
+impl Drop for CommReference {
     fn drop(&mut self) {
-        if self.0.holders().leave() {
+        if self.0.references().leave() {
             self.0.release_numbers();
         }
     }

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many operations use it; the top bit once it is freed.
 #[derive(Debug, Default)]
-pub(super) struct Holders(AtomicU32);
+pub(super) struct References(AtomicU32);
 
 const FREED: u32 = 1 << 31;
 
-impl Holders {
+impl References {
     pub fn enter(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

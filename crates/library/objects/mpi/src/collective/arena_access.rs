@@ -8,8 +8,8 @@ use weft_collective::Arena;
 use weft_sync::board::{Board, Need};
 use weft_transport::Memory;
 
-use crate::error::{Class, Error, Result};
-use crate::objects::comm::arena::Shared;
+use crate::error::{Class, Error, Result, argument};
+use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, Traffic};
 use crate::process::engine::engine;
 use crate::process::job::oversubscribed;
@@ -20,16 +20,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const SPINS: u32 = 64;
 
 /// An operation's way to the arena.
-pub(super) struct Reach<'a> {
-    shared: &'a Shared,
+pub(super) struct ArenaAccess<'a> {
+    shared: &'a SharedArena,
     comm: &'a Comm,
     /// What was found pending last.
     pending: Cell<Option<Need>>,
 }
 
-impl<'a> Reach<'a> {
-    pub fn new(shared: &'a Shared, comm: &'a Comm) -> Reach<'a> {
-        Reach {
+impl<'a> ArenaAccess<'a> {
+    pub fn new(shared: &'a SharedArena, comm: &'a Comm) -> ArenaAccess<'a> {
+        ArenaAccess {
             shared,
             comm,
             pending: Cell::new(None),
@@ -37,7 +37,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-impl Reach<'_> {
+impl ArenaAccess<'_> {
     /// Waits for what was found pending last, if anything was.
     pub fn wait(&self) {
         let Some(need) = self.pending.take() else {
@@ -68,7 +68,7 @@ impl Reach<'_> {
     }
 }
 
-impl Arena<Error> for Reach<'_> {
+impl Arena<Error> for ArenaAccess<'_> {
     fn board(&self) -> &Board {
         &self.shared.board
     }
@@ -108,8 +108,8 @@ impl Arena<Error> for Reach<'_> {
             Some([theirs, own]) => format!("{theirs} bytes where this process has room for {own}"),
             None => "another length than this process".to_string(),
         };
-        let why = format!("count: rank {rank} passed to a collective operation {why}");
-        Error::new(Class::Truncate, why)
+        let what = format_args!("rank {rank} passed to a collective operation {why}");
+        argument(Class::Truncate, "count", what)
     }
 
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<()> {

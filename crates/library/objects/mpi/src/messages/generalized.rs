@@ -1,15 +1,16 @@
 //! Generalized requests (MPI-5.0 §13.2): operations of the program's, that it completes itself.
 //!
 //! The request that is waited for is one of the engine's, which nothing but the program's call completes. FREED and
-//! COMPLETE are set once each; whoever sets the second ends the request (`free`, `complete`), so that the program's
+//! COMPLETE are set once each; the call that sets the second ends the request (`free`, `complete`), so that the program's
 //! free function is called once, by whichever call comes last. No lock is held while one of its functions runs.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use weft_engine::RequestId;
 
 use crate::error::{Class, Error, Result, argument};
 use crate::objects::request::{Status, not_a_request};
 use crate::process::engine::engine;
-use std::sync::atomic::{AtomicU8, Ordering};
-
-use weft_engine::RequestId;
 
 /// The program's functions. The error of each is the code that it returned.
 pub trait Functions: Send + Sync {
