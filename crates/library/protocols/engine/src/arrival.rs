@@ -8,9 +8,7 @@ use std::sync::atomic::Ordering;
 use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
-use weft_wire::{
-    Body, CLEAR_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS, View,
-};
+use weft_wire::{Body, CTS_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, SYNCHRONOUS, View};
 
 use crate::lane::{Action, Afterwards, Core};
 use crate::matched::{Payload, Posted, Unexpected};
@@ -82,13 +80,13 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
             let (Body([cookie]), rest) = Body::<1>::split(payload)?;
             (true, cookie, Payload::store(rest))
         }
-        Kind::Offer => {
-            let Body([cookie, bytes, a, b, c, d]) = Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
+        Kind::Rts => {
+            let Body([cookie, bytes, a, b, c, d]) = Body::<{ RTS_BYTES / 8 }>::whole(payload)?;
             let offer = BulkDescriptor([a, b, c, d]);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
             (synchronous, cookie, Payload::Offered { bytes, offer })
         }
-        Kind::Advance => {
+        Kind::RtsOnly => {
             let Body([cookie, bytes]) = Body::whole(payload)?;
             // The payload is sent after the match, which is all that a synchronous send asks for.
             (false, cookie, Payload::Kept { bytes })
@@ -249,14 +247,14 @@ impl Core {
     fn protocol(&mut self, from: Peer, packet: &Packet, payload: &[u8]) -> Option<()> {
         let view = View(packet.words());
         match packet.kind {
-            Kind::Eager | Kind::Offer | Kind::Advance | Kind::Failed => {
+            Kind::Eager | Kind::Rts | Kind::RtsOnly | Kind::Failed => {
                 let unexpected = unexpected(from, packet, payload)?;
                 self.arrived(envelope(view), unexpected);
             }
-            Kind::Clear => {
-                let Body([cookie, remote]) = Body::<{ CLEAR_BYTES / 8 }>::whole(payload)?;
+            Kind::Cts => {
+                let Body([cookie, remote]) = Body::<{ CTS_BYTES / 8 }>::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
-                self.came_and_awaits(slot, awaits::CLEAR, awaits::PACKET)?;
+                self.came_and_awaits(slot, awaits::CTS, awaits::PACKET)?;
                 self.cells(slot).extra().remote = remote;
                 let control = Control::Data { slot };
                 self.actions.push_back(Action::Control {
@@ -276,10 +274,10 @@ impl Core {
                 cells.write(taken);
                 self.came(slot, awaits::DATA)?;
             }
-            Kind::Matched => {
+            Kind::Ack => {
                 let Body([cookie]) = Body::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
-                self.came(slot, awaits::MATCHED)?;
+                self.came(slot, awaits::ACK)?;
             }
             Kind::Cancel => {
                 let Body([cookie]) = Body::whole(payload)?;

@@ -57,7 +57,7 @@ impl<E: Endpoint> State<E> {
             }
             self.core.cancelled(slot);
         } else if peer == me {
-            self.core.cancel_own(slot);
+            self.core.cancel_to_self(slot);
         } else if cells.has(flag::ANNOUNCED) && !cells.has(flag::CANCELLING) {
             cells.flags |= flag::CANCELLING;
             let header = Header(Packet::control(Kind::Cancel).words());
@@ -80,9 +80,8 @@ impl Core {
         self.complete(slot);
     }
 
-    fn cancel_own(&mut self, slot: u32) {
-        let mine =
-            |payload: &Payload| matches!(payload, Payload::Own { slot: own, .. } if *own == slot);
+    fn cancel_to_self(&mut self, slot: u32) {
+        let mine = |payload: &Payload| matches!(payload, Payload::ToSelf { slot: own, .. } if *own == slot);
         let found = self
             .matching
             .unexpected_iter()
@@ -135,7 +134,7 @@ impl Core {
         }
         let offered = cells.extra().offer.is_some();
         // What the receiver sends once it has matched a message.
-        let answers = awaits::MATCHED | awaits::CLEAR;
+        let answers = awaits::ACK | awaits::CTS;
         if (cells.has(flag::SYNCHRONOUS) || !offered) && cells.awaits & answers == 0 {
             return None;
         }

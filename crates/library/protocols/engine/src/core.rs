@@ -172,8 +172,8 @@ impl Core {
     }
 
     /// Tells the sender of a synchronous message that it is matched.
-    pub fn tell_matched(&mut self, peer: Peer, cookie: u64) {
-        self.answer(peer, Kind::Matched, 0, [cookie, 0], 1);
+    pub fn acknowledge_match(&mut self, peer: Peer, cookie: u64) {
+        self.answer(peer, Kind::Ack, 0, [cookie, 0], 1);
     }
 
     pub fn answer(&mut self, peer: Peer, kind: Kind, flags: u8, body: [u64; 2], words: u8) {

@@ -15,10 +15,10 @@ use weft_transport::{Endpoint, Fabric, Lost, Peer};
 
 use crate::Engine;
 use crate::counts::Tally;
+use crate::deferred::Deferred;
 use crate::lost::{Members, Reported, Watched};
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
-use crate::put_off::PutOff;
 use crate::slot::{NIL, Slot};
 use crate::slots::{FreeSlots, Slots};
 use crate::throttle::Throttle;
@@ -53,7 +53,7 @@ pub(crate) struct Core {
     pub slots: Arc<Slots>,
     pub matching: Matching<Posted, Unexpected>,
     /// Empty whenever anybody but a receive is inside.
-    pub put_off: PutOff,
+    pub deferred: Deferred,
     pub outbound: Outbound,
     pub throttle: Throttle,
     /// What an arrival asks of the endpoint, which is busy delivering it.
@@ -83,7 +83,7 @@ pub(crate) enum Afterwards {
     Connect(Peer),
 }
 
-/// Put off until the endpoint is free.
+/// Deferred until the endpoint is free.
 pub(crate) enum Action {
     Control {
         peer: Peer,
@@ -128,7 +128,7 @@ impl<E: Endpoint> Lane<E> {
             me,
             slots: shared.slots.clone(),
             matching: Matching::new(),
-            put_off: PutOff::default(),
+            deferred: Deferred::default(),
             outbound: Outbound::new(peers),
             throttle: Throttle::new(peers),
             actions: VecDeque::new(),
@@ -155,18 +155,18 @@ impl<E: Endpoint> Lane<E> {
         self.number
     }
 
-    /// Enters if nobody is inside, with earlier submissions already served and no receive put off.
+    /// Enters if nobody is inside, with earlier submissions already served and no receive deferred.
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.enter_to_receive()?;
         if !self.submissions.is_empty() {
             self.serve(&mut state);
         }
-        state.post_put_off();
+        state.post_deferred();
         Some(state)
     }
 
-    /// As [`Lane::enter`], for nothing but posting a receive: submissions may be there yet, and others put off.
+    /// As [`Lane::enter`], for nothing but posting a receive: submissions may be there yet, and others deferred.
     #[inline(always)]
     pub fn enter_to_receive(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.section.try_enter()?;
@@ -192,7 +192,7 @@ impl<E: Endpoint> Lane<E> {
 
     #[cold]
     pub fn serve(&self, state: &mut State<E>) {
-        state.post_put_off();
+        state.post_deferred();
         let slots = state.core.slots.clone();
         let mut batch = self.submissions.take(&*slots);
         while let Some(slot) = batch.pop(&*slots) {

@@ -9,6 +9,7 @@ mod arrival;
 mod cancel;
 mod core;
 mod counts;
+mod deferred;
 mod external;
 mod finish;
 mod lane;
@@ -17,10 +18,8 @@ mod matched;
 mod once;
 mod operation;
 mod outbound;
-mod own;
 mod post;
 mod probe;
-mod put_off;
 mod receive;
 mod report;
 mod send;
@@ -31,6 +30,7 @@ mod strategy;
 #[cfg(test)]
 mod tests;
 mod throttle;
+mod to_self;
 mod wait;
 mod waiter;
 

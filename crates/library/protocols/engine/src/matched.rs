@@ -89,7 +89,7 @@ pub(crate) enum Payload {
     /// There are none: the sender's operation failed, and its maker knows why by this number.
     Failed(u8),
     /// In the buffer of a send of this process.
-    Own {
+    ToSelf {
         slot: u32,
         bytes: u64,
     },
@@ -118,7 +118,7 @@ impl Payload {
             Payload::Stored(bytes) => bytes.len() as u64,
             Payload::Offered { bytes, .. }
             | Payload::Kept { bytes }
-            | Payload::Own { bytes, .. } => *bytes,
+            | Payload::ToSelf { bytes, .. } => *bytes,
         }
     }
 

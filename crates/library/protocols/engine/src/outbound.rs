@@ -21,7 +21,7 @@ pub(crate) enum Control {
         words: u8,
     },
     /// A receive asks for the payload that its message's sender, of this cookie, has kept.
-    Clear { slot: u32, cookie: Cookie },
+    Cts { slot: u32, cookie: Cookie },
     /// The payload of a send that the receiver asked for.
     Data { slot: u32 },
     /// For the transport: a receive takes up the bulk transfer that is its message.

@@ -264,7 +264,7 @@ impl<F: Fabric> Engine<F> {
             lane.serve(&mut state);
         }
         if state.core.matching.posts_together() {
-            state.core.put_off(slot.index);
+            state.core.defer_post(slot.index);
         } else {
             state.core.post(slot.index);
         }

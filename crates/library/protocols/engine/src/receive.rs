@@ -118,13 +118,13 @@ impl Core {
         cells.outcome = Outcome::received(envelope.source, envelope.tag, payload.bytes(), room);
         let taken = cells.outcome.bytes as usize;
         if synchronous && peer != self.me {
-            self.tell_matched(peer, cookie);
+            self.acknowledge_match(peer, cookie);
         }
         match payload {
             Payload::Short { bytes, .. } => self.fill(slot, &bytes[..taken]),
             Payload::Stored(bytes) => self.fill(slot, &bytes[..taken]),
             Payload::Failed(number) => self.fail(slot, Failure::Operation(number)),
-            Payload::Own { slot: send, .. } => self.copy_own(send, slot, taken),
+            Payload::ToSelf { slot: send, .. } => self.copy_to_self(send, slot, taken),
             Payload::Offered { bytes, offer } => self.take_up(slot, offer, bytes),
             Payload::Kept { .. } => self.ask_for(slot, cookie),
         }
@@ -155,7 +155,7 @@ impl Core {
     pub fn ask_for(&mut self, slot: u32, cookie: u64) {
         self.announce(slot, awaits::PACKET);
         let peer = self.cells(slot).peer;
-        let control = Control::Clear { slot, cookie };
+        let control = Control::Cts { slot, cookie };
         self.actions.push_back(Action::Control { peer, control });
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
-    ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, FAILED_BYTES, Kind, OFFER_BYTES, Packet,
+    Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, Kind, Packet, RTS_BYTES, RTS_ONLY_BYTES,
     SYNCHRONOUS,
 };
 
@@ -57,11 +57,11 @@ impl<E: Endpoint> State<E> {
         let limit = self.eager_bytes();
         let refused = if self.core.cells(slot).bytes <= limit {
             match self.transmit_eager(slot) {
-                Err(Refused::Throttled) => self.transmit_advance(slot),
+                Err(Refused::Throttled) => self.transmit_rts_only(slot),
                 other => other,
             }
         } else {
-            self.transmit_offer(slot)
+            self.transmit_rts(slot)
         };
         match refused {
             Ok(()) => Ok(()),
@@ -116,30 +116,30 @@ impl<E: Endpoint> State<E> {
             cells.read(0, &mut out[COOKIE_BYTES..]);
         })?;
         core.tally.eager += 1;
-        core.announce(slot, awaits::MATCHED);
+        core.announce(slot, awaits::ACK);
         Ok(())
     }
 
-    /// The envelope alone; the payload waits for the receiver's `Clear`.
-    fn transmit_advance(&mut self, slot: u32) -> Result<(), Refused> {
+    /// The envelope alone; the payload waits for the receiver's `Cts`.
+    fn transmit_rts_only(&mut self, slot: u32) -> Result<(), Refused> {
         let cookie = self.core.slots.id(slot).bits();
         let cells = self.core.cells(slot);
-        let (peer, header) = (cells.peer, envelope(cells, Kind::Advance));
-        let mut body = [0; ADVANCE_BYTES];
+        let (peer, header) = (cells.peer, envelope(cells, Kind::RtsOnly));
+        let mut body = [0; RTS_ONLY_BYTES];
         Body([cookie, cells.bytes as u64]).put(&mut body);
         self.endpoint.send(peer, header, &body, false)?;
         self.core.tally.advances += 1;
-        self.core.announce(slot, awaits::CLEAR);
+        self.core.announce(slot, awaits::CTS);
         Ok(())
     }
 
-    fn transmit_offer(&mut self, slot: u32) -> Result<(), Refused> {
+    fn transmit_rts(&mut self, slot: u32) -> Result<(), Refused> {
         let cookie = self.core.slots.id(slot).bits();
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
-        let (peer, header, length) = (cells.peer, envelope(cells, Kind::Offer), cells.bytes as u64);
+        let (peer, header, length) = (cells.peer, envelope(cells, Kind::Rts), cells.bytes as u64);
         let matched = match cells.has(flag::SYNCHRONOUS) {
-            true => awaits::MATCHED,
+            true => awaits::ACK,
             false => 0,
         };
         let memory = cells.memory();
@@ -154,7 +154,7 @@ impl<E: Endpoint> State<E> {
                 offer
             }
         };
-        let mut body = [0; OFFER_BYTES];
+        let mut body = [0; RTS_BYTES];
         let [a, b, c, d] = offer.0;
         Body([cookie, length, a, b, c, d]).put(&mut body);
         endpoint.send(peer, header, &body, false)?;
@@ -184,12 +184,12 @@ impl<E: Endpoint> State<E> {
     }
 
     /// Asks for the payload that the sender of a message has kept.
-    fn transmit_clear(&mut self, slot: u32, cookie: Cookie) -> Result<(), Refused> {
+    fn transmit_cts(&mut self, slot: u32, cookie: Cookie) -> Result<(), Refused> {
         let own = self.core.slots.id(slot).bits();
         let peer = self.core.cells(slot).peer;
-        let mut body = [0; CLEAR_BYTES];
+        let mut body = [0; CTS_BYTES];
         Body([cookie, own]).put(&mut body);
-        let header = Header(Packet::control(Kind::Clear).words());
+        let header = Header(Packet::control(Kind::Cts).words());
         self.endpoint.send(peer, header, &body, false)?;
         let cells = self.core.cells(slot);
         cells.awaits = cells.awaits & !awaits::PACKET | awaits::DATA;
@@ -219,8 +219,8 @@ impl<E: Endpoint> State<E> {
                 self.endpoint
                     .send(peer, header, &bytes[..words as usize * 8], false)
             }
-            Control::Clear { slot, cookie } => {
-                let sent = self.transmit_clear(slot, cookie);
+            Control::Cts { slot, cookie } => {
+                let sent = self.transmit_cts(slot, cookie);
                 self.or_lost(slot, sent)
             }
             Control::Data { slot } => {

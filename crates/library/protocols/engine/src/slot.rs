@@ -86,9 +86,9 @@ pub(crate) mod flag {
 /// What a request that is under way may still wait for. What comes and is not among it does not fit the request's stage.
 pub(crate) mod awaits {
     /// Of a synchronous send: to hear of the match.
-    pub const MATCHED: u8 = 1;
+    pub const ACK: u8 = 1;
     /// Of a send whose payload stays here: to be asked for it.
-    pub const CLEAR: u8 = 2;
+    pub const CTS: u8 = 2;
     /// A packet of this request's is to leave: the payload of a send, the question for that of a receive.
     pub const PACKET: u8 = 4;
     /// The end of the bulk transfer.

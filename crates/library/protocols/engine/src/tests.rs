@@ -2,6 +2,7 @@
 
 mod connecting;
 mod counts;
+mod deferred;
 mod every_step;
 mod external;
 mod lies;
@@ -9,7 +10,6 @@ mod lost_senders;
 mod operations;
 mod oracle;
 mod protocol;
-mod put_off;
 mod waiting;
 
 use std::sync::Arc;

@@ -2,14 +2,14 @@
 
 /// Bytes of a cookie in front of a payload.
 pub const COOKIE_BYTES: usize = 8;
-/// Bytes of an `Advance` payload: cookie, length.
-pub const ADVANCE_BYTES: usize = 16;
-/// Bytes of a `Clear` payload: the sender's cookie, the receiver's.
-pub const CLEAR_BYTES: usize = 16;
+/// Bytes of an `RtsOnly` payload: cookie, length.
+pub const RTS_ONLY_BYTES: usize = 16;
+/// Bytes of a `Cts` payload: the sender's cookie, the receiver's.
+pub const CTS_BYTES: usize = 16;
 /// Bytes of a `Failed` payload: the number.
 pub const FAILED_BYTES: usize = 8;
-/// Bytes of an `Offer` payload: cookie, length, the transport's four words.
-pub const OFFER_BYTES: usize = 48;
+/// Bytes of an `Rts` payload: cookie, length, the transport's four words.
+pub const RTS_BYTES: usize = 48;
 
 /// `N` words as they lie in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod body;
 mod tests;
 
 pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
-pub use body::{ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, FAILED_BYTES, OFFER_BYTES};
+pub use body::{Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES};
 
 /// What a packet is. The number is on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,16 +23,16 @@ pub use body::{ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, FAILED_BYTES, OFF
 pub enum Kind {
     /// A whole message. With [`SYNCHRONOUS`] the payload begins with the sender's cookie.
     Eager = 1,
-    /// A large message's envelope: cookie, length and the transport's offer.
-    Offer = 2,
+    /// A large message's envelope: cookie, length and the descriptor of the bulk transfer.
+    Rts = 2,
     /// A small message's envelope, the payload kept back by a throttled sender: cookie, length.
-    Advance = 3,
-    /// Receiver to sender of an [`Advance`](Kind::Advance): send it. Both cookies.
-    Clear = 4,
-    /// The payload that a `Clear` asked for, after the receiver's cookie.
+    RtsOnly = 3,
+    /// Receiver to sender of an [`RtsOnly`](Kind::RtsOnly): send it. Both cookies.
+    Cts = 4,
+    /// The payload that a `Cts` asked for, after the receiver's cookie.
     Data = 5,
     /// Receiver to sender: the synchronous message with this cookie was matched.
-    Matched = 6,
+    Ack = 6,
     /// Sender to receiver: forget the envelope with this cookie if it is not matched yet.
     Cancel = 7,
     /// The answer: [`FORGOTTEN`] is set if it was forgotten.
@@ -43,7 +43,7 @@ pub enum Kind {
     Failed = 10,
 }
 
-/// Flag of `Eager` and `Offer`: the sender waits to hear of the match.
+/// Flag of `Eager` and `Rts`: the sender waits to hear of the match.
 pub const SYNCHRONOUS: u8 = 1;
 /// Flag of `Cancelled`: the envelope was still unmatched and is gone.
 pub const FORGOTTEN: u8 = 2;
@@ -91,11 +91,11 @@ impl View {
     pub fn kind(&self) -> Option<Kind> {
         Some(match self.0[0] as u8 {
             1 => Kind::Eager,
-            2 => Kind::Offer,
-            3 => Kind::Advance,
-            4 => Kind::Clear,
+            2 => Kind::Rts,
+            3 => Kind::RtsOnly,
+            4 => Kind::Cts,
             5 => Kind::Data,
-            6 => Kind::Matched,
+            6 => Kind::Ack,
             7 => Kind::Cancel,
             8 => Kind::Cancelled,
             9 => Kind::Aggregate,

@@ -44,12 +44,12 @@ const STAGES: [Stage; 11] = [
 
 /// The answers, by what fits.
 const ANSWERS: [(Kind, u8, usize, &[Stage]); 6] = [
-    (Kind::Clear, 0, 16, &[Stage::SendKept]),
+    (Kind::Cts, 0, 16, &[Stage::SendKept]),
     (Kind::Data, 0, 8 + 100, &[Stage::ReceiveAsked]),
     // Less than was announced.
     (Kind::Data, 0, 8 + 99, &[]),
     (
-        Kind::Matched,
+        Kind::Ack,
         0,
         8,
         &[
@@ -168,7 +168,7 @@ impl Stand {
                 let id = self.receive();
                 let mut body = [0; 16];
                 Body([1, 100]).put(&mut body);
-                self.lie(Stand::message(Kind::Advance), &body).unwrap();
+                self.lie(Stand::message(Kind::RtsOnly), &body).unwrap();
                 id
             }
             Stage::ReceiveTransfers => {
@@ -178,7 +178,7 @@ impl Stand {
                 let words = self.liar.bulk_send(ME, memory, 1).unwrap().0;
                 let mut body = [0; 48];
                 Body([1, 5000, words[0], words[1], words[2], words[3]]).put(&mut body);
-                let offer = Header(Stand::message(Kind::Offer).words());
+                let offer = Header(Stand::message(Kind::Rts).words());
                 self.liar.send(ME, offer, &body, false).unwrap();
                 // Until the transfer is taken up, and not until it is over.
                 let mut state = self.engine.lane(0).enter_soon();
@@ -192,7 +192,7 @@ impl Stand {
                 let id = self.send(8, true);
                 let mut body = [0; 8];
                 Body([id.bits()]).put(&mut body);
-                self.lie(Packet::control(Kind::Matched), &body).unwrap();
+                self.lie(Packet::control(Kind::Ack), &body).unwrap();
                 assert!(self.engine.is_complete(id));
                 id
             }
@@ -232,9 +232,9 @@ fn an_answer_that_does_not_fit_the_stage_ends_the_peer() {
                 (_, Stage::Complete) => true,
                 // The transport's own word completes it.
                 (_, Stage::ReceiveTransfers) => status.failure.is_none(),
-                (Kind::Clear, Stage::SendKept) => true,
+                (Kind::Cts, Stage::SendKept) => true,
                 (Kind::Data, Stage::ReceiveAsked) => bytes == 108,
-                (Kind::Matched, Stage::SendSynchronous) => true,
+                (Kind::Ack, Stage::SendSynchronous) => true,
                 (Kind::Cancelled, Stage::SendCancelling) => flags == FORGOTTEN,
                 _ => false,
             };
@@ -308,7 +308,7 @@ fn what_was_asked_of_an_ended_peer_is_not_done() {
         let [a, b, c, d] = liar.bulk_send(ME, memory, 1).unwrap().0;
         let mut body = [0; 48];
         Body([1, 5000, a, b, c, d]).put(&mut body);
-        let offer = Header(Stand::message(Kind::Offer).words());
+        let offer = Header(Stand::message(Kind::Rts).words());
         liar.send(ME, offer, &body, false).unwrap();
         liar.send(ME, Header([0xee, 0]), &[], false).unwrap();
         while !engine.is_complete(receive) {
@@ -333,10 +333,10 @@ fn what_was_asked_of_an_ended_peer_is_not_done() {
 #[test]
 fn what_was_asked_of_a_peer_that_is_lost_in_the_same_poll_is_not_done() {
     let answers = [
-        (Stage::SendKept, Kind::Clear, 0, 16),
+        (Stage::SendKept, Kind::Cts, 0, 16),
         (Stage::SendOffered, Kind::Cancelled, FORGOTTEN, 8),
-        (Stage::ReceivePosted, Kind::Advance, 0, 16),
-        (Stage::ReceivePosted, Kind::Offer, 0, 48),
+        (Stage::ReceivePosted, Kind::RtsOnly, 0, 16),
+        (Stage::ReceivePosted, Kind::Rts, 0, 48),
     ];
     for (stage, kind, flags, bytes) in answers {
         let mut stand = Stand::new();

@@ -42,11 +42,11 @@ impl Core {
                 receive.bytes as u64,
             );
             let taken = receive.outcome.bytes as usize;
-            return self.copy_own(send, index, taken);
+            return self.copy_to_self(send, index, taken);
         }
         let kept = synchronous || bytes > eager_limit;
         let payload = if kept {
-            Payload::Own {
+            Payload::ToSelf {
                 slot: send,
                 bytes: bytes as u64,
             }
@@ -65,14 +65,14 @@ impl Core {
             },
         );
         if kept {
-            self.announce(send, awaits::MATCHED);
+            self.announce(send, awaits::ACK);
         } else {
             self.complete(send);
         }
     }
 
     /// Copies between two buffers of this process and completes both requests.
-    pub fn copy_own(&mut self, send: u32, receive: u32, taken: usize) {
+    pub fn copy_to_self(&mut self, send: u32, receive: u32, taken: usize) {
         // Through a bounce buffer: either side may be strided, and a packed window is all a layout copies.
         let mut bounce = [0; 4096];
         let source = self.cells(send).memory();
