@@ -115,13 +115,20 @@ impl Window {
         if !alike || !types::is_address(result.address) {
             return false;
         }
-        match op {
+        let origin = match op {
             // There is no origin then.
-            OpId::Predefined(Op::NoOp) => {
-                self.update_elements_direct(result, result.address, target, op, epoch)
-            }
-            _ => self.update_elements_direct(origin, result.address, target, op, epoch),
+            OpId::Predefined(Op::NoOp) => result,
+            _ => origin,
+        };
+        let one = origin.count == 1 && target.count == 1 && origin.datatype == target.datatype;
+        let (at, buffers) = (
+            (target.rank, target.displacement),
+            (origin.address.cast_const(), result.address),
+        );
+        if one && self.update_word_direct(buffers, target.datatype, at, op, epoch) {
+            return true;
         }
+        self.update_elements_direct(origin, result.address, target, op, epoch)
     }
 
     /// Updates elements of a predefined datatype, as many as the target has of the same, if they are updated in place.
