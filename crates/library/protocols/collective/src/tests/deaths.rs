@@ -1,220 +1,26 @@
 //! A rank dies at any moment of two operations that follow each other: each of the others has, of each, an error or the whole
 //! right result, and none waits for ever.
 
-use super::world::{Error, LOST, Rank, World};
-use crate::{
-    Channel, Outcome, PointToPoint, PredefinedOp, Reduction, Shares, Uniform, allgather, allreduce,
-    alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
-};
-use std::cell::{Cell, RefCell};
-use weft_datatype::{Datatype, Op, Predefined};
+use super::case::{Case, Rounds, all};
+use super::world::{Error, LOST, World};
 
-#[derive(Clone, Copy, Debug)]
-enum Operation {
-    Barrier(barrier::Algorithm),
-    Bcast(bcast::Algorithm),
-    Reduce(reduce::Algorithm),
-    Allreduce(allreduce::Algorithm),
-    Gather(gather::Algorithm),
-    Scatter(scatter::Algorithm),
-    Allgather(allgather::Algorithm),
-    Alltoall(alltoall::Algorithm),
-    Scan(scan::Algorithm, scan::Kind),
-    ReduceScatter(reduce_scatter::Algorithm),
-}
-
-use Operation::*;
-
-fn all() -> Vec<Operation> {
-    let mut all = Vec::new();
-    all.extend(barrier::Algorithm::ALL.iter().map(|&one| Barrier(one)));
-    all.extend(bcast::Algorithm::ALL.iter().map(|&one| Bcast(one)));
-    all.extend(reduce::Algorithm::ALL.iter().map(|&one| Reduce(one)));
-    all.extend(allreduce::Algorithm::ALL.iter().map(|&one| Allreduce(one)));
-    all.extend(gather::Algorithm::ALL.iter().map(|&one| Gather(one)));
-    all.extend(scatter::Algorithm::ALL.iter().map(|&one| Scatter(one)));
-    all.extend(allgather::Algorithm::ALL.iter().map(|&one| Allgather(one)));
-    all.extend(alltoall::Algorithm::ALL.iter().map(|&one| Alltoall(one)));
-    for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
-        all.extend(scan::Algorithm::ALL.iter().map(|&one| Scan(one, kind)));
-    }
-    all.extend(
-        reduce_scatter::Algorithm::ALL
-            .iter()
-            .map(|&one| ReduceScatter(one)),
-    );
-    all
-}
-
-/// A run of both operations.
-struct Case {
-    operation: Operation,
-    size: usize,
-    /// Integers of a block.
-    count: usize,
-    root: usize,
-}
-
-/// A rank's memory in one operation: as many blocks as ranks, for each direction.
-struct Buffers {
-    input: Vec<i32>,
-    output: Vec<i32>,
-}
-
-impl Buffers {
-    fn memory(&mut self) -> [*mut u8; 2] {
-        [&mut self.input, &mut self.output].map(|integers| integers.as_mut_ptr().cast())
-    }
-}
-
-const JUNK: i32 = -77;
-
-fn value(round: usize, from: usize, to: usize, index: usize) -> i32 {
-    (round * 10_000_000 + from * 100_000 + to * 1000 + index) as i32
-}
-
-impl Case {
-    fn buffers(&self, round: usize, rank: usize) -> Buffers {
-        let block = |to| (0..self.count).map(move |index| value(round, rank, to, index));
-        let mut buffers = Buffers {
-            input: (0..self.size).flat_map(block).collect(),
-            output: vec![JUNK; self.size * self.count],
-        };
-        if matches!(self.operation, Bcast(_)) && rank == self.root {
-            buffers.output.copy_from_slice(&buffers.input);
-        }
-        buffers
-    }
-
-    async fn run(
-        &self,
-        channel: &Channel<'_, Rank<'_>>,
-        [input, output]: [*mut u8; 2],
-    ) -> Result<(), Error> {
-        let Case {
-            size, count, root, ..
-        } = *self;
-        let datatype = Datatype::from(Predefined::Int32);
-        let op = PredefinedOp::new(Op::Sum, Predefined::Int32).unwrap();
-        let is_root = channel.rank() == root;
-        let (one, result) = (
-            datatype.memory(input, count).unwrap(),
-            datatype.memory(output, count).unwrap(),
-        );
-        let blocks = |base| Uniform::new(&datatype, base, count, size).unwrap();
-        let (from, into) = (blocks(input), blocks(output));
-        let elements = if matches!(self.operation, ReduceScatter(_)) {
-            size * count
-        } else {
-            count
-        };
-        // SAFETY: the buffers outlive the operation, and the operation is for the type.
-        let reduction = unsafe {
-            Reduction::new(&op, &datatype, elements, Some(input.cast()), output).unwrap()
-        };
-        match self.operation {
-            Barrier(algorithm) => barrier::run(channel, algorithm).await,
-            Bcast(algorithm) => bcast::run(channel, result, root, algorithm).await,
-            Reduce(algorithm) => reduce::run(channel, reduction, root, algorithm).await,
-            Allreduce(algorithm) => allreduce::run(channel, reduction, algorithm).await,
-            Gather(algorithm) => {
-                let into = is_root.then_some(&into as _);
-                gather::run(channel, Some(one), into, root, algorithm).await
-            }
-            Scatter(algorithm) => {
-                let from = is_root.then_some(&from as _);
-                scatter::run(channel, from, Some(result), root, algorithm).await
-            }
-            Allgather(algorithm) => allgather::run(channel, Some(one), &into, algorithm).await,
-            Alltoall(algorithm) => alltoall::run(channel, Some(&from), &into, algorithm).await,
-            Scan(algorithm, kind) => scan::run(channel, reduction, kind, algorithm).await,
-            ReduceScatter(algorithm) => {
-                reduce_scatter::run(channel, reduction, &Shares::Equal(count), algorithm).await
+/// The number of errors and of results, with a rank that dies after so many turns.
+fn run_with_death(case: &Case, seed: u64, dying: usize, after: usize) -> [usize; 2] {
+    let mut world = World::new(case.size, seed);
+    world.dies = Some((dying, after));
+    let rounds = Rounds::of(case);
+    let results = world.run_while_alive(async |rank| rounds.run(rank).await);
+    let mut counts = [0, 0];
+    for (rank, results) in results.into_iter().enumerate() {
+        for (round, result) in results.into_iter().flatten().enumerate() {
+            counts[usize::from(result.is_ok())] += 1;
+            match result {
+                Ok(()) => rounds.check(rank, round, &(seed, dying, after)),
+                Err(error) => assert!(matches!(error, Error::Lost | Error::Told(LOST))),
             }
         }
     }
-
-    /// What a rank has if it succeeded; none where nothing is said.
-    fn expected(&self, round: usize, rank: usize) -> Option<Vec<i32>> {
-        let all = 0..self.size;
-        let sum = |ranks: std::ops::Range<usize>, to: usize| -> Vec<i32> {
-            let sum = |index| {
-                ranks
-                    .clone()
-                    .map(|from| value(round, from, to, index))
-                    .sum()
-            };
-            (0..self.count).map(sum).collect()
-        };
-        let each = |to: usize| {
-            all.clone()
-                .flat_map(|from| sum(from..from + 1, to))
-                .collect()
-        };
-        Some(match self.operation {
-            Barrier(_) => return None,
-            Bcast(_) => sum(self.root..self.root + 1, 0),
-            Reduce(_) | Gather(_) if rank != self.root => return None,
-            Reduce(_) | Allreduce(_) => sum(all, 0),
-            Gather(_) | Allgather(_) => each(0),
-            Scatter(_) => sum(self.root..self.root + 1, rank),
-            Alltoall(_) => each(rank),
-            Scan(_, scan::Kind::Inclusive) => sum(0..rank + 1, 0),
-            Scan(_, scan::Kind::Exclusive) if rank == 0 => return None,
-            Scan(_, scan::Kind::Exclusive) => sum(0..rank, 0),
-            ReduceScatter(_) => sum(all, rank),
-        })
-    }
-
-    /// The number of errors and of results, with a rank that dies after so many turns.
-    fn run_with_death(&self, seed: u64, dying: usize, after: usize) -> [usize; 2] {
-        let mut world = World::new(self.size, seed);
-        world.dies = Some((dying, after));
-        let buffers =
-            |round| (0..self.size).map(move |rank| RefCell::new(self.buffers(round, rank)));
-        let buffers: [Vec<_>; 2] = [0, 1].map(|round| buffers(round).collect());
-        let entered = [0, 1].map(|_| Cell::new(0));
-        let results = world.run_while_alive(async |rank| {
-            let mut results = [Ok(()); 2];
-            for round in 0..2 {
-                entered[round].set(entered[round].get() + 1);
-                let outcome = Outcome::default();
-                let channel = Channel::new(rank, round as u32, &outcome);
-                let own = buffers[round][rank.rank()].borrow_mut().memory();
-                results[round] = self.run(&channel, own).await;
-                if matches!(self.operation, Barrier(_)) && results[round].is_ok() {
-                    assert_eq!(entered[round].get(), self.size);
-                }
-            }
-            results
-        });
-        let mut counts = [0, 0];
-        for (rank, results) in results.into_iter().enumerate() {
-            let rounds = results.into_iter().flatten().enumerate();
-            for (round, result) in rounds {
-                counts[usize::from(result.is_ok())] += 1;
-                assert!(matches!(
-                    result,
-                    Ok(()) | Err(Error::Lost | Error::Told(LOST))
-                ));
-                if let (Ok(()), Some(wanted)) = (result, self.expected(round, rank)) {
-                    let found = &buffers[round][rank].borrow().output;
-                    let what = (
-                        self.operation,
-                        self.size,
-                        self.root,
-                        rank,
-                        round,
-                        seed,
-                        dying,
-                        after,
-                    );
-                    assert_eq!(found[..wanted.len()], wanted, "{what:?}");
-                }
-            }
-        }
-        counts
-    }
+    counts
 }
 
 #[test]
@@ -231,7 +37,7 @@ fn survivors_have_the_whole_result_or_an_error() {
                     root,
                 };
                 let after = (seed * seed) as usize % (size * 16);
-                let [errors, results] = case.run_with_death(seed, dying, after);
+                let [errors, results] = run_with_death(&case, seed, dying, after);
                 counts = [counts[0] + errors, counts[1] + results];
             }
         }

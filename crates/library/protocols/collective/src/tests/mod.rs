@@ -2,10 +2,12 @@
 //! whose order of events a seed decides.
 
 mod blocks;
+mod case;
 mod data;
 mod deaths;
 mod errors;
 mod inter;
+mod lost_ranks;
 mod neighborhood;
 mod reduce_scatter;
 mod reductions;
