@@ -1,11 +1,12 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
-//! ids, a list of work that is ready, and sleeping.
+//! ids, a list of work that is ready, the withdrawal of what others use, events on demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
+pub mod arming;
 pub mod board;
 pub mod bulk;
 pub mod cells;
@@ -22,6 +23,7 @@ mod robust_spin_lock;
 mod section;
 mod spin_lock;
 mod submissions;
+pub mod withdrawal;
 
 pub use count::{Count, Room};
 pub use fetch::fetch;
