@@ -19,6 +19,7 @@ command -v apt-get >/dev/null || fail "it needs a Debian system, whose packages 
 unshare --mount --pid --ipc --fork true 2>/dev/null || fail "namespaces are not permitted here (a container needs CAP_SYS_ADMIN)"
 [ -z "$(git status --porcelain)" ] || echo "fresh: what is not committed is left out" >&2
 scripts/setup.sh fresh
+authorities=/etc/ssl/certs/ca-certificates.crt
 toolchain=$(rustc --print sysroot)
 
 session=''
@@ -61,7 +62,7 @@ carry_settings() {
     find "$root/etc/apt/sources.list.d" -type f ! -name '*.list' ! -name '*.sources' -delete
     if [ -f /etc/apt/sources.list ]; then carry /etc/apt/sources.list; fi
     apt-config dump | grep '^Acquire::' >"$root/etc/apt/apt.conf.d/00machine" || true
-    for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+    for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do
         if [ -f "$file" ]; then carry "$file"; fi
     done
     cargo_home=${CARGO_HOME:-$HOME/.cargo}
@@ -69,7 +70,15 @@ carry_settings() {
         if [ -f "$cargo_home/$file" ]; then mkdir -p "$root/root/.cargo" && cp -L "$cargo_home/$file" "$root/root/.cargo/"; fi
     done
     if [ -f "$HOME/.config/pip/pip.conf" ]; then mkdir -p "$root/root/.config/pip" && cp -L "$HOME/.config/pip/pip.conf" "$root/root/.config/pip/"; fi
+    # The authorities that the machine trusts, in a file of their own: installing Debian's writes theirs anew.
+    if [ -f "$authorities" ]; then
+        mkdir -p "$root/opt"
+        cp -L "$authorities" "$root/opt/authorities.crt"
+    fi
     client_variables | sed "s/'/'\\\\''/g; s/^\([^=]*\)=\(.*\)/export \1='\2'/" >"$root/root/variables"
+    for name in SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE PIP_CERT CARGO_HTTP_CAINFO; do
+        if [ -f "$authorities" ]; then echo "export $name=/opt/authorities.crt" >>"$root/root/variables"; fi
+    done
     client_variables | sed 's/^[^=]*=//' | while IFS= read -r value; do
         case $value in /*) if [ -f "$value" ]; then carry "$value"; fi ;; esac
     done

@@ -35,7 +35,9 @@ ISEND_LOCKED, COMPLETED_WAIT_LOCKED = 3, 0
 
 SENDER, RECEIVER = 0, 1
 PHASES = {"isend": SENDER, "isend_wait": SENDER, "irecv": RECEIVER, "irecv_wait": RECEIVER, "local": RECEIVER}
-ACCESSES = dict.fromkeys(("put", "get", "accumulate", "fetch_and_op", "compare_and_swap", "flush"), SENDER)
+SINGLE = "put get accumulate fetch_and_op compare_and_swap flush".split()
+MANY = "put_short put_long accumulate_short accumulate_long".split()
+ACCESSES = dict.fromkeys((*SINGLE, *MANY), SENDER)
 # The program of each order and its phases.
 PROGRAMS = {"prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES)}
 

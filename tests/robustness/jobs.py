@@ -12,10 +12,10 @@ PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 class Site:
     """The library under test, and where things are built."""
 
-    def __init__(self, mpicc, mpiexec, library, peers, build, full, stress_seconds):
+    def __init__(self, mpicc, mpiexec, library, peers, build, full, stress_seconds, kills):
         self.mpicc, self.mpiexec, self.library = mpicc, mpiexec, library
         self.peers, self.build = peers, build
-        self.full, self.stress_seconds = full, stress_seconds
+        self.full, self.stress_seconds, self.kills = full, stress_seconds, kills
         self.build.mkdir(parents=True, exist_ok=True)
         self.compiled = {}
 

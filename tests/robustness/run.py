@@ -16,6 +16,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import interoperation
 import kill
+import kills
 import load
 import slurm
 import stress
@@ -35,7 +36,8 @@ def arguments():
     parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
     parser.add_argument("--full", action="store_true", help="the long form of the long cases")
     parser.add_argument("--stress-seconds", default=10, type=int, help="how long the stress case runs; SEED chooses its draws")
-    parser.add_argument("--target", default="check", help="whose commands it finds, of scripts/commands.txt: check, or slurm")
+    parser.add_argument("--kills", default=20, type=int, help="how many kills of jobs that mix everything; SEED chooses their moments")
+    parser.add_argument("--target", default="check", help="whose commands it finds, of scripts/commands.txt: check, slurm, kills")
     return parser.parse_args()
 
 
@@ -52,8 +54,9 @@ def main():
         build=options.build.resolve(),
         full=options.full,
         stress_seconds=options.stress_seconds,
+        kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, load, stress, kill)
+    modules = (interoperation, slurm, surroundings, load, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

@@ -53,7 +53,7 @@ struct Count(AtomicU64);
 /// The sender counts `produced`, the receiver `consumed`, both from zero for each transfer.
 /// 1. Bytes from `consumed` to `produced` are the receiver's, the others of the ring the sender's.
 /// 2. A receiver that has taken all, `consumed` being the transfer's length, touches the ring no more: it is the sender's
-///    again. But a receiver that stores [`KEPT`](Self::KEPT) instead keeps it for a transfer back, in which it is the sender.
+///    again. But a receiver that stores [`BORROWED`](Self::BORROWED) instead borrows it for a transfer back, in which it is the sender.
 /// 3. A receiver that wants no more stores [`GIVEN_UP`](Self::GIVEN_UP) and touches the ring no more; the sender may fill it
 ///    to the end before it notices.
 /// 4. A side that goes to sleep sets its `waits` and then looks at the other's count again; the other counts, then reads that
@@ -73,7 +73,7 @@ impl StreamCounts {
     /// See rule 3.
     pub const GIVEN_UP: u64 = u64::MAX;
     /// See rule 2.
-    pub const KEPT: u64 = u64::MAX - 1;
+    pub const BORROWED: u64 = u64::MAX - 1;
 
     /// Rule 5.
     pub fn reset(&self) {
@@ -501,16 +501,16 @@ mod models {
         });
     }
 
-    /// Rules 2 and 5: a ring that was kept goes back with a transfer in the other direction, in which the roles change.
+    /// Rules 2 and 5: a ring that was borrowed goes back with a transfer in the other direction, in which the roles change.
     #[test]
-    fn a_kept_ring_changes_its_sender() {
+    fn a_borrowed_ring_changes_its_sender() {
         bounded(|| {
             let ring = ring();
             let told = Arc::new(AtomicU32::new(0));
             let other = {
                 let (ring, told) = (ring.clone(), told.clone());
                 thread::spawn(move || {
-                    take(&ring, 1, StreamCounts::KEPT);
+                    take(&ring, 1, StreamCounts::BORROWED);
                     ring.counts.reset();
                     ring.bytes[0].write(1);
                     ring.counts.produce(1);

@@ -6,6 +6,7 @@
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
+mod active_message;
 pub mod arming;
 pub mod board;
 pub mod bulk;
@@ -18,6 +19,7 @@ mod magazines;
 mod owned_lock;
 mod parker;
 mod primitive;
+mod queued_lock;
 mod ready;
 mod robust_spin_lock;
 mod section;
@@ -25,11 +27,13 @@ mod spin_lock;
 mod submissions;
 pub mod withdrawal;
 
+pub use active_message::{ActiveMessage, Answer, Ask};
 pub use count::{Count, Room};
 pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
+pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, Turn};
 pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};

@@ -93,7 +93,7 @@ fn raise_given(wrong: Error, number: usize, kind: Kind, function: &str) -> c_int
     let handle: MPI_Errhandler = std::ptr::without_provenance_mut(number);
     // SAFETY: a handler's conversion follows no pointer.
     let handler = unsafe { Handler::from_c(handle, "errhandler") };
-    match handler.and_then(|handler| handler.of(kind)) {
+    match handler.and_then(|handler| handler.for_kind(kind)) {
         Ok(handler) => raise::raise_to(&handler, &wrong, function),
         Err(_) => raise::raise(&wrong, function, error::Object::None),
     }

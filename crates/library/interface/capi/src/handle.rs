@@ -6,6 +6,7 @@
 use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
+use weft_mpi::error::argument;
 use weft_mpi::messages::probe::Message;
 use weft_mpi::objects::handler::{self, Handler};
 use weft_mpi::{
@@ -18,9 +19,6 @@ use crate::output::Output;
 use crate::predefined;
 
 pub const PREDEFINED_END: usize = 4096;
-
-/// A number of no object, whatever the kind.
-pub const NOTHING: u64 = u64::MAX;
 
 /// An identifier whose C form has a null handle.
 pub trait Handle: Output<C: Copy> {
@@ -260,5 +258,5 @@ fn handler_number(handler: Handler) -> usize {
 #[inline(never)]
 fn not_a_handle(class: Class, number: usize, name: &str) -> Error {
     let what = weft_mpi::error::strings::string(class as i32);
-    Error::new(class, format!("{name}: {what} (handle {number:#x})"))
+    argument(class, name, format_args!("{what} (handle {number:#x})"))
 }

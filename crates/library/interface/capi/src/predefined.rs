@@ -3,7 +3,8 @@
 use weft_abi::*;
 use weft_mpi::{Op, Predefined, TypeId};
 
-use crate::handle::NOTHING;
+/// A number of no object, whatever the kind.
+pub const NOTHING: u64 = u64::MAX;
 
 /// The number that a predefined handle is.
 const fn number<T>(handle: *mut T) -> usize {

@@ -88,4 +88,23 @@ impl<F: Fabric> Engine<F> {
         }
         counts
     }
+
+    /// The contexts of receives that are posted and of messages that nobody has received, in no order and as often as
+    /// they are there. Enters each lane, waiting for who is inside.
+    pub fn waiting_contexts(&self) -> Vec<u32> {
+        let mut contexts = Vec::new();
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            let state = lane.enter_soon();
+            let matching = &state.core.matching;
+            contexts.extend(
+                matching
+                    .posted_iter()
+                    .map(|(_, pattern, _)| pattern.context),
+            );
+            let unexpected = matching.unexpected_iter();
+            contexts.extend(unexpected.map(|(_, envelope, _)| envelope.context));
+            self.leave(lane, state);
+        }
+        contexts
+    }
 }

@@ -5,16 +5,17 @@
 //! slow. Nobody blocks on a section: a submitter that finds it held leaves its request on the list, with a knock that the
 //! holder answers before it leaves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
 use weft_sync::{Guard, Section, Submissions};
-use weft_transport::{Endpoint, Fabric, Peer};
+use weft_transport::{Endpoint, Fabric, Lost, Peer};
 
 use crate::Engine;
 use crate::counts::Tally;
+use crate::lost::{Members, Reported, Watched};
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
 use crate::put_off::PutOff;
@@ -29,6 +30,15 @@ pub(crate) struct Lane<E> {
     pub submissions: Submissions,
     /// Free slots that threads gave back without the section.
     pub returned: Submissions,
+}
+
+/// What the lanes of a process have in common.
+pub(crate) struct Shared {
+    pub me: Peer,
+    pub peers: u32,
+    pub slots: Arc<Slots>,
+    pub reported: Arc<Reported>,
+    pub members: Arc<dyn Members>,
 }
 
 /// What a lane's section protects.
@@ -47,7 +57,7 @@ pub(crate) struct Core {
     pub outbound: Outbound,
     pub throttle: Throttle,
     /// What an arrival asks of the endpoint, which is busy delivering it.
-    pub actions: Vec<Action>,
+    pub actions: VecDeque<Action>,
     /// To be done when the section is let go.
     pub afterwards: Vec<Afterwards>,
     /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
@@ -56,6 +66,11 @@ pub(crate) struct Core {
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
+    /// Peers that were lost, as far as this lane was told, for ever.
+    pub lost: BTreeSet<Peer>,
+    pub reported: Arc<Reported>,
+    pub members: Arc<dyn Members>,
+    pub watched: Watched,
     pub tally: Tally,
     /// For the next requests.
     pub free: FreeSlots,
@@ -87,22 +102,44 @@ pub(crate) enum Action {
         peer: Peer,
         on: bool,
     },
+    /// The peer has broken the protocol.
+    End {
+        peer: Peer,
+        why: Lost,
+    },
+}
+
+impl Action {
+    pub fn peer(&self) -> Peer {
+        match *self {
+            Action::Control { peer, .. }
+            | Action::Retract { peer, .. }
+            | Action::Flush { peer }
+            | Action::Throttle { peer, .. }
+            | Action::End { peer, .. } => peer,
+        }
+    }
 }
 
 impl<E: Endpoint> Lane<E> {
-    pub fn new(number: u32, endpoint: E, me: Peer, peers: u32, slots: Arc<Slots>) -> Lane<E> {
+    pub fn new(number: u32, endpoint: E, shared: &Shared) -> Lane<E> {
+        let Shared { me, peers, .. } = *shared;
         let core = Core {
             me,
-            slots,
+            slots: shared.slots.clone(),
             matching: Matching::new(),
             put_off: PutOff::default(),
             outbound: Outbound::new(peers),
             throttle: Throttle::new(peers),
-            actions: Vec::new(),
+            actions: VecDeque::new(),
             afterwards: Vec::new(),
             probers: Vec::new(),
             detached: 0,
             in_flight: HashSet::new(),
+            lost: BTreeSet::new(),
+            reported: shared.reported.clone(),
+            members: shared.members.clone(),
+            watched: Watched::default(),
             tally: Tally::default(),
             free: FreeSlots::default(),
         };
@@ -257,7 +294,8 @@ impl<F: Fabric> Engine<F> {
         {
             let slot = self.slots.at(index);
             slot.link.store(NIL, Ordering::Relaxed);
-            Slots::blank(slot).lane = lane.number as u8;
+            // SAFETY: just taken from those that are free, by this thread.
+            unsafe { Slots::blank(slot) }.lane = lane.number as u8;
             first = index;
         }
         core.free.begin_at(first, &self.slots);

@@ -283,6 +283,9 @@ impl<E: Endpoint> State<E> {
         let State { endpoint, core } = self;
         let moved = endpoint.poll(core);
         self.act();
+        if !moved {
+            self.idle();
+        }
         moved
     }
 }
@@ -478,6 +481,7 @@ impl<F: Fabric> Engine<F> {
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();
+            state.watch_senders_if_due();
             self.leave(lane, state);
         }
     }

@@ -7,14 +7,13 @@
 use std::sync::Arc;
 
 use weft_sync::Parker;
-use weft_transport::{Endpoint, Fabric, Refused};
+use weft_transport::{Endpoint, Fabric};
 
 use crate::Engine;
 use crate::lane::{Afterwards, Core, State};
 use crate::operation::Operation;
 use crate::slot::{Role, flag};
 use crate::slots::RequestId;
-use crate::status::Failure;
 
 pub(crate) enum Waiter {
     Thread(Parker),
@@ -70,21 +69,15 @@ impl<E: Endpoint> State<E> {
     /// Who waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
     /// lane, or that the peer was dead before.
     fn expect_sender(&mut self, slot: u32) {
-        let State { endpoint, core } = self;
-        let cells = core.cells(slot);
-        let peer = cells.peer;
-        let waits = cells.role == Role::Receive && cells.source >= 0 && peer != core.me;
-        if !waits {
+        let cells = self.core.cells(slot);
+        let (context, source, peer) = (cells.context, cells.source, cells.peer);
+        if cells.role != Role::Receive || cells.has(flag::ANNOUNCED) {
             return;
         }
-        match endpoint.expect(peer) {
-            Ok(()) => {}
-            Err(Refused::Lost) => {
-                if core.withdraw(slot) {
-                    core.fail(slot, Failure::PeerLost);
-                }
-            }
-            Err(refused) => drop(core.full(peer, refused)),
+        if let Err(failure) = self.can_come(context, source, peer)
+            && self.core.withdraw(slot)
+        {
+            self.core.fail(slot, failure);
         }
     }
 }

@@ -3,8 +3,9 @@
 use weft_shm::Stretch;
 use weft_transport::Memory;
 
-use crate::reach::Link;
-use crate::window::{Fault, Target, Window};
+use crate::link::Link;
+use crate::target::{Fault, Target};
+use crate::window::Window;
 
 /// Bytes that go through a bounce buffer at once where neither side is contiguous.
 const BOUNCE: usize = 4096;

@@ -11,9 +11,8 @@ use weft_datatype::{Datatype, Op, Predefined};
 use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Memory, Peer};
 
-use crate::lock::Kind;
 use crate::runs::RUNS;
-use crate::{Fault, Member, Operation, Own, Place, Target, Update, Window};
+use crate::{Fault, LockKind, Member, Operation, Own, Place, Target, Update, Window};
 
 #[derive(Default)]
 struct Cards(Mutex<HashMap<Peer, String>>);
@@ -138,7 +137,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Runs `act` while another thread runs the errands of all sides.
+/// Runs `act` while another thread answers the active messages of all sides.
 fn served(sides: &[Side], act: impl FnOnce()) {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -153,7 +152,7 @@ fn served(sides: &[Side], act: impl FnOnce()) {
     });
 }
 
-/// By loads and stores, by the kernel's copies, by errands.
+/// By loads and stores, by the kernel's copies, by active messages.
 fn ways() -> [Vec<Side>; 3] {
     [(false, false), (true, false), (true, true)]
         .map(|(user_memory, deny)| window(2, 40_000, user_memory, deny))
@@ -357,13 +356,13 @@ fn an_exclusive_lock_excludes() {
             scope.spawn(move || {
                 for round in 0..400 {
                     if (round + rank) % 3 == 0 {
-                        side.window.lock(2, Kind::Exclusive).unwrap();
+                        side.window.lock(2, LockKind::Exclusive).unwrap();
                         assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0);
                         assert_eq!(readers.load(Ordering::SeqCst), 0);
                         thread::yield_now();
                         writers.fetch_sub(1, Ordering::SeqCst);
                     } else {
-                        side.window.lock(2, Kind::Shared).unwrap();
+                        side.window.lock(2, LockKind::Shared).unwrap();
                         let together = readers.fetch_add(1, Ordering::SeqCst) + 1;
                         assert_eq!(writers.load(Ordering::SeqCst), 0);
                         most_readers.fetch_max(together, Ordering::SeqCst);

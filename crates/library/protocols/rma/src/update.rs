@@ -6,18 +6,20 @@
 //! they are packed. An update is over when its call returns, so updates of one process are in order (§12.7.2).
 
 use weft_datatype::{Datatype, Kernel, Op, Predefined, kernel};
+use weft_sync::RobustSpinLock;
 use weft_transport::Memory;
 
 use crate::direct::{Direct, Word};
-use crate::reach::Link;
+use crate::link::Link;
 use crate::runs::described;
-use crate::stripes::{Stripes, elements_in_stripe};
-use crate::window::{Fault, Target, Window};
+use crate::stripes::{Elements, Stripes};
+use crate::target::{Fault, Target};
+use crate::window::Window;
 use crate::word::Update;
 
-/// Bytes of the user's memory that are fetched, combined and stored at once: they stay in the first caches, and the kernel's
-/// call for them costs little beside the copy.
-const CHUNK: usize = 32 << 10;
+/// Bytes of the user's memory that are fetched, combined and stored at once: few enough for the second cache, and so many that the
+/// kernel's calls cost little beside the copies. Small in tests, so that those of some lengths take several.
+const CHUNK: usize = if cfg!(test) { 1 << 10 } else { 128 << 10 };
 /// Bytes for which no memory is allocated.
 const SHORT: usize = 512;
 
@@ -37,9 +39,19 @@ impl Operation {
         Some(Operation { op, basic, kernel })
     }
 
-    /// Whether elements lie in an array as they are packed.
+    /// Whether elements lie in an array as they are packed. Their size is a power of two then.
     fn is_dense(&self) -> bool {
         self.basic.size() == self.basic.extent()
+    }
+
+    /// Dense elements, as they are found their locks.
+    #[inline]
+    fn row(&self, offset: u64, count: usize) -> Elements {
+        Elements {
+            offset,
+            count,
+            log_size: self.basic.size().trailing_zeros(),
+        }
     }
 
     /// Updates `count` dense elements at `place`; what they were before goes to `result`, unless that is null.
@@ -113,9 +125,9 @@ impl Window {
         let Some(stripes) = direct.stripes.filter(|_| operation.is_dense()) else {
             return false;
         };
-        let at = (direct.place, direct.offset);
+        let at = (direct.place, operation.row(direct.offset, count));
         // SAFETY: by this function's contract.
-        unsafe { self.update_stripes(stripes, at, operation, count, buffers) };
+        unsafe { self.update_stripes(stripes, at, operation, buffers) };
         true
     }
 
@@ -158,29 +170,28 @@ impl Window {
         word.lock.release();
     }
 
-    /// Updates `count` dense elements at a place and an offset of the part, stripe by stripe.
+    /// Updates dense elements at a place, block by block.
     ///
     /// # Safety
     /// As [`update_direct`](Self::update_direct).
     unsafe fn update_stripes(
         &self,
         stripes: &Stripes,
-        (mut place, mut offset): (*mut u8, u64),
+        (mut place, mut elements): (*mut u8, Elements),
         operation: Operation,
-        mut count: usize,
         mut buffers: (*const u8, *mut u8),
     ) {
-        let size = operation.basic.size();
-        while count > 0 {
-            let elements = elements_in_stripe(offset, size).min(count);
-            let bytes = elements * size;
-            let lock = stripes.lock(offset);
-            lock.take(self.owner(), |owner| self.is_dead(owner));
-            // SAFETY: the stripe's lock is held; by this function's contract.
-            unsafe { operation.apply(place, elements, buffers) };
-            lock.release();
-            count -= elements;
-            (place, offset) = (place.wrapping_add(bytes), offset + bytes as u64);
+        let log_size = elements.log_size;
+        while elements.count > 0 {
+            let block = elements.in_block();
+            let take = |lock: &RobustSpinLock| lock.take(self.owner(), |owner| self.is_dead(owner));
+            // SAFETY: the elements' locks are held; by this function's contract.
+            let act = || unsafe { operation.apply(place, block.count, buffers) };
+            stripes.with_locks(block, take, act);
+            let bytes = block.count << log_size;
+            elements.count -= block.count;
+            elements.offset += bytes as u64;
+            place = place.wrapping_add(bytes);
             buffers = further(buffers, bytes);
         }
     }
@@ -211,8 +222,8 @@ impl Window {
                 match stripes {
                     Some(stripes) => {
                         let offset = (target.offset + at as i64) as u64;
-                        let at = (place, offset);
-                        self.update_stripes(stripes, at, operation, run / size, buffers);
+                        let at = (place, operation.row(offset, run / size));
+                        self.update_stripes(stripes, at, operation, buffers);
                     }
                     None => operation.apply(place, run / size, buffers),
                 }
@@ -399,5 +410,19 @@ impl Operation {
     fn elements(&self, array: *mut u8, count: usize) -> Memory {
         let memory = Datatype::from(self.basic).memory(array, count);
         memory.expect("no longer than the packed elements that there are")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_dense_types_are_powers_of_two() {
+        for &basic in Predefined::ALL {
+            let operation = Operation::new(Op::Replace, basic).unwrap();
+            let holds = !operation.is_dense() || basic.size().is_power_of_two();
+            assert!(holds, "{}", basic.name());
+        }
     }
 }

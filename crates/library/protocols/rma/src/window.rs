@@ -4,19 +4,18 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use weft_datatype::Datatype;
 use weft_shm::{Errands, Exposed, Mapping, Shm};
-use weft_sync::OwnedLock;
 use weft_sync::atomic::Ordering;
-use weft_transport::{Lost, Peer};
+use weft_sync::{Broken, LockKind, OwnedLock};
+use weft_transport::Peer;
 
+use crate::active_message::Server;
 use crate::attachments;
 use crate::control::{Control, Shape};
 use crate::direct::{Direct, Entry};
-use crate::errand::Server;
-use crate::lock::{self, Broken, Kind, Lock};
+use crate::link::Link;
 use crate::member::{Member, Place};
-use crate::reach::Link;
+use crate::target::Fault;
 
 /// Between two looks whether those who are waited for live.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -26,21 +25,6 @@ const TRIES: u32 = 200;
 /// Waits until the function says so, asking in a turn of progress again and again and whenever this process is woken, and not
 /// after it has said so.
 pub type Patience = fn(&mut dyn FnMut() -> bool);
-
-/// Why memory was not reached.
-#[derive(Debug)]
-pub enum Fault {
-    /// It is not part of the window.
-    Range,
-    /// A process is gone, its locks with it.
-    Lost(Lost),
-}
-
-impl From<Lost> for Fault {
-    fn from(lost: Lost) -> Fault {
-        Fault::Lost(lost)
-    }
-}
 
 /// What a process brings to a new window.
 pub struct Own {
@@ -107,15 +91,6 @@ impl Own {
         }
         Ok(window)
     }
-}
-
-/// Data at a target: `offset` bytes from the beginning of its part, an address for what is attached.
-#[derive(Clone, Copy)]
-pub struct Target<'a> {
-    pub rank: u32,
-    pub offset: i64,
-    pub datatype: &'a Datatype,
-    pub count: usize,
 }
 
 /// A window.
@@ -276,13 +251,9 @@ impl Window {
         move |Broken| self.lost(target, why)
     }
 
-    fn lock_of(&self, target: u32) -> Result<Lock<'_>, Fault> {
-        Ok(Lock::new(&self.link(target)?.control, self.me))
-    }
-
     /// Takes the passive-target lock of a process's part, once those before this process have let it go.
-    pub fn lock(&self, target: u32, kind: Kind) -> Result<(), Fault> {
-        let lock = self.lock_of(target)?;
+    pub fn lock(&self, target: u32, kind: LockKind) -> Result<(), Fault> {
+        let lock = self.link(target)?.control.lock(self.me);
         let is_alive = |rank: u32| self.is_alive(rank);
         if lock.request(kind, &is_alive).map_err(self.broken(target))? {
             return Ok(());
@@ -311,10 +282,8 @@ impl Window {
     /// Lets the lock go.
     pub fn unlock(&self, target: u32) -> Result<(), Fault> {
         let is_alive = |rank: u32| self.is_alive(rank);
-        let granted = self
-            .lock_of(target)?
-            .release(&is_alive)
-            .map_err(self.broken(target))?;
+        let lock = self.link(target)?.control.lock(self.me);
+        let granted = lock.release(&is_alive).map_err(self.broken(target))?;
         for rank in granted {
             wake(&self.shm, &self.peers, rank);
         }
@@ -338,14 +307,14 @@ impl Window {
         Ok(())
     }
 
-    /// Takes the lock under which a target's memory is updated. Of memory that may need errands it is held while the
-    /// target moves, so it is waited for with patience: in turns of progress, in which this process runs errands too.
+    /// Takes the lock under which a target's memory is updated. Of memory that may need active messages it is held
+    /// while the target copies, so it is waited for with patience: in turns of progress, in which this process copies for others too.
     pub(crate) fn lock_updates<'a>(&'a self, link: &'a Link) -> Result<Updating<'a>, Fault> {
         let lock = &link.control.header().updates.0;
         match link.control.shape().user_memory {
             true => self.take_patiently(link, lock).map(drop)?,
             // What a dead process left half done is its own data.
-            false => drop(lock::take(lock, self.me, &|rank| self.is_alive(rank))),
+            false => drop(lock.take(self.owner(), &|owner| self.is_dead(owner))),
         }
         Ok(Updating {
             window: self,

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use weft_sync::atomic::Ordering;
 use weft_sync::cells::{Arrival, Consumer, Elsewhere, Malformed, Parts};
-use weft_transport::{Header, Lost, Peer, Sink};
+use weft_transport::{Header, Peer, Sink};
 
+use crate::base::GIVEN_UP;
 use crate::bulk::Bulk;
-use crate::layout::{CONTROL, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS};
+use crate::connecting::Need;
+use crate::layout::{CONTROL, EAGER_BYTES, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -80,43 +82,78 @@ impl Arrivals {
         moved
     }
 
-    /// Heats the rings of those who rang, mapping new ones.
+    /// Heats the rings of peers that have notified this lane. Rings that are not mapped yet are asked for.
     #[cold]
-    pub fn answer(&mut self, turn: u32, links: &mut Links) -> bool {
+    pub fn take_notifications(&mut self, turn: u32, links: &mut Links) -> bool {
         let shared = links.shared.clone();
         let mut heard = 0;
         shared.base.take_notifiers(links.lane, |peer| {
             heard += 1;
-            if links.is_lost(peer) {
-                return;
-            }
-            if shared.base.is_given_up(links.lane, peer) {
-                let why = "it has given up the connection to this process";
-                return links.lose(lost(peer, why), peer);
-            }
-            if self.hot.iter().any(|inbound| inbound.peer == peer) {
-                return;
-            }
-            let inbound = match self.cold.remove(&peer) {
-                Some(inbound) => Ok(Some(inbound)),
-                None => Inbound::attach(peer, links),
-            };
-            match inbound {
-                Ok(None) => {}
-                Ok(Some(mut inbound)) => {
-                    inbound.last = turn;
-                    // Not while a sleeper relies on being rung.
-                    if !links.has_sleeper() {
-                        inbound.consumer.watch();
-                    }
-                    inbound.consumer.throttle(self.throttled.contains(&peer));
-                    self.hot.push(inbound);
-                }
-                Err(lost) => links.lose(lost, peer),
-            }
+            self.notified(peer, turn, links);
         });
-        links.counters.doorbells_heard += heard;
+        links.counters.notifications_taken += heard;
         heard > 0
+    }
+
+    fn notified(&mut self, peer: Peer, turn: u32, links: &mut Links) {
+        if links.is_lost(peer) {
+            return links.repeat_give_up(peer);
+        }
+        let ring = links.shared.base.ring_of(links.lane, peer);
+        match ring.load(Ordering::Acquire) {
+            GIVEN_UP => {
+                let why = "it has given up the connection to this process";
+                links.lose(lost(peer, why), peer);
+            }
+            _ if self.hot.iter().any(|inbound| inbound.peer == peer) => {}
+            offset => match self.cold.remove(&peer) {
+                Some(inbound) => self.heat(inbound, turn, links),
+                None if offset == 0 => {}
+                None => links.connect_later(peer, Need::Ring { offset }),
+            },
+        }
+    }
+
+    /// The ring of a peer, which was asked for, is mapped.
+    pub fn attach(
+        &mut self,
+        neighbour: Arc<Neighbour>,
+        mapping: Mapping,
+        turn: u32,
+        links: &mut Links,
+    ) {
+        assert_eq!(mapping.bytes(), LINK_BYTES);
+        let peer = neighbour.rank;
+        let known = self.hot.iter().any(|inbound| inbound.peer == peer);
+        if known || self.cold.contains_key(&peer) {
+            // It has named two rings in turn.
+            let why = "it has made two rings to this process";
+            return links.lose(lost(peer, why), peer);
+        }
+        // SAFETY: the mapping is longer than RING_BYTES and outlives the consumer in `Inbound`; a ring is attached
+        // once, as its peer then stands in `hot` or `cold`, or is lost.
+        let consumer = unsafe { Consumer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
+        let inbound = Inbound {
+            peer,
+            consumer,
+            last: 0,
+            long: false,
+            neighbour,
+            mapping: Arc::new(mapping),
+        };
+        self.heat(inbound, turn, links);
+    }
+
+    fn heat(&mut self, mut inbound: Inbound, turn: u32, links: &Links) {
+        inbound.last = turn;
+        // Not while a sleeper relies on being notified.
+        if !links.has_sleeper() {
+            inbound.consumer.watch();
+        }
+        inbound
+            .consumer
+            .throttle(self.throttled.contains(&inbound.peer));
+        self.hot.push(inbound);
     }
 
     /// Cools the next ring in turn if it was idle for long.
@@ -132,12 +169,12 @@ impl Arrivals {
         if turn.wrapping_sub(inbound.last) < patience {
             return;
         }
-        if inbound.consumer.look_away() {
+        if inbound.consumer.unwatch() {
             inbound.consumer.watch();
             return;
         }
-        if inbound.consumer.settle() {
-            links.ring(&inbound.neighbour);
+        if inbound.consumer.return_all_room() {
+            links.notify(&inbound.neighbour);
         }
         let inbound = self.hot.swap_remove(self.next_to_cool);
         self.cold.insert(inbound.peer, inbound);
@@ -149,12 +186,12 @@ impl Arrivals {
     }
 
     /// Before a sleep: has the hot rings' senders ring. True if a message is there already.
-    pub fn look_away(&mut self, links: &mut Links) -> bool {
+    pub fn unwatch(&mut self, links: &mut Links) -> bool {
         let mut ready = false;
         for inbound in &mut self.hot {
-            ready |= inbound.consumer.look_away();
-            if inbound.consumer.settle() {
-                links.ring(&inbound.neighbour);
+            ready |= inbound.consumer.unwatch();
+            if inbound.consumer.return_all_room() {
+                links.notify(&inbound.neighbour);
             }
         }
         ready
@@ -192,39 +229,17 @@ impl Arrivals {
             .map(|inbound| &inbound.neighbour)
     }
 
-    pub fn forget(&mut self, peer: Peer) {
+    /// Ends what comes from `peer`. Whether anything could come.
+    pub fn forget(&mut self, peer: Peer) -> bool {
+        let rings = self.hot.len() + self.cold.len();
         self.hot.retain(|inbound| inbound.peer != peer);
         self.cold.remove(&peer);
         self.throttled.retain(|&other| other != peer);
+        self.hot.len() + self.cold.len() < rings
     }
 }
 
 impl Inbound {
-    /// Maps the ring that `peer` has entered in the base; none if it has not.
-    fn attach(peer: Peer, links: &mut Links) -> Result<Option<Inbound>, Lost> {
-        let offset = links
-            .shared
-            .base
-            .ring_of(links.lane, peer)
-            .load(Ordering::Acquire);
-        if offset == 0 {
-            return Ok(None);
-        }
-        let neighbour = links.neighbour(peer)?;
-        let mapping = neighbour.map(offset, LINK_BYTES)?;
-        // SAFETY: the mapping is longer than RING_BYTES and outlives the consumer in `Inbound`; a ring is attached
-        // once, as its peer then stands in `hot` or `cold`, or is lost.
-        let consumer = unsafe { Consumer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
-        Ok(Some(Inbound {
-            peer,
-            consumer,
-            last: 0,
-            long: false,
-            neighbour,
-            mapping: Arc::new(mapping),
-        }))
-    }
-
     /// Hands up to a batch of messages over. If the engine wants it they are announced first, so that its cache
     /// misses for them overlap.
     #[inline]
@@ -246,7 +261,7 @@ impl Inbound {
                 self.advance(&arrival, links);
                 continue;
             }
-            // Who waited for a long one is about to post a receive for the next: then that is copied once.
+            // The thread that waited for a long one is about to post a receive for the next: then that is copied once.
             if self.long && sink.expects_nothing() {
                 break;
             }
@@ -262,7 +277,7 @@ impl Inbound {
     #[inline]
     fn advance(&mut self, arrival: &Arrival, links: &mut Links) {
         if self.consumer.advance(arrival) {
-            links.ring(&self.neighbour);
+            links.notify(&self.neighbour);
         }
     }
 
@@ -298,6 +313,9 @@ impl Inbound {
             }
         };
         match arrival.kind {
+            PACKET if payload.len() > EAGER_BYTES => {
+                return Err(Malformed("it sent a longer packet than there is"));
+            }
             PACKET => sink.packet(self.peer, Header(arrival.header), payload),
             CONTROL => bulk.control(links, self.peer, arrival.header, payload)?,
             _ => return Err(Malformed("it sent a message of no known kind")),

@@ -76,7 +76,7 @@ impl Shape {
 
 impl Base {
     /// Writes the owner's words into its fresh segment.
-    pub fn found(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Base {
+    pub fn create(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Base {
         let base = Base { mapping, shape };
         let owner = Owner {
             magic: MAGIC,
@@ -93,12 +93,7 @@ impl Base {
     }
 
     /// A peer's base, if it is what the peer's card says.
-    pub fn of_peer(
-        mapping: Mapping,
-        shape: Shape,
-        rank: u32,
-        key: [u64; 2],
-    ) -> Result<Base, String> {
+    pub fn open(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Result<Base, String> {
         debug_assert_eq!(mapping.bytes(), shape.base_bytes());
         // SAFETY: the mapping is page-aligned and longer than a front; all bit patterns are valid.
         let owner = unsafe { mapping.base().cast::<Owner>().read_volatile() };
@@ -233,7 +228,7 @@ mod tests {
     fn base(size: u32, lanes: u32) -> Base {
         let shape = Shape { size, lanes };
         let segment = Segment::create(shape.base_bytes()).unwrap();
-        Base::found(segment.map(shape.base_bytes()).unwrap(), shape, 0, [1, 2])
+        Base::create(segment.map(shape.base_bytes()).unwrap(), shape, 0, [1, 2])
     }
 
     #[test]
@@ -282,9 +277,9 @@ mod tests {
         let shape = Shape { size: 4, lanes: 2 };
         let segment = Segment::create(shape.base_bytes()).unwrap();
         let map = || segment.map(shape.base_bytes()).unwrap();
-        Base::found(map(), shape, 3, [1, 2]);
-        assert!(Base::of_peer(map(), shape, 3, [1, 2]).is_ok());
-        assert!(Base::of_peer(map(), shape, 3, [1, 3]).is_err());
-        assert!(Base::of_peer(map(), shape, 2, [1, 2]).is_err());
+        Base::create(map(), shape, 3, [1, 2]);
+        assert!(Base::open(map(), shape, 3, [1, 2]).is_ok());
+        assert!(Base::open(map(), shape, 3, [1, 3]).is_err());
+        assert!(Base::open(map(), shape, 2, [1, 2]).is_err());
     }
 }

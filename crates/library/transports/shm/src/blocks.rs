@@ -8,10 +8,10 @@
 //! 1. A block is *held* by one of the two processes, at first by the one in whose segment it lies.
 //! 2. A process sends a packet in a block that it holds; with the packet the block passes to the other process
 //!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
-//! 3. Nobody gives a block back in any other way: where packets go one way only, they go through the ring.
+//! 3. A block goes back in no other way: where packets go one way only, they go through the ring.
 //!
 //! There is memory for a block's first page from the start, and for the rest from the first packet that needs it, taken by
-//! whoever holds the block then: where both send at the same time, each may hold the other's for ever. A lane takes it
+//! the process that holds the block then: where both send at the same time, each may hold the other's for ever. A lane takes it
 //! for at most [`LONG_BLOCKS`].
 
 use std::io;
@@ -44,13 +44,13 @@ struct Block {
 
 /// The two blocks of a connection, as one side sees them.
 #[derive(Default)]
-pub struct Exchange {
+pub struct Blocks {
     own: Option<Block>,
     theirs: Option<Block>,
 }
 
 /// Where a packet is to be written, which is this process's until the packet is published.
-pub struct Place {
+pub struct LentBlock {
     /// For the cell.
     pub name: NonZeroU8,
     pub base: *mut u8,
@@ -71,15 +71,15 @@ impl Block {
     }
 }
 
-impl Exchange {
+impl Blocks {
     /// The own block is in this link to the peer.
-    pub fn found(&mut self, link: Arc<Mapping>) {
+    pub fn add_own(&mut self, link: Arc<Mapping>) {
         self.own = Some(Block::new(link, true));
     }
 
     /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
     #[inline]
-    pub fn lend(&mut self, bytes: usize) -> Option<Place> {
+    pub fn lend(&mut self, bytes: usize) -> Option<LentBlock> {
         // The other's first: what it has sent last is warm.
         for (block, name) in [(&mut self.theirs, RECEIVERS), (&mut self.own, SENDERS)] {
             if let Some(block) = block
@@ -88,7 +88,7 @@ impl Exchange {
             {
                 block.held = false;
                 let base = block.base();
-                return Some(Place { name, base });
+                return Some(LentBlock { name, base });
             }
         }
         None
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn a_block_is_held_by_one_side() {
         let (there, back) = (link(), link());
-        let (mut a, mut b) = (Exchange::default(), Exchange::default());
-        a.found(there.clone());
+        let (mut a, mut b) = (Blocks::default(), Blocks::default());
+        a.add_own(there.clone());
         for _ in 0..3 {
             // The first question is in the asker's block, the answer goes back in it.
             let place = a.lend(100).unwrap();
@@ -168,7 +168,7 @@ mod tests {
             assert!(b.lend(1).is_none());
             assert!(a.take(packet(place.name, 100), &back).is_ok());
         }
-        b.found(back.clone());
+        b.add_own(back.clone());
         let long = SHORT_BLOCK_BYTES + 1;
         assert!(b.lend(long).is_none(), "too short yet");
         assert!(!a.lengthen(|| Err(io::ErrorKind::OutOfMemory.into())));
@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn the_others_block_is_lengthened_where_it_is() {
         let (there, back) = (link(), link());
-        let (mut a, mut b) = (Exchange::default(), Exchange::default());
-        a.found(there.clone());
-        b.found(back.clone());
+        let (mut a, mut b) = (Blocks::default(), Blocks::default());
+        a.add_own(there.clone());
+        b.add_own(back.clone());
         let (ask, answer) = (a.lend(100).unwrap(), b.lend(100).unwrap());
         b.take(packet(ask.name, 100), &there).unwrap();
         a.take(packet(answer.name, 100), &back).unwrap();
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let (there, back) = (link(), link());
-        let mut a = Exchange::default();
-        let take = |a: &mut Exchange, place, bytes| a.take(packet(place, bytes), &back).is_ok();
+        let mut a = Blocks::default();
+        let take = |a: &mut Blocks, place, bytes| a.take(packet(place, bytes), &back).is_ok();
         assert!(!take(&mut a, RECEIVERS, 1), "there is no such block");
-        a.found(there);
+        a.add_own(there);
         assert!(!take(&mut a, RECEIVERS, 1), "it is held here");
         assert!(!take(&mut a, NonZeroU8::MAX, 1));
         assert!(!take(&mut a, SENDERS, BLOCK_BYTES + 1));

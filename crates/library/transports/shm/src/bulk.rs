@@ -1,50 +1,53 @@
 //! Bulk transfers: messages longer than a packet.
 //!
-//! Two ways, chosen by the sender when it offers and settled by the receiver when it accepts:
+//! Two ways, chosen by the sender when it begins and agreed by the receiver when it takes the transfer up:
 //! - *ring*: through a ring of bytes in the sender's segment, copied in and out in chunks, so that both copies
 //!   overlap. Any memory, any size.
 //! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
-//!   the sender from the back, chunk by chunk, until they meet; whoever has time does more. Contiguous memory,
-//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`both_ways`]).
+//!   the sender from the back, chunk by chunk, until they meet; the side that has time does more. Contiguous memory,
+//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`bidirectional`]).
 //!
-//! An offer either holds a ring that is being filled from the start (`RING`), so that the source is soon free
-//! and the receiver finds data at once; or it is a *call* (`CALL`): the sender waits until the receiver answers by a
-//! control message, which asks for a ring or tells where to copy to.
+//! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
+//! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
+//! for a ring or tells where to copy to.
 //!
-//! No deadlock: an endpoint has [`rings::COUNT`] rings. Offers may hold all but one, for as long as their receivers like.
-//! The last is only for calls that were answered, whose receivers take the data out in each turn of progress,
-//! whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may keep half of the
-//! rings for a while to answer in them ([`kept`]), never the last.
+//! No deadlock: an endpoint has [`rings::COUNT`] rings. Transfers that were not taken up may hold all but one, for as long as
+//! their receivers like. The last is only for calls that were answered, whose receivers take the data out in each turn of
+//! progress, whatever else they wait for; so it comes back, and answered calls are served in order. Receivers may borrow half
+//! of the rings for a while to answer in them ([`borrowed`]), never the last.
 //!
 //! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
-//! so there, looks once more, and is rung.
+//! so there, looks once more, and is notified.
 
-mod both_ways;
+mod bidirectional;
+mod borrowed;
 mod byte_ring;
 mod claims;
 mod common;
 mod control;
-mod kept;
+mod copying;
 mod receiving;
 mod rings;
 mod sending;
-mod shared_copy;
 mod transfers;
 
 #[cfg(test)]
-mod kept_tests;
+mod borrowed_tests;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+use std::sync::Arc;
 
 use weft_sync::cells::Malformed;
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer, Refused, Sink};
 
 use crate::links::Links;
-use common::Common;
+use crate::peers::lost;
+use crate::segment::Mapping;
+use common::{Common, Missing};
 use control::Control;
-use receiving::{Receiving, Taken};
+use receiving::{BulkReceive, Receiving};
 use sending::Sending;
 
 pub use byte_ring::RING_BYTES;
@@ -71,24 +74,26 @@ impl Bulk {
         }
     }
 
-    pub fn offer(
+    pub fn send(
         &mut self,
         links: &mut Links,
         peer: Peer,
         source: Memory,
         cookie: Cookie,
-    ) -> BulkDescriptor {
-        links.disturb();
+    ) -> Result<BulkDescriptor, Refused> {
+        let neighbour = links.linked(peer)?;
+        links.wake_sleeper();
         self.active = true;
-        self.sending
-            .offer(links, &mut self.common, peer, source, cookie)
+        Ok(self
+            .sending
+            .send(links, &mut self.common, neighbour, source, cookie))
     }
 
-    pub fn retract(&mut self, peer: Peer, cookie: Cookie) {
-        self.sending.retract(&mut self.common, peer, cookie);
+    pub fn cancel(&mut self, peer: Peer, cookie: Cookie) {
+        self.sending.cancel(&mut self.common, peer, cookie);
     }
 
-    pub fn accept(
+    pub fn receive(
         &mut self,
         links: &mut Links,
         peer: Peer,
@@ -96,18 +101,42 @@ impl Bulk {
         bytes: usize,
         target: Memory,
         cookie: Cookie,
-    ) -> Result<(), Lost> {
-        links.disturb();
+    ) -> Result<(), Refused> {
+        links.wake_sleeper();
         self.active = true;
-        let taken = Taken {
+        let taken = BulkReceive {
             offer,
             bytes,
             target,
             cookie,
         };
-        let accepted = self.receiving.accept(links, &mut self.common, peer, taken);
+        let begun = self
+            .receiving
+            .begin_receive(links, &mut self.common, peer, taken);
         self.common.flush(links);
-        accepted.inspect_err(|lost| links.lose(lost.clone(), peer))
+        begun.map_err(|missing| match missing {
+            Missing::Need(need) => links.connect(peer, need),
+            Missing::Sense(lost) => {
+                links.lose(lost, peer);
+                Refused::Lost
+            }
+        })
+    }
+
+    /// A piece of a peer's segment is mapped for which something waits: control messages of it, or the engine.
+    #[cold]
+    pub fn mapped(&mut self, links: &mut Links, peer: Peer, offset: u64, mapping: Mapping) {
+        self.active = true;
+        self.common.mapped.insert((peer, offset), Arc::new(mapping));
+        let waiting = self
+            .common
+            .waiting
+            .extract_if(.., |(other, _)| *other == peer);
+        for (_, control) in waiting.collect::<Vec<_>>() {
+            if let Err(Malformed(why)) = self.take_control(links, peer, control) {
+                links.lose(lost(peer, why), peer);
+            }
+        }
     }
 
     /// Whether an offer was made whose data can go on moving now that the receiver has been told.
@@ -164,34 +193,52 @@ impl Bulk {
         payload: &[u8],
     ) -> Result<(), Malformed> {
         // What waits for this transfer now, a sleeper has not looked at.
-        links.disturb();
+        links.wake_sleeper();
         self.active = true;
         let control = Control::parse(header, payload)
             .ok_or(Malformed("it sent a control message that is none"))?;
+        if self.common.waits(peer, control) {
+            return Err(Malformed("it answered one message twice"));
+        }
+        self.take_control(links, peer, control)
+    }
+
+    fn take_control(
+        &mut self,
+        links: &mut Links,
+        peer: Peer,
+        control: Control,
+    ) -> Result<(), Malformed> {
         let answered = match control {
             Control::NeedRing { transfer, receiver } => {
                 self.sending.need_ring(peer, transfer, receiver);
                 Ok(())
             }
             Control::Ring { receiver, place } => {
-                self.receiving
-                    .ring(links, &mut self.common, peer, receiver, place)
+                self.receiving.ring(&mut self.common, peer, receiver, place)
             }
             Control::Copy { transfer, target } => {
-                self.sending
-                    .copy(links, &mut self.common, peer, transfer, target)
+                self.sending.copy(&mut self.common, peer, transfer, target)
             }
         };
-        answered.map_err(|lost| {
-            links.lose(lost, peer);
-            Malformed("a transfer with it failed")
-        })
+        match answered {
+            Ok(()) => {}
+            Err(Missing::Need(need)) => {
+                self.common.waiting.push((peer, control));
+                links.connect_later(peer, need);
+            }
+            Err(Missing::Sense(lost)) => {
+                links.lose(lost, peer);
+                return Err(Malformed("a transfer with it failed"));
+            }
+        }
+        Ok(())
     }
 
     /// Called a few times a second: gives back memory that has not been used for a while.
-    pub fn rest(&mut self, links: &mut Links) {
-        self.common.rings.rest(links);
-        self.common.keeping.rest();
+    pub fn release_idle(&mut self, links: &mut Links) {
+        self.common.rings.release_idle(links);
+        self.common.borrowed.release_idle();
     }
 
     /// Before a sleep. True if there is something to do already.
@@ -199,20 +246,22 @@ impl Bulk {
         self.sending.wait() | self.receiving.wait()
     }
 
-    pub fn stop_waiting(&mut self) {
-        self.sending.stop_waiting();
-        self.receiving.stop_waiting();
+    pub fn end_wait(&mut self) {
+        self.sending.end_wait();
+        self.receiving.end_wait();
     }
 
-    /// Ends all transfers with `peer`.
-    pub fn forget(&mut self, peer: Peer) {
+    /// Ends all transfers with a lost peer. When this returns, neither this process nor, as far as it can be kept from it, the
+    /// peer touches user memory for them.
+    pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.sending.forget(&mut self.common, peer);
-        self.receiving.forget(&mut self.common, peer);
-        self.common.rings.forget(peer);
-        self.common.keeping.forget(peer);
-        self.common.both_ways.forget(peer);
-        self.common.controls.retain(|(other, _)| *other != peer);
-        self.common.mapped.retain(|(other, _), _| *other != peer);
+        self.receiving.forget(peer);
+        self.common.forget(links, peer);
+    }
+
+    /// Whether data of `peer`'s are there that were not taken yet.
+    pub fn has_from(&self, peer: Peer) -> bool {
+        self.receiving.has_from(peer)
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

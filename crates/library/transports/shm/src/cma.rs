@@ -2,8 +2,6 @@
 
 use std::io;
 
-use crate::peers::Neighbour;
-
 /// Which way a copy goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
@@ -109,17 +107,14 @@ unsafe fn transfer(way: Way, pid: u32, mine: *mut u8, theirs: &[Stretch]) -> io:
     }
 }
 
-/// Whether the kernel copies between this process and a neighbour: tried once for each.
-pub fn are_allowed(neighbour: &Neighbour) -> bool {
-    *neighbour.copies_allowed.get_or_init(|| {
-        let (address, expected) = neighbour.base.probe();
-        let mut found = [0u64; 2];
-        let bytes = size_of_val(&found);
-        let mine = found.as_mut_ptr().cast();
-        // SAFETY: `found` is as long as said.
-        let read = unsafe { copy(Way::Read, neighbour.card.pid, mine, address, bytes) };
-        read.is_ok() && found == expected
-    })
+/// Whether the kernel lets this process read `expected` at `address` of process `pid`.
+pub fn reads(pid: u32, address: u64, expected: [u64; 2]) -> bool {
+    let mut found = [0u64; 2];
+    let bytes = size_of_val(&found);
+    let mine = found.as_mut_ptr().cast();
+    // SAFETY: `found` is as long as said.
+    let read = unsafe { copy(Way::Read, pid, mine, address, bytes) };
+    read.is_ok() && found == expected
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use weft_sync::Section;
 
 use crate::base::{Base, ERRANDS, Shape};
 use crate::card::Card;
+use crate::connecting::Connecting;
+use crate::endings::Endings;
 use crate::endpoint::ShmEndpoint;
 use crate::peers::Peers;
 use crate::process;
@@ -54,7 +56,7 @@ impl Shm {
         process::allow_copies();
         let key = process::random_key()?;
         let segment = Segment::create(shape.base_bytes())?;
-        let base = Base::found(segment.map(shape.base_bytes())?, shape, rank, key);
+        let base = Base::create(segment.map(shape.base_bytes())?, shape, rank, key);
         let card = Card {
             pid,
             start,
@@ -70,6 +72,8 @@ impl Shm {
             base,
             segment,
             peers,
+            connecting: Connecting::new(),
+            endings: Endings::new(),
             errands: Section::new(Vec::new()),
         };
         Ok(Shm {
@@ -103,6 +107,11 @@ impl Fabric for Shm {
 
     fn endpoint(&self, lane: u32) -> ShmEndpoint {
         ShmEndpoint::new(self.shared.clone(), lane)
+    }
+
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        self.shared.connect(peer);
     }
 
     #[inline]

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use weft_sync::Section;
-use weft_transport::Peer;
+use weft_transport::{Lost, Peer};
 
 use crate::base::{Base, Shape};
 use crate::card::Card;
-use crate::peers::Peers;
+use crate::connecting::{Answer, Connecting, Made, Need, Want};
+use crate::endings::{Ending, Endings};
+use crate::layout::{LINK_BYTES, SHORT_LINK_BYTES};
+use crate::peers::{Neighbour, Peers, lost};
 use crate::segment::Segment;
 
 /// Choices that tests make; the default is right for users.
@@ -33,5 +36,63 @@ pub struct Shared {
     pub base: Base,
     pub segment: Segment,
     pub peers: Peers,
+    pub connecting: Connecting,
+    pub endings: Endings,
     pub errands: Section<Vec<Arc<dyn Errands>>>,
+}
+
+impl Shared {
+    /// Fulfils what lanes want of `peer`, however long that takes (`connecting`, rule 2). Not for a thread that holds a lane.
+    pub fn connect(&self, peer: Peer) {
+        let _under_way = self.connecting.under_way.enter();
+        while let Some(want) = self.connecting.next(peer) {
+            let made = self.make(&want);
+            let lane = want.lane;
+            self.connecting.answer(Answer { want, made });
+            self.base.notify(lane, peer);
+        }
+    }
+
+    fn make(&self, want: &Want) -> Result<Made, Lost> {
+        if let Some(lost) = self.endings.find(want.peer) {
+            return Err(lost);
+        }
+        let neighbour = self.peers.find(want.peer)?;
+        Ok(match want.need {
+            Need::Base => Made::Base(neighbour),
+            Need::Link => self.make_link(neighbour)?,
+            Need::Ring { offset } => Made::Ring {
+                mapping: neighbour.map(offset, LINK_BYTES)?,
+                neighbour,
+            },
+            Need::Piece { offset, bytes } => Made::Piece {
+                offset,
+                mapping: neighbour.map(offset, bytes)?,
+            },
+        })
+    }
+
+    fn make_link(&self, neighbour: Arc<Neighbour>) -> Result<Made, Lost> {
+        let carved = self.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let (offset, mapping) = carved.map_err(|error| {
+            let why = format!("no memory for a connection to it: {error}");
+            lost(neighbour.rank, &why)
+        })?;
+        Ok(Made::Link {
+            neighbour,
+            offset,
+            mapping,
+        })
+    }
+
+    /// Enters a loss that `lane` has found, and notifies the other lanes. The first that was entered.
+    pub fn end(&self, ending: Ending, lane: u32) -> Ending {
+        let (first, mut lanes) = self.endings.enter(ending);
+        lanes &= !(1 << lane);
+        while lanes != 0 {
+            self.base.notify(lanes.trailing_zeros(), first.peer);
+            lanes &= lanes - 1;
+        }
+        first
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use weft_transport::{
-    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink,
 };
 
 use crate::endpoint::ShmEndpoint;
@@ -36,6 +36,8 @@ pub struct Log {
     pub sent: Vec<Cookie>,
     pub received: Vec<Cookie>,
     pub writable: Vec<Peer>,
+    /// Peers to which the endpoint needs links.
+    pub connect: Vec<Peer>,
     pub lost: BTreeMap<Peer, String>,
 }
 
@@ -63,7 +65,9 @@ impl Sink for Log {
     fn writable(&mut self, peer: Peer) {
         self.writable.push(peer);
     }
-    fn connect(&mut self, _: Peer) {}
+    fn connect(&mut self, peer: Peer) {
+        self.connect.push(peer);
+    }
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         assert!(
             self.lost.insert(peer, lost.to_string()).is_none(),
@@ -81,8 +85,36 @@ pub struct Process {
 }
 
 impl Process {
+    /// A turn, and what an engine does after it: has links made that are needed.
     pub fn poll(&mut self) -> bool {
-        self.endpoint.poll(&mut self.log)
+        let moved = self.endpoint.poll(&mut self.log);
+        let peers = std::mem::take(&mut self.log.connect);
+        if peers.is_empty() {
+            return moved;
+        }
+        peers.iter().for_each(|&peer| self.fabric.connect(peer));
+        self.poll() | moved
+    }
+
+    /// Does something that may need a link to `peer`, which is made then.
+    pub fn linked<R>(
+        &mut self,
+        peer: Peer,
+        mut what: impl FnMut(&mut ShmEndpoint) -> Result<R, Refused>,
+    ) -> Result<R, Refused> {
+        loop {
+            match what(&mut self.endpoint) {
+                Err(Refused::Connecting) => {
+                    self.fabric.connect(peer);
+                    self.poll();
+                    if !self.log.lost.contains_key(&peer) {
+                        let told = self.log.writable.iter().position(|&other| other == peer);
+                        self.log.writable.remove(told.expect("the engine is told"));
+                    }
+                }
+                done => return done,
+            }
+        }
     }
 
     /// What it waits for, in words.

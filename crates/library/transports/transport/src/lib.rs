@@ -24,6 +24,7 @@
 //! - its bulk transfers have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
 //!   as this side can keep it.
 
+pub mod faulty;
 pub mod loopback;
 mod memory;
 

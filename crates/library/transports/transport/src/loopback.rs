@@ -22,7 +22,7 @@ pub struct Network {
 struct State {
     random: u64,
     /// Packets by lane, sender and receiver.
-    queues: BTreeMap<(u32, Peer, Peer), VecDeque<(Header, Vec<u8>)>>,
+    queues: BTreeMap<(u32, Peer, Peer), Queue>,
     /// Receivers that a lane of a sender waits for, for room or for a link, by lane and sender.
     refused: BTreeMap<(u32, Peer), BTreeSet<Peer>>,
     throttled: BTreeMap<(u32, Peer, Peer), bool>,
@@ -37,6 +37,8 @@ struct State {
     /// Peers that a process has lost, and why.
     lost: BTreeMap<(Peer, Peer), Lost>,
 }
+
+type Queue = VecDeque<(Header, Vec<u8>)>;
 
 struct Transfer {
     from: Peer,
@@ -241,7 +243,7 @@ impl LoopbackEndpoint {
     /// Finds out about the dead, of whom nothing is under way any more.
     fn check_lives(&self, state: &mut State) {
         for peer in state.dead.clone() {
-            let left = |(&(_, from, to), queue): (&(u32, Peer, Peer), &VecDeque<_>)| {
+            let left = |(&(_, from, to), queue): (&(u32, Peer, Peer), &Queue)| {
                 (from, to) == (peer, self.me) && !queue.is_empty()
             };
             let concerned = !self.network.on_demand

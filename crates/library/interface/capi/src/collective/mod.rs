@@ -56,7 +56,7 @@ use crate::handle;
 /// operation finds it out.
 fn is_root(id: CommId, root: c_int) -> Result<bool> {
     let comm = comm::find(id)?;
-    Ok(match comm.sides() {
+    Ok(match comm.local_and_remote() {
         None => comm.rank() as c_int == root,
         Some(_) => root == MPI_ROOT,
     })

@@ -13,7 +13,8 @@ use crate::handle::InOut;
 use crate::output::{Out, Output};
 
 /// A function that combines as many operands as a number of type `C` says.
-type Combining<C> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
+type Combining<C> =
+    unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
 
 /// One of the program's.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::Error;
+use weft_mpi::error::argument;
 use weft_mpi::objects::handler::{self, Handler, Kind};
 use weft_mpi::objects::{comm, session};
 use weft_mpi::{Class, CommId, SessionId};
@@ -62,7 +62,7 @@ fn file_create_errhandler(
 fn check_file(file: MPI_File) -> Result<()> {
     match file == MPI_FILE_NULL {
         true => Ok(()),
-        false => Err(Error::new(Class::File, "file: not an open file")),
+        false => Err(argument(Class::File, "file", "not an open file")),
     }
 }
 
@@ -76,7 +76,7 @@ fn file_get_errhandler(file: MPI_File, errhandler: Out<Handler>) -> Result<()> {
 #[mpi(File_set_errhandler)]
 fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
     check_file(file)?;
-    handler::of_files().store(errhandler.of(Kind::File)?);
+    handler::of_files().store(errhandler.for_kind(Kind::File)?);
     Ok(())
 }
 

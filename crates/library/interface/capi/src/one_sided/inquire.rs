@@ -53,7 +53,7 @@ fn win_get_errhandler(win: WindowId, errhandler: Out<Handler>) -> Result<()> {
 
 #[mpi(Win_set_errhandler)]
 fn win_set_errhandler(win: WindowId, errhandler: Handler) -> Result<()> {
-    window::find(win)?.set_handler(errhandler.of(Kind::Window)?);
+    window::find(win)?.set_handler(errhandler.for_kind(Kind::Window)?);
     Ok(())
 }
 

@@ -8,17 +8,17 @@
 //! 3. A process that waits for one that is gone gives the board up for all: their waits end with an error. So does one that
 //!    cannot copy from another's memory. Each has then either all that it came for, or an error; from the next on, every
 //!    operation that goes through the arena fails.
-//! 4. Who frees the communicator last gives the memory back; a process may still read what others posted before they freed it.
+//! 4. The last process that frees the communicator gives the memory back; a process may still read what others posted before they freed it.
 
 use std::sync::atomic::Ordering;
 
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{self, Board};
 
+use super::arena_access::ArenaAccess;
 use super::peers::{Peers, largest};
-use super::reach::Reach;
 use crate::objects::comm::Comm;
-use crate::objects::comm::arena::{COUNTS, Shared};
+use crate::objects::comm::arena::{COUNTS, SharedArena};
 use crate::process::engine::engine;
 
 /// Blocking operations of a communicator before it gets an arena.
@@ -29,17 +29,17 @@ const MOST_RANKS: u32 = 64;
 const MOST_ARENAS: u32 = 1024;
 /// The way to the arena for blocking operation `number` of an intra-communicator; it is made now if it is time.
 #[inline]
-pub(super) fn reach(comm: &Comm, number: u32) -> Option<Reach<'_>> {
+pub(super) fn access(comm: &Comm, number: u32) -> Option<ArenaAccess<'_>> {
     let shared = match comm.arena.get() {
         Some(shared) => shared,
         None if number < AFTER => None,
         None => make(comm),
     }?;
-    Some(Reach::new(shared, comm))
+    Some(ArenaAccess::new(shared, comm))
 }
 
 #[cold]
-fn make(comm: &Comm) -> Option<&Shared> {
+fn make(comm: &Comm) -> Option<&SharedArena> {
     let shared = match comm.size() {
         2..=MOST_RANKS => agreed(comm).map(Box::new),
         _ => None,
@@ -48,7 +48,7 @@ fn make(comm: &Comm) -> Option<&Shared> {
 }
 
 /// The arena, if all processes of the communicator can have it.
-fn agreed(comm: &Comm) -> Option<Shared> {
+fn agreed(comm: &Comm) -> Option<SharedArena> {
     let counts = &COUNTS;
     let bytes = board::bytes(comm.size() as usize);
     let fits = counts.live.load(Ordering::Relaxed) < MOST_ARENAS;
@@ -72,7 +72,7 @@ fn agreed(comm: &Comm) -> Option<Shared> {
     let wants = [own.is_none(), own.is_none_or(|shared| !shared.copies)];
     let found = largest(&peers, comm.next_operation(), wants.map(i64::from));
     // Where a process died, some may have agreed and others not know it. What they then use, the board itself says. Who
-    // could not map it knows that nobody agreed.
+    // could not map it knows that no process agreed.
     let wanted = matches!(found, Ok([0, _]));
     let agreed = shared.filter(|shared| (wanted || found.is_err()) && shared.board.decide(wanted));
     let Some(mut shared) = agreed else {
@@ -88,7 +88,7 @@ fn agreed(comm: &Comm) -> Option<Shared> {
     Some(shared)
 }
 
-fn mapped(comm: &Comm, own: Option<Mapping>, offset: u64, bytes: usize) -> Option<Shared> {
+fn mapped(comm: &Comm, own: Option<Mapping>, offset: u64, bytes: usize) -> Option<SharedArena> {
     let fabric = engine().fabric();
     let processes = (0..comm.size()).map(|rank| fabric.process(comm.peer(rank)).ok());
     let processes: Box<[Process]> = processes.collect::<Option<_>>()?;
@@ -101,7 +101,7 @@ fn mapped(comm: &Comm, own: Option<Mapping>, offset: u64, bytes: usize) -> Optio
     // processes alone, and mapped as long as the board is there.
     let board = unsafe { Board::new(mapping.base(), rank, ranks) };
     let copies = (0..ranks).all(|other| other == rank || processes[other].copies_allowed());
-    Some(Shared {
+    Some(SharedArena {
         board,
         mapping,
         processes,

@@ -86,7 +86,7 @@ impl<'a> Layout<'a> {
         Ok(Layout::Mixed(Mixed::new(types.address, blocks)?))
     }
 
-    pub fn kept(self) -> Layout<'static> {
+    pub fn into_owned(self) -> Layout<'static> {
         match self {
             Layout::Uniform(blocks) => Layout::Uniform(blocks),
             Layout::Varying(blocks) => Layout::Varying(blocks.into_owned()),

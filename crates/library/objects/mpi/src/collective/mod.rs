@@ -6,12 +6,12 @@
 
 mod all;
 mod arena;
+mod arena_access;
 mod blocks;
 mod call;
 mod duplicate;
 mod neighbor;
 mod peers;
-mod reach;
 mod reduce;
 mod root;
 mod rooted;

@@ -1,4 +1,4 @@
-//! Whom a collective operation runs among, and its messages.
+//! The processes that a collective operation runs among, and its messages.
 
 use std::cell::Cell;
 use std::num::NonZeroU8;
@@ -8,11 +8,11 @@ use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
-use super::reach::Reach;
+use super::arena_access::ArenaAccess;
 use crate::error::{Error, Result};
 use crate::messages::completion;
 use crate::messages::operation::Awaited;
-use crate::messages::point_to_point::{Mode, start_failure, start_receive, start_send};
+use crate::messages::start::{start_failure, start_receive, start_send};
 use crate::objects::comm::{Comm, Traffic};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
@@ -30,14 +30,14 @@ pub struct Peers<'a> {
     rank: usize,
     size: usize,
     waiting: Waiting<'a>,
-    arena: Option<Reach<'a>>,
+    arena: Option<ArenaAccess<'a>>,
 }
 
-/// Who learns what an operation waits for.
+/// The one that learns what an operation waits for.
 enum Waiting<'a> {
     /// The call that drives it.
     Call(Cell<Option<RequestId>>),
-    /// Whoever makes progress.
+    /// Any thread that makes progress.
     Operation(&'a Awaited),
 }
 
@@ -56,7 +56,7 @@ impl<'a> Peers<'a> {
 
     /// A communicator's processes, in a blocking operation that may go through its arena.
     #[inline]
-    pub(super) fn of_call(comm: &'a Comm, arena: Option<Reach<'a>>) -> Peers<'a> {
+    pub(super) fn of_call(comm: &'a Comm, arena: Option<ArenaAccess<'a>>) -> Peers<'a> {
         Peers {
             arena,
             ..Peers::all(comm)
@@ -88,7 +88,7 @@ impl<'a> Peers<'a> {
         self.members.map_or(rank as u32, |members| members[rank])
     }
 
-    /// Whether a request is pending. Who waits then learns of it.
+    /// Whether a request is pending. If so, the one that waits learns of it.
     fn is_pending(&self, id: RequestId) -> bool {
         let engine = engine();
         match &self.waiting {
@@ -108,8 +108,8 @@ impl<'a> Peers<'a> {
         {
             engine().wait_any(&[id]);
         }
-        if let Some(reach) = &self.arena {
-            reach.wait();
+        if let Some(access) = &self.arena {
+            access.wait();
         }
     }
 }
@@ -131,14 +131,7 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request> {
-        start_send(
-            self.comm,
-            self.traffic,
-            memory,
-            self.peer(to),
-            tag,
-            Mode::Standard,
-        )
+        start_send(self.comm, self.traffic, memory, self.peer(to), tag)
     }
 
     fn send_failure(&self, to: usize, tag: u32, mark: NonZeroU8) -> Result<Request> {
@@ -170,7 +163,9 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn arena(&self) -> Option<&dyn Arena<Error>> {
-        self.arena.as_ref().map(|reach| reach as &dyn Arena<Error>)
+        self.arena
+            .as_ref()
+            .map(|access| access as &dyn Arena<Error>)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Root {
 impl Root {
     #[inline]
     pub fn new(comm: &Comm, root: i32) -> Result<Root> {
-        let is_inter = comm.sides().is_some();
+        let is_inter = comm.local_and_remote().is_some();
         if is_inter && root == ROOT {
             return Ok(Root::Inter(inter::Root::Me));
         }

@@ -5,7 +5,7 @@ use crate::creation::intercomm;
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, GroupId, InfoId};
 use crate::objects::comm::hints::{self, Hints};
-use crate::objects::comm::lanes::Spread;
+use crate::objects::comm::lanes::LaneSelection;
 use crate::objects::comm::numbers::contexts;
 use crate::objects::comm::{Comm, register};
 use crate::objects::group::Group;
@@ -17,18 +17,18 @@ pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     contexts().agree(|pair| largest(&peers, comm.next_operation(), pair))
 }
 
-/// The same, and by what that communicator's messages spread.
-pub(crate) fn agreed(comm: &Comm, promised: Spread) -> Result<(u32, Spread)> {
+/// The same, and how that communicator's messages select their lanes.
+pub(crate) fn agreed(comm: &Comm, promised: LaneSelection) -> Result<(u32, LaneSelection)> {
     let peers = Peers::all(comm);
     let largest = |words| largest(&peers, comm.next_operation(), words);
     promised.agree(contexts(), largest)
 }
 
 /// A communicator of the same processes, whose messages spread by what all of them promise.
-fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
-    let (number, spread) = agreed(comm, promised)?;
+fn duplicate(comm: &Comm, promised: LaneSelection) -> Result<Comm> {
+    let (number, selection) = agreed(comm, promised)?;
     let copy = child(comm, number, comm.group().clone());
-    copy.set_spread(spread);
+    copy.set_lane_selection(selection);
     Ok(copy)
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn private(parent: &Comm) -> Result<Comm> {
 pub fn dup(comm: CommId, info: Option<InfoId>) -> Result<CommId> {
     let id = comm;
     let comm = crate::objects::comm::share(id)?;
-    let hints = hints::of(info)?;
-    let mut copy = match comm.sides() {
+    let hints = hints::from_info(info)?;
+    let mut copy = match comm.local_and_remote() {
         None => duplicate(&comm, hints.promised())?,
         Some(_) => inherit(&comm, intercomm::duplicate(&comm, hints.promised())?),
     };
@@ -95,9 +95,9 @@ pub(crate) fn split_with(
         ));
     }
     let comm = crate::objects::comm::share(comm)?;
-    let promised = color.map_or(Spread::EVERYTHING, |_| hints.promised());
+    let promised = color.map_or(LaneSelection::EVERYTHING, |_| hints.promised());
     let color = color.map_or(-1, i64::from);
-    let made = match comm.sides() {
+    let made = match comm.local_and_remote() {
         None => split_intra(&comm, color, key, promised)?,
         Some(_) => intercomm::split(&comm, [color, i64::from(key)], promised)?
             .map(|part| inherit(&comm, part)),
@@ -109,8 +109,8 @@ pub(crate) fn split_with(
     made.map(hinted).transpose()
 }
 
-fn split_intra(comm: &Comm, color: i64, key: i32, promised: Spread) -> Result<Option<Comm>> {
-    let (number, spread) = agreed(comm, promised)?;
+fn split_intra(comm: &Comm, color: i64, key: i32, promised: LaneSelection) -> Result<Option<Comm>> {
+    let (number, selection) = agreed(comm, promised)?;
     let all = gather_words(comm, [color, i64::from(key)]);
     let all = all.inspect_err(|_| contexts().release(number))?;
     if color < 0 {
@@ -126,7 +126,7 @@ fn split_intra(comm: &Comm, color: i64, key: i32, promised: Spread) -> Result<Op
     members.sort();
     let group = comm.group().part(members.into_iter().map(|(_, rank)| rank));
     let made = child(comm, number, group);
-    made.set_spread(spread);
+    made.set_lane_selection(selection);
     Ok(Some(made))
 }
 
@@ -152,7 +152,7 @@ pub fn create(comm: CommId, group: GroupId) -> Result<Option<CommId>> {
     let comm = crate::objects::comm::share(comm)?;
     let group = crate::objects::group::find(group)?;
     ranks_in(&comm, &group)?;
-    if comm.sides().is_some() {
+    if comm.local_and_remote().is_some() {
         let part = intercomm::subset(&comm, &group)?;
         return part.map(|part| register(inherit(&comm, part))).transpose();
     }

@@ -6,12 +6,12 @@
 use std::ffi::CStr;
 
 use crate::collective::{Peers, largest};
-use crate::creation::intercomm::{Bridge, Link, connect};
+use crate::creation::intercomm::{Bridge, LeaderLink, connect};
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::{CommId, GroupId, InfoId};
-use crate::objects::comm::lanes::Spread;
+use crate::objects::comm::lanes::LaneSelection;
 use crate::objects::comm::numbers::contexts;
-use crate::objects::comm::{Comm, Traffic, everyone, hints, register};
+use crate::objects::comm::{Comm, Traffic, hints, register, whole_job};
 use crate::objects::group::{self, Group};
 use crate::objects::handler::{Handler, Kind};
 use crate::process::job;
@@ -20,7 +20,7 @@ use crate::process::job;
 const STRING_TAG_BYTES: usize = 256;
 
 /// What both kinds are made with, besides groups.
-pub struct Making<'a> {
+pub struct CreationArguments<'a> {
     pub string_tag: &'a CStr,
     pub info: Option<InfoId>,
     /// The new communicator's.
@@ -28,20 +28,20 @@ pub struct Making<'a> {
 }
 
 /// What an inter-communicator is made of. The remote group counts at the leader only, which finds it by `remote`.
-pub struct Sides<F> {
+pub struct IntercommGroups<F> {
     pub local: GroupId,
     pub local_leader: i32,
     pub remote: F,
     pub remote_leader: i32,
 }
 
-impl Making<'_> {
+impl CreationArguments<'_> {
     fn run(
         self,
-        make: impl FnOnce(&Self, Spread) -> Result<Option<Comm>>,
+        make: impl FnOnce(&Self, LaneSelection) -> Result<Option<Comm>>,
     ) -> Result<Option<CommId>> {
-        let handler = self.handler.clone().of(Kind::Comm)?;
-        let hints = hints::of(self.info)?;
+        let handler = self.handler.clone().for_kind(Kind::Comm)?;
+        let hints = hints::from_info(self.info)?;
         let Some(comm) = make(&self, hints.promised())? else {
             return Ok(None);
         };
@@ -50,7 +50,7 @@ impl Making<'_> {
         register(comm).map(Some)
     }
 
-    fn meeting(&self) -> Result<Meeting> {
+    fn agreement(&self) -> Result<AgreementTag> {
         let bytes = self.string_tag.to_bytes();
         if bytes.len() >= STRING_TAG_BYTES {
             let most = STRING_TAG_BYTES - 1;
@@ -60,97 +60,100 @@ impl Making<'_> {
             );
             return Err(argument(Class::Arg, "stringtag", what));
         }
-        Ok(Meeting::new(bytes))
+        Ok(AgreementTag::new(bytes))
     }
 }
 
 /// Where the processes of an operation meet.
 #[derive(Clone, Copy, Debug)]
-struct Meeting {
+struct AgreementTag {
     tag: u32,
     /// More of the hash than the tag holds.
     mark: i64,
 }
 
-impl Meeting {
+impl AgreementTag {
     /// FNV-1a of the string tag.
-    fn new(string_tag: &[u8]) -> Meeting {
+    fn new(string_tag: &[u8]) -> AgreementTag {
         let start = 0xcbf2_9ce4_8422_2325u64;
         let hash = string_tag.iter().fold(start, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        Meeting {
+        AgreementTag {
             tag: (hash >> 33) as u32,
             mark: (hash >> 1) as i64,
         }
     }
 
     /// An intra-communicator of a group that this process is in.
-    fn make(self, group: &Group, promised: Spread) -> Result<Comm> {
+    fn make(self, group: &Group, promised: LaneSelection) -> Result<Comm> {
         let rank = group
             .rank_of(job::rank())
             .ok_or_else(|| argument(Class::Group, "group", "this process is not in it"))?;
         let members: Vec<u32> = group.peers().collect();
-        let peers = Peers::some(everyone(), &members, rank as usize);
+        let peers = Peers::some(whole_job(), &members, rank as usize);
         let [most, least] = largest(&peers, self.tag, [self.mark, -self.mark])?;
         if most != -least {
             let what = "not the same on all processes of the group";
             return Err(argument(Class::Arg, "stringtag", what));
         }
-        let (number, spread) =
+        let (number, selection) =
             promised.agree(contexts(), |words| largest(&peers, self.tag, words))?;
         let comm = Comm::new(number, rank, group.clone(), c"");
-        comm.set_spread(spread);
+        comm.set_lane_selection(selection);
         Ok(comm)
     }
 }
 
 /// `MPI_Comm_create_from_group`: none for the empty group.
-pub fn create(group: GroupId, making: Making<'_>) -> Result<Option<CommId>> {
-    making.run(|making, promised| {
+pub fn create(group: GroupId, arguments: CreationArguments<'_>) -> Result<Option<CommId>> {
+    arguments.run(|arguments, promised| {
         let group = group::find(group)?;
-        let meeting = making.meeting()?;
+        let agreement = arguments.agreement()?;
         match group.size() {
             0 => Ok(None),
-            _ => meeting.make(&group, promised).map(Some),
+            _ => agreement.make(&group, promised).map(Some),
         }
     })
 }
 
 /// `MPI_Intercomm_create_from_groups`: none if a group is empty.
-pub fn create_inter<F>(sides: Sides<F>, making: Making<'_>) -> Result<Option<CommId>>
+pub fn create_inter<F>(
+    groups: IntercommGroups<F>,
+    arguments: CreationArguments<'_>,
+) -> Result<Option<CommId>>
 where
     F: FnOnce() -> Result<GroupId>,
 {
-    making.run(|making, promised| {
-        let group = group::find(sides.local)?;
-        let meeting = making.meeting()?;
+    arguments.run(|arguments, promised| {
+        let group = group::find(groups.local)?;
+        let agreement = arguments.agreement()?;
         if group.size() == 0 {
             return Ok(None);
         }
-        let local = meeting.make(&group, Spread::default())?;
-        let made = bridged(sides, &local, meeting, promised);
+        let local = agreement.make(&group, LaneSelection::default())?;
+        let made = bridged(groups, &local, agreement, promised);
         local.release_numbers();
         made
     })
 }
 
 fn bridged<F>(
-    sides: Sides<F>,
+    groups: IntercommGroups<F>,
     local: &Comm,
-    meeting: Meeting,
-    promised: Spread,
+    agreement: AgreementTag,
+    promised: LaneSelection,
 ) -> Result<Option<Comm>>
 where
     F: FnOnce() -> Result<GroupId>,
 {
-    let leader = local.check_rank(Class::Rank, "local_leader", sides.local_leader)?;
+    let leader = local.check_rank(Class::Rank, "local_leader", groups.local_leader)?;
     let leads = leader == local.rank();
     let remote = match leads {
-        true => remote_leader(sides),
+        true => remote_leader(groups),
         false => Ok(None),
     };
-    // The others of this group must not wait for a leader that has nobody to meet.
+    // The others of this group must not wait for a leader that has no other leader to meet.
     let found = match &remote {
         Err(_) => 2,
         Ok(None) => i64::from(leads),
@@ -167,11 +170,11 @@ where
             return Err(Error::new(Class::Arg, what));
         }
     }
-    let link = remote.map(|remote_leader| Link {
-        comm: everyone(),
+    let link = remote.map(|remote_leader| LeaderLink {
+        comm: whole_job(),
         remote_leader,
         traffic: Traffic::Collective,
-        tag: meeting.tag,
+        tag: agreement.tag,
     });
     let bridge = Bridge {
         local,
@@ -182,17 +185,17 @@ where
 }
 
 /// The process that leads the remote group; none if that is empty.
-fn remote_leader<F>(sides: Sides<F>) -> Result<Option<u32>>
+fn remote_leader<F>(groups: IntercommGroups<F>) -> Result<Option<u32>>
 where
     F: FnOnce() -> Result<GroupId>,
 {
-    let remote = group::find((sides.remote)()?)?;
+    let remote = group::find((groups.remote)()?)?;
     let size = remote.size();
-    match u32::try_from(sides.remote_leader) {
+    match u32::try_from(groups.remote_leader) {
         _ if size == 0 => Ok(None),
         Ok(rank) if rank < size => Ok(Some(remote.peer(rank))),
         _ => {
-            let leader = sides.remote_leader;
+            let leader = groups.remote_leader;
             let what = format_args!("{leader} is not a rank of a group of {size}");
             Err(argument(Class::Rank, "remote_leader", what))
         }
@@ -206,13 +209,13 @@ mod tests {
     #[test]
     fn string_tags_are_told_apart() {
         let tags: std::collections::HashSet<u32> = (0..1000)
-            .map(|number| Meeting::new(format!("library.{number}").as_bytes()).tag)
+            .map(|number| AgreementTag::new(format!("library.{number}").as_bytes()).tag)
             .collect();
         assert_eq!(tags.len(), 1000);
         assert!(
             tags.iter()
                 .all(|&tag| tag <= crate::constants::TAG_UB as u32)
         );
-        assert!(Meeting::new(b"").mark >= 0);
+        assert!(AgreementTag::new(b"").mark >= 0);
     }
 }

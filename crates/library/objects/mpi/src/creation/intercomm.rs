@@ -1,7 +1,7 @@
 //! Inter-communicators (MPI-5.0 §7.6): two groups that do not overlap, whose messages go from one to the other.
 //!
 //! All processes of both groups agree on one number, so an inter-communicator has one context for each kind of
-//! traffic, as an intra-communicator has: who receives is in the other group than who sends. Each group has
+//! traffic, as an intra-communicator has: sender and receiver are never in one group. Each group has
 //! besides an intra-communicator of its own, for what it does by itself.
 
 mod bridge;
@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use weft_transport::Peer;
 
-pub(crate) use bridge::{Bridge, Link};
+pub(crate) use bridge::{Bridge, LeaderLink};
 
 use crate::collective::{Peers, gather_words, largest};
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::CommId;
-use crate::objects::comm::lanes::Spread;
+use crate::objects::comm::lanes::LaneSelection;
 use crate::objects::comm::numbers::contexts;
 use crate::objects::comm::{Comm, Traffic, register};
 use crate::objects::group::Group;
@@ -59,7 +59,7 @@ where
         let what = "the local leader's peer_comm or remote_leader is wrong";
         return Err(Error::new(Class::Arg, what));
     }
-    let link = peer.as_ref().map(|(comm, remote_leader)| Link {
+    let link = peer.as_ref().map(|(comm, remote_leader)| LeaderLink {
         comm,
         remote_leader: *remote_leader,
         traffic: Traffic::Internal,
@@ -70,20 +70,20 @@ where
         leader,
         link,
     };
-    let comm = connect(&bridge, Spread::default())?;
+    let comm = connect(&bridge, LaneSelection::default())?;
     comm.set_handler(local.handler());
     register(comm)
 }
 
 pub(crate) fn check_intra(comm: &Comm, name: &str) -> Result<()> {
-    match comm.sides() {
+    match comm.local_and_remote() {
         None => Ok(()),
         Some(_) => Err(argument(Class::Comm, name, "an inter-communicator")),
     }
 }
 
 /// The inter-communicator between a bridge's two groups.
-pub(crate) fn connect(bridge: &Bridge<'_>, promised: Spread) -> Result<Comm> {
+pub(crate) fn connect(bridge: &Bridge<'_>, promised: LaneSelection) -> Result<Comm> {
     let group = bridge.local.group();
     let remote = swap_peers(bridge, group.peers())?;
     let remote = Group::listed(remote).derived_from(group.session());
@@ -105,10 +105,10 @@ fn swap_peers(bridge: &Bridge<'_>, mine: impl Iterator<Item = Peer>) -> Result<V
 fn join(
     bridge: &Bridge<'_>,
     groups: Option<(Group, Group)>,
-    promised: Spread,
+    promised: LaneSelection,
 ) -> Result<Option<Comm>> {
     let contexts = contexts();
-    let (number, spread) = promised.agree(contexts, |words| bridge.largest(words))?;
+    let (number, selection) = promised.agree(contexts, |words| bridge.largest(words))?;
     let local = Peers::all(bridge.local);
     let local_number = contexts.agree(|pair| largest(&local, bridge.local.next_operation(), pair));
     let local_number = local_number.inspect_err(|_| contexts.release(number))?;
@@ -121,13 +121,13 @@ fn join(
     let rank = rank.expect("this process is in its group");
     let local = Comm::new(local_number, rank, group, c"");
     let comm = Comm::inter(number, Arc::new(local), remote);
-    comm.set_spread(spread);
+    comm.set_lane_selection(selection);
     Ok(Some(comm))
 }
 
 /// As `MPI_Comm_dup`, without what is copied.
-pub(crate) fn duplicate(comm: &Comm, promised: Spread) -> Result<Comm> {
-    let (local, remote) = comm.sides().expect("an inter-communicator");
+pub(crate) fn duplicate(comm: &Comm, promised: LaneSelection) -> Result<Comm> {
+    let (local, remote) = comm.local_and_remote().expect("an inter-communicator");
     let groups = (local.group().clone(), remote.clone());
     let copy = join(&Bridge::of(comm), Some(groups), promised)?;
     Ok(copy.expect("there are two groups"))
@@ -142,7 +142,7 @@ pub(crate) fn subset(comm: &Comm, group: &Group) -> Result<Option<Comm>> {
     join(
         &bridge,
         is_member.then(|| (group.clone(), remote)),
-        Spread::default(),
+        LaneSelection::default(),
     )
 }
 
@@ -158,9 +158,13 @@ fn of_color(group: &Group, pairs: &[[i64; 2]], color: i64) -> Group {
 }
 
 /// As `MPI_Comm_split`: those of one colour on both sides. No colour is -1.
-pub(crate) fn split(comm: &Comm, [color, key]: [i64; 2], promised: Spread) -> Result<Option<Comm>> {
+pub(crate) fn split(
+    comm: &Comm,
+    [color, key]: [i64; 2],
+    promised: LaneSelection,
+) -> Result<Option<Comm>> {
     let bridge = Bridge::of(comm);
-    let (local, remote) = comm.sides().expect("an inter-communicator");
+    let (local, remote) = comm.local_and_remote().expect("an inter-communicator");
     let own = gather_words(local, [color, key])?;
     let theirs = bridge.swap(own.concat(), 2 * remote.size() as usize)?;
     let (theirs, _) = theirs.as_chunks();
@@ -175,7 +179,7 @@ pub(crate) fn gather_words_of_both<const N: usize>(
     comm: &Comm,
     words: [i64; N],
 ) -> Result<Vec<[i64; N]>> {
-    let Some((local, remote)) = comm.sides() else {
+    let Some((local, remote)) = comm.local_and_remote() else {
         return gather_words(comm, words);
     };
     let mut all = gather_words(local, words)?;

@@ -8,7 +8,7 @@ use crate::creation::intercomm::gather_words_of_both;
 use crate::error::{Class, Result, argument};
 use crate::handle::{CommId, InfoId};
 use crate::objects::comm::{Comm, hints};
-use crate::objects::hardware::{self, Place, Resource};
+use crate::objects::hardware::{self, Location, Resource};
 use crate::objects::{info, session};
 
 /// How `MPI_Comm_split_type` is to split.
@@ -39,7 +39,7 @@ const LEVELS: usize = Resource::ALL.len();
 
 /// What a process tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wish {
+struct SplitChoice {
     /// A [`SplitType`].
     by: i64,
     /// What guides it: none is negative.
@@ -48,13 +48,13 @@ struct Wish {
     colors: [i64; LEVELS],
 }
 
-impl Wish {
-    fn new(by: SplitType, info: Option<InfoId>) -> Result<Wish> {
+impl SplitChoice {
+    fn new(by: SplitType, info: Option<InfoId>) -> Result<SplitChoice> {
         let value = |key| info.map_or(Ok(None), |info| info::value(info, key));
         let (guide, colors) = match by {
             SplitType::Undefined => (NOWHERE, [NOWHERE; LEVELS]),
             SplitType::Shared => (0, [HOST; LEVELS]),
-            SplitType::HardwareUnguided => (0, hardware::places().map(color)),
+            SplitType::HardwareUnguided => (0, hardware::locations().map(color)),
             SplitType::HardwareGuided | SplitType::ResourceGuided => {
                 let guided = match value(RESOURCE_TYPE)? {
                     Some(name) => by_resource(&name),
@@ -66,7 +66,7 @@ impl Wish {
             }
         };
         let by = by as i64;
-        Ok(Wish { by, guide, colors })
+        Ok(SplitChoice { by, guide, colors })
     }
 
     fn words(self) -> [i64; LEVELS + 2] {
@@ -76,16 +76,16 @@ impl Wish {
         words
     }
 
-    fn of_words(words: [i64; LEVELS + 2]) -> Wish {
+    fn of_words(words: [i64; LEVELS + 2]) -> SplitChoice {
         let [by, guide, colors @ ..] = words;
-        Wish { by, guide, colors }
+        SplitChoice { by, guide, colors }
     }
 }
 
-fn color(place: Place) -> i64 {
+fn color(place: Location) -> i64 {
     match place {
-        Place::Restricted(instance) => i64::from(instance),
-        Place::Unrestricted | Place::Unknown => NOWHERE,
+        Location::Restricted(instance) => i64::from(instance),
+        Location::Unrestricted | Location::Unknown => NOWHERE,
     }
 }
 
@@ -96,7 +96,7 @@ fn by_resource(name: &CStr) -> Option<(i64, i64)> {
     }
     let resource = Resource::named(name)?;
     let level = resource as usize;
-    Some((1 + level as i64, color(hardware::places()[level])))
+    Some((1 + level as i64, color(hardware::locations()[level])))
 }
 
 /// Likewise of `mpi_pset_name`. A set is known by its first process.
@@ -107,18 +107,22 @@ fn by_set(name: &CStr) -> Option<(i64, i64)> {
 }
 
 /// By which of their colours those who take part are split, all told; none if there are no parts.
-fn level(wishes: &[Wish]) -> Result<Option<usize>> {
-    let mut taking_part = wishes
+fn level(choices: &[SplitChoice]) -> Result<Option<usize>> {
+    let mut taking_part = choices
         .iter()
-        .filter(|wish| wish.by != SplitType::Undefined as i64);
+        .filter(|choice| choice.by != SplitType::Undefined as i64);
     let Some(first) = taking_part.next() else {
         return Ok(None);
     };
-    if taking_part.clone().any(|wish| wish.by != first.by) {
+    if taking_part.clone().any(|choice| choice.by != first.by) {
         let what = "not the same on all processes";
         return Err(argument(Class::Arg, "split_type", what));
     }
-    if first.guide < 0 || taking_part.clone().any(|wish| wish.guide != first.guide) {
+    if first.guide < 0
+        || taking_part
+            .clone()
+            .any(|choice| choice.guide != first.guide)
+    {
         return Ok(None);
     }
     if first.by != SplitType::HardwareUnguided as i64 {
@@ -126,7 +130,7 @@ fn level(wishes: &[Wish]) -> Result<Option<usize>> {
     }
     let divides = |&level: &usize| {
         let mut others = taking_part.clone();
-        others.any(|wish| wish.colors[level] != first.colors[level])
+        others.any(|choice| choice.colors[level] != first.colors[level])
     };
     Ok((0..LEVELS).find(divides))
 }
@@ -138,10 +142,10 @@ pub fn split_type(
     key: i32,
     info: Option<InfoId>,
 ) -> Result<Option<CommId>> {
-    let hints = hints::of(info)?;
-    let own = Wish::new(by, info)?;
+    let hints = hints::from_info(info)?;
+    let own = SplitChoice::new(by, info)?;
     let shared = crate::objects::comm::share(comm)?;
-    let Some(level) = level(&wishes(&shared, own)?)? else {
+    let Some(level) = level(&choices(&shared, own)?)? else {
         return Ok(None);
     };
     let color = i32::try_from(own.colors[level]).ok();
@@ -155,17 +159,17 @@ pub fn split_type(
     Ok(made)
 }
 
-fn wishes(comm: &Comm, own: Wish) -> Result<Vec<Wish>> {
+fn choices(comm: &Comm, own: SplitChoice) -> Result<Vec<SplitChoice>> {
     let all = gather_words_of_both(comm, own.words())?;
-    Ok(all.into_iter().map(Wish::of_words).collect())
+    Ok(all.into_iter().map(SplitChoice::of_words).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wish(by: SplitType, guide: i64, colors: [i64; LEVELS]) -> Wish {
-        Wish {
+    fn choice(by: SplitType, guide: i64, colors: [i64; LEVELS]) -> SplitChoice {
+        SplitChoice {
             by: by as i64,
             guide,
             colors,
@@ -174,9 +178,9 @@ mod tests {
 
     #[test]
     fn unguided_goes_by_the_widest_that_divides() {
-        let at = |colors| wish(SplitType::HardwareUnguided, 0, colors);
-        let out = wish(SplitType::Undefined, NOWHERE, [NOWHERE; LEVELS]);
-        let found = |wishes: &[Wish]| level(wishes).unwrap();
+        let at = |colors| choice(SplitType::HardwareUnguided, 0, colors);
+        let out = choice(SplitType::Undefined, NOWHERE, [NOWHERE; LEVELS]);
+        let found = |choices: &[SplitChoice]| level(choices).unwrap();
         let (a, b) = (at([0, 0, 0, 0, 0]), at([0, 0, 1, 1, 2]));
         assert_eq!(found(&[a, b, a]), Some(2));
         assert_eq!(found(&[a, a]), None);
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_guide_is_agreed_on() {
-        let by = |by, guide| wish(by, guide, [3; LEVELS]);
+        let by = |by, guide| choice(by, guide, [3; LEVELS]);
         let (guided, set) = (SplitType::HardwareGuided, SplitType::ResourceGuided);
         assert_eq!(level(&[by(guided, 4), by(guided, 4)]).unwrap(), Some(0));
         assert_eq!(level(&[by(guided, 4), by(guided, 5)]).unwrap(), None);
@@ -196,6 +200,6 @@ mod tests {
         let mixed = level(&[by(guided, 4), by(set, 4)]);
         assert_eq!(mixed.unwrap_err().class, Class::Arg);
         let own = by(guided, 4);
-        assert_eq!(Wish::of_words(own.words()), own);
+        assert_eq!(SplitChoice::of_words(own.words()), own);
     }
 }

@@ -29,14 +29,14 @@ fn make(comm: &Comm, part: Option<(Group, Topology)>) -> Result<Option<CommId>> 
 
 /// The same, with hints for the new communicator.
 fn make_with(comm: &Comm, part: Option<(Group, Topology)>, hints: Hints) -> Result<Option<CommId>> {
-    let (number, spread) = agreed(comm, hints.promised())?;
+    let (number, selection) = agreed(comm, hints.promised())?;
     let Some((group, topology)) = part else {
         contexts().release(number);
         return Ok(None);
     };
     let mut made = child(comm, number, group);
     made.set_topology(Arc::new(topology));
-    made.set_spread(spread);
+    made.set_lane_selection(selection);
     made.set_hints(hints);
     register(made).map(Some)
 }
@@ -97,7 +97,7 @@ pub fn dist_graph_create_adjacent(
     adjacent: Adjacent<'_>,
     info: Option<InfoId>,
 ) -> Result<CommId> {
-    let hints = hints::of(info)?;
+    let hints = hints::from_info(info)?;
     let comm = old(comm)?;
     let graph = dist_graph::adjacent(&comm, adjacent)?;
     all_of(&comm, graph, hints)
@@ -105,7 +105,7 @@ pub fn dist_graph_create_adjacent(
 
 /// `MPI_Dist_graph_create`: every process gives some edges, whosever they are.
 pub fn dist_graph_create(comm: CommId, edges: Edges<'_>, info: Option<InfoId>) -> Result<CommId> {
-    let hints = hints::of(info)?;
+    let hints = hints::from_info(info)?;
     let comm = old(comm)?;
     let graph = dist_graph::gathered(&comm, edges)?;
     all_of(&comm, graph, hints)

@@ -6,7 +6,7 @@ use std::fmt;
 use super::class::Class;
 use crate::handle::{CommId, SessionId, WindowId};
 
-/// The object that a call, or an error, is about. Its handler is looked up by whoever returns to the program.
+/// The object that a call, or an error, is about. Its handler is looked up where the call returns to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Object {
     None,
@@ -27,13 +27,16 @@ pub struct Error(Box<Detail>);
 #[derive(Clone, Debug)]
 pub struct Detail {
     pub class: Class,
+    /// The function's argument that is wrong, if it is one: what it is, or its name in the function that was called.
+    pub argument: Option<Cow<'static, str>>,
+    /// What is wrong, with the argument if there is one.
     pub message: Cow<'static, str>,
     /// What the call returns where that is not the class: a callback's code.
     code: Option<i32>,
     /// What the error is about where the call itself names no object: a request's communicator.
     pub object: Object,
     /// Which of the call's buffers with count and datatype it is about: what their names begin with.
-    pub side: Option<&'static str>,
+    pub buffer: Option<&'static str>,
 }
 
 impl std::ops::Deref for Error {
@@ -51,10 +54,11 @@ impl Error {
     pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
         Error(Box::new(Detail {
             class,
+            argument: None,
             message: message.into(),
             code: None,
             object: Object::None,
-            side: None,
+            buffer: None,
         }))
     }
 
@@ -69,9 +73,9 @@ impl Error {
         self.code.unwrap_or(self.class as i32)
     }
 
-    /// The same with another text.
-    pub fn with_message(mut self, message: String) -> Error {
-        self.0.message = message.into();
+    /// The same, with the argument named so.
+    pub fn of_argument(mut self, name: impl Into<Cow<'static, str>>) -> Error {
+        self.0.argument = Some(name.into());
         self
     }
 
@@ -83,15 +87,15 @@ impl Error {
 }
 
 /// Says which of a call's buffers a result is about: `send`, `recv`, `origin`, `result` or `target`.
-pub(crate) trait OfSide {
-    fn of(self, side: &'static str) -> Self;
+pub(crate) trait OfBuffer {
+    fn of_buffer(self, buffer: &'static str) -> Self;
 }
 
-impl<T> OfSide for Result<T> {
+impl<T> OfBuffer for Result<T> {
     #[inline]
-    fn of(self, side: &'static str) -> Self {
+    fn of_buffer(self, buffer: &'static str) -> Self {
         self.map_err(|mut error| {
-            error.0.side = Some(side);
+            error.0.buffer = Some(buffer);
             error
         })
     }
@@ -99,6 +103,9 @@ impl<T> OfSide for Result<T> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(argument) = &self.argument {
+            write!(f, "{argument}: ")?;
+        }
         f.write_str(&self.message)
     }
 }
@@ -111,17 +118,32 @@ impl From<weft_engine::Exhausted> for Error {
     }
 }
 
+impl From<weft_engine::Failure> for Error {
+    /// Of a probe.
+    fn from(_: weft_engine::Failure) -> Error {
+        let what = "a process that this waits for is lost";
+        Error::new(Class::ProcAborted, what)
+    }
+}
+
+impl From<weft_engine::NotExtracted> for Error {
+    fn from(why: weft_engine::NotExtracted) -> Error {
+        match why {
+            weft_engine::NotExtracted::Exhausted => weft_engine::Exhausted.into(),
+            weft_engine::NotExtracted::Failed(failure) => failure.into(),
+        }
+    }
+}
+
 impl From<weft_datatype::Overflow> for Error {
     fn from(_: weft_datatype::Overflow) -> Error {
-        Error::new(
-            Class::Count,
-            "count: the data are larger than the address space",
-        )
+        let what = "the data are larger than the address space";
+        Error::new(Class::Count, what).of_argument("count")
     }
 }
 
 /// An error about an argument: `what` is wrong with `argument`.
 #[cold]
-pub(crate) fn argument(class: Class, argument: &str, what: impl fmt::Display) -> Error {
-    Error::new(class, format!("{argument}: {what}"))
+pub fn argument(class: Class, argument: &str, what: impl fmt::Display) -> Error {
+    Error::new(class, what.to_string()).of_argument(argument.to_owned())
 }

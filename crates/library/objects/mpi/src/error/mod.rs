@@ -6,5 +6,5 @@ mod detail;
 pub mod strings;
 
 pub use class::Class;
-pub use detail::{Error, Object, Result};
-pub(crate) use detail::{OfSide, argument};
+pub(crate) use detail::OfBuffer;
+pub use detail::{Error, Object, Result, argument};

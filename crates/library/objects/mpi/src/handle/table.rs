@@ -13,7 +13,7 @@ const CHUNK: usize = 1024;
 const CHUNKS: usize = 1 << 13;
 /// Objects that outlive their removal, so that a thread that wrongly uses a handle while another frees it
 /// reads a live object.
-const GRAVES: usize = 256;
+const REMOVED: usize = 256;
 const GENERATION_MASK: u32 = (1 << 28) - 1;
 
 struct Entry<T> {
@@ -24,7 +24,7 @@ struct Entry<T> {
 struct Free<T> {
     indices: Vec<u32>,
     fresh: u32,
-    graves: VecDeque<Arc<T>>,
+    removed: VecDeque<Arc<T>>,
 }
 
 /// The objects of one kind: a static of the module that defines the kind.
@@ -47,7 +47,7 @@ impl<T> Table<T> {
         let free = Free {
             indices: Vec::new(),
             fresh: 0,
-            graves: VecDeque::new(),
+            removed: VecDeque::new(),
         };
         Table {
             kind,
@@ -68,14 +68,14 @@ impl<T> Table<T> {
             }
             None => return None,
         };
-        let home = &self.chunks[index as usize / CHUNK];
-        if home.load(Ordering::Acquire).is_null() {
+        let chunk_slot = &self.chunks[index as usize / CHUNK];
+        if chunk_slot.load(Ordering::Acquire).is_null() {
             let entry = || Entry {
                 generation: AtomicU32::new(1),
                 object: AtomicPtr::default(),
             };
             let chunk: Box<[Entry<T>]> = (0..CHUNK).map(|_| entry()).collect();
-            home.store(Box::into_raw(chunk).cast(), Ordering::Release);
+            chunk_slot.store(Box::into_raw(chunk).cast(), Ordering::Release);
         }
         let entry = self.entry(index).expect("its chunk exists");
         entry
@@ -89,7 +89,7 @@ impl<T> Table<T> {
     #[inline]
     pub fn get(&self, handle: u64) -> Option<&T> {
         let object = self.pointer(handle)?;
-        // SAFETY: a stored object is freed only after its removal and `GRAVES` further ones; a correct program
+        // SAFETY: a stored object is freed only after its removal and `REMOVED` further ones; a correct program
         // does not free a handle while another thread uses it (MPI-5.0 §11.6.1), so for it the object lives.
         Some(unsafe { &*object })
     }
@@ -121,9 +121,9 @@ impl<T> Table<T> {
         free.indices.push(index);
         // SAFETY: stored by `insert` from an `Arc`; this is the one taker, under the mutex.
         let object = unsafe { Arc::from_raw(object) };
-        free.graves.push_back(object.clone());
-        if free.graves.len() > GRAVES {
-            free.graves.pop_front();
+        free.removed.push_back(object.clone());
+        if free.removed.len() > REMOVED {
+            free.removed.pop_front();
         }
         Some(object)
     }

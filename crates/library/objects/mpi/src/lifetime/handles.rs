@@ -1,7 +1,8 @@
 //! Handles of 32 bits, for C functions that hand handles over as integers.
 
 use crate::handle::kind;
-use crate::objects::{comm, group, handler, info, op, request, session, types};
+use crate::messages::compound;
+use crate::objects::{comm, group, handler, info, op, session, types};
 use crate::process::engine::started;
 use crate::window;
 
@@ -16,7 +17,7 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
         kind::DATATYPE => types::current(index),
         kind::OP => op::current(index),
         kind::WINDOW => window::current(index),
-        kind::COMPOUND => request::current(index),
+        kind::COMPOUND => compound::current(index),
         kind::REQUEST | kind::MESSAGE => {
             let id = started()?.current(index)?;
             Some(id.bits() | u64::from(kind) << 60)

@@ -96,7 +96,7 @@ pub fn finalize() -> Result<()> {
         let what = "MPI is not initialised, or finalised already";
         return Err(Error::new(Class::Other, what));
     }
-    comm::myself().attributes.delete_all(CommId::SELF.0)?;
+    comm::self_comm().attributes.delete_all(CommId::SELF.0)?;
     complete()?;
     let mut models = MODELS.lock();
     let left = match models.sessions_known {
@@ -137,7 +137,7 @@ pub(super) fn close_session() {
 }
 
 /// The process ends, in good order if nothing is open: otherwise the launcher is to find out. A child that was forked
-/// has a copy of the handler and speaks for nobody.
+/// has a copy of the handler and speaks for no process.
 extern "C" fn at_exit() {
     let Some(mut models) = MODELS.try_lock() else {
         return;

@@ -57,7 +57,7 @@ fn handler_and_number(object: Object) -> Option<(Handler, u64)> {
 /// `MPI_Finalize` the initial one (MPI-5.0 §9.3).
 fn default_handler() -> Handler {
     match world() {
-        Phase::Active => comm::myself().handler(),
+        Phase::Active => comm::self_comm().handler(),
         _ => Handler::Fatal,
     }
 }

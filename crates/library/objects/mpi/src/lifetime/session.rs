@@ -9,7 +9,7 @@ use crate::objects::session;
 
 /// `MPI_Session_init`. The handler is the session's.
 pub fn init(info: Option<InfoId>, handler: Handler) -> Result<SessionId> {
-    let handler = handler.of(Kind::Session)?;
+    let handler = handler.for_kind(Kind::Session)?;
     if let Some(info) = info {
         session::check_thread_level(info)?;
     }

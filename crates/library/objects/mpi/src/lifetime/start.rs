@@ -45,7 +45,7 @@ pub(super) fn start() -> Result<()> {
         publish.map_err(job::of_launcher)?;
     }
     let cores = cores();
-    let host_cores = told.host_cores.unwrap_or(cores).max(1);
+    let host_cores = bootstrap.agree_on_cores().map_err(job::of_launcher)?;
     let oversubscribed = told.local_size > host_cores;
     let pace = if oversubscribed {
         Pace::SHARED
@@ -57,7 +57,8 @@ pub(super) fn start() -> Result<()> {
     let pace = tool::control::pace(pace);
     comm::begin(rank, size);
     job::begin(bootstrap, oversubscribed);
-    engine::begin(Engine::new(fabric, rank, size, pace, threads), rank);
+    let engine = Engine::new(fabric, rank, size, pace, threads);
+    engine::begin(engine.with_members(comm::members().clone()), rank);
     Ok(())
 }
 

@@ -1,15 +1,16 @@
 //! Generalized requests (MPI-5.0 §13.2): operations of the program's, that it completes itself.
 //!
 //! The request that is waited for is one of the engine's, which nothing but the program's call completes. FREED and
-//! COMPLETE are set once each; whoever sets the second ends the request (`free`, `complete`), so that the program's
+//! COMPLETE are set once each; the call that sets the second ends the request (`free`, `complete`), so that the program's
 //! free function is called once, by whichever call comes last. No lock is held while one of its functions runs.
 
-use crate::error::{Class, Error, Result, argument};
-use crate::objects::request::{COMPOUNDS, Compound, Form, Request, Status, not_a_request};
-use crate::process::engine::engine;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use weft_engine::RequestId;
+
+use crate::error::{Class, Error, Result, argument};
+use crate::objects::request::{Status, not_a_request};
+use crate::process::engine::engine;
 
 /// The program's functions. The error of each is the code that it returned.
 pub trait Functions: Send + Sync {
@@ -33,42 +34,15 @@ pub(crate) struct Generalized {
     state: AtomicU8,
 }
 
-/// `MPI_Grequest_start`.
-pub fn start(functions: Box<dyn Functions>) -> Result<Request> {
-    let id = engine().external(0)?;
-    Compound::Generalized(Generalized {
-        functions,
-        id,
-        state: AtomicU8::new(0),
-    })
-    .register()
-}
-
-/// `MPI_Grequest_complete`.
-pub fn complete(request: Request) -> Result<()> {
-    let Form::Compound(compound) = request.form()? else {
-        return Err(not_generalized());
-    };
-    let Compound::Generalized(generalized) = &*compound else {
-        return Err(not_generalized());
-    };
-    let before = generalized.state.fetch_or(COMPLETE, Ordering::AcqRel);
-    if before & COMPLETE != 0 {
-        return Err(argument(Class::Request, "request", "complete already"));
-    }
-    engine().complete_external(generalized.id);
-    match before & FREED != 0 {
-        true => generalized.end(request),
-        false => Ok(()),
-    }
-}
-
-#[cold]
-fn not_generalized() -> Error {
-    argument(Class::Request, "request", "not a generalized request")
-}
-
 impl Generalized {
+    pub fn new(functions: Box<dyn Functions>, id: RequestId) -> Generalized {
+        Generalized {
+            functions,
+            id,
+            state: AtomicU8::new(0),
+        }
+    }
+
     /// What is waited for; an error if the request was freed, which leaves its handle to `complete` alone.
     pub fn awaited(&self) -> Result<RequestId> {
         match self.state.load(Ordering::Acquire) & FREED {
@@ -77,22 +51,27 @@ impl Generalized {
         }
     }
 
-    /// `MPI_Request_free`.
-    pub fn free(&self, request: Request) -> Result<()> {
+    /// `MPI_Grequest_complete`. Whether it is freed, so that the caller ends it.
+    pub fn complete(&self) -> Result<bool> {
+        let before = self.state.fetch_or(COMPLETE, Ordering::AcqRel);
+        if before & COMPLETE != 0 {
+            return Err(argument(Class::Request, "request", "complete already"));
+        }
+        engine().complete_external(self.id);
+        Ok(before & FREED != 0)
+    }
+
+    /// `MPI_Request_free`. Whether it is complete, so that the caller ends it.
+    pub fn free(&self) -> Result<bool> {
         self.awaited()?;
         engine().detach(self.id);
         let before = self.state.fetch_or(FREED, Ordering::AcqRel);
-        match before & COMPLETE != 0 {
-            true => self.end(request),
-            false => Ok(()),
-        }
+        Ok(before & COMPLETE != 0)
     }
 
-    /// The program's free function; the handle names nothing after it.
-    fn end(&self, request: Request) -> Result<()> {
-        let freed = self.functions.free();
-        COMPOUNDS.remove(request.0);
-        freed
+    /// The program's free function. The handle stays until it has returned, and names nothing after it.
+    pub fn end(&self) -> Result<()> {
+        self.functions.free()
     }
 
     pub fn query(&self) -> Result<Status> {
@@ -101,10 +80,10 @@ impl Generalized {
 
     /// Ends a complete request: its status, with the code of the last function that failed. MPI-5.0 §13.2 has the free
     /// function's code returned; where that succeeds, the query function's would be lost.
-    pub fn finish(&self, request: Request) -> Status {
+    pub fn finish(&self) -> Status {
         let queried = self.functions.query();
         engine().finish(self.id);
-        let freed = self.end(request);
+        let freed = self.end();
         let (status, queried) = match queried {
             Ok(status) => (status, Ok(())),
             Err(error) => (Status::EMPTY, Err(error)),

@@ -2,20 +2,20 @@
 //!
 //! # How to make one
 //! Write the operation as a future that owns all it works on (an `Arc<Comm>`, copies of arrays, a `Datatype`), and that
-//! waits only by [`over`] and by the messages of a channel that is made with its [`Awaited`] (`collective/peers.rs`).
+//! waits only by [`until_complete`] and by the messages of a channel that is made with its [`Awaited`] (`collective/peers.rs`).
 //! [`begin`] polls it once, in the call that starts the operation, so that its first messages leave at once; from then on
 //! any thread that tests or waits for anything polls it when what it waits for has come (see `weft_engine`'s
 //! `operation`). The request that [`begin`] returns is one of the engine's: `completion` needs to know nothing of it.
 //! ```ignore
 //! let request = operation::begin(comm.lane(), comm.context(Traffic::Internal), |awaited| async move {
-//!     operation::over(&awaited, setup).await;
+//!     operation::until_complete(&awaited, setup).await;
 //!     start_receive(&comm, Traffic::Internal, memory, source, tag).map(|_| Status::EMPTY)
 //! })?;
 //! ```
 //! - The result is the request's: `Ok` its status (with source, tag and length if it is not [`Status::EMPTY`]), `Err`
 //!   the error that completing the request reports, to the handler of the communicator whose context was given.
 //! - A future must come to its end, with an error too: wait for every message that was started before returning.
-//! - A future that is not `Send` only because its own parts refer to each other goes through [`Whole`].
+//! - A future that is not `Send` only because its own parts refer to each other goes through [`SendFuture`].
 //! - While it is under way the request can be neither freed nor cancelled (MPI-5.0 §6.12, §7.4.2, §12.3.5).
 
 use std::future::poll_fn;
@@ -43,8 +43,8 @@ where
     Ok(Request::engine(id))
 }
 
-/// Waits for a request that is not the operation's: until it is complete, or finished by whoever it belongs to.
-pub(crate) async fn over(awaited: &Awaited, id: RequestId) {
+/// Waits for a request that is not the operation's: until it is complete, or finished by the one that it belongs to.
+pub(crate) async fn until_complete(awaited: &Awaited, id: RequestId) {
     poll_fn(|_| match engine().await_request(awaited, id) {
         false => Poll::Ready(()),
         true => Poll::Pending,
@@ -94,21 +94,21 @@ fn not_to_be(what: &str) -> Error {
 }
 
 /// A future that may be polled by one thread after another though parts of it are not `Send`.
-pub struct Whole<F>(F);
+pub struct SendFuture<F>(F);
 
-impl<F> Whole<F> {
+impl<F> SendFuture<F> {
     /// # Safety
     /// Whatever in `future` is not `Send` is only referred to from within `future`: it holds no `Rc` that others hold, no
     /// reference to what other threads use without its being `Sync`, nothing of the thread's own.
-    pub unsafe fn new(future: F) -> Whole<F> {
-        Whole(future)
+    pub unsafe fn new(future: F) -> SendFuture<F> {
+        SendFuture(future)
     }
 }
 
 // SAFETY: all that is not `Send` moves with it (the contract of `new`), and it is polled under a mutex.
-unsafe impl<F> Send for Whole<F> {}
+unsafe impl<F> Send for SendFuture<F> {}
 
-impl<F: Future> Future for Whole<F> {
+impl<F: Future> Future for SendFuture<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -125,7 +125,7 @@ mod tests {
     fn every_error_class_comes_back() {
         for &class in Class::ALL {
             let kept = outcome(Err(Error::new(class, "")));
-            assert_eq!(Status::of(kept).class, class);
+            assert_eq!(Status::from_engine(kept).class, class);
         }
         let received = Status {
             source: 3,
@@ -133,7 +133,10 @@ mod tests {
             bytes: 5,
             ..Status::EMPTY
         };
-        assert_eq!(Status::of(outcome(Ok(received))), received);
-        assert_eq!(Status::of(outcome(Ok(Status::EMPTY))), Status::EMPTY);
+        assert_eq!(Status::from_engine(outcome(Ok(received))), received);
+        assert_eq!(
+            Status::from_engine(outcome(Ok(Status::EMPTY))),
+            Status::EMPTY
+        );
     }
 }

@@ -4,8 +4,9 @@ use parking_lot::Mutex;
 
 use crate::error::{Class, Result, argument};
 use crate::handle::CommId;
+use crate::messages::compound::{Compound, Form, Persistent};
 use crate::messages::point_to_point::{Mode, prepare_receive, prepare_send};
-use crate::objects::request::{Compound, Form, Persistent, Request};
+use crate::objects::request::Request;
 use crate::objects::types::Buffer;
 
 /// `MPI_Send_init` and its modes.

@@ -1,16 +1,22 @@
 //! Sending and receiving (MPI-5.0 chapter 3).
 
+use parking_lot::Mutex;
+
+use weft_engine::{ANYBODY, Incoming, Outgoing};
+use weft_transport::{Memory, Peer};
+
 use crate::constants::{ANY_SOURCE, ANY_TAG, PROC_NULL};
-use crate::error::{Class, OfSide, Result, argument};
+use crate::error::{Class, OfBuffer, Result, argument};
 use crate::handle::CommId;
+use crate::messages::compound::{Compound, Pair};
+use crate::messages::start::{
+    UserMemory, route_from, route_to, start_receive, start_send, start_synchronous,
+};
 use crate::messages::{buffered, completion};
-use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Pair, Request, Status};
+use crate::objects::comm::{Comm, CommReference, Traffic};
+use crate::objects::request::{Request, Status};
 use crate::objects::types::{self, Buffer, TypeId};
 use crate::process::engine::engine;
-use parking_lot::Mutex;
-use weft_engine::{ANYBODY, Incoming, Outgoing, Route};
-use weft_transport::{Memory, Peer};
 
 /// When a send is complete (MPI-5.0 §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,73 +89,13 @@ pub(crate) fn pattern(comm: &Comm, source: i32, tag: i32) -> Result<Option<(Peer
     Ok(Some((peer, source, tag)))
 }
 
-/// Starts a send of checked arguments.
-pub(crate) fn start_send(
-    comm: &Comm,
-    traffic: Traffic,
-    memory: Memory,
-    dest: u32,
-    tag: u32,
-    mode: Mode,
-) -> Result<Request> {
-    if mode == Mode::Buffered {
-        return buffered::send(comm, traffic, memory, dest, tag);
-    }
-    let message = Outgoing {
-        route: route_to(comm, traffic, dest, tag),
-        memory,
-        synchronous: mode == Mode::Synchronous,
-    };
-    Ok(Request::engine(engine().send(message)?))
-}
-
-#[inline(always)]
-fn route_to(comm: &Comm, traffic: Traffic, dest: u32, tag: u32) -> Route {
-    Route {
-        lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
-        peer: comm.peer(dest),
-        context: comm.context(traffic),
-        source: comm.rank() as i32,
-        tag: tag as i32,
-    }
-}
-
-/// Sends in place of a message that this process failed, by the number of the error's class.
-#[cold]
-pub(crate) fn start_failure(
-    comm: &Comm,
-    traffic: Traffic,
-    dest: u32,
-    tag: u32,
-    class: u8,
-) -> Result<Request> {
-    let route = route_to(comm, traffic, dest, tag);
-    let id = engine().send_failure(route, class)?;
-    Ok(Request::engine(id))
-}
-
-/// Starts a receive of checked arguments; negative source or tag is any.
-pub(crate) fn start_receive(
-    comm: &Comm,
-    traffic: Traffic,
-    memory: Memory,
-    source: i32,
-    tag: i32,
-) -> Result<Request> {
-    let peer = u32::try_from(source).map_or(ANYBODY, |source| comm.peer(source));
-    let route = route_from(comm, traffic, peer, source, tag);
-    let message = Incoming { route, memory };
-    Ok(Request::engine(engine().receive(message)?))
-}
-
-#[inline(always)]
-fn route_from(comm: &Comm, traffic: Traffic, peer: Peer, source: i32, tag: i32) -> Route {
-    Route {
-        lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
-        peer,
-        context: comm.context(traffic),
-        source,
-        tag,
+/// Starts a send of checked arguments, of any mode.
+fn start_in_mode(comm: &Comm, memory: Memory, dest: u32, tag: u32, mode: Mode) -> Result<Request> {
+    let traffic = Traffic::PointToPoint;
+    match mode {
+        Mode::Buffered => buffered::send(comm, traffic, memory, dest, tag),
+        Mode::Synchronous => start_synchronous(comm, traffic, memory, dest, tag),
+        Mode::Standard | Mode::Ready => start_send(comm, traffic, memory, dest, tag),
     }
 }
 
@@ -179,7 +125,7 @@ pub fn isend(buffer: Buffer, dest: i32, tag: i32, comm: CommId, mode: Mode) -> R
 fn isend_general(buffer: Buffer, dest: i32, tag: i32, comm: &Comm, mode: Mode) -> Result<Request> {
     let memory = buffer.memory()?;
     match destination(comm, dest)? {
-        Some(dest) => start_send(comm, Traffic::PointToPoint, memory, dest, tag as u32, mode),
+        Some(dest) => start_in_mode(comm, memory, dest, tag as u32, mode),
         None => Ok(Request::done()),
     }
 }
@@ -239,14 +185,14 @@ pub fn receive(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Result<St
 
 /// One direction of a send-receive: buffer, partner, tag.
 #[derive(Clone, Copy, Debug)]
-pub struct Half {
+pub struct Direction {
     pub buffer: Buffer,
     pub partner: i32,
     pub tag: i32,
 }
 
 /// `MPI_Sendrecv`. Both arguments are checked before anything starts.
-pub fn send_receive(send: Half, receive: Half, comm: CommId) -> Result<Status> {
+pub fn send_receive(send: Direction, receive: Direction, comm: CommId) -> Result<Status> {
     let (mut outgoing, mut incoming) = start_both(send, receive, comm)?;
     let received = completion::wait(&mut incoming)?;
     completion::wait(&mut outgoing)?.check()?;
@@ -254,7 +200,7 @@ pub fn send_receive(send: Half, receive: Half, comm: CommId) -> Result<Status> {
 }
 
 /// `MPI_Isendrecv`.
-pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request> {
+pub fn isend_receive(send: Direction, receive: Direction, comm: CommId) -> Result<Request> {
     let (outgoing, incoming) = start_both(send, receive, comm)?;
     Compound::Pair(Pair {
         send: outgoing,
@@ -264,12 +210,13 @@ pub fn isend_receive(send: Half, receive: Half, comm: CommId) -> Result<Request>
     .register()
 }
 
-fn start_both(send: Half, receive: Half, comm: CommId) -> Result<(Request, Request)> {
+fn start_both(send: Direction, receive: Direction, comm: CommId) -> Result<(Request, Request)> {
     let comm_ref = crate::objects::comm::find(comm)?;
     check_send_tag(send.tag)?;
     destination(comm_ref, send.partner)?;
-    send.buffer.memory().of("send")?;
-    let incoming = ireceive(receive.buffer, receive.partner, receive.tag, comm).of("recv")?;
+    send.buffer.memory().of_buffer("send")?;
+    let incoming =
+        ireceive(receive.buffer, receive.partner, receive.tag, comm).of_buffer("recv")?;
     let outgoing = isend(send.buffer, send.partner, send.tag, comm, Mode::Standard)?;
     Ok((outgoing, incoming))
 }
@@ -323,14 +270,7 @@ fn start_replace(buffer: Buffer, exchange: Exchange, comm: CommId) -> Result<Sta
     let copy = Memory::contiguous(outgoing.as_mut_ptr(), outgoing.len());
     let incoming = ireceive(buffer, source, receive_tag, comm)?;
     let sent = match dest {
-        Some(dest) => start_send(
-            comm_ref,
-            Traffic::PointToPoint,
-            copy,
-            dest,
-            send_tag as u32,
-            Mode::Standard,
-        )?,
+        Some(dest) => start_send(comm_ref, Traffic::PointToPoint, copy, dest, send_tag as u32)?,
         None => Request::done(),
     };
     Ok(((sent, incoming), outgoing))
@@ -344,20 +284,11 @@ pub(crate) fn prepare_send(
     comm: CommId,
     mode: Mode,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::objects::comm::share(comm)?;
+    let comm = CommReference::new(crate::objects::comm::share(comm)?);
     check_send_tag(tag)?;
-    let memory = Kept(buffer.memory()?);
+    let memory = UserMemory(buffer.memory()?);
     Ok(match destination(&comm, dest)? {
-        Some(dest) => Box::new(move || {
-            start_send(
-                &comm,
-                Traffic::PointToPoint,
-                memory.get(),
-                dest,
-                tag as u32,
-                mode,
-            )
-        }),
+        Some(dest) => Box::new(move || start_in_mode(&comm, memory.get(), dest, tag as u32, mode)),
         None => Box::new(|| Ok(Request::done())),
     })
 }
@@ -369,24 +300,12 @@ pub(crate) fn prepare_receive(
     tag: i32,
     comm: CommId,
 ) -> Result<Box<dyn Fn() -> Result<Request> + Send + Sync>> {
-    let comm = crate::objects::comm::share(comm)?;
-    let memory = Kept(buffer.memory()?);
+    let comm = CommReference::new(crate::objects::comm::share(comm)?);
+    let memory = UserMemory(buffer.memory()?);
     Ok(match pattern(&comm, source, tag)? {
         Some((_, source, tag)) => {
             Box::new(move || start_receive(&comm, Traffic::PointToPoint, memory.get(), source, tag))
         }
         None => Box::new(|| Ok(Request::from_null())),
     })
-}
-
-/// Memory of a persistent request, the same at each start.
-pub(crate) struct Kept(pub Memory);
-
-// SAFETY: only copied; what it points to is used by the operations it is copied for.
-unsafe impl Sync for Kept {}
-
-impl Kept {
-    pub fn get(&self) -> Memory {
-        self.0.clone()
-    }
 }

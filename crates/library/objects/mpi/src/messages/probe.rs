@@ -39,18 +39,21 @@ impl Message {
 fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     let comm = crate::objects::comm::find(comm)?;
     let traffic = Traffic::PointToPoint;
-    Ok(pattern(comm, source, tag)?.map(|(_, source, tag)| Wanted {
-        lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
-        context: comm.context(traffic),
-        source,
-        tag,
-    }))
+    Ok(
+        pattern(comm, source, tag)?.map(|(peer, source, tag)| Wanted {
+            peer,
+            lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
+            context: comm.context(traffic),
+            source,
+            tag,
+        }),
+    )
 }
 
 /// `MPI_Iprobe`.
 pub fn iprobe(source: i32, tag: i32, comm: CommId) -> Result<Option<Status>> {
     match wanted(source, tag, comm)? {
-        Some(wanted) => Ok(engine().probe(wanted).map(Status::of)),
+        Some(wanted) => Ok(engine().probe(wanted)?.map(Status::from_engine)),
         None => Ok(Some(Status::FROM_NULL)),
     }
 }
@@ -58,7 +61,7 @@ pub fn iprobe(source: i32, tag: i32, comm: CommId) -> Result<Option<Status>> {
 /// `MPI_Probe`.
 pub fn probe(source: i32, tag: i32, comm: CommId) -> Result<Status> {
     match wanted(source, tag, comm)? {
-        Some(wanted) => Ok(Status::of(engine().probe_blocking(wanted))),
+        Some(wanted) => Ok(Status::from_engine(engine().probe_blocking(wanted)?)),
         None => Ok(Status::FROM_NULL),
     }
 }
@@ -68,7 +71,7 @@ pub fn improbe(source: i32, tag: i32, comm: CommId) -> Result<Option<(Message, S
     match wanted(source, tag, comm)? {
         Some(wanted) => {
             let found = engine().extract(wanted)?;
-            Ok(found.map(|(id, status)| (Message::of(id), Status::of(status))))
+            Ok(found.map(|(id, status)| (Message::of(id), Status::from_engine(status))))
         }
         None => Ok(Some((Message::NO_PROC, Status::FROM_NULL))),
     }
@@ -79,7 +82,7 @@ pub fn mprobe(source: i32, tag: i32, comm: CommId) -> Result<(Message, Status)> 
     match wanted(source, tag, comm)? {
         Some(wanted) => {
             let (id, status) = engine().extract_blocking(wanted)?;
-            Ok((Message::of(id), Status::of(status)))
+            Ok((Message::of(id), Status::from_engine(status)))
         }
         None => Ok((Message::NO_PROC, Status::FROM_NULL)),
     }

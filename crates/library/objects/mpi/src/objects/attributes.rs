@@ -43,7 +43,7 @@ impl Drop for Key {
 }
 
 enum Extant {
-    Held(Arc<Key>),
+    CommReference(Arc<Key>),
     /// Attributes alone hold it.
     Freed(Weak<Key>),
 }
@@ -73,7 +73,8 @@ pub fn create_key(holder: Holder, functions: Box<dyn Functions>) -> Result<i32> 
         holder,
         functions,
     };
-    keys.extant.insert(number, Extant::Held(Arc::new(key)));
+    keys.extant
+        .insert(number, Extant::CommReference(Arc::new(key)));
     Ok(number)
 }
 
@@ -87,7 +88,7 @@ pub fn free_key(holder: Holder, number: i32) -> Result<()> {
 
 fn find(holder: Holder, number: i32) -> Result<Arc<Key>> {
     let found = match KEYS.lock().extant.get(&number) {
-        Some(Extant::Held(key)) => Some(key.clone()),
+        Some(Extant::CommReference(key)) => Some(key.clone()),
         Some(Extant::Freed(key)) => key.upgrade(),
         None => None,
     };

@@ -1,14 +1,15 @@
 //! Groups: ordered sets of processes (MPI-5.0 §7.3).
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use weft_transport::Peer;
+
 use crate::constants::{PROC_NULL, UNDEFINED};
 use crate::error::{Class, Result, argument};
 use crate::handle::table::Table;
 use crate::handle::{GroupId, SessionId, kind};
 use crate::process::job;
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use weft_transport::Peer;
 
 /// An ordered set of processes, immutable.
 #[derive(Clone, Debug)]

@@ -28,7 +28,7 @@ pub enum Handler {
 
 impl Handler {
     /// The same, for an object of a kind: the program's handlers are for one kind (MPI-5.0 §9.3).
-    pub fn of(self, kind: Kind) -> Result<Handler> {
+    pub fn for_kind(self, kind: Kind) -> Result<Handler> {
         match &self {
             Handler::User(user) if user.kind() != kind => {
                 let what = format_args!("made for {}, not for {kind}", user.kind());
@@ -219,9 +219,9 @@ mod tests {
     #[test]
     fn a_handler_is_for_one_kind() {
         let handler = create(Kind::Session, Box::new(|_, code| code));
-        assert!(handler.clone().of(Kind::Session).is_ok());
-        let error = handler.of(Kind::Comm).unwrap_err();
+        assert!(handler.clone().for_kind(Kind::Session).is_ok());
+        let error = handler.for_kind(Kind::Comm).unwrap_err();
         assert_eq!(error.class, Class::Errhandler);
-        assert!(Handler::Return.of(Kind::File).is_ok());
+        assert!(Handler::Return.for_kind(Kind::File).is_ok());
     }
 }

@@ -72,7 +72,7 @@ impl Resource {
 
 /// Where this process runs: for each type of [`Resource::ALL`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// The system does not tell of such a resource.
     Unknown,
     Unrestricted,
@@ -81,11 +81,11 @@ pub(crate) enum Place {
 }
 
 /// Where this process runs now.
-pub(crate) fn places() -> [Place; Resource::ALL.len()] {
+pub(crate) fn locations() -> [Location; Resource::ALL.len()] {
     places_of(&allowed(Path::new(THREADS)), Path::new(CPUS))
 }
 
-fn places_of(allowed: &BTreeSet<u32>, cpus: &Path) -> [Place; Resource::ALL.len()] {
+fn places_of(allowed: &BTreeSet<u32>, cpus: &Path) -> [Location; Resource::ALL.len()] {
     let online = fs::read_to_string(cpus.join("online")).unwrap_or_default();
     // A mask may name CPUs that the machine does not have.
     let usable: Vec<_> = numbers(&online)
@@ -94,16 +94,16 @@ fn places_of(allowed: &BTreeSet<u32>, cpus: &Path) -> [Place; Resource::ALL.len(
         .collect();
     Resource::ALL.map(|resource| {
         if resource == Resource::Machine {
-            return Place::Restricted(0);
+            return Location::Restricted(0);
         }
         let instances: Option<BTreeSet<u32>> = usable.iter().map(|cpu| resource.of(cpu)).collect();
         match instances
             .as_ref()
             .and_then(|all| all.first().zip(all.last()))
         {
-            None => Place::Unknown,
-            Some((first, last)) if first == last => Place::Restricted(*first),
-            Some(_) => Place::Unrestricted,
+            None => Location::Unknown,
+            Some((first, last)) if first == last => Location::Restricted(*first),
+            Some(_) => Location::Unrestricted,
         }
     })
 }
@@ -132,12 +132,12 @@ fn numbers(list: &str) -> impl Iterator<Item = u32> + '_ {
 
 /// `MPI_Get_hw_resource_info`: the types known here, and for each whether this process is restricted to one of it.
 pub fn resources() -> Result<InfoId> {
-    let places = Resource::ALL.into_iter().zip(places());
+    let places = Resource::ALL.into_iter().zip(locations());
     let pairs: Vec<(&CStr, &str)> = places
         .filter_map(|(resource, place)| match place {
-            Place::Unknown => None,
-            Place::Unrestricted => Some((resource.name(), "false")),
-            Place::Restricted(_) => Some((resource.name(), "true")),
+            Location::Unknown => None,
+            Location::Unrestricted => Some((resource.name(), "false")),
+            Location::Restricted(_) => Some((resource.name(), "true")),
         })
         .collect();
     info::create_with(&pairs)
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn restricted_where_all_cpus_are() {
-        use Place::{Restricted, Unknown, Unrestricted};
+        use Location::{Restricted, Unknown, Unrestricted};
         let root = machine();
         let of = |cpus: &[u32]| places_of(&cpus.iter().copied().collect(), &root);
         let machine = Restricted(0);

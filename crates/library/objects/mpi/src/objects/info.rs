@@ -1,13 +1,14 @@
 //! Info objects: ordered pairs of strings (MPI-5.0 chapter 10). They live from before `MPI_Init` on.
 
+use parking_lot::Mutex;
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::table::Table;
 use crate::handle::{InfoId, kind};
 use crate::process::job::job;
 use crate::process::phase::{Phase, phase};
-use parking_lot::Mutex;
-use std::ffi::{CStr, CString};
-use std::sync::Arc;
 
 /// The longest key and value, without a terminating null: one less than `MPI_MAX_INFO_KEY` and `MPI_MAX_INFO_VAL`.
 pub const KEY_BYTES: usize = 255;
@@ -190,7 +191,7 @@ fn environment(arguments: &[CString]) -> Pairs {
         let rest: Vec<&[u8]> = rest.iter().map(|text| text.as_bytes()).collect();
         add(c"argv", &rest.join(&b' '));
     }
-    // Also before the job is joined, so that whoever makes one gets the same whenever that is.
+    // Also before the job is joined, so that an object holds the same whenever it is made.
     let size = match phase() {
         Phase::Before => weft_bootstrap::announced_size(),
         _ => Some(job().size),

@@ -8,7 +8,7 @@ use weft_datatype::{Datatype, Op};
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::kind;
 use crate::handle::table::Table;
-use crate::objects::types::{self, Lent, TypeId};
+use crate::objects::types::{self, PrivateHandle, TypeId};
 
 /// Names a reduction operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub(crate) enum Operator {
         datatype: TypeId,
         extent: isize,
         /// Holds `datatype` while the program may free its own.
-        _lent: Option<Lent>,
+        _handle: Option<PrivateHandle>,
     },
 }
 
@@ -103,7 +103,7 @@ impl Operator {
             op: user(handle)?,
             datatype,
             extent: types::find(datatype)?.extent(),
-            _lent: None,
+            _handle: None,
         })
     }
 
@@ -122,7 +122,7 @@ impl Operator {
     }
 
     /// The same for longer than the call: the datatype that the function is told stays one.
-    pub fn kept(self, data: &Datatype) -> Operator {
+    pub fn into_owned(self, data: &Datatype) -> Operator {
         match self {
             Operator::User {
                 op,
@@ -130,12 +130,12 @@ impl Operator {
                 extent,
                 ..
             } => {
-                let lent = Lent::new(datatype, data);
+                let handle = PrivateHandle::new(datatype, data);
                 Operator::User {
                     op,
-                    datatype: lent.as_ref().map_or(datatype, Lent::id),
+                    datatype: handle.as_ref().map_or(datatype, PrivateHandle::id),
                     extent,
-                    _lent: lent,
+                    _handle: handle,
                 }
             }
             predefined => predefined,

@@ -1,33 +1,16 @@
-//! Requests: those of the engine, and those made of several or started again and again.
+//! What a request is called, and the outcome of an operation.
+
+use weft_engine::{Failure, RequestId};
 
 use super::comm::number_of;
 use crate::constants::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 use crate::error::{Class, Error, Object, Result, argument};
 use crate::handle::kind;
-use crate::handle::table::Table;
-use crate::messages::generalized::Generalized;
-use crate::messages::partitioned::Partitioned;
-use crate::process::engine::engine;
-use parking_lot::Mutex;
-use std::sync::Arc;
-
-use weft_engine::{Failure, RequestId};
 
 /// Names a request, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Request(pub u64);
-
-/// What a request's number says.
-pub(crate) enum Form {
-    Null,
-    /// Complete, its outcome empty: a send that needed no request.
-    Done,
-    /// Complete: a receive from `MPI_PROC_NULL`.
-    FromNull,
-    Engine(RequestId),
-    Compound(Arc<Compound>),
-}
 
 const INDEX_BITS: u64 = (1 << 60) - 1;
 const ENGINE: u64 = (kind::REQUEST as u64) << 60;
@@ -37,7 +20,7 @@ impl Request {
     pub const NULL: Request = Request(0x180);
     /// An operation that completed within its call and has no status to tell.
     pub const COMPLETE: Request = Request(ENGINE | RequestId::DONE.bits());
-    const FROM_NULL: Request = Request(ENGINE | 0xffff_fffe);
+    pub(crate) const FROM_NULL: Request = Request(ENGINE | 0xffff_fffe);
 
     #[inline]
     pub(crate) fn engine(id: RequestId) -> Request {
@@ -61,26 +44,6 @@ impl Request {
     pub(crate) fn as_engine(self) -> Option<RequestId> {
         (self.0 >> 60 == u64::from(kind::REQUEST))
             .then(|| RequestId::from_bits(self.0 & INDEX_BITS))
-    }
-
-    /// What the number names, checked.
-    #[inline]
-    pub(crate) fn form(self) -> Result<Form> {
-        if let Some(id) = self.as_engine() {
-            return match id {
-                RequestId::DONE => Ok(Form::Done),
-                _ if self == Request::FROM_NULL => Ok(Form::FromNull),
-                _ if engine().exists(id) => Ok(Form::Engine(id)),
-                _ => Err(not_a_request()),
-            };
-        }
-        if self == Request::NULL {
-            return Ok(Form::Null);
-        }
-        COMPOUNDS
-            .share(self.0)
-            .map(Form::Compound)
-            .ok_or_else(not_a_request)
     }
 }
 
@@ -138,7 +101,7 @@ impl Status {
     }
 
     #[inline]
-    pub(crate) fn of(status: weft_engine::Status) -> Status {
+    pub(crate) fn from_engine(status: weft_engine::Status) -> Status {
         let class = match status.failure {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,
@@ -194,45 +157,5 @@ impl Status {
         Error::new(self.class, message)
             .with_code(self.code)
             .on(Object::CommNumbered(number_of(self.context)))
-    }
-}
-
-pub(crate) static COMPOUNDS: Table<Compound> = Table::new(kind::COMPOUND);
-
-/// The live handle of a compound at an index.
-pub(crate) fn current(index: u32) -> Option<u64> {
-    COMPOUNDS.current(index)
-}
-
-/// A request that is more than one operation of the engine's.
-pub(crate) enum Compound {
-    Persistent(Persistent),
-    Pair(Pair),
-    Partitioned(Partitioned),
-    Generalized(Generalized),
-    /// `MPI_Buffer_iflush`: an operation that, unlike others, may be freed under way.
-    Flush(RequestId),
-}
-
-/// An operation that can be started again and again (MPI-5.0 §3.9).
-pub(crate) struct Persistent {
-    pub start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
-    /// The operation under way; none while inactive.
-    pub active: Mutex<Option<Request>>,
-}
-
-/// A send and a receive (`MPI_Isendrecv`).
-pub(crate) struct Pair {
-    pub send: Request,
-    pub receive: Request,
-    /// Holds the outgoing data of `MPI_Isendrecv_replace`.
-    pub outgoing: Mutex<Option<Box<[u8]>>>,
-}
-
-impl Compound {
-    /// A handle for it.
-    pub fn register(self) -> Result<Request> {
-        let handle = COMPOUNDS.insert(Arc::new(self)).map(Request);
-        handle.ok_or_else(|| argument(Class::NoMem, "request", "too many requests"))
     }
 }

@@ -89,7 +89,7 @@ pub fn handler_of(id: SessionId) -> Result<Handler> {
 
 /// Replaces a session's handler.
 pub fn set_handler(id: SessionId, handler: Handler) -> Result<()> {
-    find(id)?.handler.store(handler.of(Kind::Session)?);
+    find(id)?.handler.store(handler.for_kind(Kind::Session)?);
     Ok(())
 }
 

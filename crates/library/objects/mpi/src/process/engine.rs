@@ -35,6 +35,11 @@ pub(crate) fn begin(engine: Engine<Shm>, rank: u32) {
 const REPORT_SIGNAL: i32 = libc::SIGUSR2;
 
 extern "C" fn on_report_signal(_: i32) {
+    // The thread that is interrupted may have yet to look at its `errno`.
+    // SAFETY: the address of this thread's `errno`, which lives as long as the thread.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { errno.read() };
     if let Some(engine) = started() {
         // Loads, stores, a futex call and a write: all are safe in a signal handler.
         if let Some(line) = BUSY_LINE.get().filter(|_| engine.waiters() == 0) {
@@ -43,6 +48,8 @@ extern "C" fn on_report_signal(_: i32) {
         }
         engine.ask_report();
     }
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
 }
 
 /// Installs the report handler unless the program has one of its own.

@@ -52,7 +52,7 @@ pub fn world() -> Phase {
     WORLD.load()
 }
 
-/// Says where the process stands; by whoever opens and closes models.
+/// Says where the process stands; called where models are opened and closed.
 pub(crate) fn publish(phase: Phase) {
     ANY.store(phase);
 }

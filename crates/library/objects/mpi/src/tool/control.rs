@@ -8,7 +8,8 @@ use weft_collective::{CHOICES, Choice};
 
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 
-use super::{Code, Verbosity, error, indexed, named, tools};
+use super::codes::{Code, Verbosity, error, indexed, named};
+use super::state::{enter, tools};
 use crate::error::Result;
 use crate::process::engine::started;
 
@@ -28,7 +29,7 @@ enum Value {
     Algorithm(&'static Choice),
 }
 
-/// Who may set a variable when (MPI-5.0 §15.3.6), with the ABI's numbers.
+/// Which processes may set a variable, and when (MPI-5.0 §15.3.6), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Scope {
@@ -196,13 +197,13 @@ impl Variable {
 
 /// `MPI_T_cvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
-    super::enter()?;
+    enter()?;
     indexed(&ALL, index)
 }
 
 /// `MPI_T_cvar_get_index`.
 pub fn index(name: &[u8]) -> Result<i32> {
-    super::enter()?;
+    enter()?;
     named(ALL.iter().map(|variable| &*variable.name), name).map(|index| index as i32)
 }
 

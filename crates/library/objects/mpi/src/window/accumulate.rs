@@ -8,7 +8,7 @@ use weft_transport::Memory;
 use super::errors::unreached;
 use super::object::{Window, find};
 use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
-use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::error::{Class, Error, OfBuffer, Result, argument};
 use crate::handle::WindowId;
 use crate::objects::op::OpId;
 use crate::objects::types::{self, Buffer, TypeId};
@@ -137,7 +137,7 @@ fn general_accumulate(
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let memory = origin.memory().of("origin")?;
+    let memory = origin.memory().of_buffer("origin")?;
     if checked.bytes() == 0 && memory.bytes == 0 {
         return Ok(());
     }
@@ -177,7 +177,7 @@ pub fn get_accumulate(
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let results = result.memory().of("result")?;
+    let results = result.memory().of_buffer("result")?;
     if checked.bytes() == 0 && results.bytes == 0 {
         return Ok(());
     }
@@ -190,7 +190,7 @@ pub fn get_accumulate(
         window.update(&checked, operation, std::ptr::null(), old.pointer())?;
     } else {
         check_same("origin_datatype", origin.datatype, basic)?;
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_equal("origin_count", &memory, &checked)?;
         let mut operand = Packed::of(&memory);
         window.update(&checked, operation, operand.pointer(), old.pointer())?;
@@ -255,14 +255,14 @@ fn general_fetch_and_op(
         return Ok(());
     };
     let operation = operation(op, element.predefined)?;
-    let results = types::memory(result, 1, datatype).of("result")?;
+    let results = types::memory(result, 1, datatype).of_buffer("result")?;
     if op == Op::NoOp && results.layout.is_none() {
         return window.update(&element.checked, operation, std::ptr::null(), result);
     }
     let mut old = Packed::room(&results);
     let mut operand = match op {
         Op::NoOp => Packed::room(&results),
-        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of("origin")?),
+        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?),
     };
     window.update(
         &element.checked,
@@ -313,7 +313,7 @@ fn general_compare_and_swap(
         return Err(not_comparable(element.predefined));
     }
     for (buffer, side) in [(origin, "origin"), (compare, "compare"), (result, "result")] {
-        types::memory(buffer, 1, datatype).of(side)?;
+        types::memory(buffer, 1, datatype).of_buffer(side)?;
     }
     let target = element.checked.target();
     // SAFETY: the three buffers were checked to hold an element each.

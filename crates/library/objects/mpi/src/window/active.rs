@@ -11,7 +11,7 @@ use crate::creation::create::ranks_in;
 use crate::error::Result;
 use crate::handle::{GroupId, WindowId};
 use crate::messages::completion;
-use crate::messages::point_to_point::{Mode, start_receive, start_send};
+use crate::messages::start::{start_receive, start_send};
 use crate::objects::comm::Traffic;
 use crate::objects::request::Request;
 
@@ -34,21 +34,15 @@ const COMPLETED: u32 = 1;
 const EMPTY: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
 /// What this process has stored in other memory comes before all that it does from here on, and what it loads from
-/// here on is loaded after.
+/// here on is loaded after. The only standalone fence: the loads and stores are the program's own, or copies into its memory, and
+/// no atomic of the library's stands in their place.
 pub fn order_memory() {
     atomic::fence(atomic::Ordering::SeqCst);
 }
 
 impl Window {
     fn send(&self, to: u32, tag: u32) -> Result<Request> {
-        start_send(
-            &self.comm,
-            Traffic::PointToPoint,
-            EMPTY,
-            to,
-            tag,
-            Mode::Standard,
-        )
+        start_send(&self.comm, Traffic::PointToPoint, EMPTY, to, tag)
     }
 
     fn receive(&self, from: u32, tag: u32) -> Result<Request> {

@@ -7,7 +7,7 @@ use super::errors::unreached;
 use super::figures::Flavor;
 use super::object::{Window, find};
 use crate::constants::PROC_NULL;
-use crate::error::{Class, Error, OfSide, Result, argument};
+use crate::error::{Class, Error, OfBuffer, Result, argument};
 use crate::handle::WindowId;
 use crate::objects::types::{self, Buffer, Found, TypeId};
 
@@ -63,7 +63,7 @@ impl Window {
         let Ok(count) = usize::try_from(target.count) else {
             return Err(negative("target_count", target.count, Class::Count));
         };
-        let datatype = types::find_committed(target.datatype).of("target")?;
+        let datatype = types::find_committed(target.datatype).of_buffer("target")?;
         let offset = self.offset(rank, target.displacement)?;
         match epoch {
             Epoch::Any => self.epochs.check_access(rank)?,
@@ -142,7 +142,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call.
         unsafe { self.rma.put(&checked.target(), &memory) }.map_err(unreached)
@@ -153,7 +153,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for writes during the call.
         unsafe { self.rma.get(&checked.target(), &memory) }.map_err(unreached)

@@ -25,6 +25,11 @@ fn each_message_is_counted_once_by_its_protocol() {
     assert_eq!((before.unexpected, before.unexpected_now), (3, 3));
     assert_eq!(before.unexpected_bytes, 200, "an offer stores nothing");
     assert_eq!(before.posted_now, 0);
+    let contexts = pair[1].waiting_contexts();
+    let [one, others @ ..] = &contexts[..] else {
+        panic!("three messages wait");
+    };
+    assert_eq!(others, [*one; 2]);
     for tag in 1..=3 {
         let receive = pair[1].receive_from(0, tag, &mut got);
         settle(&pair, 1, receive);
@@ -42,6 +47,8 @@ fn each_message_is_counted_once_by_its_protocol() {
     assert!(receiver.entries > before.entries);
     assert!(receiver.matching_operations >= 6);
     assert!(receiver.matching_steps >= receiver.matching_operations);
+    assert_eq!(pair[1].waiting_contexts(), [*one], "a receive waits");
     pair[1].cancel(waiting);
     pair[1].finish(waiting);
+    assert!(pair[1].waiting_contexts().is_empty());
 }

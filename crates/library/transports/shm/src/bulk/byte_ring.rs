@@ -17,7 +17,7 @@ pub const RING_MAPPED: usize = PAGE + RING_BYTES;
 /// Rule 3 of the counts.
 pub const GIVEN_UP: u64 = StreamCounts::GIVEN_UP;
 /// Rule 2 of the counts.
-pub const KEPT: u64 = StreamCounts::KEPT;
+pub const BORROWED: u64 = StreamCounts::BORROWED;
 
 const _: () = assert!(size_of::<StreamCounts>() <= PAGE);
 
@@ -71,19 +71,19 @@ impl Deref for ByteRing {
 
 /// Where a transfer lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RingPosition {
     /// Of the ring, in its owner's segment.
     pub offset: u64,
     /// Of the transfer's first byte, in the ring.
     pub begin: u32,
 }
 
-impl Place {
+impl RingPosition {
     /// The place of another transfer, after one of `bytes` here. Lines that were written lately are still in the other
     /// side's caches, and dearer to write again than those that were not.
-    pub fn after(self, bytes: u64) -> Place {
+    pub fn after(self, bytes: u64) -> RingPosition {
         let end = (u64::from(self.begin) + bytes).next_multiple_of(64) % RING_BYTES as u64;
-        Place {
+        RingPosition {
             begin: end as u32,
             ..self
         }

@@ -1,25 +1,27 @@
 //! The receiver's side of bulk transfers.
 
 mod accepting;
+mod closing;
 mod fetching;
 mod taking;
 
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
 
-use super::byte_ring::{ByteRing, Place, RING_MAPPED};
-use super::common::Common;
+use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
+use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
 use crate::links::Links;
-use crate::peers::Neighbour;
+use crate::peers::{Neighbour, lost};
+use closing::Closing;
 use fetching::{Fetching, Pool};
 use taking::{After, Taking};
 
 /// An offer that is taken up.
-pub struct Taken {
+pub struct BulkReceive {
     pub offer: BulkDescriptor,
     /// In all.
     pub bytes: usize,
@@ -62,35 +64,42 @@ impl Transfer for Incoming {
 
 impl Incoming {
     fn step(&mut self, links: &mut Links, budget: usize) -> Step {
-        match &mut self.state {
+        let step = match &mut self.state {
             State::NeedsRing => Step::Idle,
             State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
             State::Copying(fetching) => fetching.step(&self.target, &self.neighbour, links),
+        };
+        // A sender that has ended this process may have used its memory for something else, but only after it has said so.
+        let peer = self.neighbour.rank;
+        if let Step::Finished = step
+            && links.shared.base.is_given_up(links.lane, peer)
+        {
+            return Step::Lost(lost(peer, "it has given up the connection to this process"));
         }
+        step
     }
 
-    /// Gives back, or keeps, what the transfer has used.
+    /// Gives back, or borrows, what the transfer has used.
     fn end(self, claims: &mut Pool, common: &mut Common) {
         let peer = self.peer();
         match self.state {
             State::NeedsRing => {}
             State::Taking(taking) => taking.end(peer, common),
             // Only now: the sender may have released them long before this side has seen that all is copied.
-            State::Copying(fetching) => claims.give_back(fetching.into_own()),
+            State::Copying(fetching) => claims.give_back(peer, fetching.into_own()),
         }
     }
 }
 
 /// A transfer through a ring in the peer's segment.
 fn through(
-    links: &Links,
-    common: &mut Common,
+    common: &Common,
     peer: Peer,
-    place: Place,
+    place: RingPosition,
     offered: u64,
     after: After,
-) -> Result<Taking, Lost> {
-    let ring = ByteRing::new(common.map(links, peer, place.offset, RING_MAPPED)?);
+) -> Result<Taking, Missing> {
+    let ring = ByteRing::new(common.map(peer, place.offset, RING_MAPPED)?);
     Ok(Taking::new(ring, place.begin, offered, after))
 }
 
@@ -115,18 +124,17 @@ impl Receiving {
     /// The sender has a ring for a transfer.
     pub fn ring(
         &mut self,
-        links: &mut Links,
         common: &mut Common,
         peer: Peer,
         id: TransferId,
-        place: Place,
-    ) -> Result<(), Lost> {
+        place: RingPosition,
+    ) -> Result<(), Missing> {
         let incoming = self.transfers.named(peer, id);
         let Some(incoming) = incoming.filter(|one| matches!(one.state, State::NeedsRing)) else {
             return Ok(());
         };
         let offered = incoming.offered;
-        let taking = through(links, common, peer, place, offered, After::Back)?;
+        let taking = through(common, peer, place, offered, After::Back)?;
         incoming.state = State::Taking(taking);
         self.transfers.activate(id);
         Ok(())
@@ -139,7 +147,10 @@ impl Receiving {
 
     /// A target that is complete.
     pub fn pop_finished(&mut self) -> Option<Cookie> {
-        self.transfers.finished.pop_front()
+        self.transfers
+            .finished
+            .pop_front()
+            .map(|(_, cookie)| cookie)
     }
 
     /// Moves up to about `budget` bytes.
@@ -164,22 +175,37 @@ impl Receiving {
         ready
     }
 
-    pub fn stop_waiting(&mut self) {
+    pub fn end_wait(&mut self) {
         for incoming in self.transfers.active() {
             match &incoming.state {
                 State::NeedsRing => {}
-                State::Taking(taking) => taking.stop_waiting(),
-                State::Copying(fetching) => fetching.copying.stop_waiting(),
+                State::Taking(taking) => taking.end_wait(),
+                State::Copying(fetching) => fetching.copying.end_wait(),
             }
         }
     }
 
-    pub fn forget(&mut self, common: &mut Common, peer: Peer) {
-        let claims = &mut self.claims;
-        self.transfers.drop_if(
-            |incoming| incoming.neighbour.rank == peer,
-            |incoming| incoming.end(claims, common),
-        );
+    /// Ends the transfers from a lost peer. Those that it may be copying are over when this returns, or the peer is dead or
+    /// does not do what it should.
+    pub fn forget(&mut self, peer: Peer) {
+        let mut closing = Closing::default();
+        self.transfers
+            .forget(peer, |incoming| match incoming.state {
+                State::Copying(fetching) => closing.add(incoming.neighbour, fetching.copying),
+                // The ring is not given to another while the peer may use it.
+                State::Taking(_) | State::NeedsRing => {}
+            });
+        self.claims.forget(peer);
+        closing.wait();
+    }
+
+    /// Whether data of `peer`'s are there that were not taken yet.
+    pub fn has_from(&self, peer: Peer) -> bool {
+        let mut from = self.transfers.active().filter(|one| one.peer() == peer);
+        from.any(|incoming| match &incoming.state {
+            State::Taking(taking) => taking.has_data(),
+            State::NeedsRing | State::Copying(_) => false,
+        })
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {

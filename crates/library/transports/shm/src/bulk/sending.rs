@@ -8,14 +8,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_sync::bulk::Side;
-use weft_transport::{BulkDescriptor, Cookie, Lost, Memory, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
 
+use super::borrowed::BorrowedRing;
 use super::claims::Claims;
-use super::common::Common;
-use super::control::{Control, CopyTarget, Offered, TransferId};
-use super::kept::Kept;
-use super::rings::For;
-use super::shared_copy::Copying;
+use super::common::{Common, Missing};
+use super::control::{Control, CopyTarget, Descriptor, TransferId};
+use super::copying::Copying;
+use super::rings::RingUse;
 use super::transfers::{Step, Transfer, Transfers};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -25,7 +25,7 @@ use filling::Filling;
 /// Contiguous messages from this size on are copied from process to process.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
 /// As [`COPIES_FROM_BYTES`], while messages go both ways at once.
-const COPIES_BOTH_WAYS_FROM_BYTES: usize = 512 << 10;
+const COPIES_BIDIRECTIONAL_FROM_BYTES: usize = 512 << 10;
 
 /// A transfer from here.
 struct Outgoing {
@@ -95,34 +95,31 @@ impl Sending {
         }
     }
 
-    pub fn offer(
+    pub fn send(
         &mut self,
         links: &mut Links,
         common: &mut Common,
-        peer: Peer,
+        neighbour: Arc<Neighbour>,
         source: Memory,
         cookie: Cookie,
     ) -> BulkDescriptor {
-        let (mark, both_ways) = common.both_ways.offer(peer);
-        let Ok(neighbour) = links.neighbour(peer) else {
-            // The engine is told of the loss, or was; the packet with this offer will be refused.
-            return Offered::Nothing.emit(mark);
-        };
+        let peer = neighbour.rank;
+        let (mark, bidirectional) = common.bidirectional.sent(peer);
         if source.bytes == 0 {
-            self.transfers.finished.push_back(cookie);
-            return Offered::Nothing.emit(mark);
+            self.transfers.finished.push_back((peer, cookie));
+            return Descriptor::Nothing.emit(mark);
         }
-        let from = match (links.shared.options.copies_from_bytes, both_ways) {
+        let from = match (links.shared.options.copies_from_bytes, bidirectional) {
             (Some(bytes), _) => bytes,
             (None, false) => COPIES_FROM_BYTES,
-            (None, true) => COPIES_BOTH_WAYS_FROM_BYTES,
+            (None, true) => COPIES_BIDIRECTIONAL_FROM_BYTES,
         };
         let can_copy =
-            source.layout.is_none() && source.bytes >= from && links.copies_allowed(peer);
+            source.layout.is_none() && source.bytes >= from && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
         let through = match address {
             Some(_) => None,
-            None => begin(links, common, peer, &source, both_ways, cookie),
+            None => begin(links, common, peer, &source, bidirectional, cookie),
         };
         let (state, offered) = match through {
             None => (State::Called, None),
@@ -135,7 +132,7 @@ impl Sending {
             state,
         });
         let Some(offered) = offered else {
-            return Offered::Call { transfer, address }.emit(mark);
+            return Descriptor::Call { transfer, address }.emit(mark);
         };
         links.counters.ring_transfers += 1;
         self.transfers.activate(transfer);
@@ -150,14 +147,14 @@ impl Sending {
         outgoing.filter(|outgoing| matches!(outgoing.state, State::Called))
     }
 
-    pub fn retract(&mut self, common: &mut Common, peer: Peer, cookie: Cookie) {
+    pub fn cancel(&mut self, common: &mut Common, peer: Peer, cookie: Cookie) {
         let is_it =
             |outgoing: &Outgoing| outgoing.cookie == cookie && outgoing.neighbour.rank == peer;
         self.transfers
             .drop_if(is_it, |outgoing| outgoing.end(common));
         // Even if all is in the ring and the table knows nothing of it any more.
-        common.rings.retract(peer, cookie);
-        common.keeping.retract(peer, cookie);
+        common.rings.cancel(peer, cookie);
+        common.borrowed.cancel(peer, cookie);
     }
 
     /// The receiver answers a call: through a ring.
@@ -171,12 +168,11 @@ impl Sending {
     /// The receiver answers a call: by copying.
     pub fn copy(
         &mut self,
-        links: &mut Links,
         common: &mut Common,
         peer: Peer,
         id: TransferId,
         target: CopyTarget,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), Missing> {
         let Some(outgoing) = self.called(peer, id) else {
             return Ok(());
         };
@@ -186,10 +182,10 @@ impl Sending {
             && target.chunks() <= u64::from(u32::MAX)
             && outgoing.source.layout.is_none();
         if !fits {
-            return Err(malformed());
+            return Err(malformed().into());
         }
         let page = target.words & !(PAGE as u64 - 1);
-        let mapping = common.map(links, peer, page, PAGE)?;
+        let mapping = common.map(peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
         outgoing.state = State::Copying(Copying::new(Side::Sender, claims, target));
         self.transfers.activate(id);
@@ -209,7 +205,10 @@ impl Sending {
 
     /// A source that is free.
     pub fn pop_finished(&mut self) -> Option<Cookie> {
-        self.transfers.finished.pop_front()
+        self.transfers
+            .finished
+            .pop_front()
+            .map(|(_, cookie)| cookie)
     }
 
     /// Moves up to about `budget` bytes. Receivers that copy are only helped if `helps`.
@@ -241,10 +240,10 @@ impl Sending {
                 let bytes = outgoing.source.bytes as u64;
                 let cookie = outgoing.cookie;
                 let rings = &mut common.rings;
-                let given = match rings.take(links, For::Answered, peer, cookie, bytes) {
+                let given = match rings.take(links, RingUse::Answered, peer, cookie, bytes) {
                     Ok(Some(given)) => given,
                     Ok(None) => break,
-                    // Those in use may be others' for as long as they like: nobody knows of one that comes back.
+                    // Those in use may be others' for as long as they like: no one is certain to come back.
                     Err(error) => {
                         let why = format!("no memory for data to it: {error}");
                         links.lose(lost(peer, &why), peer);
@@ -259,7 +258,7 @@ impl Sending {
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
                 self.transfers.activate(id);
-                links.disturb();
+                links.wake_sleeper();
                 moved = true;
             }
             self.need_rings.pop_front();
@@ -282,21 +281,19 @@ impl Sending {
         ready | !self.need_rings.is_empty()
     }
 
-    pub fn stop_waiting(&mut self) {
+    pub fn end_wait(&mut self) {
         for outgoing in self.transfers.active() {
             match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => {}
-                State::Filling(filling) => filling.stop_waiting(),
-                State::Copying(copying) => copying.stop_waiting(),
+                State::Filling(filling) => filling.end_wait(),
+                State::Copying(copying) => copying.end_wait(),
             }
         }
     }
 
     pub fn forget(&mut self, common: &mut Common, peer: Peer) {
-        self.transfers.drop_if(
-            |outgoing| outgoing.neighbour.rank == peer,
-            |outgoing| outgoing.end(common),
-        );
+        self.need_rings.retain(|&(other, _)| other != peer);
+        self.transfers.forget(peer, |outgoing| outgoing.end(common));
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
@@ -330,26 +327,28 @@ impl Sending {
     }
 }
 
-/// A ring for a transfer that is offered: one that was kept of the peer's, or an own one, if one is free.
+/// A ring for a transfer that is offered: one that was borrowed of the peer's, or an own one, if one is free.
 fn begin(
     links: &mut Links,
     common: &mut Common,
     peer: Peer,
     source: &Memory,
-    both_ways: bool,
+    bidirectional: bool,
     cookie: Cookie,
-) -> Option<(Filling, Offered)> {
-    let chunk = filling::chunk(source.bytes, both_ways);
-    if let Some(Kept { ring, place }) = common.keeping.send(peer, cookie) {
-        links.counters.kept_transfers += 1;
+) -> Option<(Filling, Descriptor)> {
+    let chunk = filling::chunk(source.bytes, bidirectional);
+    if let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie) {
+        links.counters.borrowed_transfers += 1;
         let filling = Filling::new(ring, place.begin, None, chunk);
-        return Some((filling, Offered::Back(place)));
+        return Some((filling, Descriptor::Back(place)));
     }
     let bytes = source.bytes as u64;
     // Without memory for one, the receiver is called, and there may be some when it answers.
     let rings = &mut common.rings;
-    let given = rings.take(links, For::Offer, peer, cookie, bytes).ok()??;
+    let given = rings
+        .take(links, RingUse::Offer, peer, cookie, bytes)
+        .ok()??;
     let (place, spare) = (given.place, given.spare);
     let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
-    Some((filling, Offered::Ring { place, spare }))
+    Some((filling, Descriptor::Ring { place, spare }))
 }

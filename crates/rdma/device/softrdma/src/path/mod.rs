@@ -12,7 +12,11 @@
 
 pub mod adapter;
 mod agent;
+#[cfg(not(fuzzing))]
 mod agent_message;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod agent_message;
 mod agent_queue;
 mod backlog;
 pub mod between_hosts;

@@ -5,21 +5,21 @@ use weft_transport::Memory;
 use crate::collective::{Peers, drive, largest};
 use crate::error::{Class, Error, Result};
 use crate::messages::completion;
-use crate::messages::point_to_point::{Mode, start_receive, start_send};
+use crate::messages::start::{start_receive, start_send};
 use crate::objects::comm::{Comm, Traffic};
 
 /// This process's side of it. The other group's processes have one that mirrors it.
 pub(crate) struct Bridge<'a> {
     /// An intra-communicator of this process's group.
     pub local: &'a Comm,
-    /// Who speaks for it: a rank of `local`.
+    /// The process that speaks for it: a rank of `local`.
     pub leader: u32,
     /// The way to the other leader; the leader alone has it.
-    pub link: Option<Link<'a>>,
+    pub link: Option<LeaderLink<'a>>,
 }
 
 /// How a leader reaches the other one. Nothing else that is under way in `comm` has traffic and tag.
-pub(crate) struct Link<'a> {
+pub(crate) struct LeaderLink<'a> {
     pub comm: &'a Comm,
     pub remote_leader: u32,
     pub traffic: Traffic,
@@ -31,13 +31,13 @@ fn memory(words: &mut [i64]) -> Memory {
     Memory::contiguous(words.as_mut_ptr().cast(), size_of_val(words))
 }
 
-impl Link<'_> {
+impl LeaderLink<'_> {
     fn exchange(&self, out: &mut [i64], into: &mut [i64]) -> Result<()> {
         let (leader, tag) = (self.remote_leader, self.tag);
         let into = memory(into);
         let mut incoming = start_receive(self.comm, self.traffic, into, leader as i32, tag as i32)?;
         let out = memory(out);
-        let sent = start_send(self.comm, self.traffic, out, leader, tag, Mode::Standard);
+        let sent = start_send(self.comm, self.traffic, out, leader, tag);
         let sent = sent.and_then(|mut request| completion::wait(&mut request));
         let received = completion::wait(&mut incoming);
         sent?.check()?;
@@ -49,8 +49,8 @@ impl<'a> Bridge<'a> {
     /// Of an inter-communicator, for the next of its operations: ranks 0 lead.
     pub fn of(comm: &'a Comm) -> Bridge<'a> {
         let tag = comm.next_operation();
-        let (local, _) = comm.sides().expect("an inter-communicator");
-        let link = Link {
+        let (local, _) = comm.local_and_remote().expect("an inter-communicator");
+        let link = LeaderLink {
             comm,
             remote_leader: 0,
             traffic: Traffic::Collective,

@@ -7,9 +7,8 @@ mod several;
 mod state;
 
 pub use one::{status, test, wait};
-pub(crate) use release::linger;
 pub use release::{cancel, free};
 pub use several::{
     Any, status_all, status_any, status_some, test_all, test_any, test_some, wait_all,
-    wait_all_quietly, wait_any, wait_some,
+    wait_all_without_statuses, wait_any, wait_some,
 };

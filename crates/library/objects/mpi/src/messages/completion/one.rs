@@ -25,7 +25,7 @@ fn wait_pending(request: &mut Request) -> Result<Status> {
             .or_else(|| engine.wait_existing(id));
         if let Some(status) = finished {
             *request = Request::NULL;
-            return Ok(Status::of(status));
+            return Ok(Status::from_engine(status));
         }
     }
     wait_form(request)

@@ -1,9 +1,11 @@
 //! The outcome of a complete request: taken, which ends the request, or looked at.
 
-use crate::error::{Class, Result};
-use crate::objects::request::{COMPOUNDS, Compound, Form, Request, Status};
-use crate::process::engine::engine;
 use std::sync::Arc;
+
+use crate::error::{Class, Result};
+use crate::messages::compound::{COMPOUNDS, Compound, Form};
+use crate::objects::request::{Request, Status};
+use crate::process::engine::engine;
 
 /// Finishes a complete request: its handle becomes null, or a persistent one inactive.
 pub(super) fn finish(request: &mut Request) -> Result<Status> {
@@ -12,7 +14,7 @@ pub(super) fn finish(request: &mut Request) -> Result<Status> {
     let status = match form {
         Form::Null | Form::Done => Status::EMPTY,
         Form::FromNull => Status::FROM_NULL,
-        Form::Engine(id) => Status::of(engine.finish(id)),
+        Form::Engine(id) => Status::from_engine(engine.finish(id)),
         Form::Compound(compound) => return finish_compound(request, &compound),
     };
     *request = Request::NULL;
@@ -43,7 +45,8 @@ fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<St
             })
         }
         Compound::Generalized(generalized) => {
-            let status = generalized.finish(*request);
+            let status = generalized.finish();
+            COMPOUNDS.remove(request.0);
             *request = Request::NULL;
             Ok(status)
         }
@@ -62,7 +65,7 @@ pub(super) fn outcome(request: Request) -> Result<Status> {
     Ok(match request.form()? {
         Form::Null | Form::Done => Status::EMPTY,
         Form::FromNull => Status::FROM_NULL,
-        Form::Engine(id) => Status::of(engine().status(id)),
+        Form::Engine(id) => Status::from_engine(engine().status(id)),
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
                 let active = *persistent.active.lock();

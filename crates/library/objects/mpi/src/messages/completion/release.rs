@@ -1,16 +1,15 @@
-//! Requests that nobody completes: freed (MPI-5.0 §3.7.3), cancelled (§3.8.4), or let go of by the library.
+//! Requests that no call completes: freed (MPI-5.0 §3.7.3), cancelled (§3.8.4), or let go of by the library.
 
-use crate::error::{Class, Result, argument};
-use crate::messages::operation;
-use crate::objects::request::{COMPOUNDS, Compound, Form, Request};
-use crate::process::engine::engine;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use crate::error::{Class, Result, argument};
+use crate::messages::compound::{COMPOUNDS, Compound, Form};
+use crate::messages::lingering::linger;
+use crate::messages::operation;
+use crate::objects::request::Request;
+use crate::process::engine::engine;
 
-use weft_engine::RequestId;
-
-/// `MPI_Request_free`: an active operation goes on, and nobody will ask for its outcome.
+/// `MPI_Request_free`: an active operation goes on, and no call will ask for its outcome.
 pub fn free(request: &mut Request) -> Result<()> {
     operation::check_not_under_way(active(*request)?, "freed")?;
     match request.form()? {
@@ -23,7 +22,10 @@ pub fn free(request: &mut Request) -> Result<()> {
             }
             if let Compound::Generalized(generalized) = &*compound {
                 // The handle stays for the call that completes it.
-                let freed = generalized.free(*request);
+                let freed = match generalized.free()? {
+                    true => generalized.end_as(*request),
+                    false => Ok(()),
+                };
                 *request = Request::NULL;
                 return freed;
             }
@@ -71,26 +73,6 @@ fn free_parts(compound: &Arc<Compound>) -> Result<()> {
         }
         Compound::Generalized(_) => Ok(()),
     }
-}
-
-/// Requests that nobody asks for, and their data.
-static LINGERING: Mutex<Vec<(Request, Box<dyn Send>)>> = Mutex::new(Vec::new());
-
-/// Keeps the data of a request that nobody asks for until it is complete; lets go of those that are.
-pub(crate) fn linger(request: Request, data: impl Send + 'static) {
-    if request == Request::done() {
-        return;
-    }
-    let mut lingering = LINGERING.lock();
-    lingering.push((request, Box::new(data)));
-    lingering.retain_mut(|(send, _)| match send.as_engine() {
-        Some(id) if id != RequestId::DONE && !engine().is_complete(id) => true,
-        _ => {
-            // It is complete; there is nobody to tell.
-            let _ = free(send);
-            false
-        }
-    });
 }
 
 /// `MPI_Cancel`.

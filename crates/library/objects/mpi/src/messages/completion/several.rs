@@ -31,7 +31,7 @@ pub fn wait_all(requests: &mut [Request], mut put: impl FnMut(usize, Status)) ->
 
 /// `MPI_Waitall` with `MPI_STATUSES_IGNORE`.
 #[inline]
-pub fn wait_all_quietly(requests: &mut [Request]) -> Result<()> {
+pub fn wait_all_without_statuses(requests: &mut [Request]) -> Result<()> {
     let engine = engine();
     let mut failed = None;
     for request in requests {

@@ -3,8 +3,9 @@
 use weft_engine::RequestId;
 
 use crate::error::Result;
+use crate::messages::compound::{Compound, Form};
 use crate::messages::partitioned::Stage;
-use crate::objects::request::{Compound, Form, Request};
+use crate::objects::request::Request;
 use crate::process::engine::engine;
 
 /// What a request is now.

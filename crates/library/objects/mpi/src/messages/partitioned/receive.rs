@@ -1,7 +1,7 @@
 //! The receiving side.
 //!
 //! `bound` is set once, by the thread that finds the sender's message there and holds `posting`. `posted` says that
-//! this round's receives stand in `bound`: stored under `posting` (release), read by whoever asks (acquire). A round
+//! this round's receives stand in `bound`: stored under `posting` (release), read by any thread that asks (acquire). A round
 //! ends under `posting` too, so that a thread that asks late posts nothing for a round that is over. `complete` is
 //! for the one thread that completes the request; others only read it, and a stale value costs them some looks.
 
@@ -12,24 +12,22 @@ use parking_lot::Mutex;
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
-use super::{Partitioned, Stage, check_partitions, find, inactive_only, whole};
+use super::checks::{Stage, inactive_only};
 use crate::constants::{PROC_NULL, TAG_UB};
 use crate::error::{Class, Result, argument};
-use crate::handle::CommId;
-use crate::messages::completion::linger;
+use crate::messages::lingering::linger;
 use crate::messages::operation;
-use crate::messages::point_to_point::{Kept, check_receive_tag, start_receive};
-use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Request, Status};
-use crate::objects::types::Buffer;
+use crate::messages::start::{UserMemory, start_receive};
+use crate::objects::comm::{CommReference, Traffic};
+use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 
 pub(crate) struct Receiving {
-    comm: Arc<Comm>,
+    comm: CommReference,
     /// None for `MPI_PROC_NULL`.
     source: Option<u32>,
     tag: i32,
-    memory: Kept,
+    memory: UserMemory,
     partitions: u32,
     /// Packed length of a partition.
     bytes: usize,
@@ -74,51 +72,57 @@ struct Bound {
     failed: Option<Status>,
 }
 
-/// `MPI_Precv_init`. Wildcards are not allowed (MPI-5.0 §4.2.1).
-pub fn receive_init(
-    buffer: Buffer,
-    partitions: i32,
-    source: i32,
-    tag: i32,
-    comm: CommId,
-) -> Result<Request> {
-    let comm = crate::objects::comm::share(comm)?;
-    let partitions = check_partitions(partitions)?;
-    check_receive_tag(tag)?;
-    let source = match source {
-        PROC_NULL => None,
-        _ => Some(comm.check_rank(Class::Rank, "source", source)?),
-    };
-    let memory = whole(buffer, partitions)?.memory()?;
-    let setup = Arc::new(Setup::default());
-    let request = match source {
-        Some(source) => start_receive(
-            &comm,
-            Traffic::PartitionedSetup,
-            setup.memory(),
-            source as i32,
-            tag,
-        )?,
-        None => Request::done(),
-    };
-    let receiving = Receiving {
-        source,
-        tag,
-        partitions,
-        bytes: memory.bytes / partitions as usize,
-        memory: Kept(memory),
-        setup: (setup, request),
-        binding: AtomicU64::new(Request::done().0),
-        bound: OnceLock::new(),
-        posting: Mutex::new(0),
-        posted: AtomicBool::new(false),
-        active: AtomicBool::new(false),
-        comm,
-    };
-    Compound::Partitioned(Partitioned::Receive(Arc::new(receiving))).register()
-}
-
 impl Receiving {
+    /// A receive from `source`, none for `MPI_PROC_NULL`; it waits for what the sender tells.
+    pub fn new(
+        comm: CommReference,
+        source: Option<u32>,
+        memory: Memory,
+        partitions: u32,
+        tag: i32,
+    ) -> Result<Receiving> {
+        let setup = Arc::new(Setup::default());
+        let request = match source {
+            Some(source) => start_receive(
+                &comm,
+                Traffic::PartitionedSetup,
+                setup.memory(),
+                source as i32,
+                tag,
+            )?,
+            None => Request::done(),
+        };
+        Ok(Receiving {
+            source,
+            tag,
+            partitions,
+            bytes: memory.bytes / partitions as usize,
+            memory: UserMemory(memory),
+            setup: (setup, request),
+            binding: AtomicU64::new(Request::done().0),
+            bound: OnceLock::new(),
+            posting: Mutex::new(0),
+            posted: AtomicBool::new(false),
+            active: AtomicBool::new(false),
+            comm,
+        })
+    }
+
+    /// A partition of the receiver's, as an argument.
+    pub fn check(&self, partition: i32) -> Result<u32> {
+        match u32::try_from(partition) {
+            Ok(partition) if partition < self.partitions => Ok(partition),
+            _ => {
+                let what = format_args!("{partition} is not one of {}", self.partitions);
+                Err(argument(Class::Arg, "partition", what).on(self.comm.object()))
+            }
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
     pub fn start(self: &Arc<Self>) -> Result<()> {
         if self.active.swap(true, Ordering::AcqRel) {
             return Err(inactive_only("active already").on(self.comm.object()));
@@ -136,7 +140,7 @@ impl Receiving {
         let context = self.comm.context(Traffic::PartitionedSetup);
         let setup = self.setup.1.as_engine().unwrap_or(RequestId::DONE);
         operation::begin(self.comm.lane(), context, |awaited| async move {
-            operation::over(&awaited, setup).await;
+            operation::until_complete(&awaited, setup).await;
             this.post().map(|_| Status::EMPTY)
         })
     }
@@ -147,7 +151,7 @@ impl Receiving {
     }
 
     /// Posts this round's receives, if the sender has told what comes. False if it has not.
-    fn post(&self) -> Result<bool> {
+    pub fn post(&self) -> Result<bool> {
         if self.posted.load(Ordering::Acquire) {
             return Ok(true);
         }
@@ -175,7 +179,7 @@ impl Receiving {
     fn bind(&self) -> Option<&Bound> {
         if self.bound.get().is_none() {
             let bound = self.bound_now()?;
-            // Under the lock, so nobody else has set it.
+            // Under the lock, so no other thread has set it.
             let _ = self.bound.set(bound);
         }
         self.bound.get()
@@ -198,7 +202,7 @@ impl Receiving {
         if !engine.is_complete(id) {
             return None;
         }
-        let status = Status::of(engine.finish(id));
+        let status = Status::from_engine(engine.finish(id));
         if status.class != Class::Success {
             return Some(nothing(Some(status)));
         }
@@ -235,7 +239,7 @@ impl Receiving {
         })
     }
 
-    /// None too while it is inactive: who waits for several requests would be told at once, and make no progress.
+    /// None too while it is inactive: a thread that waits for several requests would be told at once, and make no progress.
     pub fn part(&self) -> Option<RequestId> {
         if !self.active.load(Ordering::Acquire) {
             return None;
@@ -247,7 +251,7 @@ impl Receiving {
     }
 
     /// Whether all messages that reach into a partition of the receiver's have arrived.
-    fn arrived(&self, partition: u32) -> bool {
+    pub fn arrived(&self, partition: u32) -> bool {
         let Some(bound) = self.bound.get() else {
             return false;
         };
@@ -296,7 +300,7 @@ impl Receiving {
             ..Status::EMPTY
         };
         for id in bound.receives.iter().filter_map(id_of) {
-            let status = Status::of(of(id));
+            let status = Status::from_engine(of(id));
             sum.bytes += status.bytes;
             if sum.class == Class::Success {
                 (sum.class, sum.code, sum.context) = (status.class, status.code, status.context);
@@ -329,35 +333,4 @@ impl Bound {
 
 fn id_of(place: &AtomicU64) -> Option<RequestId> {
     Request(place.load(Ordering::Relaxed)).as_engine()
-}
-
-/// `MPI_Parrived`: true for a null or inactive request (MPI-5.0 §4.2.2). Progresses once if it is not so yet.
-pub fn arrived(request: Request, partition: i32) -> Result<bool> {
-    let receiving = match find(request)? {
-        None => return Ok(true),
-        Some(Partitioned::Receive(receiving)) => receiving,
-        Some(Partitioned::Send(_)) => {
-            return Err(argument(
-                Class::Request,
-                "request",
-                "not a partitioned receive",
-            ));
-        }
-    };
-    let partition = match u32::try_from(partition) {
-        Ok(partition) if partition < receiving.partitions => partition,
-        _ => {
-            let what = format_args!("{partition} is not one of {}", receiving.partitions);
-            return Err(argument(Class::Arg, "partition", what).on(receiving.comm.object()));
-        }
-    };
-    if !receiving.active.load(Ordering::Acquire) {
-        return Ok(true);
-    }
-    let arrived = || Ok(receiving.post()? && receiving.arrived(partition));
-    if arrived()? {
-        return Ok(true);
-    }
-    engine().progress();
-    arrived()
 }

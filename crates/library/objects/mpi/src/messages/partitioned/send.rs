@@ -1,34 +1,32 @@
 //! The sending side.
 //!
 //! A partition's word is UNREADY; then STARTING, stored by the one thread that gets to mark it (compare-exchange,
-//! acquire); then the request of its message (release). Whoever ends the round reads the words after all of them are
+//! acquire); then the request of its message (release). The thread that ends the round reads the words after all of them are
 //! counted off `unready` (release; acquire), and makes them UNREADY again before `active` falls.
 
-use super::tags::PARTITION_TAGS;
-use super::{Partitioned, Stage, check_partitions, find, inactive_only, whole};
-use crate::error::{Class, Result, argument};
-use crate::handle::CommId;
-use crate::messages::completion::linger;
-use crate::messages::point_to_point::{Kept, Mode, check_send_tag, destination, start_send};
-use crate::objects::comm::{Comm, Traffic};
-use crate::objects::request::{Compound, Request, Status};
-use crate::objects::types::Buffer;
-use crate::process::engine::engine;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_engine::RequestId;
 use weft_transport::Memory;
+
+use super::checks::{Stage, inactive_only};
+use super::tags::PARTITION_TAGS;
+use crate::error::{Class, Object, Result, argument};
+use crate::messages::lingering::linger;
+use crate::messages::start::{UserMemory, start_send};
+use crate::objects::comm::{CommReference, Traffic};
+use crate::objects::request::{Request, Status};
+use crate::process::engine::engine;
 
 const UNREADY: u64 = 0;
 /// No request either: those have their kind in the upper bits.
 const STARTING: u64 = 1;
 
 pub(crate) struct Sending {
-    comm: Arc<Comm>,
+    comm: CommReference,
     /// None for `MPI_PROC_NULL`.
     dest: Option<u32>,
-    memory: Kept,
+    memory: UserMemory,
     /// Packed length of a partition.
     bytes: usize,
     first_tag: u32,
@@ -42,43 +40,45 @@ pub(crate) struct Sending {
     active: AtomicBool,
 }
 
-/// `MPI_Psend_init`.
-pub fn send_init(
-    buffer: Buffer,
-    partitions: i32,
-    dest: i32,
-    tag: i32,
-    comm: CommId,
-) -> Result<Request> {
-    let comm = crate::objects::comm::share(comm)?;
-    let partitions = check_partitions(partitions)?;
-    check_send_tag(tag)?;
-    let dest = destination(&comm, dest)?;
-    let memory = whole(buffer, partitions)?.memory()?;
-    let first_tag = PARTITION_TAGS.take(partitions).ok_or_else(|| {
-        let what = format_args!("{partitions} more are too many at once");
-        argument(Class::NoMem, "partitions", what)
-    })?;
-    let sending = Sending {
-        dest,
-        bytes: memory.bytes / partitions as usize,
-        memory: Kept(memory),
-        first_tag,
-        words: (0..partitions).map(|_| AtomicU64::new(UNREADY)).collect(),
-        unready: AtomicU32::new(0),
-        all_ready: AtomicU64::new(RequestId::DONE.bits()),
-        complete: AtomicU32::new(0),
-        active: AtomicBool::new(false),
-        comm,
-    };
-    if let Err(error) = sending.tell(tag as u32) {
-        sending.forget();
-        return Err(error);
-    }
-    Compound::Partitioned(Partitioned::Send(sending)).register()
-}
-
 impl Sending {
+    /// A send to `dest`, none for `MPI_PROC_NULL`; its receive is told what will come.
+    pub fn new(
+        comm: CommReference,
+        dest: Option<u32>,
+        memory: Memory,
+        partitions: u32,
+        tag: u32,
+    ) -> Result<Sending> {
+        let first_tag = PARTITION_TAGS.take(partitions).ok_or_else(|| {
+            let what = format_args!("{partitions} more are too many at once");
+            argument(Class::NoMem, "partitions", what)
+        })?;
+        let sending = Sending {
+            dest,
+            bytes: memory.bytes / partitions as usize,
+            memory: UserMemory(memory),
+            first_tag,
+            words: (0..partitions).map(|_| AtomicU64::new(UNREADY)).collect(),
+            unready: AtomicU32::new(0),
+            all_ready: AtomicU64::new(RequestId::DONE.bits()),
+            complete: AtomicU32::new(0),
+            active: AtomicBool::new(false),
+            comm,
+        };
+        match sending.tell(tag) {
+            Ok(()) => Ok(sending),
+            Err(error) => {
+                sending.forget();
+                Err(error)
+            }
+        }
+    }
+
+    /// What its errors are about.
+    pub fn object(&self) -> Object {
+        self.comm.object()
+    }
+
     /// Tells the receive what partitions will come.
     fn tell(&self, tag: u32) -> Result<()> {
         let Some(dest) = self.dest else {
@@ -91,14 +91,7 @@ impl Sending {
         ];
         let mut setup: Box<[u8]> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let memory = Memory::contiguous(setup.as_mut_ptr(), setup.len());
-        let sent = start_send(
-            &self.comm,
-            Traffic::PartitionedSetup,
-            memory,
-            dest,
-            tag,
-            Mode::Standard,
-        )?;
+        let sent = start_send(&self.comm, Traffic::PartitionedSetup, memory, dest, tag)?;
         linger(sent, setup);
         Ok(())
     }
@@ -117,7 +110,7 @@ impl Sending {
     }
 
     /// Starts a partition's message.
-    fn ready(&self, partition: u32) -> Result<()> {
+    pub fn ready(&self, partition: u32) -> Result<()> {
         if !self.active.load(Ordering::Acquire) {
             return Err(inactive_only("inactive: start it first").on(self.comm.object()));
         }
@@ -149,17 +142,10 @@ impl Sending {
         let whole = self.memory.get();
         let memory = whole.part(partition as usize * self.bytes, self.bytes);
         let tag = self.first_tag + partition;
-        start_send(
-            &self.comm,
-            Traffic::Partitioned,
-            memory,
-            dest,
-            tag,
-            Mode::Standard,
-        )
+        start_send(&self.comm, Traffic::Partitioned, memory, dest, tag)
     }
 
-    fn check(&self, name: &str, partition: i32) -> Result<u32> {
+    pub fn check(&self, name: &str, partition: i32) -> Result<u32> {
         match u32::try_from(partition) {
             Ok(partition) if (partition as usize) < self.words.len() => Ok(partition),
             _ => {
@@ -230,55 +216,17 @@ impl Sending {
 
     /// Empty, or that of the first message that failed.
     fn sum(&self, statuses: impl Iterator<Item = weft_engine::Status>) -> Status {
-        statuses.map(Status::of).fold(Status::EMPTY, |sum, status| {
-            match sum.class == Class::Success {
-                true => status,
-                false => sum,
-            }
-        })
+        statuses
+            .map(Status::from_engine)
+            .fold(Status::EMPTY, |sum, status| {
+                match sum.class == Class::Success {
+                    true => status,
+                    false => sum,
+                }
+            })
     }
 
     pub fn forget(&self) {
         PARTITION_TAGS.give_back(self.first_tag);
     }
-}
-
-fn sending(request: Request) -> Result<&'static Sending> {
-    match find(request)? {
-        Some(Partitioned::Send(sending)) => Ok(sending),
-        _ => Err(argument(
-            Class::Request,
-            "request",
-            "not a partitioned send",
-        )),
-    }
-}
-
-/// `MPI_Pready`.
-pub fn ready(partition: i32, request: Request) -> Result<()> {
-    let sending = sending(request)?;
-    sending.ready(sending.check("partition", partition)?)
-}
-
-/// `MPI_Pready_range`: both ends included.
-pub fn ready_range(low: i32, high: i32, request: Request) -> Result<()> {
-    let sending = sending(request)?;
-    let low = sending.check("partition_low", low)?;
-    let high = sending.check("partition_high", high)?;
-    if low > high {
-        let what = format_args!("{low} is above partition_high, {high}");
-        return Err(argument(Class::Arg, "partition_low", what).on(sending.comm.object()));
-    }
-    (low..=high).try_for_each(|partition| sending.ready(partition))
-}
-
-/// `MPI_Pready_list`.
-pub fn ready_list(partitions: &[i32], request: Request) -> Result<()> {
-    let sending = sending(request)?;
-    for &partition in partitions {
-        sending.check("array_of_partitions", partition)?;
-    }
-    partitions
-        .iter()
-        .try_for_each(|&partition| sending.ready(partition as u32))
 }

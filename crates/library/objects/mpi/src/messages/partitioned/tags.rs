@@ -31,7 +31,7 @@ pub(crate) static PARTITION_TAGS: Tags = Tags(Mutex::new(Ranges {
 }));
 
 impl Tags {
-    /// The first of `count` tags that nobody has; none if no gap is as long.
+    /// The first of `count` tags that no operation has; none if no gap is as long.
     pub fn take(&self, count: u32) -> Option<u32> {
         let mut ranges = self.0.lock();
         let from = ranges.next;

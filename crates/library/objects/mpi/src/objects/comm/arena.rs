@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{Board, Broken};
 
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, Result, argument};
 
 /// What a process counts.
 pub(crate) struct Counts {
@@ -32,10 +32,10 @@ impl Counts {
 
 /// A communicator's arena, as far as it has come.
 #[derive(Default)]
-pub(crate) struct Place(OnceLock<Option<Box<Shared>>>);
+pub(crate) struct ArenaCell(OnceLock<Option<Box<SharedArena>>>);
 
 /// The memory, and whom it is shared with.
-pub(crate) struct Shared {
+pub(crate) struct SharedArena {
     pub board: Board,
     pub mapping: Mapping,
     pub processes: Box<[Process]>,
@@ -43,22 +43,22 @@ pub(crate) struct Shared {
     pub copies: bool,
 }
 
-impl std::fmt::Debug for Place {
+impl std::fmt::Debug for ArenaCell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.0.get().map(Option::is_some);
-        f.debug_tuple("Place").field(&state).finish()
+        f.debug_tuple("ArenaCell").field(&state).finish()
     }
 }
 
-impl Place {
-    /// The arena, or that there is none for good; none of both while nobody has asked for it.
+impl ArenaCell {
+    /// The arena, or that there is none for good; none of both while no operation has asked for it.
     #[inline]
-    pub fn get(&self) -> Option<Option<&Shared>> {
+    pub fn get(&self) -> Option<Option<&SharedArena>> {
         self.0.get().map(Option::as_deref)
     }
 
     /// Sets what was found out, once.
-    pub fn set(&self, shared: Option<Box<Shared>>) -> Option<&Shared> {
+    pub fn set(&self, shared: Option<Box<SharedArena>>) -> Option<&SharedArena> {
         self.0.get_or_init(|| shared).as_deref()
     }
 
@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-impl Shared {
+impl SharedArena {
     /// A process of the communicator that is gone, if one is.
     pub fn dead(&self) -> Option<usize> {
         (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())
@@ -106,6 +106,6 @@ impl Shared {
 
 #[cold]
 fn apart() -> Error {
-    let why = "count: the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
-    Error::new(Class::Truncate, why.to_string())
+    let why = "the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
+    argument(Class::Truncate, "count", why)
 }

@@ -10,9 +10,11 @@ use weft_transport::Peer;
 
 use super::arena;
 use super::hints::{Hints, Wildcards};
-use super::holders::Holders;
-use super::lanes::{self, Spread};
+use super::lanes::{self, LaneSelection};
+use super::members::members;
 use super::numbers::{UNAGREED, contexts};
+use super::references::References;
+use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
 use crate::handle::CommId;
 use crate::objects::attributes::{Attributes, Holder};
@@ -26,33 +28,11 @@ const NONBLOCKING_TAGS: u32 = 1 << 29;
 const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
 const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::constants::TAG_UB as u32);
 
-/// What a message of a communicator is for: part of its context, so that they do not mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Traffic {
-    PointToPoint = 0,
-    Collective = 1,
-    /// Agreement among a part of the group (`MPI_Comm_create_group`).
-    Internal = 2,
-    /// What a partitioned send tells its receive once, under the program's tag.
-    PartitionedSetup = 3,
-    /// Partitions, under tags of the sender's choice.
-    Partitioned = 4,
-}
-
-/// Bits of a context that say what traffic it is.
-const TRAFFIC_BITS: u32 = 3;
-
-/// The number of the communicator that a context belongs to.
-pub(crate) fn number_of(context: u32) -> u32 {
-    context >> TRAFFIC_BITS
-}
-
 /// A communicator.
 #[derive(Debug)]
 pub struct Comm {
     /// Its number, the same on all its processes, which no other of theirs has: [`UNAGREED`] until they agree; then it
-    /// stays. With it, by what its messages spread ([`lanes`]).
+    /// stays. With it, how its messages select their lanes ([`lanes`]).
     number: AtomicU32,
     rank: u32,
     /// Whom a rank of its messages names: its own group, or the remote one of an inter-communicator.
@@ -72,9 +52,9 @@ pub struct Comm {
     nonblocking: AtomicU32,
     /// Persistent collective operations prepared, for theirs.
     persistent: AtomicU32,
-    holders: Holders,
+    references: References,
     /// For its blocking collective operations.
-    pub(crate) arena: arena::Place,
+    pub(crate) arena: arena::ArenaCell,
     pub attributes: Attributes,
 }
 
@@ -95,8 +75,8 @@ impl Comm {
             operations: AtomicU32::new(0),
             nonblocking: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
-            holders: Holders::default(),
-            arena: arena::Place::default(),
+            references: References::default(),
+            arena: arena::ArenaCell::default(),
             attributes: Attributes::new(Holder::Comm),
         }
     }
@@ -121,18 +101,24 @@ impl Comm {
     }
 
     /// As its processes have agreed, before anything is sent.
-    pub(crate) fn set_spread(&self, spread: Spread) {
-        let word = spread.mark(self.number());
+    pub(crate) fn set_lane_selection(&self, selection: LaneSelection) {
+        let word = selection.mark(self.number());
         self.number.store(word, Ordering::Relaxed);
     }
 
-    pub(crate) fn spread(&self) -> Spread {
-        Spread::of_word(self.word())
+    pub(crate) fn lane_selection(&self) -> LaneSelection {
+        LaneSelection::of_word(self.word())
     }
 
     /// Its processes have agreed on its numbers. `id` is its handle.
-    pub(crate) fn agreed(&self, number: u32, local: Option<u32>, spread: Spread, id: CommId) {
-        self.number.store(spread.mark(number), Ordering::Relaxed);
+    pub(crate) fn agreed(
+        &self,
+        number: u32,
+        local: Option<u32>,
+        selection: LaneSelection,
+        id: CommId,
+    ) {
+        self.number.store(selection.mark(number), Ordering::Relaxed);
         if let (Some(comm), Some(number)) = (&self.local, local) {
             comm.number.store(number, Ordering::Relaxed);
         }
@@ -143,6 +129,7 @@ impl Comm {
     pub(crate) fn bind(&self, id: CommId) {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
+        members().bind(self.number(), self.peers.clone());
     }
 
     #[inline]
@@ -171,21 +158,23 @@ impl Comm {
 
     /// Both sides of an inter-communicator: an intra-communicator of this process's group, in which ranks are the
     /// same, and the remote group. None for an intra-communicator.
-    pub fn sides(&self) -> Option<(&Arc<Comm>, &Group)> {
+    pub fn local_and_remote(&self) -> Option<(&Arc<Comm>, &Group)> {
         self.local.as_ref().map(|local| (local, &self.peers))
     }
 
     /// The remote group of an inter-communicator (MPI-5.0 §7.6.1).
     pub fn remote_group(&self) -> Result<&Group> {
-        self.sides().map(|(_, remote)| remote).ok_or_else(|| {
-            let what = "an intra-communicator, which has no remote group";
-            argument(Class::Comm, "comm", what)
-        })
+        self.local_and_remote()
+            .map(|(_, remote)| remote)
+            .ok_or_else(|| {
+                let what = "an intra-communicator, which has no remote group";
+                argument(Class::Comm, "comm", what)
+            })
     }
 
     /// An error unless it is an intra-communicator; `name` is the argument's.
     pub(crate) fn check_intra(&self, name: &str) -> Result<()> {
-        match self.sides() {
+        match self.local_and_remote() {
             None => Ok(()),
             Some(_) => Err(argument(Class::Comm, name, "an inter-communicator")),
         }
@@ -198,19 +187,20 @@ impl Comm {
         numbers.filter(|&number| number != UNAGREED)
     }
 
-    pub(super) fn holders(&self) -> &Holders {
-        &self.holders
+    pub(super) fn references(&self) -> &References {
+        &self.references
     }
 
     /// The program has freed it: its numbers are free for others once no operation uses them.
     pub(crate) fn release_unless_held(&self) {
-        if self.holders.free() {
+        if self.references.free() {
             self.release_numbers();
         }
     }
 
     /// Its numbers are free for others.
     pub(crate) fn release_numbers(&self) {
+        members().release(self.number());
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.release(number));
     }
@@ -313,7 +303,7 @@ impl Comm {
             return Comparison::Identical;
         }
         let own = self.group().compare(other.group());
-        let groups = match (self.sides(), other.sides()) {
+        let groups = match (self.local_and_remote(), other.local_and_remote()) {
             (None, None) => own,
             (Some((_, remote)), Some((_, other))) => own.max(remote.compare(other)),
             _ => Comparison::Unequal,

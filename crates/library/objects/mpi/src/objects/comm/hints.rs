@@ -1,7 +1,7 @@
 //! Hints of communicators (MPI-5.0 §7.4.4).
 //!
 //! - `mpi_assert_no_any_tag`, `mpi_assert_no_any_source`: a wildcard is an error from then on. Of a communicator that is
-//!   made with them, on all processes, messages spread over lanes (`spread.rs`), and they stay as they are.
+//!   made with them, on all processes, messages spread over lanes (`lanes.rs`), and they stay as they are.
 //! - `mpi_assert_allow_overtaking`, `mpi_assert_exact_length`, `mpi_assert_strict_persistent_collective_ordering` are kept and
 //!   told, and nothing is gained by them: messages of one receive come by one lane, in order at no cost; a receive knows
 //!   the length of its message before it moves any of it; the tag of a persistent operation is its own.
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::InfoId;
-use crate::objects::comm::lanes::Spread;
+use crate::objects::comm::lanes::LaneSelection;
 use crate::objects::info;
 
 /// What a program asserts of its use of a communicator, all false at first.
@@ -90,17 +90,17 @@ impl Hints {
     }
 
     /// What they promise of receives.
-    pub(crate) fn promised(&self) -> Spread {
-        Spread {
+    pub(crate) fn promised(&self) -> LaneSelection {
+        LaneSelection {
             by_tag: self.asserted[NO_ANY_TAG],
             by_pair: self.asserted[NO_ANY_SOURCE],
         }
     }
 
     /// What the lanes of messages rely on is not taken back: `false` is ignored then (MPI-5.0 §7.4.4).
-    pub(super) fn hold(&mut self, spread: Spread) {
-        self.asserted[NO_ANY_TAG] |= spread.by_tag;
-        self.asserted[NO_ANY_SOURCE] |= spread.by_pair;
+    pub(super) fn hold(&mut self, selection: LaneSelection) {
+        self.asserted[NO_ANY_TAG] |= selection.by_tag;
+        self.asserted[NO_ANY_SOURCE] |= selection.by_pair;
     }
 
     /// All hints with their values.
@@ -119,7 +119,7 @@ impl Hints {
 }
 
 /// The hints that an info object holds, before a communicator has them.
-pub(crate) fn of(info: Option<InfoId>) -> Result<Hints> {
+pub(crate) fn from_info(info: Option<InfoId>) -> Result<Hints> {
     let mut hints = Hints::default();
     hints.set_all(info)?;
     Ok(hints)
@@ -133,7 +133,7 @@ pub(crate) struct Wildcards {
 }
 
 impl Wildcards {
-    pub(super) fn exclude(&self, promised: Spread) {
+    pub(super) fn exclude(&self, promised: LaneSelection) {
         self.no_tag.store(promised.by_tag, Ordering::Relaxed);
         self.no_source.store(promised.by_pair, Ordering::Relaxed);
     }

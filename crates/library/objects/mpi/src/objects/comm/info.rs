@@ -10,7 +10,7 @@ pub fn set(comm: CommId, info: InfoId) -> Result<()> {
     let comm = find(comm)?;
     let mut hints = comm.hints().clone();
     hints.set_all(Some(info))?;
-    hints.hold(comm.spread());
+    hints.hold(comm.lane_selection());
     comm.set_hints(hints);
     Ok(())
 }

@@ -13,9 +13,9 @@ use weft_engine::LANES;
 use crate::error::Result;
 use crate::objects::comm::numbers::Contexts;
 
-/// By what the messages of a communicator spread.
+/// What the lane of a message is chosen by, beside its communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spread {
+pub(crate) struct LaneSelection {
     /// Every receive names its tag.
     pub by_tag: bool,
     /// Every receive names its source.
@@ -33,15 +33,15 @@ pub(crate) fn number(word: u32) -> u32 {
     word & !MARKS
 }
 
-/// Whether messages spread at all.
+/// Whether messages choose among lanes at all.
 #[inline(always)]
 pub(crate) fn is_any(word: u32) -> bool {
     word > !MARKS
 }
 
-impl Spread {
+impl LaneSelection {
     /// What a process promises that will have no part in it.
-    pub const EVERYTHING: Spread = Spread {
+    pub const EVERYTHING: LaneSelection = LaneSelection {
         by_tag: true,
         by_pair: true,
     };
@@ -52,8 +52,8 @@ impl Spread {
         number | by_tag | by_pair
     }
 
-    pub fn of_word(word: u32) -> Spread {
-        Spread {
+    pub fn of_word(word: u32) -> LaneSelection {
+        LaneSelection {
             by_tag: word & BY_TAG != 0,
             by_pair: word & BY_PAIR != 0,
         }
@@ -65,11 +65,11 @@ impl Spread {
         self,
         contexts: &Contexts,
         mut largest: impl FnMut([i64; 4]) -> Result<[i64; 4]>,
-    ) -> Result<(u32, Spread)> {
+    ) -> Result<(u32, LaneSelection)> {
         let mut agreed = self;
         let number = contexts.agree(|pair| {
-            let (pair, spread) = Spread::of_words(largest(self.words(pair))?);
-            agreed = spread;
+            let (pair, selection) = LaneSelection::of_words(largest(self.words(pair))?);
+            agreed = selection;
             Ok(pair)
         })?;
         Ok((number, agreed))
@@ -81,9 +81,9 @@ impl Spread {
         [high, low, unpromised(self.by_tag), unpromised(self.by_pair)]
     }
 
-    pub fn of_words([high, low, tag, pair]: [i64; 4]) -> ([i64; 2], Spread) {
+    pub fn of_words([high, low, tag, pair]: [i64; 4]) -> ([i64; 2], LaneSelection) {
         let (by_tag, by_pair) = (tag == 0, pair == 0);
-        ([high, low], Spread { by_tag, by_pair })
+        ([high, low], LaneSelection { by_tag, by_pair })
     }
 }
 
@@ -92,13 +92,13 @@ impl Spread {
 #[cold]
 #[inline(never)]
 pub(crate) fn lane(word: u32, ranks: [u32; 2], tag: u32) -> u32 {
-    let spread = Spread::of_word(word);
-    let pair = if spread.by_pair {
+    let selection = LaneSelection::of_word(word);
+    let pair = if selection.by_pair {
         ranks[0].wrapping_add(ranks[1])
     } else {
         0
     };
-    let tag = if spread.by_tag { remainder(tag) } else { 0 };
+    let tag = if selection.by_tag { remainder(tag) } else { 0 };
     number(word).wrapping_add(pair).wrapping_add(tag) % LANES
 }
 
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn eight_threads_have_eight_lanes_whatever_the_distance_of_their_tags() {
-        let both = Spread {
+        let both = LaneSelection {
             by_tag: true,
             by_pair: true,
         };
@@ -179,13 +179,13 @@ mod tests {
     fn both_sides_find_it_without_what_a_wildcard_stands_for() {
         let any = u32::MAX;
         for (tag, pair) in [(false, false), (true, false), (false, true), (true, true)] {
-            let spread = Spread {
+            let selection = LaneSelection {
                 by_tag: tag,
                 by_pair: pair,
             };
-            let word = spread.mark(3);
+            let word = selection.mark(3);
             assert_eq!(is_any(word), tag || pair);
-            assert_eq!(Spread::of_word(word), spread);
+            assert_eq!(LaneSelection::of_word(word), selection);
             let named = lane(word, [4, 9], 1234);
             let source = if pair { 4 } else { any };
             let tag = if tag { 1234 } else { any };
@@ -196,12 +196,12 @@ mod tests {
 
     #[test]
     fn what_one_does_not_promise_nobody_does() {
-        let contexts = Contexts::new();
-        let mine = Spread {
+        let contexts = Contexts::new(Vec::new);
+        let mine = LaneSelection {
             by_tag: true,
             by_pair: true,
         };
-        let theirs = Spread {
+        let theirs = LaneSelection {
             by_tag: true,
             by_pair: false,
         };

@@ -2,18 +2,21 @@
 
 pub(crate) mod arena;
 mod communicator;
-mod held;
 pub mod hints;
-mod holders;
 pub mod info;
 pub(crate) mod lanes;
+mod members;
 pub(crate) mod numbers;
 pub mod predefined;
+mod reference;
+mod references;
 mod table;
 pub mod topology;
+mod traffic;
 
 pub use communicator::Comm;
-pub(crate) use communicator::{Traffic, number_of};
-pub(crate) use held::Held;
-pub(crate) use table::{begin, current, everyone, myself, register, remove};
+pub(crate) use members::members;
+pub(crate) use reference::CommReference;
+pub(crate) use table::{begin, current, register, remove, self_comm, whole_job};
 pub use table::{find, handler_of, set_handler, share};
+pub(crate) use traffic::{Traffic, number_of};

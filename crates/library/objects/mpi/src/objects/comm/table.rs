@@ -16,8 +16,8 @@ static COMMS: Table<Comm> = Table::new(kind::COMM);
 /// The communicators that are there from the start.
 struct Predefined {
     world: Arc<Comm>,
-    myself: Arc<Comm>,
-    everyone: Comm,
+    self_comm: Arc<Comm>,
+    whole_job: Comm,
 }
 
 static PREDEFINED: OnceLock<Predefined> = OnceLock::new();
@@ -26,11 +26,13 @@ static PREDEFINED: OnceLock<Predefined> = OnceLock::new();
 pub(crate) fn begin(rank: u32, size: u32) {
     let predefined = Predefined {
         world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),
-        myself: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),
-        everyone: Comm::new(numbers::EVERYONE, rank, Group::first(size), c""),
+        self_comm: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),
+        whole_job: Comm::new(numbers::WHOLE_JOB, rank, Group::first(size), c""),
     };
     let set = PREDEFINED.set(predefined);
     assert!(set.is_ok(), "a process starts once");
+    world().bind(CommId::WORLD);
+    self_comm().bind(CommId::SELF);
 }
 
 #[inline]
@@ -41,18 +43,20 @@ fn predefined() -> &'static Predefined {
 }
 
 /// `MPI_COMM_WORLD`, whether or not the program may use it now.
-pub(crate) fn world() -> &'static Arc<Comm> {
+#[inline]
+fn world() -> &'static Arc<Comm> {
     &predefined().world
 }
 
 /// `MPI_COMM_SELF`, whether or not the program may use it now.
-pub(crate) fn myself() -> &'static Arc<Comm> {
-    &predefined().myself
+#[inline]
+pub(crate) fn self_comm() -> &'static Arc<Comm> {
+    &predefined().self_comm
 }
 
 /// All processes of the job, with no handle: where those meet that have no communicator yet.
-pub(crate) fn everyone() -> &'static Comm {
-    &predefined().everyone
+pub(crate) fn whole_job() -> &'static Comm {
+    &predefined().whole_job
 }
 
 /// The predefined communicators are there in the world model only, and not for sessions before or after it.
@@ -66,7 +70,7 @@ fn in_world() -> bool {
 pub fn find(id: CommId) -> Result<&'static Comm> {
     let comm = match id {
         CommId::WORLD => in_world().then(|| &**world()),
-        CommId::SELF => in_world().then(|| &**myself()),
+        CommId::SELF => in_world().then(|| &**self_comm()),
         CommId(handle) => COMMS.get(handle),
     };
     comm.ok_or_else(not_a_comm)
@@ -76,7 +80,7 @@ pub fn find(id: CommId) -> Result<&'static Comm> {
 pub fn share(id: CommId) -> Result<Arc<Comm>> {
     let comm = match id {
         CommId::WORLD => in_world().then(|| world().clone()),
-        CommId::SELF => in_world().then(|| myself().clone()),
+        CommId::SELF => in_world().then(|| self_comm().clone()),
         CommId(handle) => COMMS.share(handle),
     };
     comm.ok_or_else(not_a_comm)
@@ -94,7 +98,7 @@ pub fn handler_of(comm: CommId) -> Result<Handler> {
 
 /// Replaces a communicator's handler.
 pub fn set_handler(comm: CommId, handler: Handler) -> Result<()> {
-    find(comm)?.set_handler(handler.of(Kind::Comm)?);
+    find(comm)?.set_handler(handler.for_kind(Kind::Comm)?);
     Ok(())
 }
 

@@ -1,7 +1,5 @@
 //! Graphs of which every process knows its own edges (MPI-5.0 §8.5.4).
 
-use super::neighbours::Neighbours;
-
 /// The ends of a process's incoming or outgoing edges, and their weights if the graph has weights.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
@@ -47,12 +45,5 @@ impl DistGraph {
 
     pub fn is_weighted(&self) -> bool {
         self.incoming.weights.is_some()
-    }
-
-    pub(super) fn neighbours(&self) -> Neighbours {
-        Neighbours {
-            sources: self.incoming.ranks.clone(),
-            destinations: self.outgoing.ranks.clone(),
-        }
     }
 }

@@ -5,11 +5,9 @@ mod dims;
 mod dist_graph;
 mod graph;
 mod kinds;
-mod neighbours;
 
 pub use cart::Cart;
 pub use dims::fill as dims_create;
 pub use dist_graph::{DistGraph, Side};
 pub use graph::{Graph, edge_count};
-pub use kinds::Topology;
-pub use neighbours::Neighbours;
+pub use kinds::{Neighbours, Topology};

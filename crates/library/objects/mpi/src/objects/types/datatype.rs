@@ -1,9 +1,5 @@
 //! The datatypes that handles name, and what hangs on them.
 
-use super::annotation::Annotation;
-use crate::error::{Class, Result, argument};
-use crate::handle::kind;
-use crate::handle::table::Table;
 use std::ffi::{CStr, CString};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +7,11 @@ use std::sync::{Arc, LazyLock};
 
 use weft_datatype::{Datatype, Predefined};
 use weft_transport::Memory;
+
+use super::annotation::Annotation;
+use crate::error::{Class, Result, argument};
+use crate::handle::kind;
+use crate::handle::table::Table;
 
 /// Names a datatype: predefined ones by their place in [`Predefined`], numbers below 4096.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,16 +230,16 @@ pub(super) fn register_annotated(
 }
 
 /// A handle of the library's own for a datatype of the program's.
-pub(crate) struct Lent(TypeId);
+pub(crate) struct PrivateHandle(TypeId);
 
-impl Lent {
+impl PrivateHandle {
     /// None for a predefined datatype, whose handle stays, or if there are too many.
-    pub fn new(id: TypeId, datatype: &Datatype) -> Option<Lent> {
+    pub fn new(id: TypeId, datatype: &Datatype) -> Option<PrivateHandle> {
         if as_predefined(id).is_some() {
             return None;
         }
         let id = register_annotated(datatype.clone(), true, Annotation::default());
-        id.ok().map(Lent)
+        id.ok().map(PrivateHandle)
     }
 
     pub fn id(&self) -> TypeId {
@@ -246,7 +247,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for PrivateHandle {
     fn drop(&mut self) {
         TYPES.remove(self.0.0);
     }

@@ -10,7 +10,7 @@ pub use datatype::{
     Found, TypeId, annotation, as_predefined, commit, committed, dup, find, find_committed, free,
     is_address, memory, name, plain, plain_bytes, register, set_name,
 };
-pub(crate) use datatype::{Lent, current};
+pub(crate) use datatype::{PrivateHandle, current};
 pub use fortran::constituent;
 pub use weft_datatype::{
     Darray, Distribution, Envelope, Order, Subarray, TypeClass, match_size, value_index,

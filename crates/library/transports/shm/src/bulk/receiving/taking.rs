@@ -3,9 +3,9 @@
 use weft_sync::bulk::Side;
 use weft_transport::{Lost, Memory, Peer};
 
-use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, Place, RING_BYTES, at};
+use crate::bulk::borrowed::BorrowedRing;
+use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
-use crate::bulk::kept::Kept;
 use crate::bulk::transfers::Step;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -30,10 +30,10 @@ pub struct Taking {
 pub enum After {
     /// The sender has it.
     Back,
-    /// It may be kept. It lies there in the sender's segment.
-    Spare(Place),
+    /// It may be borrowed. It lies there in the sender's segment.
+    Spare(RingPosition),
     /// It is the own one of this index.
-    Own { index: usize },
+    OwnClaims { index: usize },
 }
 
 impl Taking {
@@ -58,7 +58,7 @@ impl Taking {
         budget: usize,
     ) -> Step {
         let wanted = target.bytes as u64;
-        let takes_all = matches!(self.after, After::Own { .. });
+        let takes_all = matches!(self.after, After::OwnClaims { .. });
         let mut moved = 0;
         loop {
             if self.consumed == self.offered {
@@ -81,7 +81,7 @@ impl Taking {
             }
             let bytes = self.take(target, bytes);
             moved += bytes;
-            // If the ring is to be kept, that is told instead, in the end.
+            // If the ring is to be borrowed, that is told instead, in the end.
             if self.consumed < self.offered || !matches!(self.after, After::Spare(_)) {
                 self.tell(self.consumed, neighbour, links);
             }
@@ -121,7 +121,7 @@ impl Taking {
 
     fn tell(&self, count: u64, neighbour: &Neighbour, links: &mut Links) {
         if self.ring.consume(count) {
-            links.ring(neighbour);
+            links.notify(neighbour);
         }
     }
 
@@ -131,7 +131,12 @@ impl Taking {
         self.ring.produced() != self.consumed
     }
 
-    pub fn stop_waiting(&self) {
+    /// Whether there is something to take.
+    pub fn has_data(&self) -> bool {
+        self.ring.produced() != self.consumed
+    }
+
+    pub fn end_wait(&self) {
         self.ring.set_waits(Side::Receiver, false);
     }
 
@@ -139,13 +144,13 @@ impl Taking {
     pub fn end(self, peer: Peer, common: &mut Common) {
         match self.after {
             After::Back => {}
-            After::Own { index } => common.rings.came_back(index, self.begin),
+            After::OwnClaims { index } => common.rings.end_return(index, self.begin),
             After::Spare(_) if self.consumed < self.offered => {}
             After::Spare(place) => {
                 let ring = self.ring;
                 common
-                    .keeping
-                    .keep_or_return(peer, Kept { ring, place }, self.offered)
+                    .borrowed
+                    .borrow_or_return(peer, BorrowedRing { ring, place }, self.offered)
             }
         }
     }

@@ -15,7 +15,7 @@ const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
 /// The size of chunks while messages go both ways at once. The two sides do not copy one message together then: each fills
 /// its ring and takes from the other's, and a receiver that waits for every few pages has the sender's writes disturb it.
-const BOTH_WAYS_CHUNK: usize = 64 << 10;
+const BIDIRECTIONAL_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -31,9 +31,9 @@ pub struct Filling {
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-pub fn chunk(bytes: usize, both_ways: bool) -> usize {
-    if both_ways {
-        return BOTH_WAYS_CHUNK;
+pub fn chunk(bytes: usize, bidirectional: bool) -> usize {
+    if bidirectional {
+        return BIDIRECTIONAL_CHUNK;
     }
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)
@@ -94,7 +94,7 @@ impl Filling {
             self.produced += bytes as u64;
             moved += bytes;
             if self.ring.produce(self.produced) {
-                links.ring(neighbour);
+                links.notify(neighbour);
             }
         }
     }
@@ -109,7 +109,7 @@ impl Filling {
         self.produced.wrapping_sub(self.ring.consumed()) != RING_BYTES as u64
     }
 
-    pub fn stop_waiting(&self) {
+    pub fn end_wait(&self) {
         self.ring.set_waits(Side::Sender, false);
     }
 }

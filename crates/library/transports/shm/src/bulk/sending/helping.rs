@@ -2,7 +2,7 @@
 
 use weft_transport::Memory;
 
-use crate::bulk::shared_copy::Copying;
+use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
 use crate::cma::{self, Way};
 use crate::links::Links;
