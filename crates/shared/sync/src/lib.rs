@@ -1,12 +1,13 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
-//! ids, a list of work that is ready, and sleeping.
+//! ids, a list of work that is ready, the withdrawal of what others use, events on demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
 mod active_message;
+pub mod arming;
 pub mod board;
 pub mod bulk;
 pub mod cells;
@@ -24,6 +25,7 @@ mod robust_spin_lock;
 mod section;
 mod spin_lock;
 mod submissions;
+pub mod withdrawal;
 
 pub use active_message::{ActiveMessage, Answer, Ask};
 pub use count::{Count, Room};
