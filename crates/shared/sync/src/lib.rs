@@ -1,6 +1,6 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a board and a lock over shared memory, a spin lock, counts, a recycler of slot ids, a list of
-//! work that is ready, and sleeping.
+//! cells over shared memory, a board and a lock over shared memory, a spin lock, counts, a recycler of slot ids, what keeps the
+//! object of a table in use, a list of work that is ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
@@ -14,6 +14,7 @@ pub mod futex;
 mod magazines;
 mod owned_lock;
 mod parker;
+mod pins;
 mod primitive;
 mod ready;
 mod section;
@@ -25,6 +26,7 @@ pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
+pub use pins::{GENERATIONS, Pins};
 pub use ready::{Ready, Turn};
 pub use section::{Guard, Section};
 pub use spin_lock::SpinLock;

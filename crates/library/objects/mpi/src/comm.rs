@@ -34,7 +34,25 @@ const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::TAG_UB as u32);
 
 /// Names a communicator. Two are predefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommId(pub u64);
+pub struct CommId(pub(crate) u64);
+
+impl CommId {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees the object that the handle names: where that is checked, the object
+    /// is used without being kept alive. MPI has programs see to it (MPI-5.0 §2.5.1, §11.6.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> CommId {
+        CommId(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}
 
 impl CommId {
     pub const WORLD: CommId = CommId(0);
@@ -367,7 +385,8 @@ pub(crate) fn find_in(process: &'static Process, id: CommId) -> Result<&'static 
     let comm = match id {
         CommId::WORLD => in_world().then_some(&*process.world),
         CommId::SELF => in_world().then_some(&*process.own),
-        CommId(handle) => process.comms.get(handle),
+        // SAFETY: the maker of the identifier has promised it (`CommId::named`).
+        CommId(handle) => unsafe { process.comms.lend(handle) },
     };
     comm.ok_or_else(not_a_comm)
 }

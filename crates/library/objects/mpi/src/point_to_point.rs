@@ -405,9 +405,6 @@ pub(crate) fn prepare_receive(
 /// Memory of a persistent request, the same at each start.
 pub(crate) struct Kept(pub Memory);
 
-// SAFETY: only copied; what it points to is used by the operations it is copied for.
-unsafe impl Sync for Kept {}
-
 impl Kept {
     pub fn get(&self) -> Memory {
         self.0.clone()

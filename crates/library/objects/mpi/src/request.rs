@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use weft_engine::{Failure, RequestId};
 
@@ -10,12 +11,31 @@ use crate::error::{Class, Error, Result};
 use crate::generalized::Generalized;
 use crate::partitioned::Partitioned;
 use crate::process::{kind, process};
+use crate::table::Pinned;
 use crate::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 
 /// Names a request, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Request(pub u64);
+pub struct Request(pub(crate) u64);
+
+impl Request {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees a partitioned operation of this handle: threads that mark partitions
+    /// use it without keeping it alive, and freeing an active one is an error (MPI-5.0 §4.2.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> Request {
+        Request(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}
 
 /// What a request's number says.
 pub(crate) enum Form {
@@ -25,7 +45,7 @@ pub(crate) enum Form {
     /// Complete: a receive from `MPI_PROC_NULL`.
     FromNull,
     Engine(RequestId),
-    Compound(Arc<Compound>),
+    Compound(Pinned<'static, Compound>),
 }
 
 const INDEX_BITS: u64 = (1 << 60) - 1;
@@ -78,7 +98,7 @@ impl Request {
         }
         process()
             .compounds
-            .share(self.0)
+            .pin(self.0)
             .map(Form::Compound)
             .ok_or_else(not_a_request)
     }
@@ -211,9 +231,59 @@ pub(crate) enum Compound {
 
 /// An operation that can be started again and again (MPI-5.0 §3.9).
 pub(crate) struct Persistent {
-    pub start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
+    start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
+    active: Active,
+}
+
+impl Persistent {
+    pub fn new(start: Box<dyn Fn() -> Result<Request> + Send + Sync>) -> Persistent {
+        let active = Active(AtomicU64::new(INACTIVE));
+        Persistent { start, active }
+    }
+
+    /// Starts it; false if it is active.
+    pub fn start(&self) -> Result<bool> {
+        // Acquire: what the thread that ended it before did with its parts comes first.
+        let Active(word) = &self.active;
+        let begun = word.compare_exchange(INACTIVE, STARTING, Ordering::Acquire, Ordering::Relaxed);
+        if begun.is_err() {
+            return Ok(false);
+        }
+        let started = (self.start)();
+        let now = started.as_ref().map_or(INACTIVE, |request| request.0);
+        word.store(now, Ordering::Release);
+        started.map(|_| true)
+    }
+
     /// The operation under way; none while inactive.
-    pub active: Mutex<Option<Request>>,
+    #[inline]
+    pub fn active(&self) -> Option<Request> {
+        Active::operation(self.active.0.load(Ordering::Acquire))
+    }
+
+    /// Takes the operation under way, which the caller ends: inactive from here on.
+    #[inline]
+    pub fn end(&self) -> Option<Request> {
+        let active = self.active();
+        // One thread at a time completes or frees a request (MPI-5.0 §3.7.3).
+        if active.is_some() {
+            self.active.0.store(INACTIVE, Ordering::Release);
+        }
+        active
+    }
+}
+
+/// The operation under way of a persistent request: INACTIVE, STARTING by the thread that started it, or that operation.
+struct Active(AtomicU64);
+
+/// Neither is a request: those have their kind in the upper bits.
+const INACTIVE: u64 = 0;
+const STARTING: u64 = 1;
+
+impl Active {
+    fn operation(word: u64) -> Option<Request> {
+        (word != INACTIVE && word != STARTING).then_some(Request(word))
+    }
 }
 
 /// A send and a receive (`MPI_Isendrecv`).

@@ -15,7 +15,7 @@ use crate::request::{Request, Status};
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
     /// The same without what the caller may take back: arrays of counts and the like.
-    type Kept: Plan + 'static;
+    type Kept: Plan + Send + Sync + 'static;
 
     fn kept(self) -> Self::Kept;
 
@@ -110,13 +110,7 @@ struct Inner<P> {
 /// An operation that does not need its call any more.
 struct Prepared<P>(Arc<Inner<P>>);
 
-// SAFETY: a plan is addresses, datatypes and numbers, which no one changes, and it is used by one operation at a time.
-// Whose thread then works on the user's memory does not matter, as with `Memory`.
-unsafe impl<P> Send for Prepared<P> {}
-// SAFETY: as above.
-unsafe impl<P> Sync for Prepared<P> {}
-
-impl<P: Plan + 'static> Prepared<P> {
+impl<P: Plan + Send + Sync + 'static> Prepared<P> {
     fn start(&self) -> Result<Request> {
         let inner = self.0.clone();
         let comm = &inner.comm;

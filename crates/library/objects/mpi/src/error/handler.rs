@@ -117,7 +117,7 @@ fn concerned(error: &Error, object: Object) -> (Handler, u64) {
             Err(_) => None,
         },
         Object::Comm(comm) => Some(comm),
-        Object::Window(id) => match crate::window::find(id) {
+        Object::Window(id) => match crate::window::share(id) {
             Ok(window) if inside => return (window.handler(), id.0),
             _ => None,
         },
@@ -127,7 +127,7 @@ fn concerned(error: &Error, object: Object) -> (Handler, u64) {
         .into_iter()
         .flatten()
         .filter(|_| inside)
-        .find_map(|id| Some((crate::comm::find(id).ok()?.handler(), id.0)));
+        .find_map(|id| Some((crate::comm::share(id).ok()?.handler(), id.0)));
     found.unwrap_or_else(|| (crate::process::default_handler(), CommId::SELF.0))
 }
 

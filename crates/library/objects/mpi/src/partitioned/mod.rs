@@ -126,10 +126,12 @@ fn whole(buffer: Buffer, partitions: u32) -> Result<Buffer> {
     Ok(Buffer { count, ..buffer })
 }
 
-/// What a handle names, if it is a partitioned operation; none if it is null. Without a lock: threads mark partitions
+/// What a handle names, if it is a partitioned operation; none if it is null. Without a pin: threads mark partitions
 /// all at once.
 fn find(request: Request) -> Result<Option<&'static Partitioned>> {
-    if let Some(Compound::Partitioned(partitioned)) = process().compounds.get(request.0) {
+    // SAFETY: the maker of the identifier has promised it (`Request::named`).
+    let compound = unsafe { process().compounds.lend(request.0) };
+    if let Some(Compound::Partitioned(partitioned)) = compound {
         return Ok(Some(partitioned));
     }
     match request.form()? {

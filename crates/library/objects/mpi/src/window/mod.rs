@@ -42,7 +42,25 @@ pub use transfer::{Epoch, TargetBuffer, get, put};
 
 /// Names a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowId(pub u64);
+pub struct WindowId(pub(crate) u64);
+
+impl WindowId {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees the object that the handle names: where that is checked, the object
+    /// is used without being kept alive. MPI has programs see to it (MPI-5.0 §2.5.1, §11.6.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> WindowId {
+        WindowId(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}
 
 /// How a window was made (`MPI_WIN_CREATE_FLAVOR`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,11 +147,12 @@ impl Window {
 /// The window that a handle names.
 #[inline(always)]
 pub fn find(id: WindowId) -> Result<&'static Window> {
-    process().windows.get(id.0).ok_or_else(not_a_window)
+    // SAFETY: the maker of the identifier has promised it (`WindowId::named`).
+    unsafe { process().windows.lend(id.0) }.ok_or_else(not_a_window)
 }
 
 /// As [`find`], kept alive for a call that takes long.
-fn share(id: WindowId) -> Result<Arc<Window>> {
+pub fn share(id: WindowId) -> Result<Arc<Window>> {
     process().windows.share(id.0).ok_or_else(not_a_window)
 }
 
