@@ -2,23 +2,27 @@
 PREFIX ?= /usr/local
 CARGO ?= cargo
 DURATION ?= 600
+KILLS ?= 500
 SEED ?=
 ONLY ?=
 prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check bench build install uninstall test lint conformance robustness stress slurm costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm costs loom tsan asan valgrind \
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 
 demo: ## builds, installs into ./install, runs the examples and a first measurement
 	@scripts/demo.sh
 
 check: ## every test, lint and gate (about 12 minutes on 2 cores)
 	@scripts/check.sh
+
+fresh: ## make demo and make check in a new Debian root with gcc, make and Rust and nothing else (as root; half an hour)
+	@scripts/fresh.sh
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
 	@scripts/bench.sh $(prefix)
@@ -53,6 +57,13 @@ conformance: staged ## the C programs by chapter of the standard, at 1, 2, 4 and
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full
+
+fuzz: ## arbitrary input for everything that is untrusted, DURATION seconds for each target (make fuzz DURATION=60 ONLY=engine)
+	@scripts/fuzz.sh $(DURATION) $(ONLY)
+
+kills: staged peers ## 500 kills at random moments of jobs that mix everything (make kills KILLS=50 SEED=7)
+	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness \
+		--target kills --filter '^kills' --kills $(KILLS)
 
 stress: staged ## all kinds of requests mixed in threads, for 10 minutes (make stress DURATION=60 SEED=7)
 	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness \

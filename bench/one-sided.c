@@ -1,150 +1,138 @@
-/* one-sided: puts, gets and fetch-and-ops of 8 bytes by T threads of rank 0 at rank 1, all on one window that is locked once
- * for all; each thread flushes after BATCH of them and has places of its own. Rank 1 waits in MPI meanwhile, so that
- * libraries whose target has to help are not stopped. */
+/* one-sided: time of an access of N ints by rank 0 to rank 1 and of the flush that completes it, on a window of MPI_Win_allocate
+ * and on one of MPI_Win_create. Of MPI_Fetch_and_op, which takes one element, there are N calls and one flush. Rank 1 waits in MPI
+ * meanwhile, so that libraries whose target has to help are not stopped. Each access is checked once before it is measured. */
 #include "ranks.h"
-#include <pthread.h>
 
-enum { BATCH = 64, THREADS_MAX = 64 };
-
-struct worker {
-    struct team *team;
-    pthread_t thread;
-    int64_t first; /* element of its part at the target */
-    int64_t values[BATCH];
-};
-
-typedef void operation(struct worker *w, int i);
-
-struct team {
-    struct worker workers[THREADS_MAX];
-    pthread_barrier_t begin, end;
+struct access {
     MPI_Win win;
-    operation *operation;
-    long batches; /* of the coming round, 0 when the workers shall leave; written between two barriers only */
+    int count;
+    int *values, *results; /* the origin's buffers */
+    int *part;             /* the target's memory */
 };
 
-static void put(struct worker *w, int i)
+typedef void operation(struct access *a);
+
+static void put(struct access *a)
 {
-    MPI_Put(&w->values[i], 1, MPI_INT64_T, 1, w->first + i, 1, MPI_INT64_T, w->team->win);
+    MPI_Put(a->values, a->count, MPI_INT, 1, 0, a->count, MPI_INT, a->win);
 }
 
-static void get(struct worker *w, int i)
+static void get(struct access *a)
 {
-    MPI_Get(&w->values[i], 1, MPI_INT64_T, 1, w->first + i, 1, MPI_INT64_T, w->team->win);
+    MPI_Get(a->results, a->count, MPI_INT, 1, 0, a->count, MPI_INT, a->win);
 }
 
-static void fetch_and_op(struct worker *w, int i)
+static void accumulate(struct access *a)
 {
-    static const int64_t one = 1;
-    MPI_Fetch_and_op(&one, &w->values[i], MPI_INT64_T, 1, w->first + i, MPI_SUM, w->team->win);
+    MPI_Accumulate(a->values, a->count, MPI_INT, 1, 0, a->count, MPI_INT, MPI_SUM, a->win);
 }
 
-static void work_batches(struct worker *w)
+static void get_accumulate(struct access *a)
 {
-    for (long batch = 0; batch < w->team->batches; batch++) {
-        for (int i = 0; i < BATCH; i++)
-            w->team->operation(w, i);
-        MPI_Win_flush(1, w->team->win);
-    }
+    MPI_Get_accumulate(a->values, a->count, MPI_INT, a->results, a->count, MPI_INT, 1, 0, a->count, MPI_INT, MPI_SUM, a->win);
 }
 
-static void *worker_main(void *state)
+static void fetch_and_op(struct access *a)
 {
-    struct worker *w = state;
-    for (;;) {
-        pthread_barrier_wait(&w->team->begin);
-        if (!w->team->batches)
-            return 0;
-        work_batches(w);
-        pthread_barrier_wait(&w->team->end);
-    }
+    for (int i = 0; i < a->count; i++)
+        MPI_Fetch_and_op(&a->values[i], &a->results[i], MPI_INT, 1, i, MPI_SUM, a->win);
 }
 
-/* The calling thread is the team's first worker. */
-static void work_together(void *state, long repetitions)
+/* An access: whether it writes the target, adds to what is there, and returns what was there. */
+struct kind {
+    const char *name;
+    operation *operation;
+    bool writes, adds, returns;
+};
+
+static const struct kind kinds[] = {
+    {"put", put, true, false, false},
+    {"get", get, false, false, true},
+    {"accumulate", accumulate, true, true, false},
+    {"get-accumulate", get_accumulate, true, true, true},
+    {"fetch-and-op", fetch_and_op, true, true, true},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+struct work {
+    const struct kind *kind;
+    struct access *access;
+};
+
+static void repeat(void *state, long repetitions)
 {
-    struct team *team = state;
+    struct work *w = state;
     if (my_rank)
         return;
-    team->batches = repetitions;
-    pthread_barrier_wait(&team->begin);
-    work_batches(&team->workers[0]);
-    pthread_barrier_wait(&team->end);
+    for (long i = 0; i < repetitions; i++) {
+        w->kind->operation(w->access);
+        MPI_Win_flush(1, w->access->win);
+    }
 }
 
-/* What the last operations have left at the target, or brought from there. */
-static void check(struct team *team, int threads, const int64_t *part, bool brought)
+static int value(int i) { return 3 * i + 1; }
+static int before(int i) { return 5 * i - 2; }
+
+static void meet(struct access *a)
 {
-    for (int t = 0; t < threads; t++)
-        for (int i = 0; i < BATCH; i++) {
-            int64_t wanted = (int64_t)t * BATCH + i, found = my_rank ? part[wanted] : team->workers[t].values[i];
-            if ((my_rank == 1 || brought) && found != wanted)
-                fail("one-sided: element %d of thread %d is %lld", i, t, (long long)found);
-        }
+    MPI_Win_sync(a->win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(a->win);
 }
 
-static void point(struct team *team, const char *series, operation *operation, int threads, double seconds)
+static void check(const struct kind *kind, struct access *a)
+{
+    for (int i = 0; i < a->count; i++) {
+        a->part[i] = before(i);
+        a->values[i] = value(i);
+        a->results[i] = 0;
+    }
+    meet(a);
+    repeat(&(struct work){kind, a}, 1);
+    meet(a);
+    for (int i = 0; i < a->count; i++) {
+        int left = kind->writes ? value(i) + (kind->adds ? before(i) : 0) : before(i);
+        if (my_rank && a->part[i] != left)
+            fail("one-sided: %s: element %d at the target is %d", kind->name, i, a->part[i]);
+        if (!my_rank && kind->returns && a->results[i] != before(i))
+            fail("one-sided: %s: element %d that came back is %d", kind->name, i, a->results[i]);
+    }
+}
+
+static void all_kinds(const char *window, struct access *a, double seconds)
 {
     static struct sampler s;
-    team->operation = operation;
-    if (my_rank == 0) {
-        pthread_barrier_init(&team->begin, 0, (unsigned)threads);
-        pthread_barrier_init(&team->end, 0, (unsigned)threads);
-        for (int i = 1; i < threads; i++)
-            if (pthread_create(&team->workers[i].thread, 0, worker_main, &team->workers[i]))
-                fail("one-sided: cannot start thread %d", i);
+    char series[64];
+    MPI_Win_lock_all(0, a->win);
+    for (int i = 0; i < KINDS; i++) {
+        check(&kinds[i], a);
+        struct work work = {&kinds[i], a};
+        measure(repeat, &work, seconds, &s);
+        snprintf(series, sizeof series, "%s-%s", window, kinds[i].name);
+        if (my_rank == 0)
+            print_time("one-sided", series, a->count, "us", &s, 1e6);
     }
-    measure(work_together, team, seconds, &s);
-    MPI_Win_flush_all(team->win);
-    if (my_rank)
-        return;
-    team->batches = 0;
-    pthread_barrier_wait(&team->begin);
-    for (int i = 1; i < threads; i++)
-        pthread_join(team->workers[i].thread, 0);
-    pthread_barrier_destroy(&team->begin);
-    pthread_barrier_destroy(&team->end);
-    print_rate("one-sided", series, threads, "Mop/s", &s, 1e-6 * BATCH * threads);
-}
-
-static void all_operations(int threads, double seconds)
-{
-    static struct team team;
-    int64_t *part;
-    MPI_Win_allocate((MPI_Aint)THREADS_MAX * BATCH * (MPI_Aint)sizeof *part, sizeof *part, MPI_INFO_NULL, MPI_COMM_WORLD,
-                     &part, &team.win);
-    memset(part, 0, THREADS_MAX * BATCH * sizeof *part);
-    for (int t = 0; t < threads; t++) {
-        struct worker *w = &team.workers[t];
-        *w = (struct worker){.team = &team, .first = (int64_t)t * BATCH};
-        for (int i = 0; i < BATCH; i++)
-            w->values[i] = w->first + i;
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_lock_all(0, team.win);
-    point(&team, "put", put, threads, seconds);
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Win_sync(team.win);
-    check(&team, threads, part, false);
-    for (int t = 0; t < threads; t++)
-        memset(team.workers[t].values, 0, sizeof team.workers[t].values);
-    point(&team, "get", get, threads, seconds);
-    check(&team, threads, part, true);
-    MPI_Barrier(MPI_COMM_WORLD);
-    point(&team, "fetch-and-op", fetch_and_op, threads, seconds);
-    MPI_Win_unlock_all(team.win);
-    MPI_Win_free(&team.win);
+    MPI_Win_unlock_all(a->win);
+    MPI_Win_free(&a->win);
 }
 
 int main(int argc, char **argv)
 {
-    struct options o = read_options(argc, argv, "threads", "1,2,4", 0.5);
-    start(&argc, &argv, "one-sided", MPI_THREAD_MULTIPLE, 2);
-    for (int i = 0; i < o.count; i++) {
-        int threads = (int)o.points[i];
-        if (threads < 1 || threads > THREADS_MAX)
-            fail("one-sided: from 1 to %d threads", THREADS_MAX);
-        all_operations(threads, o.seconds);
+    struct options o = read_options(argc, argv, "elements", "1,64,4K,256K", 0.1);
+    start(&argc, &argv, "one-sided", MPI_THREAD_SINGLE, 2);
+    for (int p = 0; p < o.count; p++) {
+        struct access a = {.count = (int)o.points[p]};
+        size_t bytes = (size_t)a.count * sizeof(int);
+        a.values = pages(bytes);
+        a.results = pages(bytes);
+        MPI_Win_allocate((MPI_Aint)bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &a.part, &a.win);
+        all_kinds("allocate", &a, o.seconds);
+        a.part = pages(bytes);
+        MPI_Win_create(a.part, (MPI_Aint)bytes, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &a.win);
+        all_kinds("create", &a, o.seconds);
+        free(a.part);
+        free(a.values);
+        free(a.results);
     }
     MPI_Finalize();
     return 0;

@@ -4,9 +4,11 @@
 set -eu
 cd "$(dirname -- "$0")/.."
 . scripts/steps.sh
+PATH=$(scripts/setup.sh --path bench)
+export PATH
 weft=$1/bin/weft
 out=build/bench/report
-all='pingpong exchange burst shuffle anysource anytag unexpected overlap threads one-sided collectives collective-sizes startup'
+all='pingpong exchange burst shuffle anysource anytag unexpected overlap threads one-sided one-sided-threads collectives collective-sizes startup'
 names=${BENCH:-$all}
 set -- $names
 steps_begin "$out" $#

@@ -11,8 +11,9 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 19
+steps_begin "$out/logs" 20
 
+formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
@@ -22,12 +23,16 @@ robustness() {
     python3 tests/robustness/run.py --prefix "$prefix" --peers "$peers" --build "$out/robustness"
 }
 
+# Two targets at a time, so this many seconds five times.
+fuzzing() { scripts/fuzz.sh 20; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
+PATH=$(scripts/setup.sh --path check)
+export PATH
 early peers scripts/peers.sh "$peers"
-step "formatting" "a moment" "cargo fmt --all" cargo fmt --all --check
+step "formatting" "a moment" "cargo fmt --all; cargo fmt --manifest-path fuzz/Cargo.toml" formatting
 step "lints" "about 1 min" "$fix; again: make lint" lint
 step "crate edges" "a moment" "change the Cargo.toml, or ARCHITECTURE.md where the layers are what should change" \
     cargo xtask edges
@@ -37,6 +42,7 @@ step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" c
 step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
 step "loom models" "about 1 min" "$fix; again: make loom" loom
 step_must "building the library, release" "about 2 min" "$fix" build
+step "fuzzing, 20 s a target" "about 3 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved

@@ -30,6 +30,8 @@ report() {
 }
 
 step_must "setting up the machine" "a moment" "run scripts/setup.sh demo and read what it says" scripts/setup.sh demo
+PATH=$(scripts/setup.sh --path demo)
+export PATH
 step_must "building the library, release" "about 2 min" "$again" cargo build --release --workspace --exclude xtask
 step_must "installing into ./install" "a moment" "$again" scripts/install.sh "$prefix"
 step_must "compiling the examples with install/bin/mpicc" "a moment" "$again" compile_examples

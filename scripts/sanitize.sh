@@ -14,6 +14,8 @@ build=$PWD/build/sanitize/$kind
 target=x86_64-unknown-linux-gnu
 passed=0 failed=0
 scripts/setup.sh sanitize
+PATH=$(scripts/setup.sh --path sanitize)
+export PATH
 mkdir -p "$build/include" "$build/lib"
 
 case $kind in

@@ -15,14 +15,16 @@ import os
 import pathlib
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
+from lib.cases import Failure
+from lib.commands import declare
+from lib.compiler import CFLAGS, COMPILE_SECONDS
+from lib.processes import Running, end_by_signals, run
+
 ROOT = pathlib.Path(__file__).resolve().parent
-CFLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -pthread".split()
 
 
 class Program:
@@ -72,66 +74,19 @@ def compile_program(options, build, program):
     """None, or the compiler's output when it failed."""
     command = [options.mpicc, *CFLAGS, "-I", str(ROOT / "conformance"), "-I", str(ROOT / "errors"),
                "-o", str(program.binary(build)), str(program.source), "-lm"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return None if done.returncode == 0 else done.stdout
+    done = run(command, COMPILE_SECONDS)
+    return None if done.code == 0 else done.output
 
 
 def run_job(options, build, program, ranks):
     """(seconds, None or what was wrong, output)"""
     command = [options.mpiexec, *options.mpiexec_args.split(), "-n", str(ranks), str(program.binary(build))]
-    start = time.monotonic()
-    # A file, not a pipe: ranks that outlive their launcher would keep a pipe open.
-    with tempfile.TemporaryFile("w+", errors="replace") as log:
-        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                               start_new_session=True)
-        try:
-            code = job.wait(options.timeout)
-            wrong = None
-        except (subprocess.TimeoutExpired, KeyboardInterrupt) as reason:
-            end_job(job)
-            if isinstance(reason, KeyboardInterrupt):
-                raise
-            code, wrong = None, f"hung: ended after {options.timeout:g} s"
-        seconds = time.monotonic() - start
-        log.seek(0)
-        output = log.read()
-    return seconds, wrong or program.verdict(code, output), output
-
-
-def running():
-    """Every process: its id to (its parent's id, its start time)."""
-    found = {}
-    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        found[int(entry.parent.name)] = (int(fields[1]), fields[19])
-    return found
-
-
-def end_job(job):
-    """Asks the launcher to end its job, then ends what is left of it, each process by its id.
-
-    Launchers give their ranks groups of their own, so the launcher's group is not the job. Start times tell a
-    process of the job from a later one with the same id."""
-    before = running()
-    family = [job.pid]
-    for parent in family:
-        family.extend(pid for pid, (its_parent, _) in before.items() if its_parent == parent)
-    job.send_signal(signal.SIGTERM)
+    job = Running(command)
     try:
-        job.wait(5)
-    except subprocess.TimeoutExpired:
-        pass
-    after = running()
-    for pid in family:
-        if pid in before and pid in after and before[pid][1] == after[pid][1]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-    job.wait()
+        done = job.finish(options.timeout)
+        return done.seconds, program.verdict(done.code, done.output), done.output
+    except Failure as why:
+        return time.monotonic() - job.begin, str(why).splitlines()[0], job.text()
 
 
 def run_program(options, build, program):
@@ -152,17 +107,14 @@ def run_program(options, build, program):
     return not failures
 
 
-def interrupt(_signal, _frame):
-    raise KeyboardInterrupt
-
-
 def main():
     options = arguments()
-    # Ended by a signal, the runner ends its job and leaves no file either.
-    signal.signal(signal.SIGTERM, interrupt)
-    for tool in (options.mpicc, options.mpiexec):
-        if not shutil.which(tool):
-            sys.exit(f"{tool}: not found")
+    end_by_signals()
+    # They may be another library's, which only the caller's own PATH leads to.
+    for name in ("mpicc", "mpiexec"):
+        tool = shutil.which(getattr(options, name))
+        setattr(options, name, tool or sys.exit(f"{getattr(options, name)}: not found"))
+    declare("check")
     sources = sorted([*ROOT.glob("conformance/*/*.c"), *ROOT.glob("errors/*.c")])
     programs = [p for p in map(Program, sources) if re.search(options.filter, p.name)]
     with tempfile.TemporaryDirectory(prefix="weft-tests-") as scratch:

@@ -1,7 +1,8 @@
 """Reads what callgrind wrote with --dump-instr=yes, and which instructions of a library lock."""
 
 import re
-import subprocess
+
+from lib.processes import output_of
 
 # Instructions that lock the bus: the prefix, and xchg with memory, which locks without one.
 LOCKING = re.compile(r"^\s*([0-9a-f]+):.*\t(?:lock |xchg .*\()", re.M)
@@ -9,8 +10,8 @@ LOCKING = re.compile(r"^\s*([0-9a-f]+):.*\t(?:lock |xchg .*\()", re.M)
 
 def locking_instructions(library):
     """The addresses, in the file, of the library's locked instructions."""
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", str(library)], capture_output=True, text=True, check=True)
-    return {int(address, 16) for address in LOCKING.findall(text.stdout)}
+    text = output_of(["objdump", "-d", "--no-show-raw-insn", library])
+    return {int(address, 16) for address in LOCKING.findall(text)}
 
 
 class Profile:

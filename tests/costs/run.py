@@ -13,10 +13,14 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
 from callgrind import Profile, locking_instructions
+from lib.commands import declare
+from lib.compiler import compile_program
+from lib.processes import end_by_signals, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 RECORDED = HERE / "recorded.json"
@@ -31,7 +35,9 @@ ISEND_LOCKED, COMPLETED_WAIT_LOCKED = 3, 0
 
 SENDER, RECEIVER = 0, 1
 PHASES = {"isend": SENDER, "isend_wait": SENDER, "irecv": RECEIVER, "irecv_wait": RECEIVER, "local": RECEIVER}
-ACCESSES = dict.fromkeys(("put", "get", "accumulate", "fetch_and_op", "compare_and_swap", "flush"), SENDER)
+SINGLE = "put get accumulate fetch_and_op compare_and_swap flush".split()
+MANY = "put_short put_long accumulate_short accumulate_long".split()
+ACCESSES = dict.fromkeys((*SINGLE, *MANY), SENDER)
 # Completed requests that are not one message, and the locked instructions of each at most. Two atomic operations on a word of
 # its own keep what is made of several alive while it is looked at; a send-receive and a generalized request give their place
 # back too. A round starts each persistent request twice.
@@ -58,10 +64,10 @@ def launch(options, order, threads, before=()):
     shared.write_bytes(bytes(4096))
     arguments = [options.build / program, shared, ROUNDS, "threads" if threads else "alone", *([] if before else ["trap"]), order]
     command = [options.prefix / "bin/mpiexec", "-n", 2, *before, *arguments]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
-    said = SAID.findall(done.stdout)
-    if done.returncode != 0 or len(said) != 2 * len(phases):
-        sys.exit(f"costs: {order}: exit code {done.returncode}\n{done.stdout}{done.stderr[-3000:]}")
+    done = run(command, 300)
+    said = SAID.findall(done.output)
+    if done.code != 0 or len(said) != 2 * len(phases):
+        sys.exit(f"costs: {order}: exit code {done.code}\n{done.output[-6000:]}")
     return {(int(rank), phase): rest for rank, phase, *rest in said}
 
 
@@ -139,11 +145,12 @@ def main():
     options = parser.parse_args()
     options.prefix, options.build = options.prefix.resolve(), options.build.resolve()
     options.build.mkdir(parents=True, exist_ok=True)
+    end_by_signals()
+    declare("check")
 
     mpicc = options.mpicc or options.prefix / "bin/mpicc"
     for program in sorted({program for program, _ in PROGRAMS.values()}):
-        source, target = HERE / f"{program}.c", options.build / program
-        subprocess.run([str(word) for word in (mpicc, *CFLAGS, source, "-o", target, "-ldl")], check=True)
+        compile_program(mpicc, [HERE / f"{program}.c", "-ldl"], options.build / program, CFLAGS)
 
     together = [("isend", "irecv"), ("isend_wait", "irecv_wait"), ("local",)]
     wanted = [("prepost", phases, threads) for threads in (False, True) for phases in together]

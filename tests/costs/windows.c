@@ -1,7 +1,10 @@
 /* windows SHARED_FILE ROUNDS alone|threads [trap] passive: accesses of 8 bytes by rank 0 to rank 1's part of an allocated window
- * that is locked for all, 16 of each, and as many flushes. */
+ * that is locked for all, 16 of each, and as many flushes; and of 64 and 4096 elements beside those. */
 #include "counted.h"
 
+enum { SHORT = 64, LONG = 4096 };
+
+static int64_t zeros[LONG];
 static int64_t values[WINDOW], results[WINDOW], compares[WINDOW], *part;
 static MPI_Win win;
 
@@ -11,15 +14,24 @@ PHASE(accumulate, for (int i = 0; i < WINDOW; i++) MPI_Accumulate(&values[i], 1,
 PHASE(fetch_and_op, for (int i = 0; i < WINDOW; i++) MPI_Fetch_and_op(&values[i], &results[i], MPI_INT64_T, 1, i, MPI_SUM, win))
 PHASE(compare_and_swap, for (int i = 0; i < WINDOW; i++)
       MPI_Compare_and_swap(&values[i], &compares[i], &results[i], MPI_INT64_T, 1, i, win))
+#define TIMES for (int i = 0; i < WINDOW; i++)
+PHASE(put_short, TIMES MPI_Put(zeros, SHORT, MPI_INT64_T, 1, WINDOW, SHORT, MPI_INT64_T, win))
+PHASE(put_long, TIMES MPI_Put(zeros, LONG, MPI_INT64_T, 1, WINDOW, LONG, MPI_INT64_T, win))
+PHASE(accumulate_short, TIMES MPI_Accumulate(zeros, SHORT, MPI_INT64_T, 1, WINDOW, SHORT, MPI_INT64_T, MPI_SUM, win))
+PHASE(accumulate_long, TIMES MPI_Accumulate(zeros, LONG, MPI_INT64_T, 1, WINDOW, LONG, MPI_INT64_T, MPI_SUM, win))
 PHASE(flush, for (int i = 0; i < WINDOW; i++) MPI_Win_flush(1, win))
 
-enum { PUT, GET, ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, FLUSH, PHASES };
+enum { PUT, GET, ACCUMULATE, FETCH_AND_OP, COMPARE_AND_SWAP, PUT_SHORT, PUT_LONG, ACCUMULATE_SHORT, ACCUMULATE_LONG, FLUSH, PHASES };
 static struct phase phases[PHASES] = {
     [PUT] = LISTED(put),
     [GET] = LISTED(get),
     [ACCUMULATE] = LISTED(accumulate),
     [FETCH_AND_OP] = LISTED(fetch_and_op),
     [COMPARE_AND_SWAP] = LISTED(compare_and_swap),
+    [PUT_SHORT] = LISTED(put_short),
+    [PUT_LONG] = LISTED(put_long),
+    [ACCUMULATE_SHORT] = LISTED(accumulate_short),
+    [ACCUMULATE_LONG] = LISTED(accumulate_long),
     [FLUSH] = LISTED(flush),
 };
 
@@ -46,13 +58,17 @@ static void one_round(void)
     memcpy(compares, results, sizeof results);
     run(&phases[COMPARE_AND_SWAP]);
     check(results, 3, __LINE__);
+    run(&phases[PUT_SHORT]);
+    run(&phases[PUT_LONG]);
+    run(&phases[ACCUMULATE_SHORT]);
+    run(&phases[ACCUMULATE_LONG]);
     run(&phases[FLUSH]);
 }
 
 int main(int argc, char **argv)
 {
     begin(argc, argv);
-    MPI_Win_allocate(sizeof values, sizeof values[0], MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win);
+    MPI_Win_allocate(sizeof values + sizeof zeros, sizeof values[0], MPI_INFO_NULL, MPI_COMM_WORLD, &part, &win);
     for (int i = 0; i < WINDOW; i++)
         values[i] = i + 1;
     MPI_Win_lock_all(0, win);

@@ -26,6 +26,12 @@ static void of_sessions(void)
     EXPECT(MPI_ERR_ARG, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, -1, &length, name));
     EXPECT(MPI_ERR_ARG, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 1000, &length, name));
     EXPECT(MPI_ERR_ARG, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, NULL, name));
+    length = sizeof name;
+    EXPECT(MPI_ERR_ARG, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL));
+    CHECK(length == sizeof name, "MPI-5.0 §11.3.2: the wrong call changed no length");
+    length = 0;
+    EXPECT(MPI_SUCCESS, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &length, NULL));
+    CHECK(length > 0, "MPI-5.0 §11.3.2: without room the length alone is told");
     EXPECT(MPI_ERR_ARG, MPI_Session_get_pset_info(session, "mpi://NOWHERE", &info));
     EXPECT(MPI_ERR_ARG, MPI_Session_get_pset_info(session, NULL, &info));
     EXPECT(MPI_ERR_ERRHANDLER, MPI_Session_set_errhandler(session, of_comm));

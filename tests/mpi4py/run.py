@@ -13,13 +13,20 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+from lib.commands import declare
+from lib.processes import end_by_signals, output_of, run
+
 HERE = pathlib.Path(__file__).resolve().parent
 VERSION = "4.1.2"
+# What mpiexec may take to end a run that is late.
+GRACE_SECONDS = 60
+BUILD_SECONDS = 3600
 REQUIRED = ["numpy<3", "cffi<3"]
 RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
 # unittest's last line: OK (skipped=3), or FAILED (failures=1, errors=2).
@@ -58,9 +65,9 @@ class Suite:
 
     def pip(self, *words, **environment):
         command = [self.python, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
-        done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"mpi4py: pip {words[0]} failed; is the network there?\n{done.stdout}{done.stderr}")
+        done = run(command, BUILD_SECONDS, environment)
+        if done.code != 0:
+            sys.exit(f"mpi4py: pip {words[0]} failed; is the network there?\n{done.output}")
 
     def set_up(self):
         """Builds mpi4py once; the standard ABI lets it run on every later build of ours."""
@@ -70,7 +77,7 @@ class Suite:
         shutil.rmtree(self.build, ignore_errors=True)
         self.build.mkdir(parents=True)
         say("making a Python environment")
-        subprocess.run([sys.executable, "-m", "venv", self.build / "venv"], check=True)
+        output_of([sys.executable, "-m", "venv", self.build / "venv"])
         self.pip("install", *REQUIRED)
         say(f"building mpi4py {VERSION} with {self.mpicc} (a minute)")
         fetched = ["--no-deps", "--no-binary", "mpi4py", f"mpi4py=={VERSION}"]
@@ -86,12 +93,13 @@ class Suite:
         """Runs Python on that many ranks. Returns the exit code, each rank's whole output and mpiexec's complaint."""
         shutil.rmtree(logs, ignore_errors=True)
         command = [self.mpiexec, "--timeout", str(timeout), "--output-dir", logs, "-n", str(ranks), self.python, *words]
-        done = subprocess.run(command, cwd=self.source, env=self.environment, capture_output=True, text=True)
+        # The ranks' words go into files: what is left are the launcher's.
+        done = run(command, timeout + GRACE_SECONDS, self.environment, cwd=self.source)
         outputs = [
             "".join(path.read_text(errors="replace") for path in sorted(logs.glob(f"rank.{rank}.*")))
             for rank in range(ranks)
         ]
-        return done.returncode, outputs, done.stderr.strip()
+        return done.code, outputs, done.output.strip()
 
 
 def options_to_skip():
@@ -157,13 +165,15 @@ def run_programs(suite, timeout):
         outcome(name, f", {ranks} ranks", started, code, "".join(outputs) + complaint)
     started = time.monotonic()
     command = [suite.python, RUN_TESTS]
-    done = subprocess.run(command, cwd=suite.source, env=suite.environment, capture_output=True, text=True)
-    outcome("mpi4py.run, its tests", "", started, done.returncode, done.stdout + done.stderr)
+    done = run(command, timeout + GRACE_SECONDS, suite.environment, cwd=suite.source)
+    outcome("mpi4py.run, its tests", "", started, done.code, done.output)
     return failures
 
 
 def main():
     options = arguments()
+    end_by_signals()
+    declare("mpi4py")
     suite = Suite(options.prefix.resolve(), options.build.resolve())
     suite.set_up()
     failures, reasons = [], collections.Counter()

@@ -3,9 +3,10 @@
 import concurrent.futures
 import pathlib
 import re
-import subprocess
 import sys
 
+from lib.compiler import COMPILE_SECONDS
+from lib.processes import run
 from source import recipe
 
 # include/mpitestconf.h for a 64-bit Linux. USE_STRICT_MPI: MPICH's own word for a library that is not MPICH; it leaves
@@ -51,8 +52,8 @@ class Programs:
     def compile(self, *words):
         """None, or the compiler's words when it failed."""
         command = [self.mpicc, *CFLAGS, *self.includes, *map(str, words)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
-        return None if done.returncode == 0 else done.stdout
+        done = run(command, COMPILE_SECONDS)
+        return None if done.code == 0 else done.output
 
     def make_helpers(self):
         """The suite's own library as objects: mtest, dtypes and the generator of datatypes, dtpools."""

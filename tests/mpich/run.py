@@ -16,12 +16,16 @@ import dataclasses
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
 import source
+from lib.cases import Failure
+from lib.commands import declare
+from lib.processes import Running, end_by_signals
 from programs import Programs
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -106,21 +110,15 @@ def run(test, options, program):
     environment |= dict(pair.split("=", 1) for pair in test.environment)
     limit = round(test.seconds * options.patience)
     command = [options.prefix / "bin/mpiexec", "--timeout", str(limit), "-n", str(test.ranks), program, *test.arguments]
-    started = time.monotonic()
-    # A folder of its own to write to, and a file, not a pipe, for what it says: what outlives the job would hold a pipe.
-    with tempfile.TemporaryDirectory(dir=options.build) as folder, tempfile.TemporaryFile("w+", errors="replace") as log:
-        job = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
-                               stderr=subprocess.STDOUT)
+    # A folder of its own to write to.
+    with tempfile.TemporaryDirectory(dir=options.build) as folder:
+        job = Running(command, environment, cwd=folder)
         try:
-            code = job.wait(limit + GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
-            job.terminate()
-            job.wait()
-            code = None
-        seconds = time.monotonic() - started
-        log.seek(0)
-        output = log.read()
-    failure = "mpiexec did not end it in time" if code is None else judge(test, code, output)
+            done = job.finish(limit + GRACE_SECONDS)
+            seconds, failure = done.seconds, judge(test, done.code, done.output)
+        except Failure as why:
+            seconds, failure = time.monotonic() - job.begin, str(why).splitlines()[0]
+        output = job.text()
     return Outcome(test, seconds, failure=failure, output=output)
 
 
@@ -155,6 +153,8 @@ def report(outcomes):
 def main():
     options = arguments()
     options.prefix, options.build = options.prefix.resolve(), options.build.resolve()
+    end_by_signals()
+    declare("mpich-tests")
     root = source.fetch(options.build)
     patterns = list(reasons())
     tests = distinct(test for folder in FOLDERS for test in source.tests_of(root, folder))

@@ -2,14 +2,12 @@
 
 import dataclasses
 import os
-import pathlib
 import re
-import subprocess
 import sys
 import tarfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-import debian_source
+from lib import debian_source
+from lib.processes import output_of
 
 VERSION = "4.0.2"
 # Bash that MPICH's configure runs too: it writes the lists of tests on generated datatypes (testlist.dtp).
@@ -61,7 +59,7 @@ def fetch(build):
         wanted = [member for member in packed if "/test/mpi/" in member.name]
         packed.extractall(build, members=wanted, filter="data")
     command = ["bash", GENERATOR, f"--with-dtpools-datatypes={GENERATED_TYPES}"]
-    subprocess.run(command, cwd=tests, check=True, stdout=subprocess.DEVNULL)
+    output_of(command, cwd=tests)
     mark.touch()
     return tests
 

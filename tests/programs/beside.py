@@ -10,11 +10,15 @@ rounds, and the least and the most. Every run must pass hpcc's own checks. With 
 import argparse
 import pathlib
 import statistics
-import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
 import hpcc
-from workshop import Failed, Workshop, end_of
+from lib.cases import Failure, end_of
+from lib.commands import declare
+from lib.processes import end_by_signals, run
+from workshop import Failed, Workshop
 
 RANKS, ORDER, BLOCK = 2, 1200, 64
 # What each launcher needs to be told, to leave the binding to us and to run as any user.
@@ -57,9 +61,9 @@ def built(workshop):
 def measured(name, workshop, source):
     folder = hpcc.prepare(workshop, source, RANKS, ORDER, BLOCK)
     command = [workshop.mpiexec, *OPTIONS[name], "-n", str(RANKS), "sh", "-c", PINNED, "sh", source / "hpcc"]
-    done = subprocess.run(command, cwd=folder, env=workshop.environment, capture_output=True, text=True, timeout=workshop.timeout)
-    if done.returncode != 0:
-        raise Failed(f"{name}: exit code {done.returncode}\n{end_of(done.stdout + done.stderr)}")
+    done = run(command, workshop.timeout, workshop.environment, cwd=folder)
+    if done.code != 0:
+        raise Failed(f"{name}: exit code {done.code}\n{end_of(done.output)}")
     output = (folder / "hpccoutf.txt").read_text()
     hpcc.judge(output)
     return hpcc.summary_of(output)
@@ -72,6 +76,8 @@ def stolen():
 
 def main():
     options = arguments()
+    end_by_signals()
+    declare("programs")
     prefixes = {name: options.prefix if name == "weft" else options.peers / name for name in OPTIONS}
     shops = {
         name: Workshop(prefix.resolve(), options.build.resolve() / name, timeout=120, jobs=1) for name, prefix in prefixes.items()
@@ -98,5 +104,5 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except Failed as failed:
+    except Failure as failed:
         sys.exit(f"beside: {failed}")

@@ -1,9 +1,9 @@
 """FFTW's transforms over MPI, verified by its own benchmark program against what transforms must fulfil."""
 
 import re
-import subprocess
 
-from workshop import Failed, end_of
+from lib.cases import end_of
+from workshop import Failed
 
 NAME = "fftw"
 # Rounds of its check at each number of ranks and the largest transform, as in FFTW's `make check`. Problems are drawn by lot.
@@ -24,8 +24,8 @@ def run(workshop, source, ranks):
     program = f"{' '.join(workshop.launcher())} -n {ranks} {source / 'mpi/mpi-bench'}"
     options = ["--verbose", "--random", f"--maxsize={LARGEST}", f"-c={ROUNDS}", "--mpi"]
     command = ["perl", "-w", source / "tests/check.pl", *options, program]
-    done = subprocess.run(command, cwd=source / "mpi", env=workshop.environment, capture_output=True, text=True)
-    verified = len(VERIFIED.findall(done.stdout))
-    if done.returncode != 0 or verified == 0:
-        raise Failed(f"check.pl: exit code {done.returncode}, {verified} verified\n{end_of(done.stdout + done.stderr)}")
+    done = workshop.attempt(command, source / "mpi")
+    verified = len(VERIFIED.findall(done.output))
+    if done.code != 0 or verified == 0:
+        raise Failed(f"check.pl: exit code {done.code}, {verified} verified\n{end_of(done.output)}")
     return f"{verified} transforms verified"

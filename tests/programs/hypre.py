@@ -1,9 +1,9 @@
 """hypre's solvers: its own regression tests beside the results saved with them, and solves that no number of ranks changes."""
 
 import re
-import subprocess
 
-from workshop import Failed, end_of
+from lib.cases import end_of
+from workshop import Failed
 
 NAME = "hypre"
 # Of its regression tests; they run its drivers on 1 to 8 ranks, whatever --ranks says.
@@ -57,10 +57,10 @@ def suite(workshop, source):
     names = sorted(path.relative_to(test) for suite in SUITES for path in test.glob(f"{suite}.sh"))
     launcher = " ".join([*workshop.launcher(), "-np"])
     command = ["bash", "./runtest.sh", "-rtol", TOLERANCE, "-mpi", launcher, *map(str, names)]
-    done = subprocess.run(command, cwd=test, env=workshop.environment, capture_output=True, text=True)
+    done = workshop.attempt(command, test)
     wrong = [name for name in names if (test / name).with_suffix(".err").read_text(errors="replace")]
-    if done.returncode != 0 or wrong or not names:
+    if done.code != 0 or wrong or not names:
         shown = [f"{name}: {end_of((test / name).with_suffix('.err').read_text(errors='replace'), 6)}" for name in wrong]
-        raise Failed(f"runtest.sh: exit code {done.returncode}\n" + "\n".join(shown) + end_of(done.stdout + done.stderr))
+        raise Failed(f"runtest.sh: exit code {done.code}\n" + "\n".join(shown) + end_of(done.output))
     runs = sum(len(re.findall(r"^\s*mpirun", (test / name).with_suffix(".jobs").read_text(), re.M)) for name in names)
     return f"{len(names)} of its regression tests, {runs} runs, as saved to {TOLERANCE}"

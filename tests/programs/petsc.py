@@ -1,9 +1,9 @@
 """PETSc's solvers: its own check, tests of its own beside the outputs saved with them, and solves that no number of ranks changes."""
 
 import re
-import subprocess
 
-from workshop import Failed, end_of
+from lib.cases import end_of
+from workshop import Failed
 
 NAME = "petsc"
 ARCH = "weft"
@@ -81,5 +81,4 @@ def suite(workshop, source):
 def made(workshop, source, words):
     """All that a make printed, which ends with an error where a test fails: that is told by its lines."""
     command = ["make", *place(source), *words]
-    done = subprocess.run(command, cwd=source, env=workshop.environment, capture_output=True, text=True, errors="replace")
-    return done.stdout + done.stderr
+    return workshop.attempt(command, source).output

@@ -14,12 +14,17 @@ import re
 import sys
 import time
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
 import fftw
 import hpcc
 import hypre
 import petsc
 import rsmpi
-from workshop import Failed, Workshop
+from lib.cases import Failure
+from lib.commands import declare
+from lib.processes import end_by_signals
+from workshop import Workshop
 
 PROGRAMS = [hpcc, fftw, hypre, rsmpi, petsc]
 
@@ -37,7 +42,7 @@ def arguments():
 
 def line(name, ranks, started, text):
     """One line of the table; returns whether it is a failure."""
-    failed = isinstance(text, Failed)
+    failed = isinstance(text, Failure)
     first = str(text).splitlines()[0] if str(text) else "failed"
     print(f"{name:<6} {ranks:>5} {'FAILED' if failed else 'ok':<6} {time.monotonic() - started:>6.0f} s  {first}", flush=True)
     if failed:
@@ -48,7 +53,7 @@ def line(name, ranks, started, text):
 def attempt(step, *words):
     try:
         return step(*words)
-    except Failed as failed:
+    except Failure as failed:
         return failed
 
 
@@ -68,7 +73,7 @@ def take(program, workshop, ranks):
     """Builds one program and runs it. Returns how many of its lines are failures."""
     started = time.monotonic()
     made = attempt(built, program, workshop)
-    if isinstance(made, Failed):
+    if isinstance(made, Failure):
         return line(program.NAME, "-", started, made)
     source, version = made
     failures = line(program.NAME, "-", started, f"version {version} is built")
@@ -83,6 +88,8 @@ def take(program, workshop, ranks):
 
 def main():
     options = arguments()
+    end_by_signals()
+    declare("programs")
     build = options.build.resolve()
     build.mkdir(parents=True, exist_ok=True)
     workshop = Workshop(options.prefix.resolve(), build, options.timeout, options.jobs)

@@ -4,20 +4,18 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 import tarfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
-import debian_source
+from lib import debian_source
+from lib.cases import Failure, end_of
+from lib.processes import run
+
+# What a build of other people's programs, or a run of their own tests, may take.
+BUILD_SECONDS = 3 * 3600
 
 
-class Failed(Exception):
+class Failed(Failure):
     """A program that did not build, did not end well, or whose own checks failed; the text says which and shows the end."""
-
-
-def end_of(text, lines=12):
-    return "\n".join(text.strip().splitlines()[-lines:])
 
 
 class Workshop:
@@ -36,14 +34,12 @@ class Workshop:
     def command(self, words, folder, log, **environment):
         """Runs one step of a build, niced, its output in a file."""
         words = ["nice", "-n", "10", *map(str, words)]
+        done = run(words, BUILD_SECONDS, self.environment | environment, cwd=folder)
         with open(self.build / log, "a") as output:
-            print("$", *words, file=output, flush=True)
-            done = subprocess.run(
-                words, cwd=folder, env=self.environment | environment, stdout=output, stderr=subprocess.STDOUT
-            )
-        if done.returncode != 0:
-            text = (self.build / log).read_text(errors="replace")
-            raise Failed(f"{words[3]} ended with exit code {done.returncode}; {self.build / log}:\n{end_of(text)}")
+            print("$", *words, file=output)
+            output.write(done.output)
+        if done.code != 0:
+            raise Failed(f"{words[3]} ended with exit code {done.code}; {self.build / log}:\n{end_of(done.output)}")
 
     def make(self, folder, log, *words):
         self.command(["make", f"-j{self.jobs}", *words], folder, log)
@@ -51,10 +47,14 @@ class Workshop:
     def launch(self, ranks, words, folder):
         """Runs a program on that many ranks and returns all it printed."""
         command = [*self.launcher(), "-n", str(ranks), *map(str, words)]
-        done = subprocess.run(command, cwd=folder, env=self.environment, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Failed(f"exit code {done.returncode}: {' '.join(command)}\n{end_of(done.stdout + done.stderr)}")
-        return done.stdout + done.stderr
+        done = self.attempt(command, folder)
+        if done.code != 0:
+            raise Failed(f"exit code {done.code}: {' '.join(command)}\n{end_of(done.output)}")
+        return done.output
+
+    def attempt(self, words, folder):
+        """Runs a command, which may fail; the launcher ends by itself what takes too long, and suites have many launches."""
+        return run(words, BUILD_SECONDS, self.environment, cwd=folder)
 
     def launcher(self):
         return [str(self.mpiexec), "--timeout", str(self.timeout)]
@@ -87,10 +87,10 @@ class Workshop:
             f'[package]\nname = "fetch"\nedition = "2021"\n[dependencies]\n{crate} = "={version}"\n[workspace]\n'
         )
         metadata = ["cargo", "metadata", "--quiet", "--format-version", "1"]
-        done = subprocess.run(metadata, cwd=fetcher, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Failed(f"cargo metadata of {crate} {version}; is the network there?\n{end_of(done.stderr)}")
-        (package,) = (found for found in json.loads(done.stdout)["packages"] if found["name"] == crate)
+        done = self.attempt(metadata, fetcher)
+        if done.code != 0:
+            raise Failed(f"cargo metadata of {crate} {version}; is the network there?\n{end_of(done.output)}")
+        (package,) = (found for found in json.loads(done.output)["packages"] if found["name"] == crate)
         workspace = self.folder(f"{crate}-crate")
         shutil.copytree(pathlib.Path(package["manifest_path"]).parent, workspace / crate)
         (workspace / "Cargo.toml").write_text(f'[workspace]\nresolver = "2"\nmembers = ["{crate}"]\n')

@@ -8,7 +8,9 @@ import re
 import signal
 import time
 
-from jobs import Failure, Watched, marked, require, wait_until_gone
+from lib.cases import Failure, require
+from lib.leftovers import Watched
+from lib.processes import marked, wait_until_gone
 
 RANKS = 4
 END_SECONDS = 10
@@ -69,6 +71,19 @@ def kill_lock_holder(site):
         require(f"ok lock_holder {rank}" in result.output, f"rank {rank} did not get the error:\n{result.output}")
 
 
+WINDOW_ACCESSES = "put get accumulate fetch start wait holder".split()
+
+
+def kill_in_window(site, access, before):
+    """The others are told, or go on, when the target of their accesses dies; `before` may keep the kernel from copying."""
+    program = site.program("window_bereaved")
+    result = site.start([site.mpiexec, "-n", 3, *before, program, access]).finish(END_SECONDS)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    for rank in (0, 2):
+        said = f"ok window_bereaved {access} {rank}\n" in result.output
+        require(said, f"rank {rank} did not come out of it:\n{result.output}")
+
+
 AWAITED = (
     "ibarrier iallreduce many ibcast persistent ineighbor neighbor barrier fence dup idup from_group"
 ).split()
@@ -82,6 +97,20 @@ def kill_awaited(site, operation):
     for rank in (0, 2):
         said = f"ok bereaved {operation} {rank}\n" in result.output
         require(said, f"rank {rank} did not come out of it with the error:\n{result.output}")
+
+
+CALLS = (
+    "recv wait waitany waitsome waitall test testany testsome testall get_status probe iprobe mprobe improbe sendrecv persistent"
+).split()
+
+
+def kill_sender(site, call):
+    """The others are told by every call that waits or tests for a message of the dead one, or of any rank beside it."""
+    job = site.start([site.mpiexec, "-n", 3, site.program("lost_senders"), call])
+    result = job.finish(END_SECONDS)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    for rank in (0, 2):
+        require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
 
 
 def survive(site, ranks, size, form, choose, rounds, numbers=range(3, 100)):
@@ -132,8 +161,14 @@ def cases(site):
     yield f"kill -9 of a rank, {rounds} times", lambda: watch(kill_rank, rounds)
     yield f"kill -9 of mpiexec, {rounds // 3} times", lambda: watch(kill_launcher, rounds // 3)
     yield "kill -9 of who has a window's lock", lambda: kill_lock_holder(site)
+    for access in WINDOW_ACCESSES:
+        for how, before in (("", []), (", where the target copies", [site.plain("deny"), "reach"])):
+            case = functools.partial(kill_in_window, site, access, before)
+            yield f"kill -9 in a window: {access}{how}", case
     for operation in AWAITED:
         yield f"kill -9 of who is waited for: {operation}", lambda operation=operation: kill_awaited(site, operation)
+    for call in CALLS:
+        yield f"kill -9 of a sender: {call}", lambda call=call: kill_sender(site, call)
     times = 20 if site.full else 1
     for form, ranks, size in itertools.product(FORMS, (2, 4, 5), (16, 1 << 20)):
         if size > 16 and ranks != 4 and not site.full:

@@ -1,6 +1,7 @@
 """More messages, ranks or waiting than there is room for."""
 
-from jobs import Watched, require
+from lib.cases import require
+from lib.leftovers import Watched
 
 # The documented limit of a receiver's memory for what it has not asked for, per sender and in all.
 UNEXPECTED_LIMIT_MIB = 64

@@ -8,18 +8,23 @@ One line a case, what was wrong with those that failed, and at the end `N passed
 """
 
 import argparse
+import itertools
 import pathlib
-import re
-import signal
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import interoperation
 import kill
+import kills
 import load
 import slurm
 import stress
 import surroundings
-from jobs import Site, run_case, sum_up
+from jobs import Site
+from lib.cases import run_all
+from lib.commands import declare
+from lib.processes import end_by_signals
 
 
 def arguments():
@@ -31,13 +36,15 @@ def arguments():
     parser.add_argument("--filter", default="", help="only the cases whose name matches this expression")
     parser.add_argument("--full", action="store_true", help="the long form of the long cases")
     parser.add_argument("--stress-seconds", default=10, type=int, help="how long the stress case runs; SEED chooses its draws")
+    parser.add_argument("--kills", default=20, type=int, help="how many kills of jobs that mix everything; SEED chooses their moments")
+    parser.add_argument("--target", default="check", help="whose commands it finds, of scripts/commands.txt: check, slurm, kills")
     return parser.parse_args()
 
 
 def main():
     options = arguments()
-    # Whoever runs this in the background may have had it ignored, and jobs would inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end_by_signals()
+    declare(options.target)
     prefix = options.prefix.resolve()
     site = Site(
         mpicc=options.mpicc.resolve() if options.mpicc else prefix / "bin/mpicc",
@@ -47,13 +54,10 @@ def main():
         build=options.build.resolve(),
         full=options.full,
         stress_seconds=options.stress_seconds,
+        kills=options.kills,
     )
-    verdicts = []
-    for module in (interoperation, slurm, surroundings, load, stress, kill):
-        for name, case in module.cases(site):
-            if re.search(options.filter, name):
-                verdicts.append(run_case(name, case))
-    return sum_up(verdicts)
+    modules = (interoperation, slurm, surroundings, load, stress, kill, kills)
+    return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from jobs import Failure, Skip, require
+from lib.cases import Failure, Skip, require
+from lib.processes import Running, run
 
 RANKS = 4
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -55,10 +56,9 @@ def free_ports(count):
 
 
 def daemon(name):
-    """The path of a daemon; they lie in sbin, which is not on everybody's PATH."""
-    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")
+    found = shutil.which(name)
     if not found:
-        raise Skip(f"{name} is not installed (scripts/setup.sh slurm)")
+        raise Skip(f"{name} is not among the commands of this target (make slurm)")
     return found
 
 
@@ -100,45 +100,40 @@ class Cluster:
         self.environment = {"SLURM_CONF": str(self.folder / "slurm.conf")}
 
     def start(self, *command):
-        with (self.folder / f"{pathlib.Path(command[0]).name}.out").open("wb") as log:
-            self.daemons.append(subprocess.Popen(
-                [str(word) for word in command], env=os.environ | self.environment, stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, start_new_session=True))
+        self.daemons.append(Running(command, self.environment))
 
     def wait_for(self, name, ready):
         deadline = time.monotonic() + START_SECONDS
         while not ready():
-            if time.monotonic() > deadline or any(each.poll() is not None for each in self.daemons):
+            if time.monotonic() > deadline or any(each.process.poll() is not None for each in self.daemons):
                 raise Failure(f"{name} does not come up:\n{self.logs()}")
             time.sleep(0.1)
 
     def runs_a_job(self):
         command = [self.srun, "--immediate=2", "-n", "1", "true"]
-        return subprocess.run(command, env=os.environ | self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=START_SECONDS).returncode == 0
+        return run(command, START_SECONDS, self.environment).code == 0
 
     def logs(self):
-        return "".join(f"{log.name}:\n{log.read_text(errors='replace')[-1500:]}\n" for log in self.folder.glob("*.out"))
+        return "".join(f"{each.tail()}\n" for each in self.daemons)
 
     def stop(self):
         # The last started first: slurmd ends what it runs, and both need munged until then.
         for each in reversed(self.daemons):
-            each.terminate()
+            each.process.terminate()
             try:
-                each.wait(10)
+                each.process.wait(10)
             except subprocess.TimeoutExpired:
-                each.kill()
-                each.wait()
+                pass
+            each.end()
 
 
 def has_plugin(cluster, kind):
     """Whether this Slurm can speak `kind`: without PMIx's own library its plugin for PMIx is of no use."""
     command = [cluster.srun, f"--mpi={kind}", "-n", "1", "true"]
-    done = subprocess.run(command, env=os.environ | cluster.environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=START_SECONDS)
-    if "can not load PMIx library" in done.stderr:
+    done = run(command, START_SECONDS, cluster.environment)
+    if "can not load PMIx library" in done.output:
         raise Skip("Slurm finds no libpmix.so (scripts/setup.sh slurm)")
-    require(done.returncode == 0, f"srun --mpi={kind} true: {done.stderr}\n{cluster.logs()}")
+    require(done.code == 0, f"srun --mpi={kind} true: {done.output}\n{cluster.logs()}")
 
 
 def world(site, kind):

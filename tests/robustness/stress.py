@@ -3,7 +3,8 @@
 import os
 import random
 
-from jobs import PROGRAMS, Watched
+from jobs import PROGRAMS
+from lib.leftovers import Watched
 
 RANKS = 4
 # What may be added to the given time for start, end and the last batches on a loaded machine.

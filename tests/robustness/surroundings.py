@@ -3,7 +3,9 @@
 import re
 import tempfile
 
-from jobs import MARK, in_namespaces, require
+from lib.cases import require
+from lib.namespaces import in_namespaces
+from lib.processes import MARK
 
 RANKS = 4
 

@@ -3,7 +3,8 @@
 import re
 import subprocess
 
-from stand import LOADER, Failure, Program, require
+from lib.cases import Failure, require
+from stand import LOADER, Program
 
 
 def listed(stand):

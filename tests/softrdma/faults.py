@@ -1,6 +1,7 @@
 """Faults on request: what SOFTRDMA_FAULTS makes fail, fails as an ordinary program sees it."""
 
-from stand import Program, require
+from lib.cases import require
+from stand import Program
 
 
 def output_of(stand, command, faults):

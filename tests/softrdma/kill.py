@@ -7,7 +7,10 @@ import re
 import subprocess
 import time
 
-from stand import Failure, Program, kill_all, kill_process, marked, nothing_left, require
+from lib.cases import Failure, require
+from lib.commands import checked
+from lib.processes import kill_all, kill_process, marked, output_of
+from stand import Program, nothing_left
 
 
 class Witness:
@@ -15,7 +18,7 @@ class Witness:
 
     def __init__(self, stand, environment):
         self.process = subprocess.Popen(
-            [stand.program("witness")],
+            checked([stand.program("witness")]),
             env={**os.environ, **environment},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -87,11 +90,7 @@ def alive(running):
 
 def figures(stand, environment):
     """What `weft softrdma stat` says of the fabric."""
-    done = subprocess.run(
-        [stand.weft, "softrdma", "stat", "--json"], env={**os.environ, **environment}, capture_output=True, text=True
-    )
-    require(done.returncode == 0, done.stdout + done.stderr)
-    return json.loads(done.stdout)
+    return json.loads(output_of([stand.weft, "softrdma", "stat", "--json"], 60, environment))
 
 
 def battery(stand, rounds):

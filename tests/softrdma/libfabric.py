@@ -2,7 +2,7 @@
 
 import re
 
-from stand import require
+from lib.cases import require
 
 DATAGRAMS = ["-p", "verbs", "-e", "dgram"]
 

@@ -10,7 +10,11 @@ import argparse
 import pathlib
 import re
 import statistics
+import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+
+from lib.commands import declare
 from stand import Stand
 
 # (what, command, column of perftest's last row, unit)
@@ -62,6 +66,7 @@ def main():
     parser.add_argument("--build", default="build/softrdma", type=pathlib.Path)
     parser.add_argument("--rounds", default=3, type=int)
     options = parser.parse_args()
+    declare("softrdma")
     stand = Stand(options.library.resolve(), options.build.resolve(), None, False)
     seen = {name: [] for name, *_ in RUNS}
     floor = {"latency_us": [], "bandwidth_mb_s": []}

@@ -3,12 +3,9 @@
 import os
 import subprocess
 
-from stand import Skip, require
-
-
-def command(words):
-    done = subprocess.run(words, capture_output=True, text=True)
-    require(done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}")
+from lib.cases import Skip
+from lib.commands import checked
+from lib.processes import output_of
 
 
 class Host:
@@ -18,7 +15,7 @@ class Host:
         if os.geteuid() != 0:
             raise Skip("network namespaces need root")
         words = ["unshare", "--net", "sh", "-c", "ip link set lo up && echo ready && exec sleep 3600"]
-        self.keeper = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.keeper = subprocess.Popen(checked(words), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         if self.keeper.stdout.readline() != b"ready\n":
             self.close()
             raise Skip("not permitted here: unshare --net")
@@ -26,7 +23,7 @@ class Host:
         self.path = f"/proc/{self.keeper.pid}/ns/net"
 
     def ip(self, *words):
-        command([*self.enter, "ip", *words])
+        output_of([*self.enter, "ip", *words])
 
     def close(self):
         self.keeper.kill()

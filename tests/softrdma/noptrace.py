@@ -1,8 +1,9 @@
 """Where the kernel lets no process copy from another, as in a container without the ptrace capability: the target's agent executes."""
 
+from lib.cases import require
 from perftest import ROW
 from semantics import clause
-from stand import HERE, require
+from stand import HERE
 
 FEW, MANY = ["-n", "100"], ["-n", "1000"]
 MIB = ["-s", "1048576"]

@@ -1,6 +1,6 @@
 """libibverbs' own examples between two processes: every transport, with polling and with events, by LID and by GID."""
 
-from stand import require
+from lib.cases import require
 
 # Polling programs take their time where there are more of them than idle cores.
 LIMIT_SECONDS = 90

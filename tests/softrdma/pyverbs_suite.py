@@ -4,10 +4,11 @@ import gzip
 import pathlib
 import re
 import shutil
-import subprocess
 
+from lib.cases import Failure, require
+from lib.processes import output_of
 from rdmacm import own_address
-from stand import HERE, Failure, require
+from stand import HERE
 
 SHIPPED = pathlib.Path("/usr/share/doc/rdma-core/tests")
 # Debian's pyverbs is built for Debian's interpreter, whichever comes first on the path.
@@ -37,8 +38,7 @@ def suite(stand):
 def downloaded(package):
     """Where the system installs packages without their documentation, the suite comes from the package itself."""
     for command in (["apt-get", "download", "python3-pyverbs"], ["sh", "-c", "dpkg -x python3-pyverbs*.deb unpacked"]):
-        done = subprocess.run(command, cwd=package, capture_output=True, text=True)
-        require(done.returncode == 0, done.stdout + done.stderr)
+        output_of(command, cwd=package)
     return package / "unpacked" / SHIPPED.relative_to("/")
 
 

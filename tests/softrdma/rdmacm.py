@@ -5,7 +5,8 @@ import ipaddress
 import re
 import time
 
-from stand import Failure, Pair, Skip, free_port, kill_all, listens, require
+from lib.cases import Failure, Skip, require
+from stand import Pair, free_port, listens
 
 
 def own_address(stand):
@@ -28,7 +29,7 @@ def pair(stand, server, client, port=None):
     deadline = time.monotonic() + 15
     while not listens(port):
         if serving.process.poll() is not None or time.monotonic() > deadline:
-            kill_all(serving.mark)
+            serving.end()
             raise Failure(f"the server never listened:\n{serving.tail()}")
         time.sleep(0.01)
     return Pair(serving, stand.start(client(port), environment))

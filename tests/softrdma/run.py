@@ -8,9 +8,11 @@ One line a case, what was wrong with those that failed, and at the end `N passed
 """
 
 import argparse
+import itertools
 import pathlib
-import re
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import devices
 import faults
@@ -25,7 +27,10 @@ import rxe
 import semantics
 import ucx
 import wire
-from stand import Stand, run_case, sum_up
+from lib.cases import run_all
+from lib.commands import declare
+from lib.processes import end_by_signals
+from stand import Stand
 
 GROUPS = (devices, faults, pingpong, perftest, semantics, noptrace, pyverbs_suite, ucx, libfabric, rdmacm, kill, wire, rxe)
 
@@ -46,20 +51,15 @@ def arguments():
 
 def main():
     options = arguments()
+    end_by_signals()
+    declare("check" if options.quick else "softrdma")
     library = (options.library or options.prefix / "lib/softrdma").resolve()
     weft = options.prefix.resolve() / "bin/weft" if options.prefix else None
     if not (library / "libibverbs.so.1").exists():
         sys.exit(f"run.py: there is no libibverbs.so.1 in {library}")
     stand = Stand(library, options.build.resolve(), weft, options.quick)
-    verdicts = []
-    for group in GROUPS:
-        for name, case in group.cases(stand):
-            if re.search(options.filter, name):
-                if options.list:
-                    print(name)
-                else:
-                    verdicts.append(run_case(name, case))
-    return sum_up(verdicts)
+    cases = itertools.chain.from_iterable(group.cases(stand) for group in GROUPS)
+    return run_all(cases, options.filter, options.list)
 
 
 if __name__ == "__main__":

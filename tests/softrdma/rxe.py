@@ -5,9 +5,9 @@ import time
 
 import semantics
 from guest.machine import Guest
+from lib.cases import Failure, require
 from networks import Tap
 from perftest import ROW
-from stand import Failure, kill_all, require
 
 # What rxe does not have.
 LACKS = {"alloc_buf", "domains", "last_wqe", "xrc", "xrc_requests"}
@@ -158,8 +158,7 @@ def wait_for(running, word, seconds):
 
 def end(programs):
     for one in programs:
-        kill_all(one.mark)
-        one.process.wait()
+        one.end()
 
 
 def exchanged(session, name):

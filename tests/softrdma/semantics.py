@@ -1,6 +1,7 @@
 """Our own programs, a clause of the verbs each (tests/softrdma/c); the kernel's rxe gives the same answers in `rxe`."""
 
-from stand import HERE, Failure, Skip, require
+from lib.cases import Failure, Skip, require
+from stand import HERE
 
 
 def names():

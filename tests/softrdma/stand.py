@@ -1,58 +1,22 @@
 """What every case stands on: programs on the library under test, alone or as server and client, none left behind."""
 
-import atexit
-import os
 import pathlib
 import re
-import signal
 import socket
-import subprocess
-import sys
 import time
 import uuid
 
+from lib.cases import Failure, Skip, require
+from lib.compiler import compile_program, plain_compiler
+from lib.processes import Running, run
+
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "robustness"))
-
-from jobs import Failure, Running, Skip, kill_all, marked, require, run_case, sum_up  # noqa: E402
-
-__all__ = ["Failure", "Pair", "Program", "Skip", "Stand", "kill_all", "marked", "require", "run_case", "sum_up"]
-
-CFLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -pthread".split()
 UNSUPPORTED = 77
 # What the loader and libibverbs say when a library does not fit the program.
 LOADER = re.compile(r"no version information|symbol lookup error|undefined symbol|libibverbs: Warning|cannot open shared")
 
 
-started = []
-
-
-def end_all():
-    """However the runner ends, its programs end: some poll for ever when their peer is gone."""
-    for one in started:
-        if one.process.poll() is None:
-            kill_all(one.mark)
-
-
-atexit.register(end_all)
-signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-
-
 class Program(Running):
-    """A program whose whole output is kept."""
-
-    def __init__(self, command, environment=None, stdin=subprocess.DEVNULL):
-        super().__init__(command, environment or {}, stdin)
-        started.append(self)
-        self.command = " ".join(str(word) for word in command)
-
-    def output(self):
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")
-
-    def tail(self):
-        return f"$ {self.command}\n{self.output()[-3000:]}"
-
     def succeed(self, timeout):
         """Its output, after exit code 0 within that time and without a word from the loader."""
         result = self.finish(timeout)
@@ -86,14 +50,13 @@ class Pair:
 
     def end(self):
         for one in (self.server, self.client):
-            kill_all(one.mark)
-            one.process.wait()
+            one.end()
 
 
 def listens(port, before=()):
     """Whether any process listens on that TCP port, told without connecting to it; `before` enters where to look."""
-    done = subprocess.run([*before, "cat", "/proc/net/tcp", "/proc/net/tcp6"], capture_output=True, text=True)
-    return re.search(rf":{port:04X} \S+ 0A ", done.stdout) is not None
+    sockets = run([*before, "cat", "/proc/net/tcp", "/proc/net/tcp6"], timeout=30).output
+    return re.search(rf":{port:04X} \S+ 0A ", sockets) is not None
 
 
 def free_port():
@@ -129,7 +92,7 @@ class Stand:
         deadline = time.monotonic() + 15
         while not listens(port, before[0]):
             if server.process.poll() is not None or time.monotonic() > deadline:
-                kill_all(server.mark)
+                server.end()
                 raise Failure(f"the server never listened:\n{server.tail()}")
             time.sleep(0.01)
         return Pair(server, self.start([*command, port_options[1], port, host], environment, before[1]))
@@ -137,12 +100,8 @@ class Stand:
     def program(self, name, folder=HERE / "c"):
         """The path of NAME.c, compiled."""
         if name not in self.compiled:
-            target = self.build / name
-            source = folder / f"{name}.c"
-            command = [os.environ.get("CC") or "cc", *CFLAGS, str(source), "-o", str(target), "-libverbs", "-ldl"]
-            done = subprocess.run(command, capture_output=True, text=True)
-            require(done.returncode == 0, f"{name}.c does not compile:\n{done.stdout}{done.stderr}")
-            self.compiled[name] = target
+            words = [folder / f"{name}.c", "-libverbs", "-ldl"]
+            self.compiled[name] = compile_program(plain_compiler(), words, self.build / name)
         return self.compiled[name]
 
 
@@ -155,8 +114,3 @@ def nothing_left(fabric):
         time.sleep(0.05)
 
 
-def kill_process(pid):
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -2,7 +2,7 @@
 
 import re
 
-from stand import require
+from lib.cases import require
 
 TRANSPORTS = ("rc_verbs", "ud_verbs")
 # UCX's tests of a transport itself (UCT), by what datagrams have.

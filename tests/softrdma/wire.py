@@ -1,9 +1,9 @@
 """Two hosts, that is network namespaces, with RoCEv2 between them; and a wire that loses, delays and reorders."""
 
+from lib.cases import require
 from networks import Cable
 from noptrace import deny
 from perftest import ROW
-from stand import require
 
 ETHERNET = {"SOFTRDMA_LINK_LAYER": "ethernet"}
 # Every way in which a wire misbehaves; the seed makes a failure repeatable.

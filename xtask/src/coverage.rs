@@ -13,10 +13,12 @@ use std::path::Path;
 
 use weft_abi::table::{self, Chapter, Function};
 
+use crate::root::root;
+
 type Names = BTreeSet<String>;
 
 pub fn run() -> Result<(), String> {
-    let source = crate::root().join("crates/library/interface/capi/src");
+    let source = root().join("crates/library/interface/capi/src");
     let mut implemented = Names::new();
     collect(&source, &mut implemented)?;
     let list = source.join("unsupported.rs");
@@ -24,7 +26,7 @@ pub fn run() -> Result<(), String> {
     let unsupported = unsupported(&list);
     complete(&implemented, &unsupported)?;
     println!("{}", report(&implemented));
-    println!("{}", wrong_arguments::check(&crate::root(), &implemented)?);
+    println!("{}", wrong_arguments::check(&root(), &implemented)?);
     Ok(())
 }
 

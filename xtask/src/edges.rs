@@ -2,13 +2,17 @@
 //!
 //! The allowed edges are read from the layer block of ARCHITECTURE.md, so the document cannot go stale: a crate that is
 //! not listed, a listed crate that is gone, a dependency that is not named and a line that names what does not stand
-//! above it are all failures. Lines that promise "no unsafe" are held to `#![forbid(unsafe_code)]`.
+//! above it are all failures. Lines that promise "no unsafe" are held to `#![forbid(unsafe_code)]`. Within each crate
+//! no files may form a circle (`circles.rs`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+
+use crate::circles;
+use crate::root::root;
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
@@ -38,12 +42,11 @@ fn last_part(folder: &str) -> &str {
 }
 
 pub fn run() -> Result<(), String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .ok_or("xtask has no parent folder")?;
+    let root = root();
     let architecture = read(&root.join("ARCHITECTURE.md"))?;
     let layers = parse_layers(&architecture)?;
-    let packages = parse_metadata(&cargo_metadata(root)?)?;
+    let metadata = cargo_metadata(&root)?;
+    let packages = parse_metadata(&metadata)?;
     let mut faults = compare(&layers, &packages);
     for layer in layers.iter().filter(|layer| layer.no_unsafe) {
         let file = root.join("crates").join(&layer.folder).join("src/lib.rs");
@@ -54,6 +57,8 @@ pub fn run() -> Result<(), String> {
             ));
         }
     }
+    let excuses = read(&root.join("xtask/circles.txt"))?;
+    faults.extend(circles::check(&parse_targets(&metadata)?, &excuses)?);
     if !faults.is_empty() {
         return Err(faults.join("\n"));
     }
@@ -65,6 +70,12 @@ pub fn run() -> Result<(), String> {
         "{} crates, {edges} edges, as ARCHITECTURE.md says",
         packages.len()
     );
+    Ok(())
+}
+
+pub fn list_circles(name: Option<&str>) -> Result<(), String> {
+    let targets = parse_targets(&cargo_metadata(&root())?)?;
+    println!("{}", circles::describe(&targets, name)?.trim_end());
     Ok(())
 }
 
@@ -172,6 +183,33 @@ fn parse_metadata(json: &str) -> Result<Vec<Package>, String> {
         })
     };
     Ok(packages.iter().filter_map(describe).collect())
+}
+
+/// The libraries and programs of the workspace.
+fn parse_targets(json: &str) -> Result<Vec<circles::Target>, String> {
+    let metadata: Value =
+        serde_json::from_str(json).map_err(|error| format!("cargo metadata: {error}"))?;
+    let packages = metadata["packages"]
+        .as_array()
+        .ok_or("cargo metadata lists no packages")?;
+    let mut found = Vec::new();
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let folder = name_and_folder(package).map_or(name.to_owned(), |(_, folder)| folder);
+        for target in package["targets"].as_array().into_iter().flatten() {
+            let kinds = target["kind"].as_array().into_iter().flatten();
+            let mut kinds = kinds.filter_map(Value::as_str);
+            if let Some(root) = target["src_path"].as_str()
+                && !kinds.any(|kind| ["test", "bench", "example"].contains(&kind))
+            {
+                found.push(circles::Target {
+                    crate_name: folder.clone(),
+                    root: root.into(),
+                });
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// A package's name and its folder under `crates/`; `None` for what lives elsewhere (xtask).

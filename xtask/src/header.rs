@@ -5,6 +5,8 @@ mod rust;
 
 use std::fs;
 
+use crate::root::root;
+
 type Generator = fn() -> String;
 
 const OUTPUTS: [(&str, Generator); 3] = [
@@ -21,15 +23,15 @@ const OUTPUTS: [(&str, Generator); 3] = [
 
 pub fn write() -> Result<(), String> {
     for (path, text) in OUTPUTS {
-        fs::write(crate::root().join(path), text()).map_err(|error| format!("{path}: {error}"))?;
+        fs::write(root().join(path), text()).map_err(|error| format!("{path}: {error}"))?;
     }
     Ok(())
 }
 
 pub fn check() -> Result<(), String> {
     for (path, text) in OUTPUTS {
-        let found = fs::read_to_string(crate::root().join(path))
-            .map_err(|error| format!("{path}: {error}"))?;
+        let found =
+            fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))?;
         if found != text() {
             return Err(format!("{path} is stale: run `cargo xtask header`"));
         }

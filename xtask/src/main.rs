@@ -1,17 +1,21 @@
 //! Checks and generators of the repository: `cargo xtask COMMAND`, one file per command.
 #![forbid(unsafe_code)]
 
+mod circles;
 mod coverage;
 mod edges;
 mod header;
+mod root;
 mod symbols;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
-  edges               check that the crates depend on each other as ARCHITECTURE.md says
+  edges               check that the crates depend on each other as ARCHITECTURE.md says, and that no crate has a
+                      circle of files that xtask/circles.txt does not excuse
+  circles [CRATE]     list all circles of files, excused or not, with the names that tie them
   header [--check]    write include/mpi.h and the Rust half of the ABI, or fail when they are stale
   coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
                       has no wrong-argument test
@@ -24,6 +28,8 @@ fn main() -> ExitCode {
         ["header"] => header::write(),
         ["header", "--check"] => header::check(),
         ["edges"] => edges::run(),
+        ["circles"] => edges::list_circles(None),
+        ["circles", name] => edges::list_circles(Some(name)),
         ["coverage"] => coverage::run(),
         ["symbols"] => symbols::run(None),
         ["symbols", library] => symbols::run(Some(Path::new(library))),
@@ -36,13 +42,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// The root of the repository.
-fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest
-        .parent()
-        .expect("xtask is in the workspace")
-        .to_path_buf()
 }

@@ -12,6 +12,8 @@ use std::process::Command;
 
 use weft_abi::table::{self, Function};
 
+use crate::root::root;
+
 /// Complaints shown of one library.
 const SHOWN: usize = 20;
 const SONAME: &str = "libmpi_abi.so.1";
@@ -49,8 +51,8 @@ pub fn run(library: Option<&Path>) -> Result<(), String> {
 }
 
 fn release_library() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| crate::root().join("target"), PathBuf::from);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join("release/libmpi_abi.so")
 }
 

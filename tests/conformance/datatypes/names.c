@@ -28,6 +28,9 @@ int main(int argc, char **argv)
     PREDEFINED(MPI_UINT64_T);
     PREDEFINED(MPI_AINT);
     PREDEFINED(MPI_C_BOOL);
+    PREDEFINED(MPI_C_FLOAT_COMPLEX);
+    /* A synonym is the same handle in the ABI, so it has the name of what it stands for. */
+    holds(MPI_C_COMPLEX, "MPI_C_FLOAT_COMPLEX");
     PREDEFINED(MPI_C_DOUBLE_COMPLEX);
     PREDEFINED(MPI_2INT);
     PREDEFINED(MPI_DOUBLE_INT);

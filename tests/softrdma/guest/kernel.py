@@ -1,9 +1,9 @@
 """Debian's own kernel and modules, unpacked in the build folder: downloaded as a package, never installed."""
 
 import re
-import subprocess
 
-from stand import Failure, require
+from lib.cases import Failure, require
+from lib.processes import output_of
 
 # In the order in which they are loaded. Without crc32_generic rxe only says "failed to add"; virtio_ring comes before
 # virtio. What a kernel has built in is left out.
@@ -13,12 +13,6 @@ VIRTIO_NET = """virtio_ring virtio virtio_pci_modern_dev virtio_pci_legacy_dev v
     virtio_net""".split()
 
 
-def command(words, folder):
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
-    require(done.returncode == 0, f"{' '.join(map(str, words))} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
 class Kernel:
     """image: what qemu boots; modules: name to file, in the order of the lists above."""
 
@@ -26,12 +20,12 @@ class Kernel:
         folder = build / "kernel"
         folder.mkdir(parents=True, exist_ok=True)
         if not list(folder.glob("boot/vmlinuz-*")):
-            depends = command(["apt-cache", "depends", "linux-image-amd64"], folder)
+            depends = output_of(["apt-cache", "depends", "linux-image-amd64"], cwd=folder)
             package = re.search(r"linux-image-[0-9]\S*-amd64", depends)
             require(package, "no kernel package is known here; run: apt-get update")
-            command(["apt-get", "download", package[0]], folder)
+            output_of(["apt-get", "download", package[0]], cwd=folder)
             for archive in folder.glob("linux-image-*.deb"):
-                command(["dpkg", "-x", archive.name, "."], folder)
+                output_of(["dpkg", "-x", archive.name, "."], cwd=folder)
                 archive.unlink()
         self.image = next(folder.glob("boot/vmlinuz-*"))
         files = {path.name.split(".")[0].replace("-", "_"): path for path in folder.glob("lib/modules/*/kernel/**/*.ko")}

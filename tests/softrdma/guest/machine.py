@@ -12,7 +12,10 @@ import subprocess
 import uuid
 
 from guest.kernel import Kernel
-from stand import Program, require
+from lib.cases import require
+from lib.commands import checked
+from lib.processes import output_of
+from stand import Program
 
 TOOLS = "ip rdma ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong".split()
 PERFTEST = """ib_write_bw ib_write_lat ib_read_bw ib_read_lat ib_send_bw ib_send_lat ib_atomic_bw
@@ -45,7 +48,7 @@ poweroff -f
 
 def libraries(program):
     """What the loader maps for a program, by the paths it looks them up under."""
-    listing = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    listing = output_of(["ldd", program])
     return re.findall(r"(/\S+) \(0x", listing)
 
 
@@ -60,9 +63,9 @@ class Guest:
         root = self.build / f"root-{uuid.uuid4().hex}"
         try:
             self.fill(root, programs, script, address)
-            names = subprocess.run(["find", "."], cwd=root, capture_output=True, text=True, check=True).stdout
+            names = output_of(["find", "."], cwd=root)
             archive = subprocess.run(
-                ["busybox", "cpio", "-o", "-H", "newc"], cwd=root, input=names.encode(), capture_output=True, check=True
+                checked(["busybox", "cpio", "-o", "-H", "newc"]), cwd=root, input=names.encode(), capture_output=True, check=True
             ).stdout
         finally:
             shutil.rmtree(root, ignore_errors=True)

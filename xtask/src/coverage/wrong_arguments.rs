@@ -13,8 +13,6 @@ use std::process::Command;
 
 use weft_abi::table;
 
-use super::Names;
-
 /// Functions that have nothing to get wrong, and why.
 const NOTHING_WRONG: &[(&str, &[&str])] = &[
     ("returns a number, no error code", &["Wtick", "Wtime"]),
@@ -52,7 +50,7 @@ const NOTHING_WRONG: &[(&str, &[&str])] = &[
 ];
 
 /// Fails with the names of the implemented functions that no program calls wrongly.
-pub fn check(root: &Path, implemented: &Names) -> Result<String, String> {
+pub fn check(root: &Path, implemented: &BTreeSet<String>) -> Result<String, String> {
     let mut tested = BTreeSet::new();
     let folder = root.join("tests/errors");
     for program in programs(&folder)? {
@@ -66,7 +64,7 @@ pub fn check(root: &Path, implemented: &Names) -> Result<String, String> {
 }
 
 fn compare(
-    implemented: &Names,
+    implemented: &BTreeSet<String>,
     excused: &BTreeSet<&str>,
     tested: &BTreeSet<String>,
 ) -> Result<String, String> {

@@ -90,7 +90,7 @@ pub fn callbacks() -> String {
             let parameters = parameters.join(", ");
             writeln!(
                 text,
-                "pub type {name} = Option<unsafe extern \"C\" fn({parameters}){returns}>;"
+                "pub type {name} = Option<unsafe extern \"C-unwind\" fn({parameters}){returns}>;"
             )
             .unwrap();
         }

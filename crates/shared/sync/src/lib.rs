@@ -1,14 +1,17 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
-//! cells over shared memory, a board and a lock over shared memory, a spin lock, counts, a recycler of slot ids, what keeps the
-//! object of a table in use, a list of work that is ready, and sleeping.
+//! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
+//! ids, what keeps the object of a table in use, a list of work that is ready, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
+mod active_message;
 pub mod board;
+pub mod bulk;
 pub mod cells;
 mod count;
+pub mod doorbell;
 mod fetch;
 pub mod futex;
 mod magazines;
@@ -16,18 +19,23 @@ mod owned_lock;
 mod parker;
 mod pins;
 mod primitive;
+mod queued_lock;
 mod ready;
+mod robust_spin_lock;
 mod section;
 mod spin_lock;
 mod submissions;
 
+pub use active_message::{ActiveMessage, Answer, Ask};
 pub use count::{Count, Room};
 pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use pins::{GENERATIONS, Pins};
+pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, Turn};
+pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
 pub use spin_lock::SpinLock;
 pub use submissions::{Batch, Links, NONE, Submissions};

@@ -17,6 +17,9 @@ use crate::primitive::{AtomicU32, Ordering};
 const FREE: u32 = 0;
 const WAITED: u32 = 1 << 31;
 
+/// Tries before a sleep.
+const TRIES: u32 = if cfg!(loom) { 1 } else { 200 };
+
 /// The lock. All zeros is a free one.
 #[repr(transparent)]
 pub struct OwnedLock {
@@ -59,6 +62,26 @@ impl OwnedLock {
         })
     }
 
+    /// Takes it for `owner` from holders that release it soon. True if it was taken over from one that `is_dead` says is dead.
+    pub fn take(&self, owner: u32, is_dead: &dyn Fn(u32) -> bool) -> bool {
+        for _ in 0..TRIES {
+            if self.try_take(owner) {
+                return false;
+            }
+            std::hint::spin_loop();
+        }
+        loop {
+            if self.try_take_after_sleep(owner) {
+                return false;
+            }
+            let holder = self.holder();
+            let stays = holder != FREE && self.nap(holder);
+            if stays && is_dead(holder) && self.take_over(holder, owner) {
+                return true;
+            }
+        }
+    }
+
     /// Lets it go.
     #[inline]
     pub fn release(&self, owner: u32) {
@@ -93,6 +116,14 @@ impl OwnedLock {
         }
     }
 
+    /// Sleeps while `holder` has it. Whether that has it after a time in which others release it.
+    fn nap(&self, holder: u32) -> bool {
+        const NAP: std::time::Duration = std::time::Duration::from_millis(20);
+        let begin = std::time::Instant::now();
+        self.sleep(holder, NAP);
+        self.holder() == holder && begin.elapsed() >= NAP
+    }
+
     fn wake(&self) {
         crate::futex::wake_shared(&self.word, u32::MAX);
     }
@@ -100,6 +131,12 @@ impl OwnedLock {
 
 #[cfg(loom)]
 impl OwnedLock {
+    fn nap(&self, holder: u32) -> bool {
+        self.announce(holder);
+        crate::primitive::yield_now();
+        self.holder() == holder
+    }
+
     fn wake(&self) {
         // In the models sleepers yield, so that every order of release and look is tried; real sleeps are bounded.
         crate::primitive::yield_now();
@@ -179,7 +216,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::primitive::{Plain, yield_now};
+    use crate::primitive::Plain;
     use loom::sync::Arc;
     use loom::thread;
 
@@ -201,26 +238,10 @@ mod models {
         shared.value.write(shared.value.read() + 1);
     }
 
-    /// Takes the lock as the users do; whoever is dead says so in `dead` after its last touch.
+    /// Whoever is dead says so in `dead` after its last touch.
     fn take(shared: &Shared, me: u32) {
-        let mut slept = false;
-        loop {
-            let took = if slept {
-                shared.lock.try_take_after_sleep(me)
-            } else {
-                shared.lock.try_take(me)
-            };
-            if took {
-                return;
-            }
-            let holder = shared.lock.holder();
-            let dead = shared.dead.load(Ordering::Acquire);
-            if holder != 0 && holder == dead && shared.lock.take_over(holder, me) {
-                return;
-            }
-            slept |= shared.lock.announce(holder);
-            yield_now();
-        }
+        let is_dead = |holder| shared.dead.load(Ordering::Acquire) == holder;
+        shared.lock.take(me, &is_dead);
     }
 
     #[test]
@@ -247,7 +268,7 @@ mod models {
     /// One has died with the lock; of the two others exactly one takes it over, and the second waits for that one.
     #[test]
     fn dead_holder_is_followed_by_one() {
-        loom::model(|| {
+        crate::primitive::bounded(|| {
             let shared = shared();
             assert!(shared.lock.try_take(1));
             add_one(&shared);

@@ -94,6 +94,7 @@ pub fn prefetch_to_write<T>(address: *const T) {
 /// A word that one thread can sleep on: a futex, or under loom a lock and a condition, so that a missing
 /// wake-up is found as a deadlock.
 #[cfg(not(loom))]
+#[repr(transparent)]
 pub struct SleepWord(AtomicU32);
 
 #[cfg(not(loom))]
@@ -109,6 +110,15 @@ impl SleepWord {
 
     pub fn wake(&self) {
         crate::futex::wake(&self.0, 1);
+    }
+
+    /// As [`wait`](Self::wait), with the word in a shared mapping and the waker in any process.
+    pub fn wait_shared(&self, expected: u32, timeout: std::time::Duration) {
+        crate::futex::wait_shared(&self.0, expected, Some(timeout));
+    }
+
+    pub fn wake_shared(&self) {
+        crate::futex::wake_shared(&self.0, 1);
     }
 }
 
@@ -148,6 +158,14 @@ impl SleepWord {
     pub fn wake(&self) {
         drop(self.lock.lock().unwrap());
         self.woken.notify_one();
+    }
+
+    pub fn wait_shared(&self, expected: u32, timeout: std::time::Duration) {
+        self.wait(expected, Some(timeout));
+    }
+
+    pub fn wake_shared(&self) {
+        self.wake();
     }
 }
 

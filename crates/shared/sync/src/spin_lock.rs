@@ -77,7 +77,7 @@ impl Default for SpinLock {
 }
 
 /// Waits for a moment, longer in later rounds.
-fn pause(round: u32) {
+pub(crate) fn pause(round: u32) {
     /// About 2 us: longer than anything that is done inside when nobody loses a core.
     const SPINS: u32 = 64;
     const FIRST_SLEEP: u32 = 128;

@@ -5,7 +5,10 @@ mod endpoints;
 mod job;
 mod library;
 mod mark;
+mod options;
+mod plan;
 mod plot;
+mod progress;
 mod record;
 mod report;
 mod rounds;
@@ -15,69 +18,23 @@ mod tune;
 mod turn;
 
 use std::fs;
-use std::io::{IsTerminal, Write, stderr};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use clap::Args;
 use serde_json::{Value, json};
 
 use crate::machine::{self, Machine, ProcessorTime};
 use crate::place::Place;
 pub use endpoints::PART;
+pub use options::Options;
 
 use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE};
-use library::{Library, Peer, Pin};
+use library::{Library, Pin};
+use plan::{Failure, Plan};
 use plot::Chart;
+use progress::{Progress, named};
 use record::Results;
-use rounds::{FLOOR_COLUMN, Failure, Plan, single_processors};
+use rounds::{FLOOR_COLUMN, single_processors};
 use table::{OURS, View};
-
-#[derive(Args, Debug)]
-pub struct Options {
-    /// Benchmarks to run, `list` to see them, `all` for all that compare MPI libraries, `endpoints` for all on verbs
-    #[arg(required = true, value_name = "NAME")]
-    names: Vec<String>,
-    /// Libraries to compare with, set up by scripts/peers.sh
-    #[arg(long, value_delimiter = ',', value_enum)]
-    peers: Vec<Peer>,
-    /// Folder of the peers
-    #[arg(long, value_name = "DIR")]
-    peers_dir: Option<PathBuf>,
-    /// Print everything measured as JSON instead of tables
-    #[arg(long)]
-    json: bool,
-    /// Write a plot; with several benchmarks, FILE-NAME.svg for each
-    #[arg(long, value_name = "FILE.svg")]
-    plot: Option<PathBuf>,
-    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes
-    #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
-    ranks: Vec<u64>,
-    /// Where ranks run
-    #[arg(long, value_enum, default_value = "auto")]
-    pin: Pin,
-    /// Points to measure: sizes in bytes, requests, threads, or whatever the benchmark's axis is
-    #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
-    sizes: Vec<u64>,
-    /// Leave out points above this
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    max: Option<u64>,
-    /// How often every library or variant has its turn [default: 5 for MPI, 3 on verbs]
-    #[arg(long, value_name = "R")]
-    rounds: Option<usize>,
-    /// Seconds to spend on a point, in place of each benchmark's own
-    #[arg(long, value_name = "S")]
-    seconds: Option<f64>,
-    /// Seconds after which a library is stopped at a point
-    #[arg(long, value_name = "S", default_value_t = 20.0)]
-    limit: f64,
-    /// With `collectives`: measure each by every algorithm, beside what the library chooses by itself
-    #[arg(long)]
-    tune: bool,
-    #[command(flatten)]
-    endpoints: endpoints::VerbsOptions,
-}
 
 /// How often every library has its turn.
 const ROUNDS: usize = 5;
@@ -349,11 +306,6 @@ fn deliver(
     Ok(())
 }
 
-fn named(file: &Path, benchmark: &str) -> PathBuf {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    file.with_file_name(format!("{stem}-{benchmark}.svg"))
-}
-
 /// What makes figures doubtful: failed runs, and ranks that were not where they were asked to be.
 fn complaints(results: &Results, plan: &Plan) -> Vec<String> {
     let mut all = Vec::new();
@@ -370,40 +322,4 @@ fn complaints(results: &Results, plan: &Plan) -> Vec<String> {
         }
     }
     all
-}
-
-/// Where the run is, on standard error: over itself on a terminal, now and then elsewhere, not at all beside JSON.
-struct Progress {
-    terminal: bool,
-    quiet: bool,
-    last: Option<Instant>,
-}
-
-const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
-
-impl Progress {
-    fn new(json: bool) -> Progress {
-        let terminal = stderr().is_terminal();
-        Progress {
-            terminal,
-            quiet: json && !terminal,
-            last: None,
-        }
-    }
-
-    fn show(&mut self, text: &str) {
-        if self.terminal {
-            eprint!("\r\x1b[2K{text}");
-            let _ = stderr().flush();
-        } else if !self.quiet && self.last.is_none_or(|t| t.elapsed() > PROGRESS_INTERVAL) {
-            eprintln!("{text}");
-            self.last = Some(Instant::now());
-        }
-    }
-
-    fn clear(&self) {
-        if self.terminal {
-            eprint!("\r\x1b[2K");
-        }
-    }
 }

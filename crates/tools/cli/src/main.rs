@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Command::Bench(options) => bench::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),
-        Command::BenchPart => weft_verbs_bench::part::main(),
+        Command::BenchPart => weft_verbs_bench::process::main(),
         Command::ProbeWait => info::probe_wait(),
         Command::ProbeRead { pid } => info::probe_read(pid),
     }

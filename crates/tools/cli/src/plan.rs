@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use table::Row;
 use weft_endpoint::{Adapter, Bound, Category, Choice, Layout, Resources, Verdict, choose_layout};
 
 /// Exits with 1 if nothing fits.
@@ -100,13 +101,6 @@ fn answer(options: &Options) -> Result<(String, bool), String> {
         }
     };
     Ok((text, fits))
-}
-
-/// A category beside MPI everywhere.
-struct Row<'a> {
-    verdict: &'a Verdict,
-    /// Its UARs on the node in per cent of MPI everywhere's.
-    of_everywhere: Option<f64>,
 }
 
 /// In the papers' order.

@@ -1,5 +1,6 @@
 //! `weft softrdma`: other people's verbs programs on the RDMA device in software, and what they use of it.
 
+mod failure;
 mod launch;
 mod report;
 mod stat;
@@ -31,30 +32,6 @@ pub fn run(command: &Command) -> ExitCode {
         Err(failure) => {
             eprintln!("weft softrdma: {}", failure.text);
             ExitCode::from(failure.code)
-        }
-    }
-}
-
-/// Why a command did not do what it was asked, and its exit code.
-#[derive(Debug)]
-struct Failure {
-    code: u8,
-    text: String,
-}
-
-impl Failure {
-    /// What was asked for cannot be.
-    fn usage(text: impl ToString) -> Failure {
-        Failure {
-            code: 2,
-            text: text.to_string(),
-        }
-    }
-
-    fn other(text: impl ToString) -> Failure {
-        Failure {
-            code: 1,
-            text: text.to_string(),
         }
     }
 }

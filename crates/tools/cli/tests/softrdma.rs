@@ -131,7 +131,7 @@ fn use_device(name: &str) -> (Context, weft_softrdma::uar::QueuePair) {
         pages: fabric.pages(0),
         limit: 100,
     };
-    let ledger = Ledger::new(Box::new(SegmentChunks(fabric.home())));
+    let ledger = Ledger::new(Box::new(SegmentChunks(fabric.own_segment())));
     let context = Context::open(Settings::default(), 0, Arc::new(pages), Arc::new(ledger));
     let context = context.unwrap();
     let queue_pair = context.create_qp(None).unwrap();

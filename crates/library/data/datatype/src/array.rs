@@ -4,7 +4,7 @@
 //! extent of the old type times the sizes of all faster dimensions.
 
 use crate::body::{Assembly, Body};
-use crate::envelope::{Darray, Distribution, Order, Subarray};
+use crate::subarray::{Darray, Distribution, Order, Subarray};
 use crate::{Datatype, Envelope, Overflow};
 
 /// The dimensions of an array, the fastest first.

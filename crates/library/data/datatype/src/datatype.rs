@@ -5,7 +5,8 @@ use crate::bounds::Bounds;
 use crate::copy::Copier;
 use crate::shape::Shape;
 use crate::signature::Signature;
-use crate::{Envelope, Overflow, Predefined};
+use crate::subarray::{Darray, Subarray};
+use crate::{Overflow, Predefined};
 use std::sync::{Arc, LazyLock};
 use weft_transport::{Layout, Memory};
 
@@ -213,9 +214,17 @@ impl Datatype {
     }
 
     /// Calls `visit` with displacement and length of each run of bytes of `count` elements, in type map order. Runs that
-    /// touch may come as one.
+    /// touch may come as one, and elements that are one run each and touch do.
     pub fn visit_runs(&self, count: usize, visit: &mut impl FnMut(isize, usize)) {
         let copier = self.copier();
+        if self.is_contiguous(count)
+            && let Some(bytes) = self.size().checked_mul(count)
+        {
+            if bytes > 0 {
+                visit(copier.origin(), bytes);
+            }
+            return;
+        }
         for index in 0..count as isize {
             let at = copier.origin() + self.extent() * index;
             copier.shape().visit_runs(at, visit);
@@ -272,6 +281,121 @@ impl Drop for Derived {
                     ));
                 }
             }
+        }
+    }
+}
+
+/// How a datatype was made: what `MPI_Type_get_envelope` and `MPI_Type_get_contents` report (MPI-5.0 §5.1.13): a constructor
+/// and its arguments, as they were given.
+#[derive(Clone, Debug)]
+pub enum Envelope {
+    Named(Predefined),
+    Dup {
+        old: Datatype,
+    },
+    Contiguous {
+        count: usize,
+        old: Datatype,
+    },
+    Vector {
+        count: usize,
+        blocklength: usize,
+        stride: isize,
+        old: Datatype,
+    },
+    /// The stride in bytes.
+    Hvector {
+        count: usize,
+        blocklength: usize,
+        stride: isize,
+        old: Datatype,
+    },
+    Indexed {
+        blocklengths: Box<[usize]>,
+        displacements: Box<[isize]>,
+        old: Datatype,
+    },
+    /// The displacements in bytes.
+    Hindexed {
+        blocklengths: Box<[usize]>,
+        displacements: Box<[isize]>,
+        old: Datatype,
+    },
+    IndexedBlock {
+        blocklength: usize,
+        displacements: Box<[isize]>,
+        old: Datatype,
+    },
+    /// The displacements in bytes.
+    HindexedBlock {
+        blocklength: usize,
+        displacements: Box<[isize]>,
+        old: Datatype,
+    },
+    Struct {
+        blocklengths: Box<[usize]>,
+        displacements: Box<[isize]>,
+        types: Box<[Datatype]>,
+    },
+    Subarray(Box<Subarray>, Datatype),
+    Darray(Box<Darray>, Datatype),
+    Resized {
+        lower: isize,
+        extent: isize,
+        old: Datatype,
+    },
+    /// The predefined, unnamed types of Fortran: decimal digits and range; none where not given (§19.1.9).
+    FortranReal {
+        precision: Option<i32>,
+        range: Option<i32>,
+    },
+    FortranComplex {
+        precision: Option<i32>,
+        range: Option<i32>,
+    },
+    FortranInteger {
+        range: i32,
+    },
+}
+
+impl Envelope {
+    /// The datatypes among the arguments, in order.
+    pub fn datatypes(&self) -> &[Datatype] {
+        match self {
+            Envelope::Dup { old }
+            | Envelope::Contiguous { old, .. }
+            | Envelope::Vector { old, .. }
+            | Envelope::Hvector { old, .. }
+            | Envelope::Indexed { old, .. }
+            | Envelope::Hindexed { old, .. }
+            | Envelope::IndexedBlock { old, .. }
+            | Envelope::HindexedBlock { old, .. }
+            | Envelope::Subarray(_, old)
+            | Envelope::Darray(_, old)
+            | Envelope::Resized { old, .. } => std::slice::from_ref(old),
+            Envelope::Struct { types, .. } => types,
+            Envelope::Named(_)
+            | Envelope::FortranReal { .. }
+            | Envelope::FortranComplex { .. }
+            | Envelope::FortranInteger { .. } => &[],
+        }
+    }
+
+    /// Whether it is a predefined type without a name.
+    pub fn is_unnamed(&self) -> bool {
+        matches!(
+            self,
+            Envelope::FortranReal { .. }
+                | Envelope::FortranComplex { .. }
+                | Envelope::FortranInteger { .. }
+        )
+    }
+
+    /// As [`datatypes`](Self::datatypes), the rest dropped.
+    pub(crate) fn into_datatypes(self) -> Vec<Datatype> {
+        match self {
+            Envelope::Struct { types, .. } => types.into_vec(),
+            other => other.datatypes().to_vec(),
         }
     }
 }

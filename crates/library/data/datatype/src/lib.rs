@@ -12,7 +12,6 @@ mod bounds;
 mod construct;
 mod copy;
 mod datatype;
-mod envelope;
 mod external;
 mod fortran;
 mod ops;
@@ -20,12 +19,13 @@ mod predefined;
 mod reduce;
 mod shape;
 mod signature;
+mod subarray;
 
-pub use datatype::Datatype;
-pub use envelope::{Darray, Distribution, Envelope, Order, Subarray};
+pub use datatype::{Datatype, Envelope};
 pub use fortran::{TypeClass, match_size, value_index};
 pub use ops::{Kernel, Op, combine, kernel, supports};
 pub use predefined::{Element, Group, Predefined};
+pub use subarray::{Darray, Distribution, Order, Subarray};
 
 /// A size, extent or displacement does not fit into 63 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

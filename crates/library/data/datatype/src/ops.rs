@@ -133,11 +133,14 @@ pub fn kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
     }
 }
 
-/// The instance of a generic kernel for an element's representation, among those listed.
+/// The instance of a generic kernel for an element's representation, among those listed, and for this processor.
 macro_rules! instance {
     ($element:expr, $make:ident::<$op:ty>, $($name:ident: $representation:ty),* $(,)?) => {
         match $element {
-            $(Element::$name => Some(kernel::$make::<$representation, $op> as Kernel),)*
+            $(Element::$name => Some(match kernel::is_wide() {
+                true => kernel::wide::$make::<$representation, $op> as Kernel,
+                false => kernel::narrow::$make::<$representation, $op>,
+            }),)*
             _ => None,
         }
     };

@@ -91,3 +91,22 @@ fn long_lists_cost_their_length() {
         }
     });
 }
+
+/// Elements that touch are one run, however many they are: whoever walks the runs takes no step an element.
+#[test]
+fn contiguous_repetition_is_one_run() {
+    let runs = |datatype: &Datatype, count: usize| {
+        let mut runs = Vec::new();
+        datatype.visit_runs(count, &mut |at, length| runs.push((at, length)));
+        runs
+    };
+    let byte = Datatype::from(Predefined::Byte);
+    assert_eq!(runs(&byte, 2 << 20), [(0, 2 << 20)]);
+    let block = Datatype::contiguous(3, &Datatype::from(Predefined::Int)).unwrap();
+    assert_eq!(runs(&block, 1 << 20), [(0, 12 << 20)]);
+    let moved = Datatype::structure([3].into(), [8].into(), [byte.clone()].into()).unwrap();
+    assert_eq!(runs(&moved, 5), [(8, 15)]);
+    assert_eq!(runs(&byte, 0), []);
+    let apart = Datatype::resized(&byte, 0, 4).unwrap();
+    assert_eq!(runs(&apart, 3), [(0, 1), (4, 1), (8, 1)]);
+}

@@ -5,8 +5,9 @@ use std::ptr::without_provenance_mut;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::process::kind;
-use weft_mpi::{InfoId, info};
+use weft_mpi::InfoId;
+use weft_mpi::handle::kind;
+use weft_mpi::objects::info;
 
 use crate::entry::Result;
 use crate::integer;

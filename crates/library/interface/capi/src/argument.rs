@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::NonNull;
 
 use weft_abi::MPI_IN_PLACE;
-use weft_mpi::point_to_point::Buffer;
+use weft_mpi::error::argument;
+use weft_mpi::objects::types::Buffer;
 use weft_mpi::{Class, TypeId};
 
 use crate::entry::{Error, FromC, Result};
@@ -117,7 +118,7 @@ pub fn non_null<T>(raw: *mut T, name: &'static str) -> Result<NonNull<T>> {
 #[cold]
 #[inline(never)]
 pub fn null_pointer(name: &str) -> Error {
-    Error::new(Class::Arg, format!("{name}: a null pointer"))
+    argument(Class::Arg, name, "a null pointer")
 }
 
 /// A number of elements, not negative.
@@ -147,7 +148,7 @@ fn negative(number: i64, name: &str) -> Error {
         true => Class::Count,
         false => Class::Arg,
     };
-    Error::new(class, format!("{name}: {number} is negative"))
+    argument(class, name, format_args!("{number} is negative"))
 }
 
 /// The address of a message's data.

@@ -5,10 +5,11 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use weft_abi::{MPI_Datatype, MPI_Request};
+use weft_mpi::error::argument;
 use weft_mpi::{Class, Counts, Request};
 
 use crate::argument::{Length, null_pointer};
-use crate::entry::{Error, FromC, Result};
+use crate::entry::{FromC, Result};
 
 /// An array that the function reads. `T` has the layout of the C type.
 pub struct Array<'a, T> {
@@ -142,11 +143,9 @@ impl<'a> Numbers<'a> {
     pub fn list_from(self, least: i64, length: Length) -> Result<Vec<usize>> {
         let numbers = self.list(length)?;
         if let Some(index) = numbers.iter().position(|&number| number < least) {
-            let text = format!(
-                "{}[{index}]: {} is below {least}",
-                self.name, numbers[index]
-            );
-            return Err(Error::new(Class::Arg, text));
+            let name = format!("{}[{index}]", self.name);
+            let what = format_args!("{} is below {least}", numbers[index]);
+            return Err(argument(Class::Arg, &name, what));
         }
         Ok(numbers.into_iter().map(|number| number as usize).collect())
     }

@@ -2,6 +2,10 @@
 //!
 //! Every call hands C what MPI-5.0 §7.7 and §9.3 say: handles and words that the program gave, and places that live as long
 //! as the call.
+//!
+//! A C++ exception must not leave such a function, nor one of a reduction or a generalized request: MPI may hold locks
+//! then, and other processes wait for what it was about to do. All of them are called by `C-unwind`, so that an exception that
+//! arrives ends the process there, with a word about it, instead of being undefined behaviour.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -11,8 +15,8 @@ use weft_abi::{
     MPI_COMM_DUP_FN, MPI_COMM_NULL, MPI_Comm, MPI_FILE_NULL, MPI_File, MPI_SESSION_NULL,
     MPI_SUCCESS, MPI_Session, MPI_TYPE_DUP_FN, MPI_WIN_DUP_FN, MPI_WIN_NULL, MPI_Win,
 };
-use weft_mpi::attributes::{Functions, Value, refused};
-use weft_mpi::error::handler::{Function, NO_OBJECT};
+use weft_mpi::objects::attributes::{Functions, Value, refused};
+use weft_mpi::objects::handler::{Function, NO_OBJECT};
 use weft_mpi::{CommId, TypeId, WindowId};
 
 use crate::argument::null_pointer;
@@ -21,10 +25,18 @@ use crate::output::Output;
 
 /// A copy function for objects of C type `H`; null copies nothing.
 pub type Copy<H> = Option<
-    unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int,
+    unsafe extern "C-unwind" fn(
+        H,
+        c_int,
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *mut c_int,
+    ) -> c_int,
 >;
 /// A delete function; null does nothing.
-pub type Delete<H> = Option<unsafe extern "C" fn(H, c_int, *mut c_void, *mut c_void) -> c_int>;
+pub type Delete<H> =
+    Option<unsafe extern "C-unwind" fn(H, c_int, *mut c_void, *mut c_void) -> c_int>;
 
 /// The predefined copy function that copies the word: of all kinds the same number, and no address.
 const DUP: usize = MPI_COMM_DUP_FN;
@@ -120,11 +132,11 @@ impl<Id: Holding> Functions for KeyFunctions<Id> {
 }
 
 /// A function of an error handler for objects of C type `H`.
-pub struct ErrorFunction<H>(unsafe extern "C" fn(*mut H, *mut c_int, ...));
+pub struct ErrorFunction<H>(unsafe extern "C-unwind" fn(*mut H, *mut c_int, ...));
 
-impl<H> FromC<Option<unsafe extern "C" fn(*mut H, *mut c_int, ...)>> for ErrorFunction<H> {
+impl<H> FromC<Option<unsafe extern "C-unwind" fn(*mut H, *mut c_int, ...)>> for ErrorFunction<H> {
     unsafe fn from_c(
-        raw: Option<unsafe extern "C" fn(*mut H, *mut c_int, ...)>,
+        raw: Option<unsafe extern "C-unwind" fn(*mut H, *mut c_int, ...)>,
         name: &'static str,
     ) -> Result<ErrorFunction<H>> {
         raw.map(ErrorFunction).ok_or_else(|| null_pointer(name))

@@ -6,8 +6,9 @@ use weft_abi::{
     MPI_Comm, MPI_Errhandler, MPI_T_ERR_CANNOT_INIT, MPI_T_ERR_INVALID, MPI_T_ERR_NOT_SUPPORTED,
     MPI_T_ERR_PVAR_NO_ATOMIC,
 };
-use weft_mpi::error::handler::{Handler, Kind};
-use weft_mpi::lifetime::{Phase, phase};
+use weft_mpi::lifetime::raise;
+use weft_mpi::objects::handler::{Handler, Kind};
+use weft_mpi::process::phase::{Phase, phase};
 use weft_mpi::{Class, CommId, SessionId, WindowId, error};
 
 use crate::naming;
@@ -87,7 +88,7 @@ pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
         }
         _ => error::Object::None,
     };
-    error::raise(&wrong, function, object)
+    raise::raise(&wrong, function, object)
 }
 
 /// Hands an error to the handler that the call was given, if it is one for objects of that kind.
@@ -95,11 +96,10 @@ fn raise_given(wrong: Error, number: usize, kind: Kind, function: &str) -> c_int
     let handle: MPI_Errhandler = std::ptr::without_provenance_mut(number);
     // SAFETY: a handler's conversion follows no pointer.
     let handler = unsafe { Handler::from_c(handle, "errhandler") };
-    let wrong = match handler.and_then(|handler| handler.of(kind)) {
-        Ok(handler) => wrong.for_handler(handler),
-        Err(_) => wrong,
-    };
-    error::raise(&wrong, function, error::Object::None)
+    match handler.and_then(|handler| handler.for_kind(kind)) {
+        Ok(handler) => raise::raise_to(&handler, &wrong, function),
+        Err(_) => raise::raise(&wrong, function, error::Object::None),
+    }
 }
 
 /// The names of the tool interface, which calls no error handler and has codes of its own (MPI-5.0 §15.3.10).

@@ -7,8 +7,11 @@ use weft_abi::{
     MPI_THREAD_MULTIPLE, MPI_VERSION,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::lifetime::{self, Phase, world};
-use weft_mpi::{CommId, InfoId, hardware, memory, process};
+use weft_mpi::lifetime::models;
+use weft_mpi::objects::{hardware, memory};
+use weft_mpi::process::job;
+use weft_mpi::process::phase::{Phase, world};
+use weft_mpi::{CommId, InfoId};
 
 use crate::argument::Address;
 use crate::entry::Result;
@@ -23,7 +26,7 @@ const LIBRARY_VERSION: &str = concat!(
 
 #[mpi(Init)]
 fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
-    lifetime::initialize()
+    models::initialize()
 }
 
 /// All threads may call, whatever is required (MPI-5.0 §11.2).
@@ -34,7 +37,7 @@ fn init_thread(
     _required: c_int,
     provided: Out<c_int>,
 ) -> Result<()> {
-    lifetime::initialize()?;
+    models::initialize()?;
     provided.set(MPI_THREAD_MULTIPLE);
     Ok(())
 }
@@ -47,7 +50,7 @@ fn initialized(flag: Out<bool>) -> Result<()> {
 
 #[mpi(Finalize)]
 fn finalize() -> Result<()> {
-    lifetime::finalize()
+    models::finalize()
 }
 
 #[mpi(Finalized)]
@@ -59,7 +62,7 @@ fn finalized(flag: Out<bool>) -> Result<()> {
 /// Ends the whole job, whatever the communicator (MPI-5.0 §11.4.2).
 #[mpi(Abort)]
 fn abort(_comm: MPI_Comm, errorcode: c_int) -> Result<()> {
-    process::abort(errorcode, &format!("MPI_Abort with code {errorcode}"))
+    job::abort(errorcode, &format!("MPI_Abort with code {errorcode}"))
 }
 
 #[mpi(Query_thread)]
@@ -70,7 +73,7 @@ fn query_thread(provided: Out<c_int>) -> Result<()> {
 
 #[mpi(Is_thread_main)]
 fn is_thread_main(flag: Out<bool>) -> Result<()> {
-    flag.set(process::is_main_thread());
+    flag.set(job::is_main_thread());
     Ok(())
 }
 

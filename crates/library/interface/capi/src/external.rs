@@ -4,10 +4,12 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_Status;
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, TypeId, types};
+use weft_mpi::error::argument;
+use weft_mpi::objects::types;
+use weft_mpi::{Class, TypeId};
 
 use crate::argument::Length;
-use crate::entry::{self, Error, Result};
+use crate::entry::{self, Result};
 use crate::status;
 
 #[mpi(Status_set_source)]
@@ -50,8 +52,8 @@ fn elements(status: &mut MPI_Status, datatype: TypeId, count: Length) -> Result<
         entry::enter()?;
     }
     let bytes = types::find(datatype)?.bytes_of(count.0).ok_or_else(|| {
-        let text = format!("count: no data of the datatype have {} elements", count.0);
-        Error::new(Class::Count, text)
+        let what = format_args!("no data of the datatype have {} elements", count.0);
+        argument(Class::Count, "count", what)
     })?;
     status::set_bytes(status, bytes as u64);
     Ok(())

@@ -6,7 +6,9 @@
 use std::ffi::{CString, c_int, c_void};
 
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, InfoId, Predefined, info};
+use weft_mpi::error::argument;
+use weft_mpi::objects::info;
+use weft_mpi::{Class, InfoId, Predefined};
 
 use crate::argument::Address;
 use crate::entry::{Error, Result};
@@ -96,8 +98,8 @@ fn check_size(bytes: c_int) -> Result<usize> {
     match bytes {
         1 | 2 | 4 | 8 | 16 => Ok(bytes as usize),
         _ => {
-            let text = format!("logical_size: no LOGICAL has {bytes} bytes");
-            Err(Error::new(Class::Arg, text))
+            let what = format_args!("no LOGICAL has {bytes} bytes");
+            Err(argument(Class::Arg, "logical_size", what))
         }
     }
 }

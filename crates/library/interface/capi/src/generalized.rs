@@ -8,7 +8,8 @@ use weft_abi::{
     MPI_SUCCESS,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::generalized::{self, Functions, refused};
+use weft_mpi::messages::generalized::{Functions, refused};
+use weft_mpi::messages::generalized_calls;
 use weft_mpi::{Request, Status};
 
 use crate::argument::null_pointer;
@@ -16,9 +17,9 @@ use crate::entry::{FromC, Result};
 use crate::output::Out;
 use crate::status;
 
-type Query = unsafe extern "C" fn(*mut c_void, *mut weft_abi::MPI_Status) -> c_int;
-type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
-type Cancel = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
+type Query = unsafe extern "C-unwind" fn(*mut c_void, *mut weft_abi::MPI_Status) -> c_int;
+type Free = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
+type Cancel = unsafe extern "C-unwind" fn(*mut c_void, c_int) -> c_int;
 
 /// What a generalized request was started with.
 struct Program {
@@ -86,7 +87,7 @@ fn grequest_start(
     extra_state: *mut c_void,
     request: Out<Request>,
 ) -> Result<()> {
-    request.set(generalized::start(Box::new(Program {
+    request.set(generalized_calls::start(Box::new(Program {
         query: query_fn,
         free: free_fn,
         cancel: cancel_fn,
@@ -97,5 +98,5 @@ fn grequest_start(
 
 #[mpi(Grequest_complete)]
 fn grequest_complete(request: Request) -> Result<()> {
-    generalized::complete(request)
+    generalized_calls::complete(request)
 }

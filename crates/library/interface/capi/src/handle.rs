@@ -6,8 +6,9 @@
 use std::ptr::{NonNull, without_provenance_mut};
 
 use weft_abi::*;
-use weft_mpi::error::{Handler, handler};
-use weft_mpi::probe::Message;
+use weft_mpi::error::argument;
+use weft_mpi::messages::probe::Message;
+use weft_mpi::objects::handler::{self, Handler};
 use weft_mpi::{
     Class, CommId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
 };
@@ -18,9 +19,6 @@ use crate::output::Output;
 use crate::predefined;
 
 pub const PREDEFINED_END: usize = 4096;
-
-/// A number of no object, whatever the kind.
-pub const NOTHING: u64 = u64::MAX;
 
 /// An identifier whose C form has a null handle.
 pub trait Handle: Output<C: Copy> {
@@ -221,7 +219,7 @@ pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
 }
 
 pub fn datatype_number(datatype: TypeId) -> usize {
-    match weft_mpi::types::as_predefined(datatype) {
+    match weft_mpi::objects::types::as_predefined(datatype) {
         Some(predefined) => predefined::datatype_number(predefined),
         None => datatype.handle() as usize,
     }
@@ -275,5 +273,5 @@ fn handler_number(handler: Handler) -> usize {
 #[inline(never)]
 fn not_a_handle(class: Class, number: usize, name: &str) -> Error {
     let what = weft_mpi::error::strings::string(class as i32);
-    Error::new(class, format!("{name}: {what} (handle {number:#x})"))
+    argument(class, name, format_args!("{what} (handle {number:#x})"))
 }

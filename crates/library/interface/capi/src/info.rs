@@ -4,10 +4,12 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_INFO_KEY;
 use weft_abi_macros::mpi;
-use weft_mpi::{Class, InfoId, info};
+use weft_mpi::error::argument;
+use weft_mpi::objects::info;
+use weft_mpi::{Class, InfoId};
 
 use crate::argument::{Length, Strings};
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::handle::InOut;
 use crate::output::{InOutInt, Out, OutString};
 
@@ -75,8 +77,8 @@ fn info_get_string(
     };
     let room = buflen.get();
     if room < 0 {
-        let text = format!("buflen: {room} is negative");
-        return Err(Error::new(Class::Arg, text));
+        let what = format_args!("{room} is negative");
+        return Err(argument(Class::Arg, "buflen", what));
     }
     if let Some(value) = value
         && room > 0

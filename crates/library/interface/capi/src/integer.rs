@@ -5,7 +5,8 @@
 
 use std::ffi::c_int;
 
-use weft_mpi::process::{handle_at, kind};
+use weft_mpi::handle::kind;
+use weft_mpi::lifetime::handles::handle_at;
 
 use crate::handle::PREDEFINED_END;
 

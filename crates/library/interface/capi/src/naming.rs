@@ -7,15 +7,15 @@ use weft_mpi::Error;
 
 /// The error with the argument named as in a function of these `parameters`: the table's, `KIND name,KIND name,...`.
 pub fn as_in(error: Error, parameters: &str) -> Error {
-    match named(&error.message, error.side, parameters) {
-        Some(message) => error.with_message(message),
+    let name = error.argument.as_deref();
+    match name.and_then(|role| named(role, error.buffer, parameters)) {
+        Some(name) => error.of_argument(name),
         None => error,
     }
 }
 
-/// The message with another name; none if it names a parameter already, or nothing that the function has.
-fn named(message: &str, side: Option<&str>, parameters: &str) -> Option<String> {
-    let (role, what) = message.split_once(": ")?;
+/// The name of what has a role; none if that is a parameter's name already, or nothing that the function has.
+fn named(role: &str, side: Option<&str>, parameters: &str) -> Option<String> {
     let parameters = || parameters.split(',').filter_map(|one| one.split_once(' '));
     if parameters().any(|(_, name)| name == role) {
         return None;
@@ -30,7 +30,7 @@ fn named(message: &str, side: Option<&str>, parameters: &str) -> Option<String> 
         names.retain(|name| name.starts_with(side));
     }
     let names = if names.is_empty() { all } else { names };
-    (!names.is_empty()).then(|| format!("{}: {what}", names.join(" or ")))
+    (!names.is_empty()).then(|| names.join(" or "))
 }
 
 /// Which kinds of parameters a role may mean.
@@ -62,32 +62,32 @@ mod tests {
 
     #[test]
     fn a_parameter_keeps_its_name() {
-        assert_eq!(named("count: -1 is negative", None, ONE), None);
-        assert_eq!(named("datatype: not committed", Some("send"), ONE), None);
+        assert_eq!(named("count", None, ONE), None);
+        assert_eq!(named("datatype", Some("send"), ONE), None);
     }
 
     #[test]
     fn a_role_becomes_the_parameter_of_its_kind() {
         let name = |message, side, parameters| named(message, side, parameters).unwrap();
-        assert_eq!(name("buf: null", None, ONE), "buffer: null");
-        assert_eq!(name("buf: null", Some("recv"), TWO), "recvbuf: null");
-        assert_eq!(name("datatype: a: b", Some("send"), TWO), "sendtype: a: b");
-        assert_eq!(name("counts: -1", Some("recv"), TWO), "recvcounts: -1");
+        assert_eq!(name("buf", None, ONE), "buffer");
+        assert_eq!(name("buf", Some("recv"), TWO), "recvbuf");
+        assert_eq!(name("datatype", Some("send"), TWO), "sendtype");
+        assert_eq!(name("counts", Some("recv"), TWO), "recvcounts");
         assert_eq!(
-            name("tag: -7", None, "TAG sendtag,TAG recvtag"),
-            "sendtag or recvtag: -7"
+            name("tag", None, "TAG sendtag,TAG recvtag"),
+            "sendtag or recvtag"
         );
         assert_eq!(
-            name("keyval: 0", Some("send"), "KEYVAL comm_keyval"),
-            "comm_keyval: 0"
+            name("keyval", Some("send"), "KEYVAL comm_keyval"),
+            "comm_keyval"
         );
     }
 
     #[test]
     fn what_names_no_parameter_stays() {
         assert_eq!(named("of several requests one failed: x", None, TWO), None);
-        assert_eq!(named("keyval: too many", None, TWO), None);
+        assert_eq!(named("keyval", None, TWO), None);
         assert_eq!(named("nothing to divide", None, TWO), None);
-        assert_eq!(named("comm: freed", None, ""), None);
+        assert_eq!(named("comm", None, ""), None);
     }
 }

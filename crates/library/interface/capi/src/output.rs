@@ -84,13 +84,19 @@ impl OutCount {
 
     /// Stores a number that the place must hold (`MPI_ERR_VALUE_TOO_LARGE`).
     pub fn set_exact(self, value: i64) -> Result<()> {
+        self.holds(value)?;
+        self.set(Some(value));
+        Ok(())
+    }
+
+    /// Whether the place holds a number (`MPI_ERR_VALUE_TOO_LARGE`).
+    pub fn holds(&self, value: i64) -> Result<()> {
         if let OutCount::Int(_) = self
             && c_int::try_from(value).is_err()
         {
             let text = format!("{value} does not fit an int; use the large-count form");
             return Err(Error::new(Class::ValueTooLarge, text));
         }
-        self.set(Some(value));
         Ok(())
     }
 }

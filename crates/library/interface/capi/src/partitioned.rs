@@ -5,7 +5,9 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::{CommId, InfoId, Request, TypeId, info, partitioned};
+use weft_mpi::messages::partitioned_calls;
+use weft_mpi::objects::info;
+use weft_mpi::{CommId, InfoId, Request, TypeId};
 
 use crate::argument::{Address, Length};
 use crate::array::Array;
@@ -31,7 +33,9 @@ fn psend_init(
 ) -> Result<()> {
     check(info)?;
     let buffer = buf.buffer(count, datatype);
-    request.set(partitioned::send_init(buffer, partitions, dest, tag, comm)?);
+    request.set(partitioned_calls::send_init(
+        buffer, partitions, dest, tag, comm,
+    )?);
     Ok(())
 }
 
@@ -49,7 +53,7 @@ fn precv_init(
 ) -> Result<()> {
     check(info)?;
     let buffer = buf.buffer(count, datatype);
-    request.set(partitioned::receive_init(
+    request.set(partitioned_calls::receive_init(
         buffer, partitions, source, tag, comm,
     )?);
     Ok(())
@@ -57,21 +61,21 @@ fn precv_init(
 
 #[mpi(Pready)]
 fn pready(partition: c_int, request: Request) -> Result<()> {
-    partitioned::ready(partition, request)
+    partitioned_calls::ready(partition, request)
 }
 
 #[mpi(Pready_range)]
 fn pready_range(partition_low: c_int, partition_high: c_int, request: Request) -> Result<()> {
-    partitioned::ready_range(partition_low, partition_high, request)
+    partitioned_calls::ready_range(partition_low, partition_high, request)
 }
 
 #[mpi(Pready_list)]
 fn pready_list(length: Length, array_of_partitions: Array<c_int>, request: Request) -> Result<()> {
-    partitioned::ready_list(array_of_partitions.slice(length)?, request)
+    partitioned_calls::ready_list(array_of_partitions.slice(length)?, request)
 }
 
 #[mpi(Parrived)]
 fn parrived(request: Request, partition: c_int, flag: Out<bool>) -> Result<()> {
-    flag.set(partitioned::arrived(request, partition)?);
+    flag.set(partitioned_calls::arrived(request, partition)?);
     Ok(())
 }

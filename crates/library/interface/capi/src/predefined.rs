@@ -3,7 +3,8 @@
 use weft_abi::*;
 use weft_mpi::{Op, Predefined, TypeId};
 
-use crate::handle::NOTHING;
+/// A number of no object, whatever the kind.
+pub const NOTHING: u64 = u64::MAX;
 
 /// The number that a predefined handle is.
 const fn number<T>(handle: *mut T) -> usize {
@@ -197,7 +198,7 @@ pub fn op_number(op: Op) -> usize {
 #[cfg(test)]
 mod tests {
     use weft_abi::table;
-    use weft_mpi::types::as_predefined;
+    use weft_mpi::objects::types::as_predefined;
 
     use super::*;
 

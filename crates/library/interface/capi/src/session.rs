@@ -3,22 +3,25 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::{InfoId, SessionId, info, session};
+use weft_mpi::lifetime;
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::objects::{info, session};
+use weft_mpi::{InfoId, SessionId};
 
+use crate::argument::null_pointer;
 use crate::entry::Result;
 use crate::handle::InOut;
 use crate::output::{InOutInt, Out, OutString};
 
 #[mpi(Session_init)]
 fn session_init(info: Option<InfoId>, errhandler: Handler, session: Out<SessionId>) -> Result<()> {
-    session.set(session::init(info, errhandler)?);
+    session.set(lifetime::session::init(info, errhandler)?);
     Ok(())
 }
 
 #[mpi(Session_finalize)]
 fn session_finalize(session: InOut<SessionId>) -> Result<()> {
-    session::finalize(session.get("session")?)?;
+    lifetime::session::finalize(session.get("session")?)?;
     session.clear();
     Ok(())
 }
@@ -53,9 +56,8 @@ fn session_get_nth_pset(
     info.map_or(Ok(()), info::check)?;
     let name = session::nth_set(session, n)?;
     let room = pset_len.get();
-    if let Some(pset_name) = pset_name
-        && room > 0
-    {
+    if room > 0 {
+        let pset_name = pset_name.ok_or_else(|| null_pointer("pset_name"))?;
         pset_name.set(name.to_bytes(), room);
     }
     pset_len.set(name.count_bytes() as c_int + 1);

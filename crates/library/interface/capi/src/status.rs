@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use weft_abi::MPI_Status;
+use weft_mpi::error::argument;
 use weft_mpi::{ANY_SOURCE, Class, Status};
 
 use crate::argument::Length;
@@ -155,8 +156,8 @@ impl Places<'_> {
 #[cold]
 #[inline(never)]
 fn no_status(name: &str) -> Error {
-    let text = format!("{name}: MPI_STATUS_IGNORE or null, and the function needs a status");
-    Error::new(Class::Arg, text)
+    let what = "MPI_STATUS_IGNORE or null, and the function needs a status";
+    argument(Class::Arg, name, what)
 }
 
 impl FromC<*const MPI_Status> for &MPI_Status {

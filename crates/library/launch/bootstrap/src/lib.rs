@@ -13,54 +13,30 @@
 #![deny(unsafe_code)]
 
 mod card;
+mod cores;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
 mod host;
+mod job;
 mod mapping;
 pub mod pmi1;
 mod pmix;
 mod single;
 
 use std::io::Write;
+use std::time::Duration;
+
+use cores::Cores;
 
 pub use error::{Error, Result};
 pub use ffi::at_exit;
+pub use job::{Job, Launcher};
 pub use mapping::Mapping;
 
-/// What started this process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Launcher {
-    /// A PMI-1 server: our mpiexec, Hydra, Slurm's pmi2 plugin.
-    Pmi1,
-    /// A PMIx server: PRRTE, Open MPI's mpiexec, Slurm's pmix plugin.
-    Pmix,
-    /// Nothing: one process on its own.
-    Single,
-}
-
-/// The place of this process in its job.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
-    /// Unique among the jobs of this launcher: PMI's key-value space, PMIx's namespace.
-    pub id: String,
-    pub rank: u32,
-    pub size: u32,
-    /// Position of this rank among [`Job::local_ranks`].
-    pub local_rank: u32,
-    /// Number of ranks on this host, this one included.
-    pub local_size: u32,
-    /// The ranks on this host in ascending order, this one included.
-    pub local_ranks: Vec<u32>,
-    /// Which application of an MPMD start this is (`MPI_APPNUM`); negative when the launcher does not say.
-    pub app_num: i32,
-    /// `MPI_UNIVERSE_SIZE`, when the launcher says.
-    pub universe_size: Option<u32>,
-    /// CPUs (hardware threads) that the ranks of this host share in all, when the launcher says (our mpiexec does). A bound
-    /// rank cannot see this in its own affinity mask.
-    pub host_cores: Option<u32>,
-    pub launcher: Launcher,
-}
+/// How long an abort waits until the launcher has read what this process has written. Reading takes microseconds; a
+/// launcher that does not read must not keep the job alive.
+const ABORT_DRAIN: Duration = Duration::from_millis(500);
 
 /// The connection to the launcher. One per process: it takes over the inherited socket.
 ///
@@ -130,11 +106,62 @@ impl Bootstrap {
     /// printable ASCII without spaces, of any length.
     pub fn publish(&self, card: &str) -> Result<()> {
         card::check(card)?;
+        let cores = match self.job.host_cores {
+            Some(_) => Cores::default(),
+            None => Cores::of_this_process(),
+        };
+        let card = cores.on(card);
         match &self.exchange {
-            Exchange::Pmi1(client) => client.publish(self.job.rank, card),
-            Exchange::Pmix(client) => client.publish(card),
-            Exchange::Single(single) => single.publish(card),
+            Exchange::Pmi1(client) => client.publish(self.job.rank, &card),
+            Exchange::Pmix(client) => client.publish(&card),
+            Exchange::Single(single) => single.publish(&card),
         }
+    }
+
+    /// How many cores the ranks of this host share: the same answer on all of them, whatever each is bound to. All ranks of
+    /// the job call it, once, after the [`fence`](Bootstrap::fence) that follows [`publish`](Bootstrap::publish).
+    ///
+    /// Where the launcher does not say it, each card tells what its process may run on, and the host's first rank reads the
+    /// cards of its host and publishes what they come to, which the others read after one more fence. So it takes two
+    /// questions a rank, where reading all cards everywhere would take as many as the square of a host's ranks, and every
+    /// rank has the number from one line: ranks that add up by themselves could differ, and would then choose
+    /// unlike algorithms for one operation.
+    pub fn agree_on_cores(&self) -> Result<u32> {
+        if let Some(cores) = self.job.host_cores {
+            return Ok(cores.max(1));
+        }
+        if self.job.size == 1 {
+            return Ok(Cores::of_this_process().count());
+        }
+        let first = self.job.local_ranks[0];
+        let found = match self.job.rank == first {
+            true => Some(self.cores_of_this_host()?),
+            false => None,
+        };
+        let agreed = match &self.exchange {
+            Exchange::Pmi1(client) => {
+                let key = cores::key(first);
+                found.map_or(Ok(()), |cores| client.put(&key, &cores.to_string()))?;
+                client.fence()?;
+                client.require(&key, first)?
+            }
+            Exchange::Pmix(client) => {
+                found.map_or(Ok(()), |cores| client.put_cores(&cores.to_string()))?;
+                client.fence()?;
+                client.cores(first)?
+            }
+            Exchange::Single(_) => return Ok(Cores::of_this_process().count()),
+        };
+        let agreed = agreed.parse().ok().filter(|cores| *cores > 0);
+        agreed.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
+    }
+
+    fn cores_of_this_host(&self) -> Result<u32> {
+        let mut cores = Cores::default();
+        for &rank in &self.job.local_ranks {
+            cores.add(&Cores::read(rank, &self.whole_card(rank)?)?.0);
+        }
+        Ok(cores.count())
     }
 
     /// Waits until every rank of the job has joined.
@@ -154,6 +181,11 @@ impl Bootstrap {
                 self.job.size
             )));
         }
+        Ok(Cores::read(rank, &self.whole_card(rank)?)?.1)
+    }
+
+    /// A card with what its process may run on.
+    fn whole_card(&self, rank: u32) -> Result<String> {
         match &self.exchange {
             Exchange::Pmi1(client) => client.card(rank),
             Exchange::Pmix(client) => client.card(rank),
@@ -170,6 +202,11 @@ impl Bootstrap {
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
         ffi::flush_stdout();
+        if !matches!(self.exchange, Exchange::Single(_)) {
+            // A launcher may end its helpers at once, and with them what they have not read yet (Hydra does): the user
+            // would learn that the job was killed, and not why.
+            ffi::wait_until_read(&[1, 2], ABORT_DRAIN);
+        }
         match &self.exchange {
             Exchange::Pmi1(client) => client.abort(code),
             Exchange::Pmix(client) => client.abort(code),

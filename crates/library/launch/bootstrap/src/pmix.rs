@@ -1,12 +1,14 @@
 //! PMIx through the launcher's own library.
 
+use crate::error::{Error, Result};
 use crate::ffi::pmix::{ERROR_UNREACHABLE, Library, Status, Unusable};
-use crate::{Error, Job, Launcher, Result};
+use crate::job::{Job, Launcher};
 use std::ffi::{CStr, CString};
 
 const LIBRARY: &str = "libpmix.so.2";
 
 const CARD: &CStr = c"weft-card";
+const CORES: &CStr = c"weft-cores";
 
 pub struct Client {
     library: Library,
@@ -20,10 +22,18 @@ impl Client {
     }
 
     pub fn publish(&self, card: &str) -> Result<()> {
-        let card =
-            CString::new(card).map_err(|_| Error::Card("a card holds no zero byte".into()))?;
+        self.put(CARD, card)
+    }
+
+    pub fn put_cores(&self, cores: &str) -> Result<()> {
+        self.put(CORES, cores)
+    }
+
+    fn put(&self, key: &CStr, text: &str) -> Result<()> {
+        let text =
+            CString::new(text).map_err(|_| Error::Card("a card holds no zero byte".into()))?;
         self.library
-            .put(CARD, &card)
+            .put(key, &text)
             .map_err(|status| failed("PMIx_Put", status))
     }
 
@@ -34,11 +44,20 @@ impl Client {
     }
 
     pub fn card(&self, rank: u32) -> Result<String> {
+        self.text(rank, CARD)
+    }
+
+    pub fn cores(&self, rank: u32) -> Result<String> {
+        self.text(rank, CORES)
+    }
+
+    fn text(&self, rank: u32, key: &CStr) -> Result<String> {
         let missing = || Error::Card(format!("rank {rank} has published nothing"));
-        match self.library.text(rank, CARD) {
-            Ok(card) => card.ok_or_else(missing),
+        match self.library.text(rank, key) {
+            Ok(text) => text.ok_or_else(missing),
             Err(status) => Err(Error::Card(format!(
-                "rank {rank} has no card to be had (PMIx_Get: status {status})"
+                "rank {rank} has no {} to be had (PMIx_Get: status {status})",
+                key.to_string_lossy()
             ))),
         }
     }

@@ -1,6 +1,7 @@
 //! A process on its own: rank 0 of 1, and its own card.
 
-use crate::{Error, Job, Launcher, Result};
+use crate::error::{Error, Result};
+use crate::job::{Job, Launcher};
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! The exchange under other people's launchers, from their PyPI wheels in `build/peers` (`make peers`); those that are not
 //! there are skipped and named.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -91,6 +92,50 @@ fn under_hydra_of_mpich() {
         3,
         &[0; 3],
         "Pmi1",
+    );
+}
+
+/// Ranks dealt out in turn and unevenly over hosts that are all this one, each reached by an "ssh" that starts its command here.
+#[test]
+fn under_hydra_of_mpich_on_several_hosts() {
+    let Some(launcher) = launcher("mpich") else {
+        return;
+    };
+    let agent = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agent");
+    let script =
+        "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
+    std::fs::write(&agent, script).expect("a script is written");
+    std::fs::set_permissions(&agent, PermissionsExt::from_mode(0o755)).expect("it may run");
+    let agent = agent.to_str().expect("a path in UTF-8");
+    let here = |hosts: &str, ranks: &str| -> Vec<String> {
+        let by_agent = ["-launcher", "ssh", "-launcher-exec", agent];
+        let placed = [
+            "-localhost",
+            "127.0.0.1",
+            "-hosts",
+            hosts,
+            "-n",
+            ranks,
+            "PROGRAM",
+        ];
+        let lines = run(&launcher, &[&by_agent[..], &placed[..]].concat());
+        let here = |line: &String| {
+            let (_, rest) = line.split_once("on this host ").expect("the ranks here");
+            rest.split_once(']').expect("a list").0.to_owned() + "]"
+        };
+        lines.iter().map(here).collect()
+    };
+    assert_eq!(
+        here("one,two", "4"),
+        ["[0, 2]", "[1, 3]", "[0, 2]", "[1, 3]"]
+    );
+    assert_eq!(
+        here("one,two,three", "7").first().map(String::as_str),
+        Some("[0, 3, 6]")
+    );
+    assert_eq!(
+        here("one:2,two,three:3", "13").first().map(String::as_str),
+        Some("[0, 1, 6, 7, 12]")
     );
 }
 

@@ -14,7 +14,7 @@
 //!    rank only while all that came to it was right. So each rank of an operation in which something goes wrong, the
 //!    death of a rank say, has either the whole right result or an error; none waits for ever for one that lives.
 //!    On a board there are no marks: a rank whose part failed gives the board up and posts nothing on it ever again,
-//!    and who waits there for what does not come has the error (`arena.rs`).
+//!    and who waits there for what does not come has the error (`arena.rs`, `steps.rs`).
 //! 3. All ranks of a call choose the same algorithm, from what all of them know: the packed bytes, the
 //!    number of ranks, and [`PointToPoint::oversubscribed`], which must be the same on all of them.
 //! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
@@ -61,6 +61,8 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 mod select;
+mod steps;
+mod tree;
 
 pub use allgather::{allgather, allgatherv};
 pub use allreduce::allreduce;

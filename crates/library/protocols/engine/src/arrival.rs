@@ -3,22 +3,19 @@
 //! Nothing in it is trusted: a header that is none, a payload too short, a cookie that names no request of
 //! this peer's are protocol errors; they end the connection and name the peer, not the process.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
-use weft_transport::{Cookie, Header, Lost, Offer, Peer, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{
-    Body, CLEAR_BYTES, COOKIE_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
-    View,
+    Body, CLEAR_BYTES, Entries, FORGOTTEN, Kind, OFFER_BYTES, Packet, SYNCHRONOUS, View,
 };
 
-use crate::lane::{Action, Core};
+use crate::lane::{Action, Afterwards, Core};
 use crate::matched::{Payload, Posted, Unexpected};
-use crate::slot::{Outcome, PLAIN, Role, flag};
-use crate::slots::RequestId;
-use crate::status::Failure;
+use crate::outbound::Control;
+use crate::slot::{Outcome, PLAIN, Role, awaits, flag};
 
 /// Messages of an aggregate that are fetched ahead.
 const AHEAD: usize = 96;
@@ -58,20 +55,23 @@ impl Sink for Core {
     }
 
     fn sent(&mut self, cookie: Cookie) {
-        self.part_done(RequestId::from_bits(cookie).index());
+        self.moved(cookie);
     }
 
     fn received(&mut self, cookie: Cookie) {
-        self.part_done(RequestId::from_bits(cookie).index());
+        self.moved(cookie);
     }
 
     fn writable(&mut self, peer: Peer) {
-        self.actions.push(Action::Flush { peer });
+        self.actions.push_back(Action::Flush { peer });
+    }
+
+    fn connect(&mut self, peer: Peer) {
+        self.afterwards.push(Afterwards::Connect(peer));
     }
 
     fn lost(&mut self, peer: Peer, lost: &Lost) {
-        eprintln!("weft: rank {}: {lost}", self.me);
-        self.fail_all_of(peer);
+        self.lose(peer, lost);
     }
 }
 
@@ -84,7 +84,7 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
         }
         Kind::Offer => {
             let Body([cookie, bytes, a, b, c, d]) = Body::<{ OFFER_BYTES / 8 }>::whole(payload)?;
-            let offer = Offer([a, b, c, d]);
+            let offer = BulkDescriptor([a, b, c, d]);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
             (synchronous, cookie, Payload::Offered { bytes, offer })
         }
@@ -121,7 +121,8 @@ impl Core {
     #[inline(never)]
     fn others(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
         let view = View([low, high]);
-        if self.dispatch(from, view, payload).is_err() {
+        // What follows nonsense in the same turn is of no account; whole messages do no harm.
+        if !self.is_ended(from) && self.dispatch(from, view, payload).is_err() {
             self.nonsense(from, view);
         }
     }
@@ -168,6 +169,7 @@ impl Core {
             let View([low, high]) = view;
             return self.deliver_specially(slot.index, low, high, payload);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         cells.write_together(payload);
         let (source, _, tag) = view.address();
         cells.outcome = Outcome {
@@ -240,7 +242,7 @@ impl Core {
                 .flat_map(|one| self.matching.candidates(one))
         };
         candidates().for_each(|posted| fetch(posted.place()));
-        candidates().for_each(|posted| fetch(posted.cells().base));
+        candidates().for_each(|posted| fetch(posted.buffer().0));
     }
 
     /// Everything but plain eager messages.
@@ -254,25 +256,30 @@ impl Core {
             Kind::Clear => {
                 let Body([cookie, remote]) = Body::<{ CLEAR_BYTES / 8 }>::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
+                self.came_and_awaits(slot, awaits::CLEAR, awaits::PACKET)?;
                 self.cells(slot).extra().remote = remote;
-                let control = crate::outbound::Control::Data { slot };
-                self.actions.push(Action::Control {
+                let control = Control::Data { slot };
+                self.actions.push_back(Action::Control {
                     peer: from,
                     control,
                 });
             }
             Kind::Data => {
                 let (Body([cookie]), rest) = Body::<1>::split(payload)?;
-                debug_assert!(payload.len() >= COOKIE_BYTES);
                 let slot = self.named(cookie, Role::Receive, from)?;
-                let taken = (self.cells(slot).outcome.bytes as usize).min(rest.len());
-                self.cells(slot).write(&rest[..taken]);
-                self.part_done(slot);
+                let cells = self.cells(slot);
+                // Of a message that was longer than the buffer, what fits in it.
+                let taken = rest.get(..cells.outcome.bytes as usize)?;
+                if cells.awaits & awaits::DATA == 0 {
+                    return None;
+                }
+                cells.write(taken);
+                self.came(slot, awaits::DATA)?;
             }
             Kind::Matched => {
                 let Body([cookie]) = Body::whole(payload)?;
                 let slot = self.named(cookie, Role::Send, from)?;
-                self.part_done(slot);
+                self.came(slot, awaits::MATCHED)?;
             }
             Kind::Cancel => {
                 let Body([cookie]) = Body::whole(payload)?;
@@ -282,7 +289,7 @@ impl Core {
                 let Body([cookie]) = Body::whole(payload)?;
                 // The answer may be overtaken by the request's completion.
                 if let Some(slot) = self.named(cookie, Role::Send, from) {
-                    self.cancel_answered(from, slot, packet.flags & FORGOTTEN != 0);
+                    self.cancel_answered(from, slot, packet.flags & FORGOTTEN != 0)?;
                 }
             }
             Kind::Aggregate => return None,
@@ -308,43 +315,8 @@ impl Core {
         self.matching.enqueue(envelope, unexpected);
         self.turn(peer, turn);
         if !self.probers.is_empty() {
-            self.wakes.append(&mut self.probers);
-        }
-    }
-
-    #[cold]
-    fn nonsense(&mut self, from: Peer, view: View) {
-        let words = view.0;
-        let lost =
-            format!("rank {from} sent a malformed packet (header {words:x?}); connection ended");
-        self.lost(from, &Lost(Arc::from(lost)));
-    }
-
-    /// Fails every request that waits for `peer`, and the receives from any source, which might have.
-    #[cold]
-    fn fail_all_of(&mut self, peer: Peer) {
-        let slots = self.slots.clone();
-        while let Some(slot) = self.pop_queued(peer, &slots) {
-            self.fail(slot, Failure::PeerLost);
-        }
-        self.outbound.take(peer);
-        let in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
-        for slot in in_flight {
-            if self.cells(slot).peer == peer {
-                self.fail(slot, Failure::PeerLost);
-            }
-        }
-        let posted: Vec<u32> = self
-            .matching
-            .posted_iter()
-            .map(|(_, _, posted)| posted.slot().index)
-            .collect();
-        for slot in posted {
-            let cells = self.cells(slot);
-            let concerned = cells.source < 0 || cells.peer == peer;
-            if concerned && self.withdraw(slot) {
-                self.fail(slot, Failure::PeerLost);
-            }
+            let wakes = self.probers.drain(..).map(Afterwards::Wake);
+            self.afterwards.extend(wakes);
         }
     }
 }

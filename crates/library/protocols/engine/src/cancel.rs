@@ -8,7 +8,7 @@ use crate::Engine;
 use crate::lane::{Action, Core, State};
 use crate::matched::Payload;
 use crate::outbound::Control;
-use crate::slot::{Role, flag};
+use crate::slot::{Role, awaits, flag};
 use crate::slots::RequestId;
 
 impl<F: Fabric> Engine<F> {
@@ -53,7 +53,7 @@ impl<E: Endpoint> State<E> {
             }
             self.core.outbound.tidy(peer);
             if offered {
-                self.endpoint.retract(peer, cookie);
+                self.endpoint.bulk_cancel(peer, cookie);
             }
             self.core.cancelled(slot);
         } else if peer == me {
@@ -119,21 +119,33 @@ impl Core {
     }
 
     /// The receiver answers a cancel.
-    pub(crate) fn cancel_answered(&mut self, from: Peer, slot: u32, forgotten: bool) {
+    /// None if it makes no sense: nothing was asked, or the peer forgets what it has answered to.
+    pub(crate) fn cancel_answered(&mut self, from: Peer, slot: u32, forgotten: bool) -> Option<()> {
         let cells = self.cells(slot);
         if !cells.has(flag::CANCELLING) {
-            return;
+            return None;
         }
         cells.flags &= !flag::CANCELLING;
         if !forgotten {
-            if cells.parts == 0 {
+            if cells.awaits == 0 {
                 self.in_flight.remove(&slot);
                 self.complete(slot);
             }
-        } else if cells.extra().offer.is_some() {
-            self.actions.push(Action::Retract { peer: from, slot });
+            return Some(());
+        }
+        let offered = cells.extra().offer.is_some();
+        // What the receiver sends once it has matched a message.
+        let answers = awaits::MATCHED | awaits::CLEAR;
+        if (cells.has(flag::SYNCHRONOUS) || !offered) && cells.awaits & answers == 0 {
+            return None;
+        }
+        if offered {
+            // Until the endpoint is free nothing else completes it.
+            cells.flags &= !flag::ANNOUNCED;
+            self.actions.push_back(Action::Retract { peer: from, slot });
         } else {
             self.cancelled(slot);
         }
+        Some(())
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use weft_transport::{Header, Peer};
+use weft_transport::{Cookie, Header, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::lane::{Action, Core};
 use crate::matched::Unexpected;
 use crate::outbound::Control;
-use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, flag};
+use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, awaits, flag};
 use crate::slots::{RequestId, Slots};
 use crate::status::Failure;
 use crate::throttle::Turn;
@@ -17,6 +17,7 @@ impl Core {
     /// The cells of a slot pending on this lane.
     #[inline]
     pub fn cells(&mut self, slot: u32) -> &mut Cells {
+        debug_assert!(self.slots.at(slot).is_pending(), "a request of the lane's");
         // SAFETY: `&mut self` is had only by the holder of the lane's section, and indices reach a lane's
         // state only by being handed to it (slot protocol, rules 1 and 2).
         unsafe { self.slots.cells(slot) }
@@ -38,12 +39,14 @@ impl Core {
         if cells.has(flag::DETACHED | flag::AWAITED) {
             return self.complete_specially(slot, index);
         }
+        debug_assert!(slot.is_pending(), "a request completes once");
         slot.state.store(COMPLETE, Ordering::Release);
     }
 
     #[cold]
     #[inline(never)]
     fn complete_specially(&mut self, slot: &Slot, index: u32) {
+        debug_assert!(slot.is_pending(), "a request completes once");
         if self.cells(index).has(flag::AWAITED) {
             self.tell_waiters(index);
         }
@@ -86,32 +89,54 @@ impl Core {
         withdrawn
     }
 
-    /// The envelope has left; `parts` events complete the request.
-    pub fn announce(&mut self, slot: u32, parts: u8) {
-        self.cells(slot).parts = parts;
-        self.announce_parts(slot);
+    /// The envelope has left, or come: the request is complete when all that it awaits has come.
+    pub fn announce(&mut self, slot: u32, awaits: u8) {
+        self.cells(slot).awaits = awaits;
+        self.announce_begun(slot);
     }
 
-    /// As `announce`, the parts counted since the offer was made; all may have come already.
-    pub fn announce_parts(&mut self, slot: u32) {
+    /// As `announce`, of a request whose transfer has begun before: what it awaits may have come already.
+    pub fn announce_begun(&mut self, slot: u32) {
         let cells = self.cells(slot);
         cells.flags |= flag::ANNOUNCED;
-        if cells.parts == 0 {
+        if cells.awaits == 0 {
             self.complete(slot);
         } else {
             self.in_flight.insert(slot);
         }
     }
 
-    /// One of the events that a request waits for has come.
-    pub fn part_done(&mut self, slot: u32) {
+    /// Something that a request awaits has come. None, and nothing happened, if it awaits no such thing.
+    pub fn came(&mut self, slot: u32, what: u8) -> Option<()> {
+        self.came_and_awaits(slot, what, 0)
+    }
+
+    /// As [`came`](Self::came), after which the request awaits something else.
+    pub fn came_and_awaits(&mut self, slot: u32, what: u8, next: u8) -> Option<()> {
         let cells = self.cells(slot);
-        cells.parts = cells.parts.saturating_sub(1);
-        if cells.parts == 0 && cells.flags & (flag::ANNOUNCED | flag::CANCELLING) == flag::ANNOUNCED
+        if cells.awaits & what == 0 {
+            return None;
+        }
+        cells.awaits = cells.awaits & !what | next;
+        if cells.awaits == 0
+            && cells.flags & (flag::ANNOUNCED | flag::CANCELLING) == flag::ANNOUNCED
         {
             self.in_flight.remove(&slot);
             self.complete(slot);
         }
+        Some(())
+    }
+
+    /// The transport has moved a request's bytes. It names only transfers that were opened and whose peer is not lost.
+    pub fn moved(&mut self, cookie: Cookie) {
+        let slot = RequestId::from_bits(cookie).index();
+        debug_assert_eq!(
+            self.slots.id(slot).bits(),
+            cookie,
+            "a transfer of a request that is over"
+        );
+        let came = self.came(slot, awaits::BULK);
+        debug_assert!(came.is_some(), "a transfer ends once");
     }
 
     /// Takes the oldest message that waits for `peer`.
@@ -141,8 +166,8 @@ impl Core {
     }
 
     pub fn turn(&mut self, peer: Peer, turn: Option<Turn>) {
-        if let Some(Turn { on }) = turn.filter(|_| peer != self.me) {
-            self.actions.push(Action::Throttle { peer, on });
+        if let Some(Turn { on }) = turn.filter(|_| peer != self.me && !self.lost.contains(&peer)) {
+            self.actions.push_back(Action::Throttle { peer, on });
         }
     }
 
@@ -161,7 +186,7 @@ impl Core {
             body,
             words,
         };
-        self.actions.push(Action::Control { peer, control });
+        self.actions.push_back(Action::Control { peer, control });
     }
 }
 

@@ -22,7 +22,8 @@ impl<F: Fabric> Engine<F> {
     /// A request for which nothing arrives.
     pub(crate) fn open(&self, role: Role, lane: u32, context: u32) -> Result<RequestId, Exhausted> {
         let slot = self.slots.pooled(lane).ok_or(Exhausted)?;
-        let cells = Slots::blank(slot);
+        // SAFETY: just taken from those that are free, by this thread.
+        let cells = unsafe { Slots::blank(slot) };
         cells.reset(role, Memory::contiguous(std::ptr::null_mut(), 0));
         cells.context = context;
         Ok(Slots::begin(slot))

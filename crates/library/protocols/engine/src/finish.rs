@@ -80,7 +80,8 @@ impl<F: Fabric> Engine<F> {
         }
         // SAFETY: complete, and finished by this thread (rule 4).
         let lane = unsafe { (*slot.cells.get()).lane };
-        Slots::end_plain(slot);
+        // SAFETY: as above, and a plain end holds nothing.
+        unsafe { Slots::end_plain(slot) };
         self.give_back(lane, slot);
         true
     }

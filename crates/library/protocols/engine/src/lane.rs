@@ -1,20 +1,21 @@
 //! A lane: one submission list, one section, one endpoint, one matching table.
 //!
 //! Whoever holds the section does all that waits for it: submissions, arrived packets, outbound queues;
-//! wake-ups are gathered while it is held and given when it is let go (Denis 2019 §V-B). Nobody blocks on a
-//! section: a submitter that finds it held leaves its request on the list, with a knock that the holder
-//! answers before it leaves.
+//! wake-ups are gathered while it is held and given when it is let go (Denis 2019 §V-B), and so are links to be made, which is
+//! slow. Nobody blocks on a section: a submitter that finds it held leaves its request on the list, with a knock that the
+//! holder answers before it leaves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
 use weft_sync::{Guard, Section, Submissions};
-use weft_transport::{Endpoint, Fabric, Offer, Peer};
+use weft_transport::{Endpoint, Fabric, Lost, Peer};
 
 use crate::Engine;
 use crate::counts::Tally;
+use crate::lost::{Members, Reported, Watched};
 use crate::matched::{Posted, Unexpected};
 use crate::outbound::{Control, Outbound};
 use crate::put_off::PutOff;
@@ -29,6 +30,15 @@ pub(crate) struct Lane<E> {
     pub submissions: Submissions,
     /// Free slots that threads gave back without the section.
     pub returned: Submissions,
+}
+
+/// What the lanes of a process have in common.
+pub(crate) struct Shared {
+    pub me: Peer,
+    pub peers: u32,
+    pub slots: Arc<Slots>,
+    pub reported: Arc<Reported>,
+    pub members: Arc<dyn Members>,
 }
 
 /// What a lane's section protects.
@@ -47,28 +57,34 @@ pub(crate) struct Core {
     pub outbound: Outbound,
     pub throttle: Throttle,
     /// What an arrival asks of the endpoint, which is busy delivering it.
-    pub actions: Vec<Action>,
-    /// To be told when the section is let go.
-    pub wakes: Vec<Arc<Waiter>>,
+    pub actions: VecDeque<Action>,
+    /// To be done when the section is let go.
+    pub afterwards: Vec<Afterwards>,
     /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
     pub probers: Vec<Arc<Waiter>>,
     /// Sends and operations that nobody will finish: a process must not leave before they are over.
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,
+    /// Peers that were lost, as far as this lane was told, for ever.
+    pub lost: BTreeSet<Peer>,
+    pub reported: Arc<Reported>,
+    pub members: Arc<dyn Members>,
+    pub watched: Watched,
     pub tally: Tally,
     /// For the next requests.
     pub free: FreeSlots,
 }
 
+/// What is done by the thread that was inside once it has let the section go.
+pub(crate) enum Afterwards {
+    Wake(Arc<Waiter>),
+    /// Has the link to this peer made, which may take long.
+    Connect(Peer),
+}
+
 /// Put off until the endpoint is free.
 pub(crate) enum Action {
-    /// Take up an offer for this receive.
-    Accept {
-        slot: u32,
-        offer: Offer,
-        bytes: u64,
-    },
     Control {
         peer: Peer,
         control: Control,
@@ -86,22 +102,44 @@ pub(crate) enum Action {
         peer: Peer,
         on: bool,
     },
+    /// The peer has broken the protocol.
+    End {
+        peer: Peer,
+        why: Lost,
+    },
+}
+
+impl Action {
+    pub fn peer(&self) -> Peer {
+        match *self {
+            Action::Control { peer, .. }
+            | Action::Retract { peer, .. }
+            | Action::Flush { peer }
+            | Action::Throttle { peer, .. }
+            | Action::End { peer, .. } => peer,
+        }
+    }
 }
 
 impl<E: Endpoint> Lane<E> {
-    pub fn new(number: u32, endpoint: E, me: Peer, peers: u32, slots: Arc<Slots>) -> Lane<E> {
+    pub fn new(number: u32, endpoint: E, shared: &Shared) -> Lane<E> {
+        let Shared { me, peers, .. } = *shared;
         let core = Core {
             me,
-            slots,
+            slots: shared.slots.clone(),
             matching: Matching::new(),
             put_off: PutOff::default(),
             outbound: Outbound::new(peers),
             throttle: Throttle::new(peers),
-            actions: Vec::new(),
-            wakes: Vec::new(),
+            actions: VecDeque::new(),
+            afterwards: Vec::new(),
             probers: Vec::new(),
             detached: 0,
             in_flight: HashSet::new(),
+            lost: BTreeSet::new(),
+            reported: shared.reported.clone(),
+            members: shared.members.clone(),
+            watched: Watched::default(),
             tally: Tally::default(),
             free: FreeSlots::default(),
         };
@@ -173,8 +211,8 @@ impl<F: Fabric> Engine<F> {
         lane: &'a Lane<F::Endpoint>,
         state: Guard<'a, State<F::Endpoint>>,
     ) {
-        if !state.core.wakes.is_empty() {
-            return self.leave_waking(lane, state);
+        if !state.core.afterwards.is_empty() {
+            return self.leave_and_act(lane, state);
         }
         self.leave_quietly(lane, state);
     }
@@ -186,7 +224,7 @@ impl<F: Fabric> Engine<F> {
         lane: &'a Lane<F::Endpoint>,
         state: Guard<'a, State<F::Endpoint>>,
     ) {
-        debug_assert!(state.core.wakes.is_empty() && state.core.actions.is_empty());
+        debug_assert!(state.core.afterwards.is_empty() && state.core.actions.is_empty());
         if let Some(again) = state.leave() {
             self.serve_and_leave(lane, again);
         }
@@ -194,17 +232,38 @@ impl<F: Fabric> Engine<F> {
 
     #[cold]
     #[inline(never)]
-    fn leave_waking<'a>(
+    fn leave_and_act<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         mut state: Guard<'a, State<F::Endpoint>>,
     ) {
-        let wakes = std::mem::take(&mut state.core.wakes);
+        let afterwards = std::mem::take(&mut state.core.afterwards);
         let again = state.leave();
-        self.wake(wakes);
+        let mut peers = Vec::new();
+        for what in afterwards {
+            match what {
+                Afterwards::Wake(waiter) => waiter.tell(),
+                Afterwards::Connect(peer) => peers.push(peer),
+            }
+        }
+        self.ring_if_asleep();
         if let Some(again) = again {
             self.serve_and_leave(lane, again);
         }
+        if !peers.is_empty() {
+            self.connect(lane, peers);
+        }
+    }
+
+    /// Has links made, and sends what waited for them.
+    #[cold]
+    fn connect(&self, lane: &Lane<F::Endpoint>, mut peers: Vec<Peer>) {
+        peers.sort_unstable();
+        peers.dedup();
+        peers.iter().for_each(|&peer| self.fabric.connect(peer));
+        let mut state = lane.enter_soon();
+        state.poll();
+        self.leave(lane, state);
     }
 
     #[cold]
@@ -235,7 +294,8 @@ impl<F: Fabric> Engine<F> {
         {
             let slot = self.slots.at(index);
             slot.link.store(NIL, Ordering::Relaxed);
-            Slots::blank(slot).lane = lane.number as u8;
+            // SAFETY: just taken from those that are free, by this thread.
+            unsafe { Slots::blank(slot) }.lane = lane.number as u8;
             first = index;
         }
         core.free.begin_at(first, &self.slots);

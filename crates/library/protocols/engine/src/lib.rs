@@ -2,7 +2,7 @@
 //!
 //! It knows contexts, ranks in a communicator, tags and peers, but no communicator; buffers, but no datatype;
 //! a transport, but not which. See the modules for the protocols: [`slot`] (a request's life), [`lane`] (who
-//! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping), [`operation`] (what is made of
+//! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping), [`lost`] (peers that die or lie), [`operation`] (what is made of
 //! several requests).
 
 mod arrival;
@@ -12,6 +12,7 @@ mod counts;
 mod external;
 mod finish;
 mod lane;
+mod lost;
 mod matched;
 mod once;
 mod operation;
@@ -38,16 +39,18 @@ use std::sync::atomic::AtomicBool;
 
 use weft_transport::{Fabric, Peer};
 
-use crate::lane::Lane;
+use crate::lane::{Lane, Shared};
+use crate::lost::Everyone;
 use crate::once::Once;
 use crate::operation::Operations;
 use crate::slots::Slots;
 use crate::wait::{PaceCell, Watch};
 
 pub use counts::Counts;
+pub use lost::Members;
 pub use operation::Awaited;
 pub use post::{ANYBODY, Incoming, Outgoing, Route, Span};
-pub use probe::Wanted;
+pub use probe::{NotExtracted, Wanted};
 pub use send::longest_eager;
 pub use slots::RequestId;
 pub use status::{Failure, Status};
@@ -65,8 +68,8 @@ pub struct Exhausted;
 pub struct Engine<F: Fabric> {
     fabric: F,
     me: Peer,
-    peers: u32,
     slots: Arc<Slots>,
+    shared: Shared,
     lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
     watch: Watch,
     operations: Operations,
@@ -79,11 +82,19 @@ pub struct Engine<F: Fabric> {
 impl<F: Fabric> Engine<F> {
     /// The engine of process `me` of `peers`, which may use `threads` cores.
     pub fn new(fabric: F, me: Peer, peers: u32, pace: Pace, threads: u32) -> Engine<F> {
+        let slots = Arc::new(Slots::new());
+        let shared = Shared {
+            me,
+            peers,
+            slots: slots.clone(),
+            reported: Arc::default(),
+            members: Arc::new(Everyone(peers)),
+        };
         Engine {
             fabric,
             me,
-            peers,
-            slots: Arc::new(Slots::new()),
+            slots,
+            shared,
             lanes: [const { Once::new() }; LANES as usize],
             watch: Watch::default(),
             operations: Operations::default(),
@@ -91,6 +102,12 @@ impl<F: Fabric> Engine<F> {
             threads,
             report_asked: AtomicBool::new(false),
         }
+    }
+
+    /// Says whose messages may come in a context, where that is not every process. Before the engine is used.
+    pub fn with_members(mut self, members: Arc<dyn Members>) -> Engine<F> {
+        self.shared.members = members;
+        self
     }
 
     /// How long threads that have a core each stay awake.
@@ -112,14 +129,7 @@ impl<F: Fabric> Engine<F> {
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
         debug_assert!(lane < LANES);
         // The remainder says to the compiler that it is within.
-        self.lanes[(lane % LANES) as usize].get_or_make(move || {
-            Lane::new(
-                lane,
-                self.fabric.endpoint(lane),
-                self.me,
-                self.peers,
-                self.slots.clone(),
-            )
-        })
+        self.lanes[(lane % LANES) as usize]
+            .get_or_make(move || Lane::new(lane, self.fabric.endpoint(lane), &self.shared))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ptr::NonNull;
 
-use weft_matching::Envelope;
-use weft_transport::{Cookie, Offer, Peer};
+use weft_matching::{Envelope, Pattern};
+use weft_transport::{BulkDescriptor, Cookie, Peer};
 
-use crate::slot::{Cells, Slot};
+use crate::slot::Slot;
 
 /// A posted receive: its request, which is pending while this is.
 pub(crate) struct Posted(NonNull<Slot>);
@@ -16,9 +16,13 @@ const _: () = assert!(size_of::<Option<Posted>>() == 8);
 unsafe impl Send for Posted {}
 
 impl Posted {
-    /// Of a slot among those of the lane's, which outlive it.
+    /// Of a receive that is about to stand among a lane's posted ones.
+    ///
+    /// # Safety
+    /// The slot lies in the table that the lane shares, and is pending on that lane, or begun before the lane's section is left,
+    /// for as long as this is (slot protocol, rule 2).
     #[inline(always)]
-    pub fn new(slot: &Slot) -> Posted {
+    pub unsafe fn new(slot: &Slot) -> Posted {
         Posted(NonNull::from(slot))
     }
 
@@ -28,12 +32,32 @@ impl Posted {
         unsafe { self.0.as_ref() }
     }
 
-    /// The request's cells.
+    /// What the receive asks for. Values that are copied out, so that no reference to the cells is left beside another.
     #[inline(always)]
-    pub fn cells(&self) -> &Cells {
-        // SAFETY: pending, and so of the lane's holder (slot protocol, rule 2), who alone has this; nobody writes while
-        // it is borrowed.
-        unsafe { &*self.slot().cells.get() }
+    pub fn pattern(&self) -> Pattern {
+        let cells = self.slot().cells.get();
+        // SAFETY: pending, and so of the lane's holder (slot protocol, rule 2), who alone has this. Fields are read through the
+        // pointer, and no reference to them is made.
+        let (context, source, tag) = unsafe { ((*cells).context, (*cells).source, (*cells).tag) };
+        Pattern {
+            context,
+            source,
+            tag,
+        }
+    }
+
+    /// The process that it names.
+    pub fn peer(&self) -> Peer {
+        // SAFETY: as in `pattern`.
+        unsafe { (*self.slot().cells.get()).peer }
+    }
+
+    /// Where the user's buffer is, and its length.
+    #[inline(always)]
+    pub fn buffer(&self) -> (*const u8, usize) {
+        let cells = self.slot().cells.get();
+        // SAFETY: as in `pattern`.
+        unsafe { ((*cells).base, (*cells).bytes) }
     }
 
     /// Where the request's cells are.
@@ -56,7 +80,7 @@ pub(crate) enum Payload {
     /// With the sender: accepted through its transport.
     Offered {
         bytes: u64,
-        offer: Offer,
+        offer: BulkDescriptor,
     },
     /// With the sender: to be asked for.
     Kept {

@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
-use weft_transport::{Header, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Header, Peer};
 
 use crate::slot::NIL;
 use crate::slots::Slots;
 
-/// An answer of the protocol.
+/// What a request or an arrival asks for that has no order among messages. A slot that is named is pending until this is
+/// done, or dropped because the peer is lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Control {
     Words {
@@ -19,8 +20,16 @@ pub(crate) enum Control {
         body: [u64; 2],
         words: u8,
     },
+    /// A receive asks for the payload that its message's sender, of this cookie, has kept.
+    Clear { slot: u32, cookie: Cookie },
     /// The payload of a send that the receiver asked for.
     Data { slot: u32 },
+    /// For the transport: a receive takes up the bulk transfer that is its message.
+    Accept {
+        slot: u32,
+        offer: BulkDescriptor,
+        bytes: u64,
+    },
 }
 
 pub(crate) struct Queue {

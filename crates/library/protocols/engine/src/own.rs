@@ -4,7 +4,7 @@ use weft_matching::Envelope;
 
 use crate::lane::Core;
 use crate::matched::{Payload, Unexpected};
-use crate::slot::{Outcome, flag};
+use crate::slot::{Outcome, awaits, flag};
 
 impl Core {
     /// Sends to this process: into a posted receive, or kept until one is posted. A standard-mode message of
@@ -65,7 +65,7 @@ impl Core {
             },
         );
         if kept {
-            self.announce(send, 1);
+            self.announce(send, awaits::MATCHED);
         } else {
             self.complete(send);
         }

@@ -80,7 +80,7 @@ impl Cells {
     fn reset_span(&mut self, role: Role, memory: Span) {
         self.role = role;
         self.flags = 0;
-        self.parts = 0;
+        self.awaits = 0;
         self.base = memory.base;
         self.bytes = memory.bytes;
     }
@@ -225,7 +225,8 @@ impl<F: Fabric> Engine<F> {
         let Some(slot) = free else {
             return self.give_up(lane, state);
         };
-        let cells = Slots::blank(slot);
+        // SAFETY: just taken from those that are free, by this thread.
+        let cells = unsafe { Slots::blank(slot) };
         fill(cells);
         cells.take_route(route);
         let quiet = |state: &State<_>| {
@@ -234,7 +235,9 @@ impl<F: Fabric> Engine<F> {
         match state {
             Some(mut state) if quiet(&state) => {
                 let pattern = cells.pattern();
-                cells.posted = Some(state.core.matching.queue(pattern, Posted::new(slot)));
+                // SAFETY: of the lane's table, and begun below, inside the section.
+                let posted = unsafe { Posted::new(slot) };
+                cells.posted = Some(state.core.matching.queue(pattern, posted));
                 let id = Slots::begin(slot);
                 self.leave_quietly(lane, state);
                 Ok(id)
@@ -292,7 +295,8 @@ impl<F: Fabric> Engine<F> {
     ) -> Result<RequestId, Exhausted> {
         let Some(mut state) = state else {
             let slot = self.slots.pooled(lane.number()).ok_or(Exhausted)?;
-            fill(Slots::blank(slot));
+            // SAFETY: just taken from those that are free, by this thread.
+            fill(unsafe { Slots::blank(slot) });
             // The identifier first: from its start on the request may complete and, detached, be recycled.
             let id = Slots::begin(slot);
             self.submit(lane, slot.index);
@@ -300,7 +304,8 @@ impl<F: Fabric> Engine<F> {
         };
         let free = self.take_free(lane, &mut state.core);
         let id = free.map(|slot| {
-            fill(Slots::blank(slot));
+            // SAFETY: just taken from those that are free, by this thread.
+            fill(unsafe { Slots::blank(slot) });
             let id = Slots::begin(slot);
             state.start(slot.index);
             state.act();

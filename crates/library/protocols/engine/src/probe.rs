@@ -1,19 +1,21 @@
 //! Looking at messages before receiving them (MPI-5.0 §3.8).
 
 use weft_matching::{Envelope, Pattern};
-use weft_transport::{Fabric, Memory};
+use weft_transport::{Fabric, Memory, Peer};
 
+use crate::Engine;
 use crate::lane::Core;
 use crate::matched::{Extracted, Unexpected};
 use crate::slot::Role;
 use crate::slots::{RequestId, Slots};
-use crate::status::Status;
-use crate::{Engine, Exhausted};
+use crate::status::{Failure, Status};
 
 /// Which messages a probe asks for: negative source or tag is any.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub lane: u32,
+    /// The process behind `source`: [`ANYBODY`](crate::ANYBODY) if none is given.
+    pub peer: Peer,
     pub context: u32,
     pub source: i32,
     pub tag: i32,
@@ -29,6 +31,14 @@ impl Wanted {
     }
 }
 
+/// Why a matched probe has no message to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotExtracted {
+    Exhausted,
+    /// None is here, and none can come.
+    Failed(Failure),
+}
+
 fn status(envelope: &Envelope, unexpected: &Unexpected) -> Status {
     Status {
         source: envelope.source,
@@ -42,8 +52,8 @@ fn status(envelope: &Envelope, unexpected: &Unexpected) -> Status {
 }
 
 impl<F: Fabric> Engine<F> {
-    /// The oldest message that is wanted, if one is here; progresses first if none is.
-    pub fn probe(&self, wanted: Wanted) -> Option<Status> {
+    /// The oldest message that is wanted, if one is here; progresses first if none is. It fails if none can come.
+    pub fn probe(&self, wanted: Wanted) -> Result<Option<Status>, Failure> {
         self.look(wanted, |core, pattern| {
             core.matching
                 .peek(pattern)
@@ -52,44 +62,48 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Waits for a wanted message.
-    pub fn probe_blocking(&self, wanted: Wanted) -> Status {
-        let mut found = None;
+    pub fn probe_blocking(&self, wanted: Wanted) -> Result<Status, Failure> {
+        let mut found = Ok(None);
         self.block_on_arrival(wanted.lane, || {
             // Asked again after it was met, it keeps what it found: another thread may have taken the message.
-            found = found.or_else(|| self.probe(wanted));
-            found.is_some()
+            if matches!(found, Ok(None)) {
+                found = self.probe(wanted);
+            }
+            !matches!(found, Ok(None))
         });
-        found.expect("the wait ends when a message is found")
+        Ok(found?.expect("the wait ends when a message is found"))
     }
 
     /// Takes the oldest wanted message out of matching (MPI-5.0 §3.8.2): it is received by the identifier
     /// returned, a pending request that [`Engine::receive_extracted`] fills in.
-    pub fn extract(&self, wanted: Wanted) -> Result<Option<(RequestId, Status)>, Exhausted> {
+    pub fn extract(&self, wanted: Wanted) -> Result<Option<(RequestId, Status)>, NotExtracted> {
         let taken = self.look(wanted, |core, pattern| {
+            core.matching.peek(pattern)?;
+            // Before the message is taken, which without a request would be lost.
+            let Some(slot) = self.slots.pooled(wanted.lane) else {
+                return Some(Err(NotExtracted::Exhausted));
+            };
             let (envelope, unexpected) = core.matching.take(pattern)?;
             core.unstored(&unexpected);
-            Some((envelope, unexpected))
+            let status = status(&envelope, &unexpected);
+            // SAFETY: just taken from those that are free, by this thread.
+            let cells = unsafe { Slots::blank(slot) };
+            let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
+            cells.reset(Role::Message, nowhere);
+            cells.context = wanted.context;
+            cells.source = envelope.source;
+            cells.tag = envelope.tag;
+            cells.extra().extracted = Some(Extracted {
+                envelope,
+                unexpected,
+            });
+            Some(Ok((Slots::begin(slot), status)))
         });
-        let Some((envelope, unexpected)) = taken else {
-            return Ok(None);
-        };
-        let status = status(&envelope, &unexpected);
-        let slot = self.slots.pooled(wanted.lane).ok_or(Exhausted)?;
-        let cells = Slots::blank(slot);
-        let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
-        cells.reset(Role::Message, nowhere);
-        cells.context = wanted.context;
-        cells.source = envelope.source;
-        cells.tag = envelope.tag;
-        cells.extra().extracted = Some(Extracted {
-            envelope,
-            unexpected,
-        });
-        Ok(Some((Slots::begin(slot), status)))
+        taken.map_err(NotExtracted::Failed)?.transpose()
     }
 
     /// Waits for a wanted message and takes it out.
-    pub fn extract_blocking(&self, wanted: Wanted) -> Result<(RequestId, Status), Exhausted> {
+    pub fn extract_blocking(&self, wanted: Wanted) -> Result<(RequestId, Status), NotExtracted> {
         let mut found = Ok(None);
         self.block_on_arrival(wanted.lane, || {
             // Asked again after it was met, it does not take a second message.
@@ -132,7 +146,7 @@ impl<F: Fabric> Engine<F> {
         &self,
         wanted: Wanted,
         mut find: impl FnMut(&mut Core, Pattern) -> Option<T>,
-    ) -> Option<T> {
+    ) -> Result<Option<T>, Failure> {
         let lane = self.lane(wanted.lane);
         let mut state = lane.enter_soon();
         let mut found = find(&mut state.core, wanted.pattern());
@@ -141,7 +155,11 @@ impl<F: Fabric> Engine<F> {
             found = find(&mut state.core, wanted.pattern());
         }
         state.act();
+        let can_come = match found {
+            Some(_) => Ok(()),
+            None => state.can_come(wanted.context, wanted.source, wanted.peer),
+        };
         self.leave(lane, state);
-        found
+        can_come.map(|()| found)
     }
 }

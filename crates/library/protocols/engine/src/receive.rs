@@ -3,12 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Post};
-use weft_transport::{Endpoint, Memory};
-use weft_wire::Kind;
+use weft_transport::{BulkDescriptor, Endpoint, Memory, Refused};
 
 use crate::lane::{Action, Core, State};
 use crate::matched::{Payload, Posted, Unexpected};
-use crate::slot::{Outcome, PLAIN, Role};
+use crate::outbound::Control;
+use crate::slot::{Outcome, PLAIN, Role, awaits};
 use crate::status::Failure;
 
 impl<E: Endpoint> State<E> {
@@ -31,29 +31,33 @@ impl<E: Endpoint> State<E> {
         }
     }
 
+    /// One by one: what is done may drop others, or add some.
     fn act_all(&mut self) {
-        let mut actions = std::mem::take(&mut self.core.actions);
-        for action in actions.drain(..) {
+        while let Some(action) = self.core.actions.pop_front() {
             match action {
-                Action::Accept { slot, offer, bytes } => self.accept(slot, offer, bytes),
                 Action::Control { peer, control } => self.control(peer, control),
                 Action::Retract { peer, slot } => {
-                    self.endpoint.retract(peer, self.core.slots.id(slot).bits());
+                    self.endpoint
+                        .bulk_cancel(peer, self.core.slots.id(slot).bits());
                     self.core.cancelled(slot);
                 }
                 Action::Flush { peer } => self.flush(peer),
                 Action::Throttle { peer, on } => self.endpoint.throttle(peer, on),
+                Action::End { peer, why } => {
+                    self.endpoint.end(peer, &why);
+                    self.core.lose(peer, &why);
+                }
             }
-        }
-        // What these led to, kept in the vector that has room already.
-        if self.core.actions.is_empty() {
-            self.core.actions = actions;
-        } else {
-            self.act_all();
         }
     }
 
-    fn accept(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
+    /// Has the transport move the bytes of the message that the receive in `slot` has matched.
+    pub(crate) fn accept(
+        &mut self,
+        slot: u32,
+        offer: BulkDescriptor,
+        bytes: u64,
+    ) -> Result<(), Refused> {
         let cookie = self.core.slots.id(slot).bits();
         let cells = self.core.cells(slot);
         let peer = cells.peer;
@@ -61,13 +65,8 @@ impl<E: Endpoint> State<E> {
             bytes: cells.outcome.bytes as usize,
             ..cells.memory()
         };
-        if self
-            .endpoint
-            .accept(peer, offer, bytes as usize, target, cookie)
-            .is_err()
-        {
-            self.core.fail(slot, Failure::PeerLost);
-        }
+        self.endpoint
+            .bulk_receive(peer, offer, bytes as usize, target, cookie)
     }
 }
 
@@ -75,8 +74,9 @@ impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     #[inline]
     pub fn post(&mut self, slot: u32) {
-        let posted = Posted::new(self.slots.at(slot));
-        let pattern = posted.cells().pattern();
+        // SAFETY: of this lane's table, and pending on it: it was handed over to be posted.
+        let posted = unsafe { Posted::new(self.slots.at(slot)) };
+        let pattern = posted.pattern();
         match self.matching.post(pattern, posted) {
             Post::Queued(id) => self.cells(slot).posted = Some(id),
             Post::Matched {
@@ -137,24 +137,25 @@ impl Core {
         cells.write(bytes);
         if cells.is_plain() {
             let place = self.slots.at(slot);
+            debug_assert!(place.is_pending(), "a request completes once");
             return place.state.store(PLAIN, Ordering::Release);
         }
         self.complete(slot);
     }
 
     /// Has an offer accepted for the receive in `slot`, whose outcome is written.
-    pub fn take_up(&mut self, slot: u32, offer: weft_transport::Offer, bytes: u64) {
-        self.cells(slot).parts = 1;
-        self.announce_parts(slot);
-        self.actions.push(Action::Accept { slot, offer, bytes });
+    pub fn take_up(&mut self, slot: u32, offer: BulkDescriptor, bytes: u64) {
+        self.announce(slot, awaits::BULK);
+        let peer = self.cells(slot).peer;
+        let control = Control::Accept { slot, offer, bytes };
+        self.actions.push_back(Action::Control { peer, control });
     }
 
     /// Asks the sender for a payload that it kept back.
     pub fn ask_for(&mut self, slot: u32, cookie: u64) {
-        let own = self.slots.id(slot).bits();
+        self.announce(slot, awaits::PACKET);
         let peer = self.cells(slot).peer;
-        self.cells(slot).parts = 1;
-        self.announce_parts(slot);
-        self.answer(peer, Kind::Clear, 0, [cookie, own], 2);
+        let control = Control::Clear { slot, cookie };
+        self.actions.push_back(Action::Control { peer, control });
     }
 }

@@ -67,7 +67,7 @@ impl<E: Endpoint> State<E> {
         for (_, pattern, posted) in self.core.matching.posted_iter() {
             let source = wildcard(pattern.source);
             let tag = wildcard(pattern.tag);
-            let (context, bytes) = (pattern.context, posted.cells().bytes);
+            let (context, bytes) = (pattern.context, posted.buffer().1);
             lines.push(format!(
                 "receive from {source} tag {tag} context {context} ({bytes} B): no message yet"
             ));

@@ -1,13 +1,14 @@
 //! Starting a send: eager, offered, or announced to a peer that asked for no more payload.
 
-use weft_transport::{Endpoint, Header, Peer, Refused};
+use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
-    ADVANCE_BYTES, Body, COOKIE_BYTES, FAILED_BYTES, Kind, OFFER_BYTES, Packet, SYNCHRONOUS,
+    ADVANCE_BYTES, Body, CLEAR_BYTES, COOKIE_BYTES, FAILED_BYTES, Kind, OFFER_BYTES, Packet,
+    SYNCHRONOUS,
 };
 
-use crate::lane::State;
+use crate::lane::{Afterwards, Core, State};
 use crate::outbound::Control;
-use crate::slot::{Cells, flag};
+use crate::slot::{Cells, awaits, flag};
 use crate::status::Failure;
 
 /// While messages wait for a peer, one in so many new ones tries whether there is room again.
@@ -68,7 +69,10 @@ impl<E: Endpoint> State<E> {
                 self.core.fail(slot, Failure::PeerLost);
                 Ok(())
             }
-            Err(_) => Err(Full),
+            Err(refused) => {
+                let peer = self.core.cells(slot).peer;
+                Err(self.core.full(peer, refused))
+            }
         }
     }
 
@@ -112,7 +116,7 @@ impl<E: Endpoint> State<E> {
             cells.read(0, &mut out[COOKIE_BYTES..]);
         })?;
         core.tally.eager += 1;
-        core.announce(slot, 1);
+        core.announce(slot, awaits::MATCHED);
         Ok(())
     }
 
@@ -125,7 +129,7 @@ impl<E: Endpoint> State<E> {
         Body([cookie, cells.bytes as u64]).put(&mut body);
         self.endpoint.send(peer, header, &body, false)?;
         self.core.tally.advances += 1;
-        self.core.announce(slot, 1);
+        self.core.announce(slot, awaits::CLEAR);
         Ok(())
     }
 
@@ -134,15 +138,18 @@ impl<E: Endpoint> State<E> {
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
         let (peer, header, length) = (cells.peer, envelope(cells, Kind::Offer), cells.bytes as u64);
-        let parts = 1 + u8::from(cells.has(flag::SYNCHRONOUS));
+        let matched = match cells.has(flag::SYNCHRONOUS) {
+            true => awaits::MATCHED,
+            false => 0,
+        };
         let memory = cells.memory();
         let made = cells.extra().offer;
         let offer = match made {
             Some(offer) => offer,
             None => {
                 // The offer may be taken up, even done, before this function returns.
-                cells.parts = parts;
-                let offer = endpoint.offer(peer, memory, cookie);
+                cells.awaits = awaits::BULK | matched;
+                let offer = endpoint.bulk_send(peer, memory, cookie)?;
                 cells.extra().offer = Some(offer);
                 offer
             }
@@ -152,7 +159,7 @@ impl<E: Endpoint> State<E> {
         Body([cookie, length, a, b, c, d]).put(&mut body);
         endpoint.send(peer, header, &body, false)?;
         core.tally.offered += 1;
-        core.announce_parts(slot);
+        core.announce_begun(slot);
         Ok(())
     }
 
@@ -172,7 +179,20 @@ impl<E: Endpoint> State<E> {
                 cells.read(0, &mut out[COOKIE_BYTES..]);
             },
         )?;
-        core.part_done(slot);
+        core.came(slot, awaits::PACKET).expect("it was asked for");
+        Ok(())
+    }
+
+    /// Asks for the payload that the sender of a message has kept.
+    fn transmit_clear(&mut self, slot: u32, cookie: Cookie) -> Result<(), Refused> {
+        let own = self.core.slots.id(slot).bits();
+        let peer = self.core.cells(slot).peer;
+        let mut body = [0; CLEAR_BYTES];
+        Body([cookie, own]).put(&mut body);
+        let header = Header(Packet::control(Kind::Clear).words());
+        self.endpoint.send(peer, header, &body, false)?;
+        let cells = self.core.cells(slot);
+        cells.awaits = cells.awaits & !awaits::PACKET | awaits::DATA;
         Ok(())
     }
 
@@ -181,7 +201,7 @@ impl<E: Endpoint> State<E> {
         if !self.core.outbound.waits(peer) {
             match self.transmit_control(peer, control) {
                 Ok(()) | Err(Refused::Lost) => return,
-                Err(_) => {}
+                Err(refused) => drop(self.core.full(peer, refused)),
             }
         }
         self.core.outbound.push_control(peer, control);
@@ -199,14 +219,39 @@ impl<E: Endpoint> State<E> {
                 self.endpoint
                     .send(peer, header, &bytes[..words as usize * 8], false)
             }
-            Control::Data { slot } => match self.transmit_data(slot) {
-                Err(Refused::Lost) => {
-                    self.core.fail(slot, Failure::PeerLost);
-                    Ok(())
-                }
-                other => other,
-            },
+            Control::Clear { slot, cookie } => {
+                let sent = self.transmit_clear(slot, cookie);
+                self.or_lost(slot, sent)
+            }
+            Control::Data { slot } => {
+                let sent = self.transmit_data(slot);
+                self.or_lost(slot, sent)
+            }
+            Control::Accept { slot, offer, bytes } => {
+                let accepted = self.accept(slot, offer, bytes);
+                self.or_lost(slot, accepted)
+            }
         }
+    }
+
+    /// What was to be done for a request: if its peer is lost, so is the request.
+    fn or_lost(&mut self, slot: u32, done: Result<(), Refused>) -> Result<(), Refused> {
+        if done != Err(Refused::Lost) {
+            return done;
+        }
+        self.core.fail(slot, Failure::PeerLost);
+        Ok(())
+    }
+}
+
+impl Core {
+    /// A packet to `peer` was refused, and waits: for room, or for a link, which is to be made.
+    #[cold]
+    pub(crate) fn full(&mut self, peer: Peer, refused: Refused) -> Full {
+        if refused == Refused::Connecting {
+            self.afterwards.push(Afterwards::Connect(peer));
+        }
+        Full
     }
 }
 

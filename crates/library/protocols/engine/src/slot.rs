@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
-use weft_transport::{Layout, Memory, Offer, Peer};
+use weft_transport::{BulkDescriptor, Layout, Memory, Peer};
 
 use crate::matched::Extracted;
 
@@ -83,6 +83,20 @@ pub(crate) mod flag {
     pub const STRIDED: u8 = 128;
 }
 
+/// What a request that is under way may still wait for. What comes and is not among it does not fit the request's stage.
+pub(crate) mod awaits {
+    /// Of a synchronous send: to hear of the match.
+    pub const MATCHED: u8 = 1;
+    /// Of a send whose payload stays here: to be asked for it.
+    pub const CLEAR: u8 = 2;
+    /// A packet of this request's is to leave: the payload of a send, the question for that of a receive.
+    pub const PACKET: u8 = 4;
+    /// The end of the bulk transfer.
+    pub const BULK: u8 = 8;
+    /// Of a receive: the payload that it has asked for.
+    pub const DATA: u8 = 16;
+}
+
 /// The outcome, as in `MPI_Status`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
@@ -101,8 +115,8 @@ pub(crate) struct Cells {
     /// The request's lane and, by [`POOLED`], where the slot goes when it is free. Written with rule 1's right.
     pub lane: u8,
     pub flags: u8,
-    /// Events still missing until the request is complete.
-    pub parts: u8,
+    /// What is still missing until the request is complete, of [`awaits`]: the stage of its protocol.
+    pub awaits: u8,
     pub peer: Peer,
     pub base: *mut u8,
     pub bytes: usize,
@@ -124,7 +138,7 @@ pub(crate) struct Cells {
 #[derive(Default)]
 pub(crate) struct Extra {
     /// The transport's offer, made but not yet sent for want of room.
-    pub offer: Option<Offer>,
+    pub offer: Option<BulkDescriptor>,
     /// The receiver's cookie, to be put before the data.
     pub remote: u64,
     /// The number that a send with [`flag::FAILED`] tells.
@@ -162,6 +176,11 @@ impl Slot {
         self.state.load(Ordering::Acquire) >= COMPLETE
     }
 
+    /// For checks: whether it is a request that is not over.
+    pub fn is_pending(&self) -> bool {
+        self.state.load(Ordering::Acquire) == PENDING
+    }
+
     pub fn free(index: u32) -> Slot {
         Slot {
             state: AtomicU32::new(FREE),
@@ -172,7 +191,7 @@ impl Slot {
                 role: Role::Send,
                 lane: 0,
                 flags: 0,
-                parts: 0,
+                awaits: 0,
                 peer: 0,
                 base: std::ptr::null_mut(),
                 bytes: 0,

@@ -11,7 +11,8 @@ use weft_sync::{Links, Magazines};
 
 use crate::slot::{Cells, FREE, NIL, PENDING, POOLED, Slot};
 
-const CHUNK: u32 = 2048;
+/// Small in tests, which make many engines.
+const CHUNK: u32 = if cfg!(test) { 64 } else { 2048 };
 const CHUNKS: usize = 1 << 17;
 
 /// Names a request: slot index and generation. Never zero.
@@ -60,11 +61,16 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub fn new() -> Slots {
+        Slots::with_limit(CHUNKS as u32 * CHUNK)
+    }
+
+    /// A table of at most so many.
+    pub fn with_limit(limit: u32) -> Slots {
         // SAFETY: a null pointer is all zeroes. Zeroed memory is not touched until a chunk is made.
         let chunks = unsafe { Box::new_zeroed().assume_init() };
         Slots {
             chunks,
-            magazines: Magazines::new((CHUNKS as u32) * CHUNK),
+            magazines: Magazines::new(limit),
         }
     }
 
@@ -129,7 +135,8 @@ impl Slots {
     /// A free slot for a request of a lane whose list is not to be had.
     pub fn pooled(&self, lane: u32) -> Option<&Slot> {
         let slot = self.at(self.fresh()?);
-        Slots::blank(slot).lane = lane as u8 | POOLED;
+        // SAFETY: just taken from those that are free, by this thread.
+        unsafe { Slots::blank(slot) }.lane = lane as u8 | POOLED;
         Some(slot)
     }
 
@@ -146,10 +153,14 @@ impl Slots {
     }
 
     /// The cells of a free slot that is in this thread's hands, to be filled before [`begin`](Self::begin).
+    ///
+    /// # Safety
+    /// The calling thread has taken the slot from the free ones and has not begun it (slot protocol, rule 1), and no other
+    /// reference to the cells lives.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
-    pub fn blank(slot: &Slot) -> &mut Cells {
-        // SAFETY: rule 1 of the slot protocol: a free slot's index is in one thread's hands only.
+    pub unsafe fn blank(slot: &Slot) -> &mut Cells {
+        // SAFETY: by this function's contract.
         unsafe { &mut *slot.cells.get() }
     }
 
@@ -183,12 +194,21 @@ impl Slots {
         if cells.layout.is_some() || cells.extra.is_some() {
             cells.let_go();
         }
-        Slots::end_plain(slot);
+        // SAFETY: by this function's contract; what it held is gone.
+        unsafe { Slots::end_plain(slot) };
     }
 
-    /// As [`end`](Self::end), of a slot that holds nothing, and with the same right.
+    /// As [`end`](Self::end), of a slot that holds nothing.
+    ///
+    /// # Safety
+    /// As for [`end`](Self::end), and neither `layout` nor `extra` is set.
     #[inline]
-    pub fn end_plain(slot: &Slot) {
+    pub unsafe fn end_plain(slot: &Slot) {
+        debug_assert_ne!(
+            slot.state.load(Ordering::Relaxed),
+            FREE,
+            "a slot is freed once"
+        );
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);

@@ -20,13 +20,14 @@ impl<E: Endpoint> State<E> {
         while let Some(queue) = self.core.outbound.queue(peer) {
             let sent = if let Some(control) = queue.controls.pop_front() {
                 match self.transmit_control(peer, control) {
-                    Err(Refused::Busy | Refused::Throttled) => {
+                    Err(refused) if refused != Refused::Lost => {
+                        let full = self.core.full(peer, refused);
                         let queue = self.core.outbound.queue(peer);
                         queue
                             .expect("it was not tidied")
                             .controls
                             .push_front(control);
-                        Err(Full)
+                        Err(full)
                     }
                     _ => Ok(()),
                 }
@@ -47,7 +48,7 @@ impl<E: Endpoint> State<E> {
                 Ok(()) => return Ok(()),
                 // The receiver wants envelopes: one by one. Or it is lost, which the message will tell.
                 Err(Refused::Throttled | Refused::Lost) => {}
-                Err(Refused::Busy) => return Err(Full),
+                Err(refused) => return Err(self.core.full(peer, refused)),
             }
         }
         let Some(slot) = self.core.pop_queued(peer, &slots) else {

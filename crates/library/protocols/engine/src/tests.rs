@@ -1,7 +1,11 @@
 //! Engines on an in-process network, driven by one thread, against a linear-scan oracle of MPI's matching rules.
 
+mod connecting;
 mod counts;
+mod every_step;
 mod external;
+mod lies;
+mod lost_senders;
 mod operations;
 mod oracle;
 mod protocol;
@@ -11,7 +15,7 @@ mod waiting;
 use std::sync::Arc;
 
 use weft_transport::loopback::{Loopback, Network};
-use weft_transport::{Memory, Peer};
+use weft_transport::{Fabric, Memory, Peer};
 
 use crate::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route, Status};
 
@@ -36,7 +40,13 @@ fn route(peer: Peer, source: i32, tag: i32) -> Route {
     }
 }
 
-impl Engine<Loopback> {
+impl<F: Fabric> Engine<F> {
+    /// So that requests run out. Before the engine is used.
+    fn limit_requests(&mut self, limit: u32) {
+        self.slots = Arc::new(crate::slots::Slots::with_limit(limit));
+        self.shared.slots = self.slots.clone();
+    }
+
     fn send_to(&self, peer: Peer, tag: u32, bytes: &mut [u8], synchronous: bool) -> RequestId {
         let route = route(peer, self.me as i32, tag as i32);
         let message = Outgoing {
@@ -55,7 +65,7 @@ impl Engine<Loopback> {
 }
 
 /// Turns all engines until the request of the first is complete, and finishes it.
-fn settle(engines: &[Engine<Loopback>], of: usize, id: RequestId) -> Status {
+fn settle<F: Fabric>(engines: &[Engine<F>], of: usize, id: RequestId) -> Status {
     for _ in 0..100_000 {
         if engines[of].is_complete(id) {
             return engines[of].finish(id);

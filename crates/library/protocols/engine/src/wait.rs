@@ -283,6 +283,9 @@ impl<E: Endpoint> State<E> {
         let State { endpoint, core } = self;
         let moved = endpoint.poll(core);
         self.act();
+        if !moved {
+            self.idle();
+        }
         moved
     }
 }
@@ -440,7 +443,7 @@ impl<F: Fabric> Engine<F> {
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
         loop {
-            let ticket = self.fabric.prepare();
+            let ticket = self.fabric.prepare_sleep();
             self.watch.wake_outside();
             let nothing_ready = self.operations.ready.lie_down();
             let busy = self.arm() || !nothing_ready;
@@ -478,14 +481,8 @@ impl<F: Fabric> Engine<F> {
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();
+            state.watch_senders_if_due();
             self.leave(lane, state);
         }
-    }
-
-    /// Rule 4.
-    #[cold]
-    pub(crate) fn wake(&self, waiters: Vec<Arc<Waiter>>) {
-        waiters.iter().for_each(|waiter| waiter.tell());
-        self.ring_if_asleep();
     }
 }

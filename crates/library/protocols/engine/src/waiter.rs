@@ -10,11 +10,10 @@ use weft_sync::Parker;
 use weft_transport::{Endpoint, Fabric};
 
 use crate::Engine;
-use crate::lane::{Core, State};
+use crate::lane::{Afterwards, Core, State};
 use crate::operation::Operation;
 use crate::slot::{Role, flag};
 use crate::slots::RequestId;
-use crate::status::Failure;
 
 pub(crate) enum Waiter {
     Thread(Parker),
@@ -70,15 +69,15 @@ impl<E: Endpoint> State<E> {
     /// Who waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
     /// lane, or that the peer was dead before.
     fn expect_sender(&mut self, slot: u32) {
-        let State { endpoint, core } = self;
-        let cells = core.cells(slot);
-        let peer = cells.peer;
-        let waits = cells.role == Role::Receive && cells.source >= 0 && peer != core.me;
-        if !waits || endpoint.expect(peer) {
+        let cells = self.core.cells(slot);
+        let (context, source, peer) = (cells.context, cells.source, cells.peer);
+        if cells.role != Role::Receive || cells.has(flag::ANNOUNCED) {
             return;
         }
-        if core.withdraw(slot) {
-            core.fail(slot, Failure::PeerLost);
+        if let Err(failure) = self.can_come(context, source, peer)
+            && self.core.withdraw(slot)
+        {
+            self.core.fail(slot, failure);
         }
     }
 }
@@ -111,7 +110,7 @@ impl Core {
             .extra
             .as_mut()
             .map(|extra| std::mem::take(&mut extra.waiters));
-        self.wakes.extend(first);
-        self.wakes.extend(further.into_iter().flatten());
+        let wakes = first.into_iter().chain(further.into_iter().flatten());
+        self.afterwards.extend(wakes.map(Afterwards::Wake));
     }
 }

@@ -35,9 +35,10 @@ mod table;
 mod unexpected;
 
 pub use envelope::{Envelope, Pattern};
-pub use matching::{Matching, POSTED_TOGETHER, Post, Prepared};
+pub use matching::{Matching, Post, Prepared};
 pub use posted::PostedId;
 pub use steps::Steps;
+pub use unexpected::POSTED_TOGETHER;
 pub use unexpected::UnexpectedId;
 
 /// No cell: the end of a chain, an empty bucket.

@@ -8,7 +8,7 @@ use crate::low_water::SAMPLE_OPERATIONS;
 use crate::pending::FETCHED_FROM;
 use crate::posted::Posted;
 use crate::steps::Counter;
-use crate::unexpected::Unexpected;
+use crate::unexpected::{POSTED_TOGETHER, Unexpected};
 use crate::{Envelope, NIL, Pattern, PostedId, Steps, UnexpectedId};
 
 /// Parts that upkeep turns to: four tables and an arena on each side.
@@ -16,9 +16,6 @@ const PARTS: u8 = 10;
 /// Operations between two turns of upkeep, but for those on few posted receives.
 const UPKEEP_OPERATIONS: u64 = 16;
 const _: () = assert!(SAMPLE_OPERATIONS as u64 == PARTS as u64 * UPKEEP_OPERATIONS);
-
-/// Receives that are worth posting together: enough to overlap all misses that a core can have under way.
-pub const POSTED_TOGETHER: usize = 32;
 
 /// What became of a posted receive.
 #[derive(Debug, PartialEq, Eq)]

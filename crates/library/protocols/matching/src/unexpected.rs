@@ -8,7 +8,10 @@ use crate::key::{Key, Kind, with_kind};
 use crate::low_water::Upkeep;
 use crate::pending::{FETCHED_FROM, Pending, ROOM};
 use crate::table::Table;
-use crate::{Envelope, NIL, POSTED_TOGETHER};
+use crate::{Envelope, NIL};
+
+/// Receives that are worth posting together: enough to overlap all misses that a core can have under way.
+pub const POSTED_TOGETHER: usize = 32;
 
 /// While none stands in the tables, and no more than this many wait, none is linked for a search that finds nothing.
 const FEW: u32 = 8;

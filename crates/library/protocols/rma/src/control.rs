@@ -1,15 +1,17 @@
 //! A process's control area of one window: words that all processes of the window read and write.
 //!
 //! It begins with [`Header`]; behind it stand a [`Slot`] for each process of the window, in rank order, and for windows of
-//! user memory the attachments and the bytes of errands.
+//! user memory the attachments and the bytes of active messages.
 
 use weft_shm::{Exposed, Mapping};
-use weft_sync::OwnedLock;
 use weft_sync::atomic::AtomicU32;
+use weft_sync::{ActiveMessage, OwnedLock, QueuedLock, QueuedLockSlot, QueuedLockWords};
 
 use crate::attachments::Attachments;
-use crate::errand::{self, Errand};
-use crate::lock::Words;
+use crate::stripes::Stripes;
+
+/// Bytes that one active message moves.
+pub const MESSAGE_BYTES: usize = 64 << 10;
 
 /// On cache lines of its own.
 #[repr(C, align(64))]
@@ -17,21 +19,22 @@ pub struct Line<T>(pub T);
 
 #[repr(C)]
 pub struct Header {
-    /// Guards updates that the processor cannot do atomically.
+    /// The locks of elements that are updated in place.
+    pub stripes: Stripes,
+    /// Guards the updates of all other elements.
     pub updates: Line<OwnedLock>,
-    /// How many wait for `updates` or the errand's lock with patience; see `window`.
+    /// How many wait for `updates` or the active message's lock with patience; see `window`.
     pub patient: AtomicU32,
-    /// The passive-target lock.
-    pub lock: Line<Words>,
-    pub errand: Line<Errand>,
+    /// The passive-target lock (MPI-5.0 §12.5.3).
+    pub lock: Line<QueuedLockWords>,
+    pub message: Line<ActiveMessage>,
 }
 
 /// One process's words in another's control area.
 #[repr(C)]
 pub struct Slot {
-    /// Of the passive-target lock; see `lock`.
-    pub state: AtomicU32,
-    pub ticket: AtomicU32,
+    /// Of the passive-target lock.
+    pub lock: QueuedLockSlot,
     /// Not 0 while it waits with patience, and is to be woken at a release. Written by itself.
     pub waits: AtomicU32,
     _reserved: u32,
@@ -42,7 +45,7 @@ pub struct Slot {
 pub struct Shape {
     /// Processes of the window.
     pub size: u32,
-    /// Whether its memory is the user's, so that it can need errands and attachments.
+    /// Whether its memory is the user's, so that it can need active messages and attachments.
     pub user_memory: bool,
 }
 
@@ -52,13 +55,13 @@ impl Shape {
         (size_of::<Header>() + slots).next_multiple_of(64)
     }
 
-    fn errand_bytes(self) -> usize {
+    fn message_bytes(self) -> usize {
         (self.attachments() + size_of::<Attachments>()).next_multiple_of(64)
     }
 
     pub fn bytes(self) -> usize {
         match self.user_memory {
-            true => self.errand_bytes() + errand::BYTES,
+            true => self.message_bytes() + MESSAGE_BYTES,
             false => self.attachments(),
         }
     }
@@ -128,12 +131,23 @@ impl Control {
         unsafe { &*at.cast::<Attachments>() }
     }
 
-    /// Where the bytes of errands are, [`errand::BYTES`] of them.
+    /// Where the bytes of active messages are, [`MESSAGE_BYTES`] of them.
     ///
     /// # Panics
     /// If the window has no user memory.
-    pub fn errand_bytes(&self) -> *mut u8 {
+    pub fn message_bytes(&self) -> *mut u8 {
         assert!(self.shape.user_memory);
-        self.base().wrapping_add(self.shape.errand_bytes())
+        self.base().wrapping_add(self.shape.message_bytes())
+    }
+
+    /// The passive-target lock as process `me` uses it. It is taken without a call of the process whose area this is.
+    pub fn lock<'a>(&'a self, me: u32) -> QueuedLock<'a, impl Fn(u32) -> &'a QueuedLockSlot> {
+        let slots = self.slots();
+        QueuedLock {
+            words: &self.header().lock.0,
+            slot: move |rank: u32| &slots[rank as usize].lock,
+            size: self.shape.size,
+            me,
+        }
     }
 }

@@ -3,29 +3,35 @@
 //!
 //! Every process of a window has a *control* area in its segment, which the others map when they first need it, and
 //! *memory*: a piece of its segment too, which the others map, or the user's own, which they reach through the kernel. Where
-//! the kernel forbids that, the target copies in a turn of progress of its own ([`errand`]).
+//! the kernel forbids that, the target copies in a turn of progress of its own ([`active_message`]).
 //! All calls move their data before they return, so there is nothing to flush but the processor's own buffers.
 //!
-//! Who may touch what: the bytes of a window are the program's, and which accesses may meet is for the program to
+//! The bytes of a window are the program's, and which accesses may meet is for the program to
 //! arrange (MPI-5.0 §12.7); the library reads and writes them through raw pointers only. The words of a control area
-//! are touched as [`lock`], [`attachments`] and [`errand`] say. Whatever a peer can write is checked before use.
+//! are touched as [`stripes`], [`attachments`] and the structures of `weft_sync` in [`control`] say. Whatever a peer can write is checked before use.
 
-mod atomic;
+mod active_message;
 mod attachments;
 mod control;
-mod errand;
-pub mod lock;
-mod near;
+mod direct;
+mod link;
+mod member;
 mod reach;
 mod runs;
+mod stripes;
+mod target;
 mod update;
 mod window;
+mod word;
 
 #[cfg(test)]
 mod tests;
 
-pub use atomic::How;
 pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
-pub use near::{Near, Word};
+pub use direct::{Direct, Word};
+pub use member::{Member, Place};
+pub use target::{Fault, Target};
 pub use update::Operation;
-pub use window::{Fault, Member, Own, Patience, Place, Target, Window};
+pub use weft_sync::LockKind;
+pub use window::{Own, Patience, Window};
+pub use word::Update;

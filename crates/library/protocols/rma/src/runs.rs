@@ -3,8 +3,9 @@
 use weft_shm::Stretch;
 use weft_transport::Memory;
 
-use crate::reach::Link;
-use crate::window::{Fault, Target, Window};
+use crate::link::Link;
+use crate::target::{Fault, Target};
+use crate::window::Window;
 
 /// Bytes that go through a bounce buffer at once where neither side is contiguous.
 const BOUNCE: usize = 4096;
@@ -107,7 +108,7 @@ impl Window {
         bytes: usize,
     ) -> Result<(), Fault> {
         let to = (target.rank, link);
-        target.for_some_runs(link, bytes, |runs, packed| {
+        target.for_some_runs(link, bytes, usize::MAX, |runs, packed| {
             // SAFETY: the runs are the packed bytes one after the other; by this function's contract.
             unsafe { self.store(to, runs, from.wrapping_add(packed)) }
         })
@@ -125,7 +126,7 @@ impl Window {
         bytes: usize,
     ) -> Result<(), Fault> {
         let from = (target.rank, link);
-        target.for_some_runs(link, bytes, |runs, packed| {
+        target.for_some_runs(link, bytes, usize::MAX, |runs, packed| {
             // SAFETY: as in `write_runs`.
             unsafe { self.fetch(from, runs, into.wrapping_add(packed)) }
         })
@@ -138,25 +139,30 @@ impl Target<'_> {
         self.datatype.size().saturating_mul(self.count)
     }
 
-    /// Calls `act` with the runs of the first `bytes` packed bytes, those that touch as one, up to [`RUNS`] at a time, and
-    /// the place of the first of them in the packed data, until it fails.
+    /// Calls `act` with the runs of the first `bytes` packed bytes, those that touch as one, up to [`RUNS`] and up to `chunk`
+    /// bytes at a time, and the place of the first of them in the packed data, until it fails.
     pub(crate) fn for_some_runs(
         &self,
         link: &Link,
         bytes: usize,
+        chunk: usize,
         mut act: impl FnMut(&[Stretch], usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let mut runs = [Stretch::new(0, 0); RUNS];
-        let (mut held, mut first) = (0, 0);
+        let (mut held, mut first, mut room) = (0, 0, chunk);
         let mut outcome = Ok(());
-        self.for_each_run(bytes, |offset, packed, length| {
-            if held == RUNS && outcome.is_ok() {
-                outcome = act(&runs, first);
-                (held, first) = (0, packed);
-            }
-            if outcome.is_ok() {
-                runs[held] = link.stretch(offset, length);
+        self.for_each_run(bytes, |mut offset, mut packed, mut length| {
+            while length > 0 && outcome.is_ok() {
+                if held == RUNS || room == 0 {
+                    outcome = act(&runs[..held], first);
+                    (held, first, room) = (0, packed, chunk);
+                    continue;
+                }
+                let part = length.min(room);
+                runs[held] = link.stretch(offset, part);
                 held += 1;
+                room -= part;
+                (offset, packed, length) = (offset + part as i64, packed + part, length - part);
             }
         });
         match outcome {

@@ -1,5 +1,7 @@
 //! Windows of several processes, all of which this one plays, against memory written out by hand.
 
+mod accumulate;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,9 +11,8 @@ use weft_datatype::{Datatype, Op, Predefined};
 use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Memory, Peer};
 
-use crate::lock::Kind;
 use crate::runs::RUNS;
-use crate::{Fault, How, Member, Operation, Own, Place, Target, Window};
+use crate::{Fault, LockKind, Member, Operation, Own, Place, Target, Update, Window};
 
 #[derive(Default)]
 struct Cards(Mutex<HashMap<Peer, String>>);
@@ -136,7 +137,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Runs `act` while another thread runs the errands of all sides.
+/// Runs `act` while another thread answers the active messages of all sides.
 fn served(sides: &[Side], act: impl FnOnce()) {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -151,7 +152,7 @@ fn served(sides: &[Side], act: impl FnOnce()) {
     });
 }
 
-/// By loads and stores, by the kernel's copies, by errands.
+/// By loads and stores, by the kernel's copies, by active messages.
 fn ways() -> [Vec<Side>; 3] {
     [(false, false), (true, false), (true, true)]
         .map(|(user_memory, deny)| window(2, 40_000, user_memory, deny))
@@ -219,7 +220,7 @@ fn runs_go_many_at_a_time() {
         let target = sides[0].target(1, 2, &datatype, 1);
         for bytes in [8 * count, (8 * count).saturating_sub(5)] {
             let (mut calls, mut runs) = (0, Vec::new());
-            let all = target.for_some_runs(link, bytes, |some, packed| {
+            let all = target.for_some_runs(link, bytes, usize::MAX, |some, packed| {
                 assert_eq!(packed, 8 * runs.len());
                 calls += 1;
                 runs.extend_from_slice(some);
@@ -305,20 +306,26 @@ fn no_update_is_lost() {
 fn no_update_is_lost_between_two_ways() {
     const STEPS: u64 = 2000;
     let sides = window(2, 16, false, false);
-    assert!(sides[0].window.near(1, 9, 8).is_none(), "not found yet");
+    assert!(sides[0].window.direct(1, 9, 8).is_none(), "not found yet");
     sides[0].read(1, 0, 1).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| (0..STEPS).map(|_| sides[1].add(1, 9, 1)).max());
-        let word = sides[0].window.near(1, 9, 8).unwrap().word(8).unwrap();
+        let word = sides[0].window.direct(1, 9, 8).unwrap().word(8).unwrap();
         let (one, mut old) = (1u64, 0u64);
         for _ in 0..STEPS / 2 {
             // SAFETY: both are words.
-            unsafe { word.update(How::Add, (&raw const one).cast(), (&raw mut old).cast()) };
+            unsafe {
+                let (one, old) = ((&raw const one).cast(), (&raw mut old).cast());
+                sides[0].window.update_word(word, Update::Add, one, old);
+            }
             loop {
                 let (expected, new) = (old, old + 1);
                 let values = [&raw const expected, &raw const new].map(<*const u64>::cast);
                 // SAFETY: all are words.
-                unsafe { word.compare_and_swap(values, (&raw mut old).cast()) };
+                unsafe {
+                    let old = (&raw mut old).cast();
+                    sides[0].window.compare_and_swap_word(word, values, old);
+                }
                 if old == expected {
                     break;
                 }
@@ -349,13 +356,13 @@ fn an_exclusive_lock_excludes() {
             scope.spawn(move || {
                 for round in 0..400 {
                     if (round + rank) % 3 == 0 {
-                        side.window.lock(2, Kind::Exclusive).unwrap();
+                        side.window.lock(2, LockKind::Exclusive).unwrap();
                         assert_eq!(writers.fetch_add(1, Ordering::SeqCst), 0);
                         assert_eq!(readers.load(Ordering::SeqCst), 0);
                         thread::yield_now();
                         writers.fetch_sub(1, Ordering::SeqCst);
                     } else {
-                        side.window.lock(2, Kind::Shared).unwrap();
+                        side.window.lock(2, LockKind::Shared).unwrap();
                         let together = readers.fetch_add(1, Ordering::SeqCst) + 1;
                         assert_eq!(writers.load(Ordering::SeqCst), 0);
                         most_readers.fetch_max(together, Ordering::SeqCst);

@@ -1,17 +1,27 @@
 //! Accumulates: elements of one predefined type at a target, each updated atomically (MPI-5.0 §12.3.4, §12.7.1).
 //!
-//! An element goes one of two ways, and which, all processes of a window say alike from the window, the type and the
-//! address: by the processor, in memory that all of them map, where it is aligned and of the processor's sizes; else under
-//! the lock of updates in the target's control area. An update is over when its call returns, so updates of one process
-//! are in order (§12.7.2).
+//! An element goes one of two ways, and which, all processes of a window say alike from the window and the type: in place,
+//! under the lock of its stripe (`stripes`), in memory that all of them map; else under the one lock of updates in the
+//! target's control area. The second way is for memory of the user's and for pairs with holes, which do not lie in memory as
+//! they are packed. An update is over when its call returns, so updates of one process are in order (§12.7.2).
 
 use weft_datatype::{Datatype, Kernel, Op, Predefined, kernel};
+use weft_sync::RobustSpinLock;
 use weft_transport::Memory;
 
-use crate::atomic::{self, How};
-use crate::reach::Link;
+use crate::direct::{Direct, Word};
+use crate::link::Link;
 use crate::runs::described;
-use crate::window::{Fault, Target, Window};
+use crate::stripes::{Elements, Stripes};
+use crate::target::{Fault, Target};
+use crate::window::Window;
+use crate::word::Update;
+
+/// Bytes of the user's memory that are fetched, combined and stored at once: few enough for the second cache, and so many that the
+/// kernel's calls cost little beside the copies. Small in tests, so that those of some lengths take several.
+const CHUNK: usize = if cfg!(test) { 1 << 10 } else { 128 << 10 };
+/// Bytes for which no memory is allocated.
+const SHORT: usize = 512;
 
 /// An operation on elements of a type that takes it.
 #[derive(Clone, Copy)]
@@ -23,10 +33,51 @@ pub struct Operation {
 
 impl Operation {
     /// None if the standard does not allow `op` on the type.
+    #[inline]
     pub fn new(op: Op, basic: Predefined) -> Option<Operation> {
         let kernel = kernel(op, basic)?;
         Some(Operation { op, basic, kernel })
     }
+
+    /// Whether elements lie in an array as they are packed. Their size is a power of two then.
+    fn is_dense(&self) -> bool {
+        self.basic.size() == self.basic.extent()
+    }
+
+    /// Dense elements, as they are found their locks.
+    #[inline]
+    fn row(&self, offset: u64, count: usize) -> Elements {
+        Elements {
+            offset,
+            count,
+            log_size: self.basic.size().trailing_zeros(),
+        }
+    }
+
+    /// Updates `count` dense elements at `place`; what they were before goes to `result`, unless that is null.
+    ///
+    /// # Safety
+    /// `place` is valid for reads and writes and nobody else updates the elements; `operand` is valid for reads, unless the
+    /// operation is `MPI_NO_OP`, and `result` for writes of as many.
+    #[inline]
+    unsafe fn apply(&self, place: *mut u8, count: usize, (operand, result): (*const u8, *mut u8)) {
+        // SAFETY: by this function's contract.
+        unsafe {
+            if !result.is_null() {
+                std::ptr::copy_nonoverlapping(place, result, count * self.basic.size());
+            }
+            (self.kernel)(operand, place, count);
+        }
+    }
+}
+
+/// The places of an element's operand and result so many bytes further on.
+fn further((operand, result): (*const u8, *mut u8), by: usize) -> (*const u8, *mut u8) {
+    let result = match result.is_null() {
+        true => result,
+        false => result.wrapping_add(by),
+    };
+    (operand.wrapping_add(by), result)
 }
 
 impl Window {
@@ -45,66 +96,191 @@ impl Window {
     ) -> Result<(), Fault> {
         let link = self.link(target.rank)?;
         link.check(target)?;
+        let buffers = (operand, result);
         // SAFETY: by this function's contract.
         unsafe {
             match link.pointer(target.offset) {
-                Some(base) if link.is_shared() && atomic::is_native(operation.basic) => {
-                    self.update_natively((link, base), target, operation, (operand, result))
+                _ if !operation.is_dense() => {
+                    self.update_with_holes(link, target, operation, operand, result)
                 }
-                _ => self.update_locked(link, target, operation, operand, result),
+                Some(base) => self.update_in_place((link, base), target, operation, buffers),
+                None => self.update_by_copies(link, target, operation, buffers),
             }
         }
     }
 
+    /// The same for `count` dense elements, one after the other, at a place that was found.
+    /// False if they are not updated in place.
+    ///
     /// # Safety
-    /// As [`update`](Self::update); the target is at `base`.
-    unsafe fn update_natively(
+    /// As [`update`](Self::update), and `direct` has room for the elements.
+    #[inline]
+    pub unsafe fn update_direct(
+        &self,
+        direct: Direct,
+        operation: Operation,
+        count: usize,
+        buffers: (*const u8, *mut u8),
+    ) -> bool {
+        let Some(stripes) = direct.stripes.filter(|_| operation.is_dense()) else {
+            return false;
+        };
+        let at = (direct.place, operation.row(direct.offset, count));
+        // SAFETY: by this function's contract.
+        unsafe { self.update_stripes(stripes, at, operation, buffers) };
+        true
+    }
+
+    /// Updates a word; what it was before goes to `result`, unless that is null.
+    ///
+    /// # Safety
+    /// `operand` is valid for reads, unless the update only fetches, and `result` for writes of the integer.
+    #[inline(always)]
+    pub unsafe fn update_word(
+        &self,
+        word: Word,
+        update: Update,
+        operand: *const u8,
+        result: *mut u8,
+    ) {
+        if update == Update::Fetch {
+            // SAFETY: by this function's contract.
+            return unsafe { word.update(update, operand, result) };
+        }
+        word.lock.take(self.owner(), |owner| self.is_dead(owner));
+        // SAFETY: the lock is held; by this function's contract.
+        unsafe { word.update(update, operand, result) };
+        word.lock.release();
+    }
+
+    /// Writes what is at `origin` to a word if that equals what is at `compare`; what it was before goes to `result`.
+    ///
+    /// # Safety
+    /// `compare` and `origin` are valid for reads and `result` for writes of the integer.
+    #[inline(always)]
+    pub unsafe fn compare_and_swap_word(
+        &self,
+        word: Word,
+        values: [*const u8; 2],
+        result: *mut u8,
+    ) {
+        word.lock.take(self.owner(), |owner| self.is_dead(owner));
+        // SAFETY: the lock is held; by this function's contract.
+        unsafe { word.compare_and_swap(values, result) };
+        word.lock.release();
+    }
+
+    /// Updates dense elements at a place, block by block.
+    ///
+    /// # Safety
+    /// As [`update_direct`](Self::update_direct).
+    unsafe fn update_stripes(
+        &self,
+        stripes: &Stripes,
+        (mut place, mut elements): (*mut u8, Elements),
+        operation: Operation,
+        mut buffers: (*const u8, *mut u8),
+    ) {
+        let log_size = elements.log_size;
+        while elements.count > 0 {
+            let block = elements.in_block();
+            let take = |lock: &RobustSpinLock| lock.take(self.owner(), |owner| self.is_dead(owner));
+            // SAFETY: the elements' locks are held; by this function's contract.
+            let act = || unsafe { operation.apply(place, block.count, buffers) };
+            stripes.with_locks(block, take, act);
+            let bytes = block.count << log_size;
+            elements.count -= block.count;
+            elements.offset += bytes as u64;
+            place = place.wrapping_add(bytes);
+            buffers = further(buffers, bytes);
+        }
+    }
+
+    /// # Safety
+    /// As [`update`](Self::update); the target was checked, is at `base`, and of dense elements.
+    unsafe fn update_in_place(
         &self,
         (link, base): (&Link, *mut u8),
         target: &Target,
         operation: Operation,
-        (operand, result): (*const u8, *mut u8),
+        buffers: (*const u8, *mut u8),
     ) -> Result<(), Fault> {
-        let update = atomic::update(operation.basic);
-        let how = How::new(operation.op, operation.basic, operation.kernel);
+        let stripes = link.stripes();
+        let _updating = match stripes {
+            Some(_) => None,
+            None => Some(self.lock_updates(link)?),
+        };
         let size = operation.basic.size();
-        let mut fault = None;
         let mut packed = 0;
         target.datatype.visit_runs(target.count, &mut |at, run| {
-            for begin in (0..run).step_by(size) {
-                let place = base.wrapping_offset(at).wrapping_add(begin);
-                let offset = target.offset + at as i64 + begin as i64;
-                let operand = operand.wrapping_add(packed);
-                let result = match result.is_null() {
-                    true => result,
-                    false => result.wrapping_add(packed),
-                };
-                packed += size;
-                // SAFETY: a run consists of whole elements, all within the target; by this function's contract.
-                unsafe {
-                    match place.addr().is_multiple_of(size) {
-                        true => update(how, place, operand, result),
-                        false => {
-                            let element = Target {
-                                offset,
-                                datatype: &Datatype::from(operation.basic),
-                                count: 1,
-                                ..*target
-                            };
-                            let updated =
-                                self.update_locked(link, &element, operation, operand, result);
-                            fault = updated.err().or(fault.take());
-                        }
+            let place = base.wrapping_offset(at);
+            let buffers = further(buffers, packed);
+            packed += run;
+            // SAFETY: a run consists of whole elements, all within the target, whose update excludes others by the locks of
+            // stripes or by the lock of updates; by this function's contract.
+            unsafe {
+                match stripes {
+                    Some(stripes) => {
+                        let offset = (target.offset + at as i64) as u64;
+                        let at = (place, operation.row(offset, run / size));
+                        self.update_stripes(stripes, at, operation, buffers);
                     }
+                    None => operation.apply(place, run / size, buffers),
                 }
             }
         });
-        fault.map_or(Ok(()), Err)
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`update`](Self::update); the target was checked, is not reached directly, and of dense elements.
+    unsafe fn update_by_copies(
+        &self,
+        link: &Link,
+        target: &Target,
+        operation: Operation,
+        (operand, result): (*const u8, *mut u8),
+    ) -> Result<(), Fault> {
+        let bytes = target.bytes();
+        let size = operation.basic.size();
+        let _updating = self.lock_updates(link)?;
+        // SAFETY: by this function's contract.
+        unsafe {
+            match operation.op {
+                Op::NoOp if result.is_null() => return Ok(()),
+                Op::NoOp => return self.read_runs(link, target, result, bytes),
+                Op::Replace if result.is_null() => {
+                    return self.write_runs(link, target, operand, bytes);
+                }
+                _ => {}
+            }
+        }
+        let mut short = [0u64; SHORT / 8];
+        let mut long = Vec::<u8>::new();
+        let chunk = match bytes <= SHORT {
+            true => short.as_mut_ptr().cast::<u8>(),
+            false => {
+                long.reserve_exact(bytes.min(CHUNK));
+                long.as_mut_ptr()
+            }
+        };
+        let to = (target.rank, link);
+        target.for_some_runs(link, bytes, CHUNK, |runs, packed| {
+            let length = runs.iter().map(|run| run.bytes()).sum::<usize>();
+            let (operand, result) = further((operand, result), packed);
+            // SAFETY: the runs are elements from `packed` on, at most a chunk of them, which both buffers have; they are
+            // updated under the lock.
+            unsafe {
+                self.fetch(to, runs, chunk)?;
+                operation.apply(chunk, length / size, (operand, result));
+                self.store(to, runs, chunk)
+            }
+        })
     }
 
     /// # Safety
     /// As [`update`](Self::update); the target was checked.
-    unsafe fn update_locked(
+    unsafe fn update_with_holes(
         &self,
         link: &Link,
         target: &Target,
@@ -125,7 +301,7 @@ impl Window {
         }
         // SAFETY: by this function's contract.
         let operand = unsafe { std::slice::from_raw_parts(operand, bytes) };
-        operation.combine(operand, &mut packed);
+        operation.combine_with_holes(operand, &mut packed);
         self.write_packed(link, target, &packed)
     }
 
@@ -133,7 +309,8 @@ impl Window {
     /// before goes to `result` (`MPI_Compare_and_swap`).
     ///
     /// # Safety
-    /// `origin` and `compare` are valid for reads and `result` for writes of one element of the predefined type.
+    /// `origin` and `compare` are valid for reads and `result` for writes of one element of the predefined type, which is
+    /// dense.
     pub unsafe fn compare_and_swap(
         &self,
         (rank, offset): (u32, i64),
@@ -144,15 +321,6 @@ impl Window {
         let link = self.link(rank)?;
         let size = predefined.size();
         link.check_span(offset, 0..size as isize)?;
-        if let Some(place) = link.pointer(offset)
-            && link.is_shared()
-            && atomic::is_native(predefined)
-            && place.addr().is_multiple_of(size)
-        {
-            // SAFETY: checked to be in the window and aligned; by this function's contract.
-            unsafe { atomic::compare(predefined)(place, compare, origin, result) };
-            return Ok(());
-        }
         let datatype = Datatype::from(predefined);
         let target = Target {
             rank,
@@ -161,18 +329,33 @@ impl Window {
             count: 1,
         };
         let mut old = vec![0; size];
-        let _updating = self.lock_updates(link)?;
-        self.read_packed(link, &target, &mut old)?;
+        let lock = link.stripes().map(|stripes| stripes.lock(offset as u64));
+        let _updating = match lock {
+            Some(lock) => {
+                lock.take(self.owner(), |owner| self.is_dead(owner));
+                None
+            }
+            None => Some(self.lock_updates(link)?),
+        };
         // SAFETY: by this function's contract. The result may be where the others are, so it is written last.
-        unsafe {
-            let equal = std::slice::from_raw_parts(compare, size) == old;
-            let swapped = match equal {
-                true => self.write_packed(link, &target, std::slice::from_raw_parts(origin, size)),
-                false => Ok(()),
-            };
-            std::ptr::copy(old.as_ptr(), result, size);
-            swapped
+        let swapped = unsafe {
+            self.read_packed(link, &target, &mut old).and_then(|()| {
+                let equal = std::slice::from_raw_parts(compare, size) == old;
+                let swapped = match equal {
+                    true => {
+                        let origin = std::slice::from_raw_parts(origin, size);
+                        self.write_packed(link, &target, origin)
+                    }
+                    false => Ok(()),
+                };
+                std::ptr::copy(old.as_ptr(), result, size);
+                swapped
+            })
+        };
+        if let Some(lock) = lock {
+            lock.release();
         }
+        swapped
     }
 
     fn read_packed(&self, link: &Link, target: &Target, packed: &mut [u8]) -> Result<(), Fault> {
@@ -201,16 +384,9 @@ impl Window {
 }
 
 impl Operation {
-    /// `packed[i] = operand[i] op packed[i]`, for packed elements.
-    fn combine(&self, operand: &[u8], packed: &mut [u8]) {
-        let size = self.basic.size();
-        let count = packed.len() / size;
-        if size == self.basic.extent() {
-            // SAFETY: both have `count` elements.
-            unsafe { (self.kernel)(operand.as_ptr(), packed.as_mut_ptr(), count) };
-            return;
-        }
-        // A pair with a hole, which packed data do not have.
+    /// `packed[i] = operand[i] op packed[i]`, for packed elements whose holes packed data do not have.
+    fn combine_with_holes(&self, operand: &[u8], packed: &mut [u8]) {
+        let count = packed.len() / self.basic.size();
         let mut input = self.spread(operand, count);
         let mut inout = self.spread(packed, count);
         let (input, inout) = (input.as_mut_ptr().cast(), inout.as_mut_ptr().cast());
@@ -234,5 +410,19 @@ impl Operation {
     fn elements(&self, array: *mut u8, count: usize) -> Memory {
         let memory = Datatype::from(self.basic).memory(array, count);
         memory.expect("no longer than the packed elements that there are")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_dense_types_are_powers_of_two() {
+        for &basic in Predefined::ALL {
+            let operation = Operation::new(Op::Replace, basic).unwrap();
+            let holds = !operation.is_dense() || basic.size().is_power_of_two();
+            assert!(holds, "{}", basic.name());
+        }
     }
 }

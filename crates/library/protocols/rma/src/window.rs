@@ -4,18 +4,18 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use weft_datatype::Datatype;
 use weft_shm::{Errands, Exposed, Mapping, Shm};
-use weft_sync::OwnedLock;
 use weft_sync::atomic::Ordering;
-use weft_transport::{Lost, Peer};
+use weft_sync::{Broken, LockKind, OwnedLock};
+use weft_transport::Peer;
 
+use crate::active_message::Server;
 use crate::attachments;
 use crate::control::{Control, Shape};
-use crate::errand::Server;
-use crate::lock::{self, Broken, Kind, Lock};
-use crate::near::{Entry, Near};
-use crate::reach::Link;
+use crate::direct::{Direct, Entry};
+use crate::link::Link;
+use crate::member::{Member, Place};
+use crate::target::Fault;
 
 /// Between two looks whether those who are waited for live.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -25,45 +25,6 @@ const TRIES: u32 = 200;
 /// Waits until the function says so, asking in a turn of progress again and again and whenever this process is woken, and not
 /// after it has said so.
 pub type Patience = fn(&mut dyn FnMut() -> bool);
-
-/// Why memory was not reached.
-#[derive(Debug)]
-pub enum Fault {
-    /// It is not part of the window.
-    Range,
-    /// A process is gone, its locks with it.
-    Lost(Lost),
-}
-
-impl From<Lost> for Fault {
-    fn from(lost: Lost) -> Fault {
-        Fault::Lost(lost)
-    }
-}
-
-/// Where a process's part of a window is, as all of its processes are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// Its control area, as an offset in its segment.
-    pub control: u64,
-    pub place: Place,
-    pub bytes: u64,
-    /// Displacements in it are so many bytes each; positive.
-    pub unit: i64,
-}
-
-/// Whose memory a part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A piece of its segment, at this offset.
-    Piece(u64),
-    /// This far into the piece that all share, whose owner is the window's first process.
-    Whole(u64),
-    /// The user's, at this address.
-    User(u64),
-    /// What it attaches: displacements are addresses.
-    Dynamic,
-}
 
 /// What a process brings to a new window.
 pub struct Own {
@@ -115,7 +76,7 @@ impl Own {
         let mut window = Window {
             shm: self.shm,
             me,
-            near: members.iter().map(Entry::new).collect(),
+            entries: members.iter().map(Entry::new).collect(),
             links: (0..members.len()).map(|_| OnceLock::new()).collect(),
             peers: peers.into(),
             members: members.into(),
@@ -132,22 +93,13 @@ impl Own {
     }
 }
 
-/// Data at a target: `offset` bytes from the beginning of its part, an address for what is attached.
-#[derive(Clone, Copy)]
-pub struct Target<'a> {
-    pub rank: u32,
-    pub offset: i64,
-    pub datatype: &'a Datatype,
-    pub count: usize,
-}
-
 /// A window.
 pub struct Window {
     shm: Shm,
     me: u32,
     peers: Arc<[Peer]>,
     members: Box<[Member]>,
-    near: Box<[Entry]>,
+    entries: Box<[Entry]>,
     links: Box<[OnceLock<Link>]>,
     control: Arc<Control>,
     /// What this process exposes, and the first process's piece that all share.
@@ -203,10 +155,21 @@ impl Window {
     /// Where `bytes` bytes at a displacement in a process's part are, if loads and stores reach them and the way there has been
     /// found. Else it takes [`put`](Self::put) and the like, which find it or what is wrong.
     #[inline(always)]
-    pub fn near(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Near> {
-        self.near
-            .get(rank as u32 as usize)?
-            .find(displacement, bytes)
+    pub fn direct(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Direct<'_>> {
+        let entry = self.entries.get(rank as u32 as usize)?;
+        // SAFETY: the part and its stripes live as long as the link, which lives as long as the window.
+        unsafe { entry.find(displacement, bytes) }
+    }
+
+    /// The number by which this process takes locks.
+    #[inline(always)]
+    pub(crate) fn owner(&self) -> u32 {
+        self.me + 1
+    }
+
+    /// Whether the process that takes locks by this number has died.
+    pub(crate) fn is_dead(&self, owner: u32) -> bool {
+        !self.is_alive(owner.wrapping_sub(1))
     }
 
     /// The way to a process's part, found if it was not yet.
@@ -259,7 +222,7 @@ impl Window {
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
         if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
-            self.near[rank as usize].set(base);
+            self.entries[rank as usize].set(base, link.stripes());
         }
         Ok(link)
     }
@@ -288,13 +251,9 @@ impl Window {
         move |Broken| self.lost(target, why)
     }
 
-    fn lock_of(&self, target: u32) -> Result<Lock<'_>, Fault> {
-        Ok(Lock::new(&self.link(target)?.control, self.me))
-    }
-
     /// Takes the passive-target lock of a process's part, once those before this process have let it go.
-    pub fn lock(&self, target: u32, kind: Kind) -> Result<(), Fault> {
-        let lock = self.lock_of(target)?;
+    pub fn lock(&self, target: u32, kind: LockKind) -> Result<(), Fault> {
+        let lock = self.link(target)?.control.lock(self.me);
         let is_alive = |rank: u32| self.is_alive(rank);
         if lock.request(kind, &is_alive).map_err(self.broken(target))? {
             return Ok(());
@@ -323,10 +282,8 @@ impl Window {
     /// Lets the lock go.
     pub fn unlock(&self, target: u32) -> Result<(), Fault> {
         let is_alive = |rank: u32| self.is_alive(rank);
-        let granted = self
-            .lock_of(target)?
-            .release(&is_alive)
-            .map_err(self.broken(target))?;
+        let lock = self.link(target)?.control.lock(self.me);
+        let granted = lock.release(&is_alive).map_err(self.broken(target))?;
         for rank in granted {
             wake(&self.shm, &self.peers, rank);
         }
@@ -350,14 +307,14 @@ impl Window {
         Ok(())
     }
 
-    /// Takes the lock under which a target's memory is updated. Of memory that may need errands it is held while the
-    /// target moves, so it is waited for with patience: in turns of progress, in which this process runs errands too.
+    /// Takes the lock under which a target's memory is updated. Of memory that may need active messages it is held
+    /// while the target copies, so it is waited for with patience: in turns of progress, in which this process copies for others too.
     pub(crate) fn lock_updates<'a>(&'a self, link: &'a Link) -> Result<Updating<'a>, Fault> {
         let lock = &link.control.header().updates.0;
         match link.control.shape().user_memory {
             true => self.take_patiently(link, lock).map(drop)?,
             // What a dead process left half done is its own data.
-            false => drop(lock::take(lock, self.me, &|rank| self.is_alive(rank))),
+            false => drop(lock.take(self.owner(), &|owner| self.is_dead(owner))),
         }
         Ok(Updating {
             window: self,

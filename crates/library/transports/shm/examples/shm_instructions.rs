@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use weft_shm::{Shm, ShmEndpoint};
-use weft_transport::{Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Sink};
+use weft_transport::{Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 const PACKETS: u64 = 100_000;
 
@@ -38,6 +38,7 @@ impl Sink for Taken {
     fn sent(&mut self, _: Cookie) {}
     fn received(&mut self, _: Cookie) {}
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {}
     fn lost(&mut self, _: Peer, lost: &Lost) {
         panic!("{lost}");
     }
@@ -69,6 +70,15 @@ fn main() {
     });
     let [mut here, mut there] = fabrics.each_ref().map(|fabric| fabric.endpoint(0));
     let mut taken = Taken(0);
+    // The link, and the ring at the other side, are made before anything is counted.
+    let first = here.send(1, Header([0; 2]), b"", true);
+    assert_eq!(first, Err(Refused::Connecting));
+    fabrics[0].connect(1);
+    here.poll(&mut taken);
+    send(&mut here, 0);
+    there.poll(&mut taken);
+    fabrics[1].connect(0);
+    there.poll(&mut taken);
     for number in 0..PACKETS {
         send(&mut here, number);
         poll(&mut there, &mut taken);

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use weft_shm::{Shm, ShmEndpoint};
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink,
 };
 
 const LINES: usize = 64;
@@ -38,9 +38,11 @@ impl Directory for Cards {
 
 struct Counts {
     packets: u64,
-    offer: Option<Offer>,
+    offer: Option<BulkDescriptor>,
     sent: u64,
     received: u64,
+    /// The endpoint needs a link.
+    connects: bool,
     /// Where packets are copied to, as an engine would.
     buffer: Vec<u8>,
 }
@@ -54,7 +56,7 @@ impl Sink for Counts {
                 .chunks_exact(8)
                 .map(|word| word.try_into().expect("8 bytes"));
             let offer = std::array::from_fn(|_| words.next().map_or(0, u64::from_ne_bytes));
-            self.offer = Some(Offer(offer));
+            self.offer = Some(BulkDescriptor(offer));
         }
     }
     fn sent(&mut self, _: Cookie) {
@@ -64,6 +66,9 @@ impl Sink for Counts {
         self.received += 1;
     }
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {
+        self.connects = true;
+    }
     fn lost(&mut self, _: Peer, lost: &Lost) {
         eprintln!("{lost}");
         std::process::exit(1);
@@ -72,6 +77,7 @@ impl Sink for Counts {
 
 struct Side {
     me: Peer,
+    fabric: Shm,
     endpoint: ShmEndpoint,
     counts: Counts,
     /// Messages received; the packet of the next may have come already.
@@ -80,51 +86,81 @@ struct Side {
 }
 
 impl Side {
+    fn poll(&mut self) {
+        self.endpoint.poll(&mut self.counts);
+        if self.counts.connects {
+            self.connect();
+        }
+    }
+
+    #[cold]
+    fn connect(&mut self) {
+        self.counts.connects = false;
+        self.fabric.connect(1 - self.me);
+        self.endpoint.poll(&mut self.counts);
+    }
+
+    /// After a refusal: there is no room, or no link.
+    fn retry(&mut self, refused: Refused) {
+        match refused {
+            Refused::Connecting => self.connect(),
+            _ => self.poll(),
+        }
+    }
+
     fn send(&mut self, bytes: usize) {
         let peer = 1 - self.me;
         if bytes <= self.endpoint.eager_limit() {
             let payload = &self.buffer[..bytes];
-            while self
-                .endpoint
-                .send(peer, Header([0, 0]), payload, true)
-                .is_err()
-            {
-                self.endpoint.poll(&mut self.counts);
+            let mut sent = self.endpoint.send(peer, Header([0, 0]), payload, true);
+            while let Err(refused) = sent {
+                self.retry(refused);
+                let payload = &self.buffer[..bytes];
+                sent = self.endpoint.send(peer, Header([0, 0]), payload, true);
             }
             return;
         }
         let sent = self.counts.sent + 1;
-        let offer =
-            self.endpoint
-                .offer(peer, Memory::contiguous(self.buffer.as_mut_ptr(), bytes), 1);
+        let source = Memory::contiguous(self.buffer.as_mut_ptr(), bytes);
+        let offer = loop {
+            match self.endpoint.bulk_send(peer, source.clone(), 1) {
+                Ok(offer) => break offer,
+                Err(refused) => self.retry(refused),
+            }
+        };
         let words: Vec<u8> = offer.0.iter().flat_map(|word| word.to_ne_bytes()).collect();
         while self
             .endpoint
             .send(peer, Header([1, 0]), &words, false)
             .is_err()
         {
-            self.endpoint.poll(&mut self.counts);
+            self.poll();
         }
         while self.counts.sent < sent {
-            self.endpoint.poll(&mut self.counts);
+            self.poll();
         }
     }
 
     fn receive(&mut self, bytes: usize) {
         self.taken += 1;
         while self.counts.packets < self.taken {
-            self.endpoint.poll(&mut self.counts);
+            self.poll();
         }
         let Some(offer) = self.counts.offer.take() else {
             return;
         };
         let received = self.counts.received + 1;
         let target = Memory::contiguous(self.buffer.as_mut_ptr(), bytes);
-        self.endpoint
-            .accept(1 - self.me, offer, bytes, target, 1)
-            .expect("a good offer");
+        let from = 1 - self.me;
+        while let Err(refused) = self
+            .endpoint
+            .bulk_receive(from, offer, bytes, target.clone(), 1)
+        {
+            assert_ne!(refused, Refused::Lost);
+            self.retry(refused);
+        }
         while self.counts.received < received {
-            self.endpoint.poll(&mut self.counts);
+            self.poll();
         }
     }
 
@@ -265,11 +301,13 @@ fn measure(common: &Common, me: usize, batches: usize) {
     let mut side = Side {
         me: me as Peer,
         endpoint: fabric.endpoint(0),
+        fabric,
         counts: Counts {
             packets: 0,
             offer: None,
             sent: 0,
             received: 0,
+            connects: false,
             buffer: vec![0; 1 << 16],
         },
         taken: 0,

@@ -1,22 +1,17 @@
-//! The first part of a segment: who its owner is, its doorbell, and the table of rings to it.
+//! The first part of a segment: its owner, the owner's doorbell, and the table of rings to it.
 //!
-//! Ringing and hearing (all operations SeqCst where not said otherwise):
-//! 1. A sender that finds its ring unwatched sets its bit in the lane's `rang` words, then the word's bit in the
-//!    lane's summary, then the lane's bit in `signalled`, then reads `sleeping`; if that is set it
-//!    counts the doorbell up and wakes the sleeper.
-//! 2. The owner, when it sees its lane in `signalled`, clears in the same order (`signalled`, summary, `rang`) and then
-//!    looks at the rings. A bit set behind it leaves a later bit of the chain set, so the next turn finds it.
-//! 3. A sender whose bit is still set need not ring again: the owner has the clearing of that bit, and so the
-//!    look at the ring, still before it.
-//! 4. Before a sleep the owner sets `sleeping`, then reads the doorbell, then looks at `signalled`, then sleeps
-//!    unless the doorbell has changed: by 1 and 4 one of the two sees the other.
+//! How a peer notifies the owner and how the owner sleeps stands in [`weft_sync::doorbell`]; here is where the words lie.
+//!
+//! The table has a word for each lane and peer: zero, or where the peer's ring for the lane lies in the peer's segment, or
+//! [`GIVEN_UP`]. The peer writes it: the place after it has made the ring (Release, read by Acquire), and [`GIVEN_UP`] when
+//! that lane of its has ended the owner: it neither reads nor writes anything of the owner's for the lane any more.
 //!
 //! Everything here may be written by a hostile peer: bits may name nobody, table entries point anywhere.
 
 use std::time::Duration;
 
-use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use weft_sync::futex;
+use weft_sync::atomic::{AtomicU64, Ordering};
+use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
 
 use crate::segment::{Mapping, PAGE};
 
@@ -24,6 +19,12 @@ const MAGIC: u64 = u64::from_le_bytes(*b"weftshm1");
 
 /// The bit beyond all lanes' by which a peer calls the owner to run errands for it.
 pub const ERRANDS: u32 = 63;
+
+/// What stands in the table in place of a ring whose sender has ended the owner.
+pub const GIVEN_UP: u64 = u64::MAX;
+
+/// Where in a segment its key stands.
+pub const KEY_AT: u64 = std::mem::offset_of!(Owner, key) as u64;
 
 /// How many processes and lanes there are; the same in all processes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,23 +45,10 @@ struct Owner {
     address: u64,
 }
 
-#[repr(C, align(64))]
-struct Bell {
-    /// Written by ringers (count up), read by the sleeper.
-    doorbell: AtomicU32,
-    /// Written by the owner.
-    sleeping: AtomicU32,
-}
-
-/// A bit for each lane with something in its summary, and [`ERRANDS`]. Written by ringers and the owner; on its own line,
-/// as the owner reads it every turn.
-#[repr(C, align(64))]
-struct Signalled(AtomicU64);
-
 #[repr(C)]
 struct Front {
     owner: Owner,
-    bell: Bell,
+    doorbell: Doorbell,
     signalled: Signalled,
 }
 
@@ -71,17 +59,12 @@ pub struct Base {
 }
 
 impl Shape {
-    /// `rang` words of a lane.
+    /// Words of a lane's notifiers.
     fn words(self) -> usize {
         (self.size as usize).div_ceil(64)
     }
 
-    /// `rang` words behind each bit of the summary.
-    fn words_per_bit(self) -> usize {
-        self.words().div_ceil(64)
-    }
-
-    /// Bytes of one lane: summary on a line of its own, `rang` words, table of rings.
+    /// Bytes of one lane: summary on a line of its own, the notifiers' words, table of rings.
     fn lane_bytes(self) -> usize {
         64 + (8 * self.words()).next_multiple_of(64) + (8 * self.size as usize).next_multiple_of(64)
     }
@@ -93,7 +76,7 @@ impl Shape {
 
 impl Base {
     /// Writes the owner's words into its fresh segment.
-    pub fn found(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Base {
+    pub fn create(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Base {
         let base = Base { mapping, shape };
         let owner = Owner {
             magic: MAGIC,
@@ -110,12 +93,7 @@ impl Base {
     }
 
     /// A peer's base, if it is what the peer's card says.
-    pub fn of_peer(
-        mapping: Mapping,
-        shape: Shape,
-        rank: u32,
-        key: [u64; 2],
-    ) -> Result<Base, String> {
+    pub fn open(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Result<Base, String> {
         debug_assert_eq!(mapping.bytes(), shape.base_bytes());
         // SAFETY: the mapping is page-aligned and longer than a front; all bit patterns are valid.
         let owner = unsafe { mapping.base().cast::<Owner>().read_volatile() };
@@ -146,19 +124,26 @@ impl Base {
         )
     }
 
-    fn word(&self, lane: u32, bytes: usize) -> &AtomicU64 {
-        assert!(lane < self.shape.lanes && bytes + 8 <= self.shape.lane_bytes());
+    /// Words of a lane, from `bytes` on.
+    fn words(&self, lane: u32, bytes: usize, count: usize) -> &[AtomicU64] {
+        assert!(lane < self.shape.lanes && bytes + 8 * count <= self.shape.lane_bytes());
         let at = size_of::<Front>() + lane as usize * self.shape.lane_bytes() + bytes;
-        // SAFETY: by the assertion the word lies in the mapping; it is 8-aligned, as all parts are.
-        unsafe { &*self.mapping.base().add(at).cast::<AtomicU64>() }
+        // SAFETY: by the assertion the words lie in the mapping; they are 8-aligned, as all parts are, and atomics.
+        unsafe { std::slice::from_raw_parts(self.mapping.base().add(at).cast(), count) }
     }
 
-    fn summary(&self, lane: u32) -> &AtomicU64 {
-        self.word(lane, 0)
+    fn word(&self, lane: u32, bytes: usize) -> &AtomicU64 {
+        &self.words(lane, bytes, 1)[0]
     }
 
-    fn rang(&self, lane: u32, word: usize) -> &AtomicU64 {
-        self.word(lane, 64 + 8 * word)
+    /// The bits of a lane's notifiers.
+    fn notifiers(&self, lane: u32) -> Notifiers<'_> {
+        Notifiers {
+            signalled: &self.front().signalled,
+            lane,
+            summary: self.word(lane, 0),
+            words: self.words(lane, 64, self.shape.words()),
+        }
     }
 
     /// Where the ring from `peer` lies in the peer's segment; zero if there is none.
@@ -168,105 +153,70 @@ impl Base {
         self.word(lane, table + 8 * peer as usize)
     }
 
-    /// Rings the owner's doorbell in the name of `from` (rule 1).
-    #[cold]
-    pub fn ring(&self, lane: u32, from: u32) {
-        let word = from as usize / 64;
-        let bit = 1 << (from % 64);
-        if self.rang(lane, word).load(Ordering::SeqCst) & bit == 0 {
-            self.rang(lane, word).fetch_or(bit, Ordering::SeqCst);
-            let group = word / self.shape.words_per_bit();
-            self.summary(lane).fetch_or(1 << group, Ordering::SeqCst);
-            self.front()
-                .signalled
-                .0
-                .fetch_or(1 << lane, Ordering::SeqCst);
-        }
-        if self.front().bell.sleeping.load(Ordering::SeqCst) != 0 {
-            self.wake();
-        }
+    /// Whether the ring from `peer` was given up.
+    pub fn is_given_up(&self, lane: u32, peer: u32) -> bool {
+        self.ring_of(lane, peer).load(Ordering::SeqCst) == GIVEN_UP
     }
 
-    /// Calls the owner to run errands, as rule 1 has it for a lane.
+    /// Notifies the owner in the name of `from`.
+    #[cold]
+    pub fn notify(&self, lane: u32, from: u32) {
+        self.notifiers(lane).set(from);
+        self.front().doorbell.wake_sleeper();
+    }
+
+    /// Calls the owner to run errands.
     pub fn call(&self) {
-        let signalled = &self.front().signalled.0;
-        signalled.fetch_or(1 << ERRANDS, Ordering::SeqCst);
+        self.front().signalled.set(ERRANDS);
         self.wake();
     }
 
     /// Whether the owner was called; clears it.
     pub fn is_called(&self) -> bool {
-        let bit = 1 << ERRANDS;
-        self.front().signalled.0.fetch_and(!bit, Ordering::SeqCst) & bit != 0
+        self.front().signalled.take(ERRANDS)
     }
 
     /// Ends the owner's sleep, or keeps it from beginning.
     pub fn wake(&self) {
-        let bell = &self.front().bell;
-        bell.doorbell.fetch_add(1, Ordering::SeqCst);
-        if bell.sleeping.load(Ordering::SeqCst) != 0 {
-            futex::wake_shared(&bell.doorbell, 1);
-        }
+        self.front().doorbell.wake();
     }
 
-    /// A bit for each lane in which someone rang.
+    /// A bit for each lane that was notified.
     #[inline]
     pub fn signalled(&self) -> u64 {
-        self.front().signalled.0.load(Ordering::SeqCst)
+        self.front().signalled.all()
     }
 
-    /// Clears the lane's bits (rule 2) and names who rang.
+    /// Clears the lane's bits and names the notifiers.
     #[cold]
-    pub fn hear(&self, lane: u32, mut who: impl FnMut(u32)) {
-        self.front()
-            .signalled
-            .0
-            .fetch_and(!(1 << lane), Ordering::SeqCst);
-        let mut groups = self.summary(lane).swap(0, Ordering::SeqCst);
-        while groups != 0 {
-            let group = groups.trailing_zeros() as usize;
-            groups &= groups - 1;
-            let first = group * self.shape.words_per_bit();
-            for word in first..(first + self.shape.words_per_bit()).min(self.shape.words()) {
-                let mut bits = self.rang(lane, word).swap(0, Ordering::SeqCst);
-                while bits != 0 {
-                    let peer = word as u32 * 64 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    if peer < self.shape.size {
-                        who(peer);
-                    }
-                }
+    pub fn take_notifiers(&self, lane: u32, mut notified: impl FnMut(u32)) {
+        self.notifiers(lane).take(|peer| {
+            if peer < self.shape.size {
+                notified(peer);
             }
-        }
+        });
     }
 
-    /// Begins a sleep (rule 4): the doorbell's count.
-    pub fn prepare(&self) -> u32 {
-        let bell = &self.front().bell;
-        bell.sleeping.swap(1, Ordering::SeqCst);
-        bell.doorbell.load(Ordering::SeqCst)
+    /// Begins a sleep: the ticket for [`sleep`](Self::sleep).
+    pub fn prepare_sleep(&self) -> u32 {
+        self.front().doorbell.prepare()
     }
 
-    /// Sleeps until the doorbell counts past `ticket`, at most `timeout`.
+    /// Sleeps unless the doorbell was rung after the ticket was given, at most `timeout`.
     pub fn sleep(&self, ticket: u32, timeout: Duration) {
-        let bell = &self.front().bell;
-        futex::wait_shared(&bell.doorbell, ticket, Some(timeout));
-        self.stay_awake();
+        self.front().doorbell.sleep(ticket, timeout);
     }
 
     /// Whether the owner sleeps or is about to.
     #[inline]
     pub fn is_sleeping(&self) -> bool {
-        self.front().bell.sleeping.load(Ordering::SeqCst) != 0
+        self.front().doorbell.is_sleeping()
     }
 
-    /// Ends what `prepare` began.
+    /// Ends what `prepare_sleep` began.
     #[inline]
     pub fn stay_awake(&self) {
-        let bell = &self.front().bell;
-        if bell.sleeping.load(Ordering::Relaxed) != 0 {
-            bell.sleeping.store(0, Ordering::SeqCst);
-        }
+        self.front().doorbell.stay_awake();
     }
 }
 
@@ -278,25 +228,25 @@ mod tests {
     fn base(size: u32, lanes: u32) -> Base {
         let shape = Shape { size, lanes };
         let segment = Segment::create(shape.base_bytes()).unwrap();
-        Base::found(segment.map(shape.base_bytes()).unwrap(), shape, 0, [1, 2])
+        Base::create(segment.map(shape.base_bytes()).unwrap(), shape, 0, [1, 2])
     }
 
     #[test]
-    fn everyone_is_heard_once() {
+    fn every_notifier_is_named_once() {
         for size in [1, 2, 64, 65, 5000, 70_000] {
             let base = base(size, 3);
-            let ringers = [0, size / 2, size - 1];
-            for peer in ringers {
-                base.ring(1, peer);
-                base.ring(1, peer);
+            let notifiers = [0, size / 2, size - 1];
+            for peer in notifiers {
+                base.notify(1, peer);
+                base.notify(1, peer);
             }
             assert_eq!(base.signalled(), 2);
             let mut heard = Vec::new();
-            base.hear(1, |peer| heard.push(peer));
-            let mut expected = ringers.to_vec();
+            base.take_notifiers(1, |peer| heard.push(peer));
+            let mut expected = notifiers.to_vec();
             expected.dedup();
             assert_eq!(heard, expected);
-            base.hear(1, |peer| panic!("{peer} twice"));
+            base.take_notifiers(1, |peer| panic!("{peer} twice"));
             assert_eq!(base.signalled(), 0);
         }
     }
@@ -304,18 +254,19 @@ mod tests {
     #[test]
     fn bits_of_nobody_are_passed_over() {
         let base = base(3, 1);
-        base.rang(0, 0).store(u64::MAX, Ordering::SeqCst);
-        base.summary(0).store(u64::MAX, Ordering::SeqCst);
+        let notifiers = base.notifiers(0);
+        notifiers.words[0].store(u64::MAX, Ordering::SeqCst);
+        notifiers.summary.store(u64::MAX, Ordering::SeqCst);
         let mut heard = Vec::new();
-        base.hear(0, |peer| heard.push(peer));
+        base.take_notifiers(0, |peer| heard.push(peer));
         assert_eq!(heard, [0, 1, 2]);
     }
 
     #[test]
-    fn ring_between_prepare_and_sleep_is_not_lost() {
+    fn notification_between_prepare_and_sleep_is_not_lost() {
         let base = base(2, 1);
-        let ticket = base.prepare();
-        base.ring(0, 1);
+        let ticket = base.prepare_sleep();
+        base.notify(0, 1);
         let begin = std::time::Instant::now();
         base.sleep(ticket, Duration::from_secs(20));
         assert!(begin.elapsed() < Duration::from_secs(10));
@@ -326,9 +277,9 @@ mod tests {
         let shape = Shape { size: 4, lanes: 2 };
         let segment = Segment::create(shape.base_bytes()).unwrap();
         let map = || segment.map(shape.base_bytes()).unwrap();
-        Base::found(map(), shape, 3, [1, 2]);
-        assert!(Base::of_peer(map(), shape, 3, [1, 2]).is_ok());
-        assert!(Base::of_peer(map(), shape, 3, [1, 3]).is_err());
-        assert!(Base::of_peer(map(), shape, 2, [1, 2]).is_err());
+        Base::create(map(), shape, 3, [1, 2]);
+        assert!(Base::open(map(), shape, 3, [1, 2]).is_ok());
+        assert!(Base::open(map(), shape, 3, [1, 3]).is_err());
+        assert!(Base::open(map(), shape, 2, [1, 2]).is_err());
     }
 }

@@ -10,44 +10,21 @@ use weft_sync::Section;
 
 use crate::base::{Base, ERRANDS, Shape};
 use crate::card::Card;
+use crate::connecting::Connecting;
+use crate::endings::Endings;
 use crate::endpoint::ShmEndpoint;
 use crate::peers::Peers;
 use crate::process;
 use crate::segment::Segment;
+use crate::shared::{Errands, Options, Shared};
 
 /// The longest sleep: a peer that dies is found out by the lane that is polled after it.
 const LONGEST_SLEEP_MS: u32 = 250;
-
-/// Choices that tests make; the default is right for users.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Never copy from process to process, as if the kernel did not allow it.
-    pub deny_copies: bool,
-    /// Copy from process to process from this size on.
-    pub copies_from_bytes: Option<usize>,
-}
-
-/// What a process does for peers that the kernel does not let into its memory, in a turn of progress of its own.
-pub trait Errands: Send + Sync {
-    fn run(&self);
-}
 
 /// A process's attachment to the shared memory of its host. Clones are the same one.
 #[derive(Clone)]
 pub struct Shm {
     shared: Arc<Shared>,
-}
-
-/// What the lanes of a process share.
-pub struct Shared {
-    pub rank: Peer,
-    pub shape: Shape,
-    pub options: Options,
-    pub card: Card,
-    pub base: Base,
-    pub segment: Segment,
-    pub peers: Peers,
-    errands: Section<Vec<Arc<dyn Errands>>>,
 }
 
 impl Shm {
@@ -79,7 +56,7 @@ impl Shm {
         process::allow_copies();
         let key = process::random_key()?;
         let segment = Segment::create(shape.base_bytes())?;
-        let base = Base::found(segment.map(shape.base_bytes())?, shape, rank, key);
+        let base = Base::create(segment.map(shape.base_bytes())?, shape, rank, key);
         let card = Card {
             pid,
             start,
@@ -95,6 +72,8 @@ impl Shm {
             base,
             segment,
             peers,
+            connecting: Connecting::new(),
+            endings: Endings::new(),
             errands: Section::new(Vec::new()),
         };
         Ok(Shm {
@@ -130,13 +109,18 @@ impl Fabric for Shm {
         ShmEndpoint::new(self.shared.clone(), lane)
     }
 
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        self.shared.connect(peer);
+    }
+
     #[inline]
     fn signalled(&self) -> u64 {
         self.shared.base.signalled()
     }
 
-    fn prepare(&self) -> u32 {
-        self.shared.base.prepare()
+    fn prepare_sleep(&self) -> u32 {
+        self.shared.base.prepare_sleep()
     }
 
     /// Wakes also, for no reason, after a quarter of a second, so that dead peers are noticed.

@@ -2,32 +2,57 @@
 //!
 //! Each process owns one memfd, its *segment*. Peers open it through `/proc/PID/fd/N`, told by the process's
 //! [card](Shm::card); nothing has a name that could be left behind. The segment begins with the *base*: a doorbell,
-//! and for each lane who rang and where each peer's ring to this process lies. A sender that first writes to
-//! a peer carves a ring out of its *own* segment, enters it in the peer's base and rings; so a peer never
-//! talked to costs a word in a table, and memory is charged to who sends.
+//! and for each lane the peers that have notified it and where each peer's ring to this process lies. A sender that first
+//! writes to a peer carves a ring out of its *own* segment, enters it in the peer's base and notifies the peer; so a peer
+//! never talked to costs a word in a table, and memory is charged to the sender.
 //!
 //! Packets go through rings of cells (`weft_sync::cells`). Large messages go through larger rings of bytes, or
-//! are copied from process to process by both sides at once where the kernel allows it: see `bulk`.
+//! are copied from process to process (CMA) by both sides at once where the kernel allows it: see `bulk`.
 //!
-//! Waking: a receiver looks at the few rings that were active lately (*hot*) each turn; senders on all others
-//! ring the doorbell. Before it sleeps, all rings are made so. See `base` for the order of the words.
+//! # Waiting and sleeping
+//! A receiver looks at the few rings that were active lately (*hot*) each turn; senders on all others (*cold*) notify it: they
+//! set a bit that the receiver sees with one load a turn (`weft_sync::doorbell`). Before a process sleeps
+//! (`Endpoint::arm`) it says in every place that it looks at each turn that it looks there no more: in hot rings
+//! (`Consumer::unwatch`), in full rings that it wants to send on (`Producer::wait_for_room`), in the words of bulk transfers
+//! (`set_waits`). The next that writes there notifies it, and the doorbell ends the sleep. Each of these places is Dekker's
+//! protocol: say so, then look once more; write, then look whether it was said. A sleep ends by itself after a quarter of a
+//! second, when peers that have died and memory that is not used are looked for.
+//!
+//! # Losing a peer
+//! A peer that has died, that breaks a rule, or that the engine ends is lost for the whole process (`endings`): the lane that
+//! finds it notifies the others. Each lane drops its link, the peer's ring and all bulk transfers with it, tells the engine, and
+//! enters in the peer's base that it has given the peer up, by which the peer loses this process too. What the peer may use
+//! until then waits in `quarantine`.
 
+mod arrivals;
 mod available;
 mod base;
+mod blocks;
 mod bulk;
 mod card;
+mod cma;
+mod connecting;
+mod endings;
 mod endpoint;
 mod fabric;
+mod layout;
+mod links;
+mod one_sided;
 mod peers;
 mod process;
-mod reach;
+mod quarantine;
 mod segment;
+mod shared;
 
 #[cfg(test)]
 mod world;
 
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
-pub use endpoint::{Counters, EAGER_BYTES, ShmEndpoint};
-pub use fabric::{Errands, Options, Shm};
-pub use reach::{Exposed, Process, Stretch};
+pub use cma::Stretch;
+pub use endpoint::ShmEndpoint;
+pub use fabric::Shm;
+pub use layout::EAGER_BYTES;
+pub use links::Counters;
+pub use one_sided::{Exposed, Process};
 pub use segment::Mapping;
+pub use shared::{Errands, Options};

@@ -1,12 +1,13 @@
 //! The processes this one has to do with, shared by its lanes.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use weft_sync::Section;
 use weft_transport::{Directory, Lost, Peer};
 
-use crate::base::{Base, Shape};
+use crate::base::{Base, KEY_AT, Shape};
 use crate::card::Card;
+use crate::cma;
 use crate::process;
 use crate::segment::{Foreign, Mapping};
 
@@ -15,14 +16,24 @@ pub struct Neighbour {
     pub rank: Peer,
     pub card: Card,
     pub base: Base,
-    /// Whether memory may be copied from and to it; tried when first asked.
-    pub copies_allowed: OnceLock<bool>,
+    /// Whether the kernel copies between its memory and this process's.
+    pub copies_allowed: bool,
 }
 
 impl Neighbour {
+    pub fn new(rank: Peer, card: Card, base: Base) -> Neighbour {
+        let (address, key) = base.probe();
+        Neighbour {
+            rank,
+            card,
+            base,
+            copies_allowed: cma::reads(card.pid, address, key),
+        }
+    }
+
     /// Maps a piece of its segment.
     pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
-        Foreign::open(self.card.pid, self.card.memfd)
+        open(&self.card)
             .and_then(|segment| segment.map(offset, bytes))
             .map_err(|why| lost(self.rank, &why))
     }
@@ -47,6 +58,8 @@ pub struct Peers {
     directory: Arc<dyn Directory>,
     shape: Shape,
     known: Section<Vec<Option<Arc<Neighbour>>>>,
+    /// Held while a peer is looked for, which may take long, so that each is looked for once.
+    looking: Section<()>,
 }
 
 impl Peers {
@@ -55,18 +68,22 @@ impl Peers {
             directory,
             shape,
             known: Section::new(vec![None; shape.size as usize]),
+            looking: Section::new(()),
         }
     }
 
-    /// The peer, looked up and mapped if it was not yet.
-    pub fn neighbour(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
-        let mut known = self.known.enter();
-        let entry = &mut known[peer as usize];
-        if let Some(neighbour) = entry {
-            return Ok(neighbour.clone());
+    /// The peer, looked up and mapped if it was not yet. Slow: not for a thread that holds a lane.
+    pub fn find(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
+        if let Some(neighbour) = self.known(peer) {
+            return Ok(neighbour);
         }
-        let neighbour = Arc::new(self.find(peer).map_err(|why| lost(peer, &why))?);
-        *entry = Some(neighbour.clone());
+        let _looking = self.looking.enter();
+        if let Some(neighbour) = self.known(peer) {
+            return Ok(neighbour);
+        }
+        let found = self.look_up(peer).map_err(|why| lost(peer, &why))?;
+        let neighbour = Arc::new(found);
+        self.known.enter()[peer as usize] = Some(neighbour.clone());
         Ok(neighbour)
     }
 
@@ -75,19 +92,23 @@ impl Peers {
         self.known.enter()[peer as usize].clone()
     }
 
-    fn find(&self, peer: Peer) -> Result<Neighbour, String> {
+    fn look_up(&self, peer: Peer) -> Result<Neighbour, String> {
         let line = self.directory.card(peer)?;
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
         let bytes = self.shape.base_bytes();
-        let mapping = Foreign::open(card.pid, card.memfd)?.map(0, bytes)?;
-        let base = Base::of_peer(mapping, self.shape, peer, card.key)?;
-        Ok(Neighbour {
-            rank: peer,
-            card,
-            base,
-            copies_allowed: OnceLock::new(),
-        })
+        let mapping = open(&card)?.map(0, bytes)?;
+        let base = Base::open(mapping, self.shape, peer, card.key)?;
+        Ok(Neighbour::new(peer, card, base))
     }
+}
+
+/// Opens the segment that a card tells of. The process may have ended, and both numbers be others' by now: the key tells.
+fn open(card: &Card) -> Result<Foreign, String> {
+    let segment = Foreign::open(card.pid, card.memfd)?;
+    if segment.words(KEY_AT)? != card.key {
+        return Err("its segment is not the one its card tells of".to_owned());
+    }
+    Ok(segment)
 }
 
 /// What is said of a lost peer.

@@ -244,6 +244,21 @@ impl Foreign {
         })
     }
 
+    /// The two words at `offset`.
+    pub fn words(&self, offset: u64) -> Result<[u64; 2], String> {
+        let mut words = [0u64; 2];
+        let bytes = size_of_val(&words);
+        let into = words.as_mut_ptr().cast();
+        // SAFETY: `words` is as long as said.
+        let got =
+            unsafe { libc::pread(self.memfd.as_raw_fd(), into, bytes, offset as libc::off_t) };
+        match usize::try_from(got) {
+            Ok(got) if got == bytes => Ok(words),
+            Ok(_) => Err("its segment is too short".to_owned()),
+            Err(_) => Err(io::Error::last_os_error().to_string()),
+        }
+    }
+
     /// Maps `bytes` from `offset` on.
     pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, String> {
         let end = offset.checked_add(bytes as u64);

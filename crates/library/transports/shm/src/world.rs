@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink,
 };
 
-use crate::{Options, Shm, ShmEndpoint};
+use crate::endpoint::ShmEndpoint;
+use crate::fabric::Shm;
+use crate::shared::Options;
 
 /// Cards in a map.
 #[derive(Default)]
@@ -34,6 +36,8 @@ pub struct Log {
     pub sent: Vec<Cookie>,
     pub received: Vec<Cookie>,
     pub writable: Vec<Peer>,
+    /// Peers to which the endpoint needs links.
+    pub connect: Vec<Peer>,
     pub lost: BTreeMap<Peer, String>,
 }
 
@@ -61,6 +65,9 @@ impl Sink for Log {
     fn writable(&mut self, peer: Peer) {
         self.writable.push(peer);
     }
+    fn connect(&mut self, peer: Peer) {
+        self.connect.push(peer);
+    }
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         assert!(
             self.lost.insert(peer, lost.to_string()).is_none(),
@@ -78,8 +85,36 @@ pub struct Process {
 }
 
 impl Process {
+    /// A turn, and what an engine does after it: has links made that are needed.
     pub fn poll(&mut self) -> bool {
-        self.endpoint.poll(&mut self.log)
+        let moved = self.endpoint.poll(&mut self.log);
+        let peers = std::mem::take(&mut self.log.connect);
+        if peers.is_empty() {
+            return moved;
+        }
+        peers.iter().for_each(|&peer| self.fabric.connect(peer));
+        self.poll() | moved
+    }
+
+    /// Does something that may need a link to `peer`, which is made then.
+    pub fn linked<R>(
+        &mut self,
+        peer: Peer,
+        mut what: impl FnMut(&mut ShmEndpoint) -> Result<R, Refused>,
+    ) -> Result<R, Refused> {
+        loop {
+            match what(&mut self.endpoint) {
+                Err(Refused::Connecting) => {
+                    self.fabric.connect(peer);
+                    self.poll();
+                    if !self.log.lost.contains_key(&peer) {
+                        let told = self.log.writable.iter().position(|&other| other == peer);
+                        self.log.writable.remove(told.expect("the engine is told"));
+                    }
+                }
+                done => return done,
+            }
+        }
     }
 
     /// What it waits for, in words.
@@ -142,15 +177,15 @@ impl Random {
 }
 
 /// An offer as the engine would carry it: in the payload of a packet.
-pub fn offer_bytes(offer: Offer) -> Vec<u8> {
+pub fn offer_bytes(offer: BulkDescriptor) -> Vec<u8> {
     offer.0.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
-pub fn offer_from(payload: &[u8]) -> Offer {
+pub fn offer_from(payload: &[u8]) -> BulkDescriptor {
     let mut words = payload
         .chunks_exact(8)
         .map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
-    Offer(std::array::from_fn(|_| words.next().unwrap()))
+    BulkDescriptor(std::array::from_fn(|_| words.next().unwrap()))
 }
 
 pub fn memory(bytes: &mut [u8]) -> Memory {

@@ -1,11 +1,34 @@
 //! What the engine asks of a network: the transport trait.
 //!
 //! A [`Fabric`] is one process's attachment to a network. It makes [`Endpoint`]s, one per lane; an
-//! endpoint is driven by whoever holds the lane's lock and needs no lock of its own. Small messages go
-//! as packets ([`Endpoint::send`]), copied before the call returns; large ones are offered by the
-//! sender and accepted by the receiver, and the transport moves the bytes in the way it does best.
+//! endpoint is driven by the holder of the lane's lock and needs no lock of its own. Small messages go
+//! as packets ([`Endpoint::send`]), copied before the call returns. For a large one the sender opens a bulk transfer
+//! ([`Endpoint::bulk_send`]), the engine carries its descriptor to the receiver, which takes the transfer up
+//! ([`Endpoint::bulk_receive`]), and the transport moves the bytes in the way it does best.
+//!
+//! # Connecting
+//! Nothing slow happens under a lane's lock: asking the launcher, opening, mapping and resolving belong to
+//! [`Fabric::connect`].
+//! 1. An endpoint that lacks a link answers [`Refused::Connecting`], or asks by [`Sink::connect`] for one that it needs
+//!    itself, and remembers that this lane waits for the peer.
+//! 2. The engine calls [`Fabric::connect`] once the lane's lock is free, then lets the lane poll. Several lanes and threads may
+//!    do so for one peer; each call returns when the link stands or cannot.
+//! 3. The next poll of each lane that waits tells [`Sink::writable`], or [`Sink::lost`].
+//!
+//! # Losing a peer
+//! A peer is lost when it dies, when it breaks the transport's rules, or when the engine ends it ([`Endpoint::end`]),
+//! because its packets make no sense. A peer is lost for the whole process: each lane's [`Sink::lost`] is told once, in its next
+//! poll. From the moment a lane is told, or from the return of its own `end`:
+//! - [`Sink`] hears nothing of the peer any more: no packet, no `sent`, no `received`, no `writable`;
+//! - whatever is sent to it is refused with [`Refused::Lost`];
+//! - its bulk transfers have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
+//!   as this side can keep it.
 
+pub mod faulty;
 pub mod loopback;
+mod memory;
+
+pub use memory::{Layout, Memory};
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,122 +43,10 @@ pub struct Header(pub [u64; 2]);
 /// Says where a bulk transfer's bytes are to be had: written by the sender's endpoint, carried by the
 /// engine to the receiver's, unread. Untrusted when it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offer(pub [u64; 4]);
+pub struct BulkDescriptor(pub [u64; 4]);
 
 /// Names a transfer to the engine in [`Sink::sent`] and [`Sink::received`].
 pub type Cookie = u64;
-
-/// How a message's packed bytes lie in user memory that is not contiguous.
-///
-/// # Safety
-/// Implementations touch only the bytes that the layout covers, relative to `base`.
-pub unsafe trait Layout: Send + Sync {
-    /// Copies packed bytes `offset .. offset + out.len()` out of user memory.
-    ///
-    /// # Safety
-    /// `base` is valid for the layout's whole span for reads.
-    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]);
-    /// Copies packed bytes `offset .. offset + data.len()` into user memory.
-    ///
-    /// # Safety
-    /// `base` is valid for the layout's whole span for writes.
-    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]);
-}
-
-/// A message's bytes in user memory: contiguous, or described by a layout.
-#[derive(Clone)]
-pub struct Memory {
-    pub base: *mut u8,
-    /// Packed length.
-    pub bytes: usize,
-    pub layout: Option<Arc<dyn Layout>>,
-}
-
-// SAFETY: a `Memory` is a promise by the MPI caller that the buffer stays valid and untouched until the
-// operation completes (MPI-5.0 §3.7.2); which thread then does the copying does not matter.
-unsafe impl Send for Memory {}
-// SAFETY: nothing is read or written through it but by unsafe functions, whose callers see to the bytes.
-unsafe impl Sync for Memory {}
-
-impl Memory {
-    pub const fn contiguous(base: *mut u8, bytes: usize) -> Memory {
-        Memory {
-            base,
-            bytes,
-            layout: None,
-        }
-    }
-
-    /// Packed bytes `offset .. offset + bytes` alone; what lies beyond the end is left out.
-    pub fn part(&self, offset: usize, bytes: usize) -> Memory {
-        let offset = offset.min(self.bytes);
-        let bytes = bytes.min(self.bytes - offset);
-        match &self.layout {
-            None => Memory::contiguous(self.base.wrapping_add(offset), bytes),
-            Some(whole) => Memory {
-                base: self.base,
-                bytes,
-                layout: Some(Arc::new(Part {
-                    whole: whole.clone(),
-                    offset,
-                })),
-            },
-        }
-    }
-
-    /// Copies packed bytes `offset .. offset + out.len()` into `out`.
-    ///
-    /// # Safety
-    /// The user's buffer is valid for reads and `offset + out.len() <= self.bytes`.
-    #[inline]
-    pub unsafe fn read(&self, offset: usize, out: &mut [u8]) {
-        debug_assert!(offset + out.len() <= self.bytes);
-        match &self.layout {
-            // SAFETY: by this function's contract.
-            None => unsafe {
-                std::ptr::copy_nonoverlapping(self.base.add(offset), out.as_mut_ptr(), out.len())
-            },
-            // SAFETY: by this function's contract.
-            Some(layout) => unsafe { layout.pack(self.base, offset, out) },
-        }
-    }
-
-    /// Copies `data` to packed offset `offset`.
-    ///
-    /// # Safety
-    /// The user's buffer is valid for writes and `offset + data.len() <= self.bytes`.
-    #[inline]
-    pub unsafe fn write(&self, offset: usize, data: &[u8]) {
-        debug_assert!(offset + data.len() <= self.bytes);
-        match &self.layout {
-            // SAFETY: by this function's contract.
-            None => unsafe {
-                std::ptr::copy_nonoverlapping(data.as_ptr(), self.base.add(offset), data.len())
-            },
-            // SAFETY: by this function's contract.
-            Some(layout) => unsafe { layout.unpack(self.base, offset, data) },
-        }
-    }
-}
-
-/// A layout without its first `offset` packed bytes.
-struct Part {
-    whole: Arc<dyn Layout>,
-    offset: usize,
-}
-
-// SAFETY: touches what the whole layout covers.
-unsafe impl Layout for Part {
-    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
-        // SAFETY: by this function's contract.
-        unsafe { self.whole.pack(base, self.offset + offset, out) }
-    }
-
-    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
-        // SAFETY: by this function's contract.
-        unsafe { self.whole.unpack(base, self.offset + offset, data) }
-    }
-}
 
 /// Why a packet was not taken. Nothing happened; the caller keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,16 +55,19 @@ pub enum Refused {
     Busy,
     /// The peer asked for no more unexpected payload: send an envelope, keep the payload.
     Throttled,
-    /// The peer is gone or the connection was ended; said once by [`Sink::lost`].
+    /// There is no link to the peer yet: [`Fabric::connect`] makes it, outside the lane's lock. Until [`Sink::writable`]
+    /// says so, what is kept waits in order, as with [`Busy`](Refused::Busy).
+    Connecting,
+    /// The peer is lost; said once by [`Sink::lost`].
     Lost,
 }
 
-/// One lane's way to every peer. Driven under the lane's lock; never blocks.
+/// One lane's way to every peer. Driven under the lane's lock; never blocks and does nothing slow.
 pub trait Endpoint: Send {
     /// The largest payload of one packet, in bytes.
     fn eager_limit(&self) -> usize;
 
-    /// Sends one packet; `payload.len() <= eager_limit()`. Connects on first use.
+    /// Sends one packet; `payload.len() <= eager_limit()`.
     /// `throttled`: whether a peer's throttle refuses this packet (eager payload does, control does not).
     fn send(
         &mut self,
@@ -177,31 +91,41 @@ pub trait Endpoint: Send {
     /// along. Returns whether anything happened.
     fn poll(&mut self, sink: &mut impl Sink) -> bool;
 
-    /// Opens a bulk transfer of `source` to `peer`. The offer travels to the receiver in a packet of the
-    /// engine's. The data may begin to move at once; [`Sink::sent`] says when the source is free.
-    fn offer(&mut self, peer: Peer, source: Memory, cookie: Cookie) -> Offer;
-
-    /// Takes back an offer that the receiver has certainly not accepted and will not.
-    fn retract(&mut self, peer: Peer, cookie: Cookie);
-
-    /// Takes up an offer of `bytes` in all: the first `target.bytes` (at most `bytes`) go to `target`, the
-    /// rest is discarded. [`Sink::received`] says when it is done.
-    fn accept(
+    /// Opens a bulk transfer of `source` to `peer`. The descriptor travels to the receiver in a packet of the
+    /// engine's. The data may begin to move at once; [`Sink::sent`] says when the source is free. Refused, nothing happened.
+    fn bulk_send(
         &mut self,
         peer: Peer,
-        offer: Offer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> Result<BulkDescriptor, Refused>;
+
+    /// Ends a transfer that the receiver has certainly not taken up and will not.
+    fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie);
+
+    /// Takes up a transfer of `bytes` in all: the first `target.bytes` (at most `bytes`) go to `target`, the
+    /// rest is discarded. [`Sink::received`] says when it is done. Refused, nothing happened; a descriptor that makes no
+    /// sense has the peer lost.
+    fn bulk_receive(
+        &mut self,
+        peer: Peer,
+        descriptor: BulkDescriptor,
         bytes: usize,
         target: Memory,
         cookie: Cookie,
-    ) -> Result<(), Lost>;
+    ) -> Result<(), Refused>;
+
+    /// Ends `peer`, whose packets make no sense or which the engine has given up; see the crate's text on losing a peer.
+    /// [`Sink::lost`] is told in the next poll, with `why` unless it was lost before for another reason.
+    fn end(&mut self, peer: Peer, why: &Lost);
 
     /// Tells `peer` to stop (or resume) sending packets that are marked `throttled`.
     fn throttle(&mut self, peer: Peer, on: bool);
 
-    /// Something is awaited of `peer`, which may never have sent anything: should it die, that is told. False if it is
-    /// lost already.
-    fn expect(&mut self, _peer: Peer) -> bool {
-        true
+    /// Something is awaited of `peer`, which may never have sent anything: should it die, that is told. Refused for want of
+    /// a link, it is watched once there is one.
+    fn expect(&mut self, _peer: Peer) -> Result<(), Refused> {
+        Ok(())
     }
 
     /// Before sleeping: from here on senders ring the fabric's doorbell. True if something is there already.
@@ -228,13 +152,15 @@ pub trait Sink {
     fn upcoming(&mut self, _from: Peer, _header: Header) {}
     /// A packet; `payload` is valid during the call only, and untrusted like the header.
     fn packet(&mut self, from: Peer, header: Header, payload: &[u8]);
-    /// The source of an offer is free.
+    /// The source of a bulk transfer is free.
     fn sent(&mut self, cookie: Cookie);
-    /// The target of an accepted offer is complete.
+    /// The target of a bulk transfer is complete.
     fn received(&mut self, cookie: Cookie);
-    /// `peer` can be sent to again after [`Refused::Busy`].
+    /// `peer` can be sent to again after [`Refused::Busy`] or [`Refused::Connecting`].
     fn writable(&mut self, peer: Peer);
-    /// `peer` is lost: nothing will come from it and nothing reach it.
+    /// The endpoint needs a link to `peer`, to take what has come from there: [`Fabric::connect`] is to be called.
+    fn connect(&mut self, peer: Peer);
+    /// `peer` is lost. Told once.
     fn lost(&mut self, peer: Peer, lost: &Lost);
 }
 
@@ -263,14 +189,18 @@ pub trait Fabric: Send + Sync {
     /// when [`signalled`](Self::signalled) reports it.
     fn endpoint(&self, lane: u32) -> Self::Endpoint;
 
+    /// Makes the link to `peer` for the lanes that wait for it, however long that takes. Called without any lane's lock;
+    /// returns when the link stands, stood already, or cannot be made.
+    fn connect(&self, _peer: Peer) {}
+
     /// A bit per lane for which a doorbell has been rung, without clearing it (the lane's endpoint does, in
     /// `poll`); any bit beyond the lanes' asks for [`serve`](Self::serve). One load.
     fn signalled(&self) -> u64;
 
     /// Begins a sleep: returns the ticket for [`sleep`](Self::sleep). Call before arming the endpoints.
-    fn prepare(&self) -> u32;
+    fn prepare_sleep(&self) -> u32;
 
-    /// Sleeps until a doorbell rings or [`wake`](Self::wake) is called after `prepare`, or until
+    /// Sleeps until a doorbell rings or [`wake`](Self::wake) is called after `prepare_sleep`, or until
     /// `timeout_ms` has passed. One thread at a time.
     fn sleep(&self, ticket: u32, timeout_ms: Option<u32>);
 

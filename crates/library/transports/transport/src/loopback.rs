@@ -1,39 +1,65 @@
 //! A network inside one process, for tests: bounded queues, delivery in an order that a seed decides.
 //!
 //! It keeps the transport's promises and no more: packets from one peer stay in order, those of different
-//! peers mix; a queue may be full at any time; a bulk transfer completes some turns after it is accepted.
+//! peers mix; a queue may be full at any time; a bulk transfer completes some turns after it is taken up; a link may
+//! have to be made first; a process may die, or end another, at any time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::{Cookie, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Refused, Sink};
+use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink};
 
 /// The network that a set of [`Loopback`] fabrics share.
 pub struct Network {
     state: Mutex<State>,
     capacity: usize,
     eager_limit: usize,
+    /// Whether a link has to be made by [`Fabric::connect`] before the first packet.
+    on_demand: bool,
 }
 
 struct State {
     random: u64,
     /// Packets by lane, sender and receiver.
-    queues: HashMap<(u32, Peer, Peer), Queue>,
-    /// Senders to tell of room, by lane and sender.
-    refused: HashMap<(u32, Peer), Vec<Peer>>,
-    throttled: HashMap<(u32, Peer, Peer), bool>,
-    offers: HashMap<u64, (Peer, Memory, Cookie)>,
-    next_offer: u64,
+    queues: BTreeMap<(u32, Peer, Peer), Queue>,
+    /// Receivers that a lane of a sender waits for, for room or for a link, by lane and sender.
+    refused: BTreeMap<(u32, Peer), BTreeSet<Peer>>,
+    throttled: BTreeMap<(u32, Peer, Peer), bool>,
+    /// Bulk transfers that were not taken up, by the number in their descriptors.
+    transfers: BTreeMap<u64, Transfer>,
+    next_transfer: u64,
     /// Completions by lane and process.
-    events: HashMap<(u32, Peer), VecDeque<Event>>,
+    events: BTreeMap<(u32, Peer), VecDeque<Event>>,
+    /// Which process has a link to which.
+    links: BTreeSet<(Peer, Peer)>,
+    dead: BTreeSet<Peer>,
+    /// Peers that a process has lost, and why.
+    lost: BTreeMap<(Peer, Peer), Lost>,
 }
 
 type Queue = VecDeque<(Header, Vec<u8>)>;
 
+struct Transfer {
+    from: Peer,
+    to: Peer,
+    source: Memory,
+    cookie: Cookie,
+}
+
+/// A completion, and the peer whose loss takes it back.
+#[derive(Clone, Copy)]
 enum Event {
-    Sent(Cookie),
-    Received(Cookie),
+    Sent(Peer, Cookie),
+    Received(Peer, Cookie),
+}
+
+impl Event {
+    fn peer(self) -> Peer {
+        match self {
+            Event::Sent(peer, _) | Event::Received(peer, _) => peer,
+        }
+    }
 }
 
 impl State {
@@ -45,25 +71,72 @@ impl State {
             .wrapping_add(1442695040888963407);
         (self.random >> 33) as usize % bound
     }
+
+    /// Has `process` lose `peer`: what was under way from there, or was to be told of it, is dropped.
+    fn lose(&mut self, process: Peer, peer: Peer, why: &Lost) {
+        if self.lost.contains_key(&(process, peer)) {
+            return;
+        }
+        self.lost.insert((process, peer), why.clone());
+        self.queues
+            .retain(|&(_, from, to), _| (from, to) != (peer, process));
+        self.transfers
+            .retain(|_, transfer| (transfer.from, transfer.to) != (process, peer));
+        for (&(_, owner), events) in &mut self.events {
+            if owner == process {
+                events.retain(|event| event.peer() != peer);
+            }
+        }
+        for (&(_, owner), receivers) in &mut self.refused {
+            if owner == process {
+                receivers.remove(&peer);
+            }
+        }
+    }
+
+    fn refuse(&mut self, lane: u32, process: Peer, peer: Peer, why: Refused) -> Refused {
+        self.refused
+            .entry((lane, process))
+            .or_default()
+            .insert(peer);
+        why
+    }
 }
 
 impl Network {
     /// Queues hold `capacity` packets of at most `eager_limit` bytes; `seed` decides the order of things.
     pub fn new(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
+        Network::make(seed, capacity, eager_limit, false)
+    }
+
+    /// As [`new`](Self::new), links being made when they are first needed.
+    pub fn on_demand(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
+        Network::make(seed, capacity, eager_limit, true)
+    }
+
+    fn make(seed: u64, capacity: usize, eager_limit: usize, on_demand: bool) -> Arc<Network> {
         let state = State {
             random: seed,
-            queues: HashMap::new(),
-            refused: HashMap::new(),
-            throttled: HashMap::new(),
-            offers: HashMap::new(),
-            next_offer: 1,
-            events: HashMap::new(),
+            queues: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            throttled: BTreeMap::new(),
+            transfers: BTreeMap::new(),
+            next_transfer: 1,
+            events: BTreeMap::new(),
+            links: BTreeSet::new(),
+            dead: BTreeSet::new(),
+            lost: BTreeMap::new(),
         };
         Arc::new(Network {
             state: Mutex::new(state),
             capacity,
             eager_limit,
+            on_demand,
         })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no panic inside")
     }
 
     /// Process `me`'s attachment to the network of `peers`.
@@ -75,9 +148,15 @@ impl Network {
         }
     }
 
-    /// Offers made and neither accepted nor taken back.
-    pub fn open_offers(&self) -> usize {
-        self.state.lock().expect("no panic inside").offers.len()
+    /// Bulk transfers that were neither taken up nor cancelled.
+    pub fn open_transfers(&self) -> usize {
+        self.state().transfers.len()
+    }
+
+    /// Process `peer` dies: what it has sent still arrives, unless its receiver loses it before; the others lose it where
+    /// they have a link to it or expect something of it.
+    pub fn kill(&self, peer: Peer) {
+        self.state().dead.insert(peer);
     }
 }
 
@@ -94,6 +173,10 @@ pub struct LoopbackEndpoint {
     lane: u32,
     me: Peer,
     peers: u32,
+    /// Peers whose loss the engine has been told.
+    told: BTreeSet<Peer>,
+    /// Peers that may die unnoticed otherwise.
+    expected: BTreeSet<Peer>,
 }
 
 impl Fabric for Loopback {
@@ -105,11 +188,22 @@ impl Fabric for Loopback {
             lane,
             me: self.me,
             peers: self.peers,
+            told: BTreeSet::new(),
+            expected: BTreeSet::new(),
+        }
+    }
+
+    fn connect(&self, peer: Peer) {
+        let mut state = self.network.state();
+        if state.dead.contains(&peer) {
+            state.lose(self.me, peer, &died(peer));
+        } else {
+            state.links.insert((self.me, peer));
         }
     }
 
     fn signalled(&self) -> u64 {
-        let state = self.network.state.lock().expect("no panic inside");
+        let state = self.network.state();
         let waiting = state
             .queues
             .iter()
@@ -117,7 +211,7 @@ impl Fabric for Loopback {
         waiting.fold(0, |lanes, (key, _)| lanes | 1 << key.0)
     }
 
-    fn prepare(&self) -> u32 {
+    fn prepare_sleep(&self) -> u32 {
         0
     }
 
@@ -127,6 +221,39 @@ impl Fabric for Loopback {
     }
 
     fn wake(&self) {}
+}
+
+fn died(peer: Peer) -> Lost {
+    Lost(format!("rank {peer} is lost: its process has ended").into())
+}
+
+impl LoopbackEndpoint {
+    /// Whether there is a way to `peer`.
+    fn reach(&self, state: &mut State, peer: Peer) -> Result<(), Refused> {
+        assert_ne!(peer, self.me, "a message to itself came to a transport");
+        if state.lost.contains_key(&(self.me, peer)) {
+            return Err(Refused::Lost);
+        }
+        if self.network.on_demand && !state.links.contains(&(self.me, peer)) {
+            return Err(state.refuse(self.lane, self.me, peer, Refused::Connecting));
+        }
+        Ok(())
+    }
+
+    /// Finds out about the dead, of whom nothing is under way any more.
+    fn check_lives(&self, state: &mut State) {
+        for peer in state.dead.clone() {
+            let left = |(&(_, from, to), queue): (&(u32, Peer, Peer), &Queue)| {
+                (from, to) == (peer, self.me) && !queue.is_empty()
+            };
+            let concerned = !self.network.on_demand
+                || state.links.contains(&(self.me, peer))
+                || self.expected.contains(&peer);
+            if concerned && peer != self.me && !state.queues.iter().any(left) {
+                state.lose(self.me, peer, &died(peer));
+            }
+        }
+    }
 }
 
 impl Endpoint for LoopbackEndpoint {
@@ -158,20 +285,15 @@ impl Endpoint for LoopbackEndpoint {
             bytes <= self.network.eager_limit,
             "a packet of {bytes} bytes"
         );
-        assert_ne!(peer, self.me, "a message to itself came to a transport");
-        let mut state = self.network.state.lock().expect("no panic inside");
+        let mut state = self.network.state();
+        self.reach(&mut state, peer)?;
         let key = (self.lane, self.me, peer);
         if throttled && state.throttled.get(&key).copied().unwrap_or(false) {
             return Err(Refused::Throttled);
         }
         let queue = state.queues.entry(key).or_default();
         if queue.len() >= self.network.capacity {
-            state
-                .refused
-                .entry((self.lane, self.me))
-                .or_default()
-                .push(peer);
-            return Err(Refused::Busy);
+            return Err(state.refuse(self.lane, self.me, peer, Refused::Busy));
         }
         let mut payload = vec![0; bytes];
         fill(&mut payload);
@@ -183,8 +305,10 @@ impl Endpoint for LoopbackEndpoint {
         let mut packets = Vec::new();
         let mut events = Vec::new();
         let mut writable = Vec::new();
+        let mut lost = Vec::new();
         {
-            let mut state = self.network.state.lock().expect("no panic inside");
+            let mut state = self.network.state();
+            self.check_lives(&mut state);
             for from in 0..self.peers {
                 let take = state.below(4);
                 if let Some(queue) = state.queues.get_mut(&(self.lane, from, self.me)) {
@@ -197,89 +321,126 @@ impl Endpoint for LoopbackEndpoint {
                 let take = take.min(waiting.len());
                 events.extend(waiting.drain(..take));
             }
-            let refused = state
-                .refused
-                .remove(&(self.lane, self.me))
-                .unwrap_or_default();
-            for peer in refused {
+            let refused = state.refused.remove(&(self.lane, self.me));
+            for peer in refused.unwrap_or_default() {
+                let linked = !self.network.on_demand || state.links.contains(&(self.me, peer));
                 let queue = state.queues.get(&(self.lane, self.me, peer));
-                if queue.is_none_or(|queue| queue.len() < self.network.capacity) {
+                if linked && queue.is_none_or(|queue| queue.len() < self.network.capacity) {
                     writable.push(peer);
                 } else {
-                    state
-                        .refused
-                        .entry((self.lane, self.me))
-                        .or_default()
-                        .push(peer);
+                    state.refuse(self.lane, self.me, peer, Refused::Busy);
+                }
+            }
+            for (&(process, peer), why) in &state.lost {
+                if process == self.me && self.told.insert(peer) {
+                    lost.push((peer, why.clone()));
                 }
             }
         }
-        let moved = !packets.is_empty() || !events.is_empty() || !writable.is_empty();
+        let moved =
+            !(packets.is_empty() && events.is_empty() && writable.is_empty() && lost.is_empty());
         for (from, (header, payload)) in packets {
             sink.packet(from, header, &payload);
         }
         for event in events {
             match event {
-                Event::Sent(cookie) => sink.sent(cookie),
-                Event::Received(cookie) => sink.received(cookie),
+                Event::Sent(_, cookie) => sink.sent(cookie),
+                Event::Received(_, cookie) => sink.received(cookie),
             }
         }
         writable.into_iter().for_each(|peer| sink.writable(peer));
+        lost.iter().for_each(|(peer, why)| sink.lost(*peer, why));
         moved
     }
 
-    fn offer(&mut self, _peer: Peer, source: Memory, cookie: Cookie) -> Offer {
-        let mut state = self.network.state.lock().expect("no panic inside");
-        let number = state.next_offer;
-        state.next_offer += 1;
-        state.offers.insert(number, (self.me, source, cookie));
-        Offer([number, 0, 0, 0])
-    }
-
-    fn retract(&mut self, _peer: Peer, cookie: Cookie) {
-        let mut state = self.network.state.lock().expect("no panic inside");
-        let me = self.me;
-        state
-            .offers
-            .retain(|_, (owner, _, mine)| (*owner, *mine) != (me, cookie));
-    }
-
-    fn accept(
+    fn bulk_send(
         &mut self,
         peer: Peer,
-        offer: Offer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> Result<BulkDescriptor, Refused> {
+        let mut state = self.network.state();
+        self.reach(&mut state, peer)?;
+        let number = state.next_transfer;
+        state.next_transfer += 1;
+        let transfer = Transfer {
+            from: self.me,
+            to: peer,
+            source,
+            cookie,
+        };
+        state.transfers.insert(number, transfer);
+        Ok(BulkDescriptor([number, 0, 0, 0]))
+    }
+
+    fn bulk_cancel(&mut self, _peer: Peer, cookie: Cookie) {
+        let me = self.me;
+        let mut state = self.network.state();
+        state
+            .transfers
+            .retain(|_, transfer| (transfer.from, transfer.cookie) != (me, cookie));
+    }
+
+    fn bulk_receive(
+        &mut self,
+        peer: Peer,
+        descriptor: BulkDescriptor,
         bytes: usize,
         target: Memory,
         cookie: Cookie,
-    ) -> Result<(), Lost> {
-        let mut state = self.network.state.lock().expect("no panic inside");
-        let taken = state.offers.remove(&offer.0[0]);
-        let Some((owner, source, sender)) = taken.filter(|offer| offer.0 == peer) else {
-            return Err(Lost(format!("peer {peer}: no such offer").into()));
-        };
-        assert_eq!(source.bytes, bytes);
+    ) -> Result<(), Refused> {
+        let mut state = self.network.state();
+        if state.lost.contains_key(&(self.me, peer)) {
+            return Err(Refused::Lost);
+        }
+        let number = descriptor.0[0];
+        let sensible = state.transfers.get(&number).is_some_and(|transfer| {
+            (transfer.from, transfer.to, transfer.source.bytes) == (peer, self.me, bytes)
+        });
+        if !sensible {
+            let why = Lost(format!("rank {peer} named a transfer that is none").into());
+            state.lose(self.me, peer, &why);
+            state.lose(peer, self.me, &given_up(self.me));
+            return Err(Refused::Lost);
+        }
+        let transfer = state.transfers.remove(&number).expect("just found");
+        if state.dead.contains(&peer) {
+            // The memory is gone with the process, which the next poll tells.
+            return Ok(());
+        }
         let mut copy = vec![0; target.bytes];
         // SAFETY: both buffers belong to pending requests of this process; the lengths were checked.
         unsafe {
-            source.read(0, &mut copy);
+            transfer.source.read(0, &mut copy);
             target.write(0, &copy);
         }
-        state
-            .events
-            .entry((self.lane, owner))
-            .or_default()
-            .push_back(Event::Sent(sender));
-        state
-            .events
-            .entry((self.lane, self.me))
-            .or_default()
-            .push_back(Event::Received(cookie));
+        let mut tell = |process, event| {
+            let events = state.events.entry((self.lane, process)).or_default();
+            events.push_back(event);
+        };
+        tell(peer, Event::Sent(self.me, transfer.cookie));
+        tell(self.me, Event::Received(peer, cookie));
         Ok(())
     }
 
+    fn end(&mut self, peer: Peer, why: &Lost) {
+        let mut state = self.network.state();
+        state.lose(self.me, peer, why);
+        state.lose(peer, self.me, &given_up(self.me));
+    }
+
     fn throttle(&mut self, peer: Peer, on: bool) {
-        let mut state = self.network.state.lock().expect("no panic inside");
+        let mut state = self.network.state();
         state.throttled.insert((self.lane, peer, self.me), on);
+    }
+
+    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+        let state = self.network.state();
+        if state.lost.contains_key(&(self.me, peer)) {
+            return Err(Refused::Lost);
+        }
+        self.expected.insert(peer);
+        Ok(())
     }
 
     fn arm(&mut self) -> bool {
@@ -291,4 +452,8 @@ impl Endpoint for LoopbackEndpoint {
     fn describe(&self, _out: &mut dyn fmt::Write) -> fmt::Result {
         Ok(())
     }
+}
+
+fn given_up(peer: Peer) -> Lost {
+    Lost(format!("rank {peer} is lost: it has given up the connection to this process").into())
 }

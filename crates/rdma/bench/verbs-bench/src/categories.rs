@@ -6,15 +6,16 @@ use std::cell::RefCell;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::catalog::Settings;
 use crate::counters::{self, Column};
 use crate::features::FeatureSet;
 use crate::message_rate::BYTES;
 use crate::party::Failure;
 use crate::pins::Placement;
-use crate::rate::{Job, Standing};
+use crate::rate::Job;
 use crate::report::{Panel, Report, Table, digits, millions, percent};
 use crate::rounds::{Progress, Series, in_turn};
+use crate::settings::Settings;
+use crate::standing::Standing;
 use crate::statistics::{median, median_interval};
 use weft_endpoint::Category;
 

@@ -3,98 +3,26 @@
 //! Each context has a queue pair and a completion queue. The sender fills each queue pair, one request a call, and looks for
 //! completions; every request asks for one. The receiver takes completions and posts a new receive for each.
 
+pub mod job;
 mod receiver;
 mod sender;
 mod table;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 pub use receiver::receive;
 pub use sender::send;
 
-use crate::catalog::Settings;
-use crate::cycles;
+use job::{Round, Sample, Shape, Tally};
+
 use crate::device::Choice;
 use crate::part::{Job, Part};
 use crate::party::{Failure, Launcher};
 use crate::pins::Placement;
 use crate::report::Report;
 use crate::rounds::{Progress, in_turn};
+use crate::settings::Settings;
 use weft_endpoint::Card;
-
-/// What both sides know before they begin.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Shape {
-    pub contexts: usize,
-    /// Requests that a queue pair has room for.
-    pub depth: usize,
-    pub bytes: usize,
-    /// Of two threads, the sender's first.
-    pub placement: Placement,
-}
-
-/// What the sender is told to do.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Round {
-    pub seconds: f64,
-    /// Reads the counter before and after every call.
-    pub is_measured: bool,
-}
-
-/// Calls, and the cycles spent in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Calls {
-    pub count: u64,
-    pub cycles: u64,
-}
-
-impl Calls {
-    fn add(&mut self, cycles: u64) {
-        self.count += 1;
-        self.cycles += cycles;
-    }
-
-    /// Cycles a call.
-    pub fn mean(self) -> f64 {
-        self.cycles as f64 / self.count as f64
-    }
-}
-
-/// What a round gave.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Tally {
-    pub completed: u64,
-    pub seconds: f64,
-    /// From the first post to the last poll.
-    pub cycles: u64,
-    pub posts: Calls,
-    /// By the number of completions that a call gave: the paper's Figure 3.
-    pub polls: Vec<Calls>,
-}
-
-impl Tally {
-    pub fn rate(&self) -> f64 {
-        self.completed as f64 / self.seconds
-    }
-
-    fn all_polls(&self) -> Calls {
-        self.polls
-            .iter()
-            .fold(Calls::default(), |sum, calls| Calls {
-                count: sum.count + calls.count,
-                cycles: sum.cycles + calls.cycles,
-            })
-    }
-}
-
-/// The same with and without measuring inside: the paper's rates are those without.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Sample {
-    pub plain: Tally,
-    pub measured: Tally,
-}
 
 /// As deep as the paper's queues may have been; it does not say.
 const DEPTH: usize = 64;
@@ -150,6 +78,3 @@ fn measure(
     receiver.finish()?;
     Ok(sample)
 }
-
-/// What measured cycles are called.
-const UNIT: &str = cycles::UNIT;

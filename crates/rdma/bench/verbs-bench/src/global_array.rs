@@ -6,18 +6,20 @@
 //! server computes by itself.
 
 mod client;
+pub mod job;
 mod server;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 
 pub use client::play as play_client;
 pub use server::play as play_server;
 
+use job::{Ask, ClientJob, ELEMENT, Phase, Product, Tally};
+
 use crate::account::Counters;
-use crate::catalog::Settings;
 use crate::counters::{self, Column};
 use crate::device::Choice;
 use crate::part::{self, Part};
@@ -25,67 +27,8 @@ use crate::party::{Failure, Launcher};
 use crate::pins::Placement;
 use crate::report::{Panel, Report, Table, digits, millions, percent};
 use crate::rounds::{Progress, Sample, Series, in_turn};
+use crate::settings::Settings;
 use weft_endpoint::{Card, Category, Layout};
-
-/// What both sides know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Product {
-    /// Rows and columns of each matrix, and of a tile.
-    pub order: usize,
-    pub tile: usize,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ClientJob {
-    pub product: Product,
-    pub layout: Layout,
-    pub placement: Placement,
-}
-
-/// What the client is told to do.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub enum Phase {
-    /// Tiles of A and B only, for so many seconds.
-    Fetch(f64),
-    /// Tiles of C only.
-    Store(f64),
-    /// All of it, once.
-    Multiply,
-}
-
-/// What the server is asked.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub enum Ask {
-    /// To make C nothing that a product could be.
-    Clear,
-    /// How many elements of C differ from the product.
-    Compare,
-}
-
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Tally {
-    pub messages: u64,
-    pub seconds: f64,
-    pub processor_seconds: f64,
-}
-
-const ELEMENT: usize = size_of::<f64>();
-
-impl Product {
-    fn tiles(self) -> usize {
-        self.order / self.tile
-    }
-
-    fn matrix_bytes(self) -> usize {
-        self.order * self.order * ELEMENT
-    }
-
-    /// Where row `row` of tile (`down`, `right`) of matrix 0, 1 or 2 begins in the server's memory.
-    fn place(self, matrix: usize, (down, right): (usize, usize), row: usize) -> usize {
-        let element = (down * self.tile + row) * self.order + right * self.tile;
-        matrix * self.matrix_bytes() + element * ELEMENT
-    }
-}
 
 /// One round of one category.
 #[derive(Clone, Debug, Default, Serialize)]

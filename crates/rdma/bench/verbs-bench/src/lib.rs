@@ -7,7 +7,7 @@
 //!   contexts.
 //!
 //! A benchmark has a side that drives ([`party`], [`rounds`]) and sides that are measured, each a process of its own
-//! ([`part`]). What it found is a [`report::Report`]; printing is left to others.
+//! ([`process`]). What it found is a [`report::Report`]; printing is left to others.
 
 mod account;
 pub mod catalog;
@@ -26,12 +26,16 @@ mod message_rate;
 pub mod part;
 pub mod party;
 pub mod pins;
+pub mod process;
 mod rate;
 pub mod report;
 pub mod rounds;
+pub mod settings;
 mod sharing;
+mod standing;
 mod statistics;
 mod stencil;
+mod talk;
 mod target;
 mod team;
 

@@ -2,14 +2,15 @@
 
 use serde_json::json;
 
-use crate::catalog::Settings;
 use crate::counters;
 use crate::features::FeatureSet;
 use crate::party::Failure;
 use crate::pins::Placement;
-use crate::rate::{self, Job};
+use crate::rate::Job;
 use crate::report::{Panel, Report, Table, millions};
 use crate::rounds::{Progress, Series, in_turn};
+use crate::settings::Settings;
+use crate::standing;
 use weft_endpoint::Layout;
 
 pub const BYTES: usize = 2;
@@ -35,7 +36,7 @@ pub fn run(settings: &Settings, progress: &mut Progress) -> Result<Report, Failu
     let effort = settings.effort;
     let name = |v: &Variant| format!("message-rate, {} threads, {}", v.threads, v.set.name());
     let all = in_turn(&variants, effort.rounds, progress, name, |v| {
-        rate::measure(&settings.launcher, &settings.device, &v.job, effort.seconds)
+        standing::measure(&settings.launcher, &settings.device, &v.job, effort.seconds)
     })?;
     let all: Vec<Series> = all.into_iter().map(Series).collect();
     Ok(report(&threads, &variants, &all, bytes))

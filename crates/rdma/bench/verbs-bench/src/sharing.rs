@@ -3,15 +3,16 @@
 
 use serde_json::json;
 
-use crate::catalog::Settings;
 use crate::counters;
 use crate::features::FeatureSet;
 use crate::message_rate::BYTES;
 use crate::party::Failure;
 use crate::pins::Placement;
-use crate::rate::{self, Job};
+use crate::rate::Job;
 use crate::report::{Panel, Report, Table, millions};
 use crate::rounds::{Progress, Series, in_turn};
+use crate::settings::Settings;
+use crate::standing;
 use weft_endpoint::{Layout, Level};
 
 /// The paper's number.
@@ -195,7 +196,7 @@ pub fn run(settings: &Settings, progress: &mut Progress) -> Result<Report, Failu
         };
         let effort = settings.effort;
         let all = in_turn(&variants, effort.rounds, progress, name, |v| {
-            rate::measure(&settings.launcher, &settings.device, &v.job, effort.seconds)
+            standing::measure(&settings.launcher, &settings.device, &v.job, effort.seconds)
         })?;
         let all: Vec<Series> = all.into_iter().map(Series).collect();
         reports.push(part(resource, &ways, &variants, &all));

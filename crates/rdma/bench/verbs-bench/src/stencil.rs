@@ -8,17 +8,17 @@
 //! Rates are those of exchanging alone, with every halo byte checked; then some steps are computed, and the grid is compared, to the last
 //! bit, with one computed in one place.
 
+pub mod job;
 mod rank;
 mod table;
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 pub use rank::play;
 
+use job::{CELL, Division, Job, NODES, Neighbours, Phase, STEPS, Tally, Variant};
+
 use crate::account::{Account, Counters, Resources};
-use crate::catalog::Settings;
 use crate::device::Choice;
 use crate::grid;
 use crate::part::{self, Part};
@@ -26,101 +26,13 @@ use crate::party::{Failure, Launcher, Party};
 use crate::pins::Placement;
 use crate::report::Report;
 use crate::rounds::{Progress, Sample, in_turn};
-use weft_endpoint::{Card, Category, Layout};
+use crate::settings::Settings;
+use weft_endpoint::{Card, Category};
 
-/// The grid and how it is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Division {
-    pub rows: usize,
-    pub columns: usize,
-    /// Of all nodes together.
-    pub ranks: usize,
-    /// Of a rank.
-    pub threads: usize,
-    /// Of a halo's data, in one message.
-    pub message_bytes: usize,
-}
-
-const CELL: usize = size_of::<f64>();
-/// The paper's two nodes.
-const NODES: usize = 2;
 /// Threads of a node.
 const THREADS: usize = 16;
 /// One line, so that messages are as short as the paper's applications'.
 const MESSAGE_BYTES: usize = 64;
-/// Rows of a rank when there are most ranks.
-const LEAST_ROWS: usize = 2;
-/// Messages of a halo when there are most threads.
-const LEAST_MESSAGES: usize = 4;
-const STEPS: u64 = 12;
-
-impl Division {
-    /// `ranks` ranks a node of `threads` threads; the grid is the same for all divisions of `threads_a_node`.
-    fn new(threads_a_node: usize, threads: usize, message_bytes: usize) -> Division {
-        Division {
-            rows: NODES * threads_a_node * LEAST_ROWS,
-            columns: threads_a_node * LEAST_MESSAGES * message_bytes / CELL,
-            ranks: NODES * threads_a_node / threads,
-            threads,
-            message_bytes,
-        }
-    }
-
-    pub fn rows_of_rank(self) -> usize {
-        self.rows / self.ranks
-    }
-
-    pub fn columns_of_thread(self) -> usize {
-        self.columns / self.threads
-    }
-
-    pub fn halo_bytes(self) -> usize {
-        self.columns_of_thread() * CELL
-    }
-
-    /// Of one thread's halo on one side, the last word included.
-    pub fn messages(self) -> usize {
-        self.halo_bytes().div_ceil(self.message_bytes) + 1
-    }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Job {
-    pub division: Division,
-    pub rank: usize,
-    pub layout: Layout,
-    pub placement: Placement,
-}
-
-/// Whom a rank exchanges with. With two ranks both are one.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Neighbours {
-    pub above: Card,
-    pub below: Card,
-}
-
-/// What ranks are told to do, all the same.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub enum Phase {
-    Exchange { steps: u64 },
-    Solve { steps: u64 },
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Tally {
-    pub messages: u64,
-    pub seconds: f64,
-    pub processor_seconds: f64,
-    /// Of the strip after the last step.
-    pub digest: u64,
-}
-
-struct Variant {
-    category: Category,
-    division: Division,
-    layout: Layout,
-    placement: Placement,
-}
 
 pub fn run(settings: &Settings, progress: &mut Progress) -> Result<Report, Failure> {
     let node = settings.threads.unwrap_or(THREADS);

@@ -10,7 +10,7 @@ use weft_verbs::{
 };
 
 use crate::device::Choice;
-use crate::part::Talk;
+use crate::talk::Talk;
 use weft_endpoint::{Card, MemoryAddress, Port, QueuePairAddress};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use weft_softrdma::verbs::call::Errno;
+use weft_softrdma::call::Errno;
 
 /// For calls that return an error number.
 pub extern "C" fn error_number() -> c_int {

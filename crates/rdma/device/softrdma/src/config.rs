@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use crate::fabric::layout::MAX_DEVICES;
+use crate::fabric::numbers::MAX_DEVICES;
 use crate::fault::Faults;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -80,7 +80,7 @@ impl Faults {
     }
 
     /// Counts a call of `call`; true if it is one that must fail.
-    pub fn strikes(&self, call: Call) -> bool {
+    pub fn fails(&self, call: Call) -> bool {
         static CALLED: [AtomicU32; CALLS.len()] = [const { AtomicU32::new(0) }; CALLS.len()];
         if self.fail.is_empty() {
             return false;
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn strikes_once() {
         let faults = Faults::parse("fail=alloc_td:2+alloc_td:4").unwrap();
-        let struck: Vec<bool> = (0..5).map(|_| faults.strikes(Call::AllocTd)).collect();
+        let struck: Vec<bool> = (0..5).map(|_| faults.fails(Call::AllocTd)).collect();
         assert_eq!(struck, [false, true, false, true, false]);
     }
 

@@ -24,6 +24,7 @@
 
 mod address_handle;
 mod completion;
+mod connection;
 mod context;
 mod device;
 mod domain;
@@ -42,6 +43,7 @@ mod tests;
 
 pub use address_handle::AddressHandle;
 pub use completion::{Channel, Completion, CompletionQueue, Completions, SoleCompletionQueue};
+pub use connection::{Connection, Path};
 pub use context::Context;
 pub use device::{Device, devices, library, library_at};
 pub use domain::{Domain, ParentDomain, ProtectionDomain, ThreadDomain};
@@ -52,6 +54,5 @@ pub use queue_pair::{Kind, QueuePair, QueuePairAttributes};
 pub use request::{Operation, ReceiveList, Request, SendList};
 pub use shared_receive::SharedReceiveQueue;
 pub use sole::SoleQueues;
-pub use state::{Connection, Path};
 pub use weft_verbs_abi as abi;
 pub use xrc::{XrcDomain, XrcReceiveQueuePair};

@@ -231,13 +231,13 @@ impl Consumer {
 
     /// Gives back all room if any is held back; true if the producer waits for it. For when the ring falls
     /// idle.
-    pub fn settle(&mut self) -> bool {
+    pub fn return_all_room(&mut self) -> bool {
         self.returned != self.consumed() && self.return_room()
     }
 
     /// Says that nobody watches the ring from here on, so that the producer rings the doorbell. True if a
     /// message is there already.
-    pub fn look_away(&self) -> bool {
+    pub fn unwatch(&self) -> bool {
         // SAFETY: the heads are valid.
         unsafe { &(*self.parts.heads).reader.notify }.swap(1, Ordering::SeqCst);
         latest64(&self.cell().control) >> 48 == self.lap >> 48

@@ -72,7 +72,7 @@ fn consume(ring: &Ring, messages: u64) {
                 }
             }
             None => {
-                if !consumer.look_away() {
+                if !consumer.unwatch() {
                     ring.consumer_sleeps.park(None);
                 }
                 consumer.watch();

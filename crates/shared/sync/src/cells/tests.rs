@@ -132,11 +132,11 @@ fn looking_away_and_back() {
     let memory = Memory::new();
     let (mut producer, consumer) = memory.sides();
     assert!(producer.attached());
-    assert!(!consumer.look_away());
+    assert!(!consumer.unwatch());
     assert_eq!(producer.push(0, [0; 2], 0, |_| ()), Pushed::Unwatched);
     consumer.watch();
     assert_eq!(producer.push(0, [0; 2], 0, |_| ()), Pushed::Watched);
-    assert!(consumer.look_away());
+    assert!(consumer.unwatch());
 }
 
 #[test]

@@ -196,6 +196,54 @@ pub const ALL: &[Benchmark] = &[
     },
     Benchmark {
         name: "one-sided",
+        about: "an access of N ints and its flush, on both kinds of window",
+        axis: Axis::Points {
+            option: "elements",
+            defaults: &[1, 64, 4 << 10, 256 << 10],
+        },
+        axis_label: "elements",
+        series: &[
+            series("allocate-put", "us", "MPI_Put, MPI_Win_allocate"),
+            series("allocate-get", "us", "MPI_Get, MPI_Win_allocate"),
+            series(
+                "allocate-accumulate",
+                "us",
+                "MPI_Accumulate, sum, MPI_Win_allocate",
+            ),
+            series(
+                "allocate-get-accumulate",
+                "us",
+                "MPI_Get_accumulate, sum, MPI_Win_allocate",
+            ),
+            series(
+                "allocate-fetch-and-op",
+                "us",
+                "N of MPI_Fetch_and_op, sum, MPI_Win_allocate",
+            ),
+            series("create-put", "us", "MPI_Put, MPI_Win_create"),
+            series("create-get", "us", "MPI_Get, MPI_Win_create"),
+            series(
+                "create-accumulate",
+                "us",
+                "MPI_Accumulate, sum, MPI_Win_create",
+            ),
+            series(
+                "create-get-accumulate",
+                "us",
+                "MPI_Get_accumulate, sum, MPI_Win_create",
+            ),
+            series(
+                "create-fetch-and-op",
+                "us",
+                "N of MPI_Fetch_and_op, sum, MPI_Win_create",
+            ),
+        ],
+        seconds: 0.1,
+        threads: false,
+        any_ranks: false,
+    },
+    Benchmark {
+        name: "one-sided-threads",
         about: "operations of T threads on one window, 8 bytes each, flushed every 64; the target makes no call",
         axis: Axis::Points {
             option: "threads",

@@ -1,51 +1,25 @@
 //! The benchmarks on verbs (`crates/rdma/bench/verbs-bench`): their options, and how their reports are printed, plotted and kept.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process;
 
-use clap::Args;
 use serde_json::json;
-use weft_verbs_bench::catalog::{self, Benchmark, Settings};
+use weft_verbs_bench::catalog::{self, Benchmark};
 use weft_verbs_bench::device::Choice;
 use weft_verbs_bench::part::{Job, Part};
 use weft_verbs_bench::party::Launcher;
 use weft_verbs_bench::report::{self, Report};
 use weft_verbs_bench::rounds::Effort;
+use weft_verbs_bench::settings::Settings;
 
 use super::library::Pin;
+use super::options::Options;
 use super::plot::{Chart, Curve, Panel};
+use super::progress::{Progress, named};
 use super::table::align;
-use super::{Progress, named, stats};
 use crate::machine::Machine;
 use crate::place::Place;
 use crate::softrdma::{DEVICE, LIBRARY_PATH};
-
-#[derive(Args, Debug)]
-#[command(next_help_heading = "On verbs")]
-pub struct VerbsOptions {
-    /// The device, of the system's libibverbs unless it is a softrdma's [default: softrdma0]
-    #[arg(long, value_name = "NAME")]
-    device: Option<String>,
-    /// Another libibverbs than this installation's or the system's
-    #[arg(long, value_name = "FILE")]
-    library: Option<PathBuf>,
-    /// Threads, for benchmarks measured over something else (sharing, stencil)
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    threads: Option<u64>,
-    /// Payload of a message
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    bytes: Option<u64>,
-    /// Requests that a queue pair has room for
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    depth: Option<u64>,
-    /// Rows of the global array's matrices
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    order: Option<u64>,
-    /// Rows of the global array's tiles
-    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
-    tile: Option<u64>,
-}
 
 /// The hidden command by which this program becomes a process of a run.
 pub const PART: &str = "bench-part";
@@ -71,7 +45,7 @@ fn chosen(names: &[String]) -> Vec<&'static Benchmark> {
     names.iter().filter_map(|n| catalog::find(n)).collect()
 }
 
-pub fn run(options: &super::Options) -> Result<(), String> {
+pub fn run(options: &Options) -> Result<(), String> {
     let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let machine = Machine::read(place.tree.as_deref());
     let settings = settings(options, &place)?;
@@ -99,7 +73,7 @@ pub fn run(options: &super::Options) -> Result<(), String> {
     Ok(())
 }
 
-fn settings(options: &super::Options, place: &Place) -> Result<Settings, String> {
+fn settings(options: &Options, place: &Place) -> Result<Settings, String> {
     let own = &options.endpoints;
     let name = own.device.as_deref().unwrap_or(DEVICE);
     let is_software = name.starts_with("softrdma");
@@ -173,7 +147,7 @@ fn lines(table: &report::Table) -> String {
 }
 
 fn plot(
-    options: &super::Options,
+    options: &Options,
     benchmark: &Benchmark,
     report: &Report,
     machine: &Machine,

@@ -4,12 +4,12 @@
 mod panel;
 mod scale;
 
-use std::fmt::Write;
-
 use super::catalog::Series;
 use super::rounds::FLOOR_COLUMN;
 use super::table::{View, title};
-use panel::{Frame, draw_panel};
+use panel::{Frame, draw_panel, text};
+
+pub use panel::{Curve, Panel};
 
 const WIDTH: f64 = 560.0;
 /// Of a panel that stands alone.
@@ -20,15 +20,6 @@ const HEAD: f64 = 96.0;
 const MARGIN: f64 = 16.0;
 /// Width of a small letter.
 const LETTER: f64 = 6.6;
-
-/// Colours that stand out from white and from black, and are told apart by most colour-blind readers (after Okabe and Ito). The
-/// first is the floor's.
-const COLOURS: [&str; 8] = [
-    "#808080", "#d55e00", "#3b8fd4", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b8a800",
-];
-
-/// The columns that have the same colour in all plots.
-const KNOWN: [&str; 5] = [FLOOR_COLUMN, "weft", "mpich", "openmpi", "intel"];
 
 const STYLE: &str = "\
 text{font-family:system-ui,sans-serif;font-size:13px;fill:#222}\
@@ -43,28 +34,6 @@ pub struct Chart {
     /// The line under the title.
     pub machine: String,
     pub panels: Vec<Panel>,
-}
-
-/// Lines over a common axis.
-pub struct Panel {
-    pub title: String,
-    pub x_label: String,
-    pub y_label: String,
-    /// Where the axis has its ticks.
-    pub points: Vec<u64>,
-    /// From 0 to 100 in place of a logarithmic axis.
-    pub is_percentage: bool,
-    pub curves: Vec<Curve>,
-}
-
-/// A line of a panel.
-pub struct Curve {
-    pub name: String,
-    /// Which of the colours and marks. The first is dashed and without marks.
-    pub look: usize,
-    pub points: Vec<(u64, f64)>,
-    /// Where the library was first stopped.
-    pub stopped: Option<u64>,
 }
 
 impl Chart {
@@ -135,12 +104,6 @@ impl Chart {
     }
 }
 
-/// The look of a library's column.
-fn look(column: &str) -> usize {
-    let known = KNOWN.iter().position(|name| *name == column);
-    known.unwrap_or(KNOWN.len() - 1)
-}
-
 fn curves(view: &View, series: &Series) -> Vec<Curve> {
     let floor = view
         .points
@@ -164,32 +127,6 @@ fn curves(view: &View, series: &Series) -> Vec<Curve> {
     }
     all.retain(|c| !c.points.is_empty());
     all
-}
-
-impl Curve {
-    fn new(name: &str, points: Vec<(u64, f64)>, stopped: Option<u64>) -> Curve {
-        Curve {
-            name: name.into(),
-            look: look(name),
-            points,
-            stopped,
-        }
-    }
-}
-
-fn text(out: &mut String, x: f64, y: f64, anchor: &str, class: &str, words: &str) {
-    let _ = writeln!(
-        out,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
-        escape(words)
-    );
-}
-
-fn escape(words: &str) -> String {
-    words
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //! what drifts on the machine meets all alike.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::catalog::{Benchmark, FLOOR};
+use super::catalog::FLOOR;
 use super::job::{self, End};
-use super::library::{Library, Pin};
+use super::library::Library;
+use super::plan::{Failure, Plan, list};
 use super::record::{Line, Results};
 use super::stats::binary;
 use super::turn::{START_SECONDS, Turn, patience, place};
@@ -16,39 +16,8 @@ use super::turn::{START_SECONDS, Turn, patience, place};
 /// The name under which the machine's own limits stand among the libraries.
 pub const FLOOR_COLUMN: &str = "floor";
 
-/// What the user asked for, made definite.
-pub struct Plan<'a> {
-    pub benchmark: &'static Benchmark,
-    pub libraries: &'a [Library],
-    pub points: Vec<u64>,
-    /// Of a benchmark whose axis is not the ranks.
-    pub ranks: u64,
-    pub rounds: usize,
-    pub pin: Pin,
-    pub cores: usize,
-    pub seconds: f64,
-    pub limit_seconds: f64,
-    pub sources: &'a Path,
-    pub build: &'a Path,
-    /// Measure the machine's limits beside the libraries.
-    pub with_floor: bool,
-}
-
 /// Reports where the run is; each text replaces the one before.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
-
-#[derive(Debug)]
-pub enum Failure {
-    Io(io::Error),
-    Message(String),
-    Interrupted,
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Io(error)
-    }
-}
 
 /// Compiles and runs everything of the plan. A library that fails is left with what it gave, and the reason.
 pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
@@ -125,14 +94,6 @@ fn must_succeed(mut command: Command) -> Result<(), Failure> {
         "{shown} failed:\n{}",
         String::from_utf8_lossy(&output.stderr).trim()
     )))
-}
-
-pub fn list(points: &[u64]) -> String {
-    points
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
 }
 
 /// The floor runs on the processors that the libraries' ranks were seen to have.

@@ -2,8 +2,9 @@
 
 use super::job::{self, End};
 use super::library::{Layout, Library};
+use super::plan::{Failure, Plan, list};
 use super::record::Line;
-use super::rounds::{self, Failure, Plan, Progress};
+use super::rounds::{self, Progress};
 use super::stats::{binary, median, three_digits};
 use super::table::align;
 use super::turn::patience;
@@ -42,7 +43,7 @@ pub fn run(plan: &Plan, library: &Library, progress: Progress) -> Result<String,
             cores: plan.cores,
         };
         let mut command = library.launcher(layout, &program);
-        command.args(["--sizes", &rounds::list(&plan.points)]);
+        command.args(["--sizes", &list(&plan.points)]);
         command.args(["--seconds", &plan.seconds.to_string()]);
         let outcome = job::run(command, patience(plan.limit_seconds), |line| {
             if let Some(Line::Point {

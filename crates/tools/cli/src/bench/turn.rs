@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::catalog::{Axis, STARTUP_WALL};
 use super::job::{self, End, Outcome, Patience};
 use super::library::{Layout, Library};
+use super::plan::{Failure, Plan, list};
 use super::record::{Line, Results};
-use super::rounds::{Failure, Plan, list};
 use super::stats::binary;
 
 /// `startup` commands timed in a round; one alone is a single sample.

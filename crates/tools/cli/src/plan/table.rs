@@ -1,8 +1,6 @@
 //! The terminal table of `weft plan`: what all ranks of the node take.
 
-use weft_endpoint::{Hardware, Objects};
-
-use super::Row;
+use weft_endpoint::{Hardware, Objects, Verdict};
 
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
@@ -62,6 +60,13 @@ pub fn render(rows: &[Row<'_>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// A category beside MPI everywhere.
+pub struct Row<'a> {
+    pub verdict: &'a Verdict,
+    /// Its UARs on the node in per cent of MPI everywhere's.
+    pub of_everywhere: Option<f64>,
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use clap::Args;
 use weft_softrdma::config::Config;
 use weft_softrdma::uar::Settings;
 
-use super::Failure;
+use super::failure::Failure;
 use crate::place::Place;
 
 #[derive(Args, Debug, Default)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use weft_softrdma::stat::{self, Process};
 
-use super::Failure;
+use super::failure::Failure;
 use super::report::{self, Row};
 use super::table;
 

@@ -103,42 +103,84 @@ unsafe fn fold<T: Copy>(input: *const u8, inout: *mut u8, count: usize, f: impl 
     }
 }
 
-/// # Safety
-/// As [`crate::Kernel`].
-pub(crate) unsafe fn ordered<T: Ordered, P: Preference>(
-    input: *const u8,
-    inout: *mut u8,
-    count: usize,
-) {
-    let better = |a: T, b: T| if P::prefers(a, b) { a } else { b };
-    // SAFETY: by this function's contract.
-    unsafe { fold(input, inout, count, better) }
+/// The loops that the compiler vectorises, in a module of their own for each set of instructions.
+macro_rules! loops {
+    ($(#[$feature:meta])?) => {
+        use super::{Arithmetic, Connective, Number, Ordered, Preference, Word, fold};
+
+        /// # Safety
+        /// As [`crate::Kernel`], on a processor that has the module's instructions.
+        $(#[$feature])?
+        pub(crate) unsafe fn ordered<T: Ordered, P: Preference>(
+            input: *const u8,
+            inout: *mut u8,
+            count: usize,
+        ) {
+            let better = |a: T, b: T| if P::prefers(a, b) { a } else { b };
+            // SAFETY: by this function's contract.
+            unsafe { fold(input, inout, count, better) }
+        }
+
+        /// # Safety
+        /// As [`crate::Kernel`], on a processor that has the module's instructions.
+        $(#[$feature])?
+        pub(crate) unsafe fn number<T: Number, A: Arithmetic>(
+            input: *const u8,
+            inout: *mut u8,
+            count: usize,
+        ) {
+            // SAFETY: by this function's contract.
+            unsafe { fold(input, inout, count, |a: T, b: T| A::apply(a, b)) }
+        }
+
+        /// # Safety
+        /// As [`crate::Kernel`], on a processor that has the module's instructions.
+        $(#[$feature])?
+        pub(crate) unsafe fn bits<T: Word, C: Connective>(
+            input: *const u8,
+            inout: *mut u8,
+            count: usize,
+        ) {
+            // SAFETY: by this function's contract.
+            unsafe { fold(input, inout, count, |a: T, b: T| C::apply(a, b)) }
+        }
+
+        /// # Safety
+        /// As [`crate::Kernel`], on a processor that has the module's instructions.
+        $(#[$feature])?
+        pub(crate) unsafe fn truth<T: Word, C: Connective>(
+            input: *const u8,
+            inout: *mut u8,
+            count: usize,
+        ) {
+            let connect = |a: T, b: T| C::apply(T::from_truth(a.is_true()), T::from_truth(b.is_true()));
+            // SAFETY: by this function's contract.
+            unsafe { fold(input, inout, count, connect) }
+        }
+    };
 }
 
-/// # Safety
-/// As [`crate::Kernel`].
-pub(crate) unsafe fn number<T: Number, A: Arithmetic>(
-    input: *const u8,
-    inout: *mut u8,
-    count: usize,
-) {
-    // SAFETY: by this function's contract.
-    unsafe { fold(input, inout, count, A::apply::<T>) }
+/// For every processor of the target.
+pub(crate) mod narrow {
+    loops!();
 }
 
-/// # Safety
-/// As [`crate::Kernel`].
-pub(crate) unsafe fn bits<T: Word, C: Connective>(input: *const u8, inout: *mut u8, count: usize) {
-    // SAFETY: by this function's contract.
-    unsafe { fold(input, inout, count, C::apply::<T>) }
+/// For processors with registers of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod wide {
+    loops!(#[target_feature(enable = "avx2")]);
 }
 
-/// # Safety
-/// As [`crate::Kernel`].
-pub(crate) unsafe fn truth<T: Word, C: Connective>(input: *const u8, inout: *mut u8, count: usize) {
-    let connect = |a: T, b: T| C::apply(T::from_truth(a.is_true()), T::from_truth(b.is_true()));
-    // SAFETY: by this function's contract.
-    unsafe { fold(input, inout, count, connect) }
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use narrow as wide;
+
+/// Whether this processor runs the loops of [`wide`].
+#[inline]
+pub(crate) fn is_wide() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// MAXLOC and MINLOC (MPI-5.0 §6.9.4): the preferred value with its index, the lower index of equal ones.

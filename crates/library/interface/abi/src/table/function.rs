@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::{CType, entries};
+use super::CType;
+use super::entry::entries;
 
 /// A function of the ABI, or a callback type.
 #[derive(Debug)]

@@ -7,6 +7,7 @@
 
 mod constant;
 mod ctype;
+mod entry;
 mod function;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,8 @@ pub use ctype::CType;
 pub use function::{Direction, Function, Parameter, callbacks};
 
 use std::sync::LazyLock;
+
+use entry::entries;
 
 /// A chapter of the standard with its functions.
 #[derive(Debug)]
@@ -53,24 +56,6 @@ fn chapter(text: &'static str) -> Chapter {
         title,
         functions: entries(body).map(Function::parse).collect(),
     }
-}
-
-/// The entries of a text, each with the lines that continue it.
-fn entries(text: &'static str) -> impl Iterator<Item = &'static str> {
-    let mut rest = text.trim_start();
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest
-            .match_indices('\n')
-            .map(|(at, _)| at + 1)
-            .find(|&next| !rest[next..].starts_with(' '))
-            .unwrap_or(rest.len());
-        let (entry, tail) = rest.split_at(end);
-        rest = tail;
-        Some(entry.trim_end())
-    })
 }
 
 const CHAPTER_TEXTS: [&str; 16] = [

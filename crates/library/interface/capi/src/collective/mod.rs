@@ -26,7 +26,7 @@ macro_rules! forms {
             /// No hint is known that would change anything.
             #[mpi($init)]
             fn persistent($($parameter: $type,)* info: Option<InfoId>, request: Out<Request>) -> Result<()> {
-                info.map_or(Ok(()), weft_mpi::info::check)?;
+                info.map_or(Ok(()), weft_mpi::objects::info::check)?;
                 request.set($call?.prepare()?);
                 Ok(())
             }
@@ -44,7 +44,8 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_ROOT;
 use weft_mpi::collective::{Types, Vectors};
-use weft_mpi::{CommId, TypeId, comm};
+use weft_mpi::objects::comm;
+use weft_mpi::{CommId, TypeId};
 
 use crate::argument::{Address, Length};
 use crate::array::{Array, Numbers};
@@ -55,7 +56,7 @@ use crate::handle;
 /// operation finds it out.
 fn is_root(id: CommId, root: c_int) -> Result<bool> {
     let comm = comm::find(id)?;
-    Ok(match comm.sides() {
+    Ok(match comm.local_and_remote() {
         None => comm.rank() as c_int == root,
         Some(_) => root == MPI_ROOT,
     })

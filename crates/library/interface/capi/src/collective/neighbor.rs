@@ -1,8 +1,9 @@
 //! Neighbourhood collectives (MPI-5.0 §8.6).
 
 use weft_abi_macros::mpi;
-use weft_mpi::topology::Neighbours;
-use weft_mpi::{CommId, TypeId, collective, comm};
+use weft_mpi::objects::comm;
+use weft_mpi::objects::topology::Neighbours;
+use weft_mpi::{CommId, TypeId, collective};
 
 use super::{types, unless_in_place, vectors};
 use crate::argument::Address;

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::{MPI_Count, MPI_Datatype, MPI_User_function, MPI_User_function_c};
 use weft_abi_macros::mpi;
-use weft_mpi::op::{self, Function};
+use weft_mpi::objects::op::{self, Function};
 use weft_mpi::{OpId, TypeId};
 
 use crate::argument::null_pointer;
@@ -13,7 +13,8 @@ use crate::handle::InOut;
 use crate::output::{Out, Output};
 
 /// A function that combines as many operands as a number of type `C` says.
-type Combining<C> = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
+type Combining<C> =
+    unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
 
 /// One of the program's.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
 use weft_mpi::collective::{self, Reduce};
-use weft_mpi::{CommId, OpId, TypeId, comm};
+use weft_mpi::objects::comm;
+use weft_mpi::{CommId, OpId, TypeId};
 
 use crate::argument::Address;
 use crate::array::Numbers;

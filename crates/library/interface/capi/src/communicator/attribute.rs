@@ -5,9 +5,10 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::attributes::predefined::{self, Attribute};
-use weft_mpi::attributes::{self, Holder};
-use weft_mpi::{CommId, comm};
+use weft_mpi::CommId;
+use weft_mpi::objects::attributes::{self, Holder};
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::predefined::{self, Attribute};
 
 use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;

@@ -5,13 +5,15 @@ use std::ffi::{CStr, c_int};
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::collective::idup;
-use weft_mpi::create;
-use weft_mpi::error::Handler;
-use weft_mpi::from_group::{self, Making};
-use weft_mpi::split_type::{self, SplitType};
-use weft_mpi::{Class, CommId, GroupId, InfoId, Request, comm};
+use weft_mpi::creation::create;
+use weft_mpi::creation::from_group::{self, CreationArguments};
+use weft_mpi::creation::split_type::{self, SplitType};
+use weft_mpi::error::argument;
+use weft_mpi::lifetime;
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::{Class, CommId, GroupId, InfoId, Request};
 
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::handle::InOut;
 use crate::output::Out;
 
@@ -73,8 +75,8 @@ fn split_by(split_type: c_int) -> Result<SplitType> {
         MPI_COMM_TYPE_RESOURCE_GUIDED => Ok(SplitType::ResourceGuided),
         MPI_UNDEFINED => Ok(SplitType::Undefined),
         other => {
-            let text = format!("split_type: {other} is no type of split");
-            Err(Error::new(Class::Arg, text))
+            let what = format_args!("{other} is no type of split");
+            Err(argument(Class::Arg, "split_type", what))
         }
     }
 }
@@ -104,18 +106,18 @@ fn comm_create_from_group(
     errhandler: Handler,
     newcomm: Out<Option<CommId>>,
 ) -> Result<()> {
-    let making = Making {
+    let arguments = CreationArguments {
         string_tag: stringtag,
         info,
         handler: errhandler,
     };
-    newcomm.set(from_group::create(group, making)?);
+    newcomm.set(from_group::create(group, arguments)?);
     Ok(())
 }
 
 #[mpi(Comm_free)]
 fn comm_free(comm: InOut<CommId>) -> Result<()> {
-    comm::free(comm.get("comm")?)?;
+    lifetime::comm::free(comm.get("comm")?)?;
     comm.clear();
     Ok(())
 }
@@ -123,7 +125,7 @@ fn comm_free(comm: InOut<CommId>) -> Result<()> {
 /// There are no dynamic processes, so nothing is connected that is not of one job (MPI-5.0 §11.10.4).
 #[mpi(Comm_disconnect)]
 fn comm_disconnect(comm: InOut<CommId>) -> Result<()> {
-    comm::disconnect(comm.get("comm")?)?;
+    lifetime::comm::disconnect(comm.get("comm")?)?;
     comm.clear();
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::{MPI_CONGRUENT, MPI_IDENT, MPI_MAX_OBJECT_NAME, MPI_SIMILAR, MPI_UNEQUAL};
 use weft_abi_macros::mpi;
-use weft_mpi::group::{self, Comparison};
-use weft_mpi::{CommId, GroupId, InfoId, comm, hints};
+use weft_mpi::objects::comm::{self, info};
+use weft_mpi::objects::group::{self, Comparison};
+use weft_mpi::{CommId, GroupId, InfoId};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};
@@ -63,11 +64,11 @@ fn comm_set_name(comm: CommId, comm_name: &CStr) -> Result<()> {
 
 #[mpi(Comm_get_info)]
 fn comm_get_info(comm: CommId, info_used: Out<InfoId>) -> Result<()> {
-    info_used.set(hints::get(comm)?);
+    info_used.set(info::get(comm)?);
     Ok(())
 }
 
 #[mpi(Comm_set_info)]
 fn comm_set_info(comm: CommId, info: InfoId) -> Result<()> {
-    hints::set(comm, info)
+    info::set(comm, info)
 }

@@ -3,10 +3,11 @@
 use std::ffi::{CStr, c_int};
 
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::from_group::{self, Making, Sides};
-use weft_mpi::intercomm::{self, Creation};
-use weft_mpi::{CommId, GroupId, InfoId, comm, group};
+use weft_mpi::creation::from_group::{self, CreationArguments, IntercommGroups};
+use weft_mpi::creation::intercomm::{self, Creation};
+use weft_mpi::objects::handler::Handler;
+use weft_mpi::objects::{comm, group};
+use weft_mpi::{CommId, GroupId, InfoId};
 
 use crate::entry::Result;
 use crate::handle::Deferred;
@@ -14,7 +15,7 @@ use crate::output::Out;
 
 #[mpi(Comm_test_inter)]
 fn comm_test_inter(comm: CommId, flag: Out<bool>) -> Result<()> {
-    flag.set(comm::find(comm)?.sides().is_some());
+    flag.set(comm::find(comm)?.local_and_remote().is_some());
     Ok(())
 }
 
@@ -69,17 +70,17 @@ fn intercomm_create_from_groups(
     errhandler: Handler,
     newintercomm: Out<Option<CommId>>,
 ) -> Result<()> {
-    let sides = Sides {
+    let groups = IntercommGroups {
         local: local_group,
         local_leader,
         remote: || remote_group.get("remote_group"),
         remote_leader,
     };
-    let making = Making {
+    let arguments = CreationArguments {
         string_tag: stringtag,
         info,
         handler: errhandler,
     };
-    newintercomm.set(from_group::create_inter(sides, making)?);
+    newintercomm.set(from_group::create_inter(groups, arguments)?);
     Ok(())
 }

@@ -4,8 +4,9 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::types::{Darray, Distribution, Order, Subarray};
-use weft_mpi::{Class, Datatype, TypeId, types};
+use weft_mpi::error::argument;
+use weft_mpi::objects::types::{self, Darray, Distribution, Order, Subarray};
+use weft_mpi::{Class, Datatype, TypeId};
 
 use super::construct::give;
 use crate::argument::Length;
@@ -14,14 +15,14 @@ use crate::entry::{Error, Result};
 use crate::output::Out;
 
 #[cold]
-fn wrong(text: String) -> Error {
-    Error::new(Class::Arg, text)
+fn wrong(name: &str, what: String) -> Error {
+    argument(Class::Arg, name, what)
 }
 
 fn dimensions(ndims: c_int) -> Result<Length> {
     match usize::try_from(ndims) {
         Ok(dimensions) if dimensions > 0 => Ok(Length(dimensions)),
-        _ => Err(wrong(format!("ndims: {ndims} is not positive"))),
+        _ => Err(wrong("ndims", format!("{ndims} is not positive"))),
     }
 }
 
@@ -29,7 +30,7 @@ fn order_of(order: c_int) -> Result<Order> {
     match order {
         MPI_ORDER_C => Ok(Order::C),
         MPI_ORDER_FORTRAN => Ok(Order::Fortran),
-        other => Err(wrong(format!("order: {other} is no order of an array"))),
+        other => Err(wrong("order", format!("{other} is no order of an array"))),
     }
 }
 
@@ -55,9 +56,10 @@ fn type_create_subarray(
         let (start, part) = (array.starts[index], array.subsizes[index]);
         if part > size || start > size - part {
             let text = "of dimension";
-            return Err(wrong(format!(
-                "array_of_starts[{index}]: {part} elements from {start} on are not within the {size} {text} {index}"
-            )));
+            return Err(wrong(
+                &format!("array_of_starts[{index}]"),
+                format!("{part} elements from {start} on are not within the {size} {text} {index}"),
+            ));
         }
     }
     let old = types::find(oldtype)?;
@@ -101,12 +103,13 @@ fn type_create_darray(
 
 fn grid_place(size: c_int, rank: c_int) -> Result<(usize, usize)> {
     if size < 1 {
-        return Err(wrong(format!("size: {size} is not positive")));
+        return Err(wrong("size", format!("{size} is not positive")));
     }
     if rank < 0 || rank >= size {
-        return Err(wrong(format!(
-            "rank: {rank} is not one of {size} processes"
-        )));
+        return Err(wrong(
+            "rank",
+            format!("{rank} is not one of {size} processes"),
+        ));
     }
     Ok((size as usize, rank as usize))
 }
@@ -121,9 +124,10 @@ fn grid(processes: &[c_int], size: usize) -> Result<Vec<usize>> {
     };
     let list = list.filter(|list| product(list) == Some(size));
     list.ok_or_else(|| {
-        wrong(format!(
-            "array_of_psizes: {processes:?} is no grid of {size} processes"
-        ))
+        wrong(
+            "array_of_psizes",
+            format!("{processes:?} is no grid of {size} processes"),
+        )
     })
 }
 
@@ -136,33 +140,36 @@ fn distribute(array: &mut Darray, distribution: c_int, argument: c_int) -> Resul
         Ok(block) if block > 0 => Some(block),
         _ if distribution == MPI_DISTRIBUTE_NONE => None,
         _ => {
-            return Err(wrong(format!(
-                "array_of_dargs[{index}]: {argument} is not positive"
-            )));
+            return Err(wrong(
+                &format!("array_of_dargs[{index}]"),
+                format!("{argument} is not positive"),
+            ));
         }
     };
     let distribution = match distribution {
         MPI_DISTRIBUTE_NONE if processes > 1 => {
-            let text = format!(
-                "array_of_psizes[{index}]: {processes}, and the dimension is not distributed"
-            );
-            return Err(wrong(text));
+            return Err(wrong(
+                &format!("array_of_psizes[{index}]"),
+                format!("{processes}, and the dimension is not distributed"),
+            ));
         }
         MPI_DISTRIBUTE_NONE => Distribution::None,
         MPI_DISTRIBUTE_BLOCK
             if block.is_some_and(|block| block.saturating_mul(processes) < size) =>
         {
             let text = "processes are fewer than";
-            return Err(wrong(format!(
-                "array_of_dargs[{index}]: {argument} elements on each of {processes} {text} {size}"
-            )));
+            return Err(wrong(
+                &format!("array_of_dargs[{index}]"),
+                format!("{argument} elements on each of {processes} {text} {size}"),
+            ));
         }
         MPI_DISTRIBUTE_BLOCK => Distribution::Block,
         MPI_DISTRIBUTE_CYCLIC => Distribution::Cyclic,
         other => {
-            return Err(wrong(format!(
-                "array_of_distribs[{index}]: {other} is no distribution"
-            )));
+            return Err(wrong(
+                &format!("array_of_distribs[{index}]"),
+                format!("{other} is no distribution"),
+            ));
         }
     };
     array.distributions.push(distribution);

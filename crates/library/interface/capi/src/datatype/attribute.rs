@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use weft_abi::{MPI_Datatype, MPI_KEYVAL_INVALID};
 use weft_abi_macros::mpi;
 use weft_mpi::TypeId;
-use weft_mpi::attributes::{self, Holder};
-use weft_mpi::types::{self, annotation};
+use weft_mpi::objects::attributes::{self, Holder};
+use weft_mpi::objects::types;
 
 use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;
@@ -39,7 +39,7 @@ fn type_free_keyval(type_keyval: InOutInt) -> Result<()> {
 fn type_set_attr(datatype: TypeId, type_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
     // The program's delete function may free it.
     let _kept = types::keep(datatype);
-    let attributes = &annotation::of(datatype)?.attributes;
+    let attributes = &types::annotation(datatype)?.attributes;
     attributes.set(
         datatype.handle(),
         type_keyval,
@@ -54,7 +54,7 @@ fn type_get_attr(
     attribute_val: OutAddress,
     flag: Out<bool>,
 ) -> Result<()> {
-    let value = annotation::of(datatype)?.attributes.get(type_keyval)?;
+    let value = types::annotation(datatype)?.attributes.get(type_keyval)?;
     attribute_val.set_word(value, flag);
     Ok(())
 }
@@ -63,6 +63,6 @@ fn type_get_attr(
 fn type_delete_attr(datatype: TypeId, type_keyval: c_int) -> Result<()> {
     // The program's delete function may free it.
     let _kept = types::keep(datatype);
-    let attributes = &annotation::of(datatype)?.attributes;
+    let attributes = &types::annotation(datatype)?.attributes;
     attributes.delete(datatype.handle(), type_keyval)
 }

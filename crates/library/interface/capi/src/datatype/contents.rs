@@ -4,8 +4,9 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::types::{Darray, Distribution, Envelope, Order, Subarray};
-use weft_mpi::{Class, Datatype, TypeId, types};
+use weft_mpi::error::argument;
+use weft_mpi::objects::types::{self, Darray, Distribution, Envelope, Order, Subarray};
+use weft_mpi::{Class, Datatype, TypeId};
 
 use crate::argument::Length;
 use crate::array::ArrayMut;
@@ -197,8 +198,8 @@ impl Contents {
 
 #[cold]
 fn made_large() -> Error {
-    let text = "datatype: made with large counts; use the large-count form";
-    Error::new(Class::Type, text)
+    let what = "made with large counts; use the large-count form";
+    argument(Class::Type, "datatype", what)
 }
 
 #[mpi(Type_get_envelope)]
@@ -233,12 +234,8 @@ fn fill<T>(
     convert: impl Fn(i64) -> T,
 ) -> Result<()> {
     if most.0 < numbers.len() {
-        let text = format!(
-            "{name}: {} is less than the {} there are",
-            most.0,
-            numbers.len()
-        );
-        return Err(Error::new(Class::Arg, text));
+        let what = format_args!("{} is less than the {} there are", most.0, numbers.len());
+        return Err(argument(Class::Arg, name, what));
     }
     let places = array.slice(Length(numbers.len()))?;
     for (place, &number) in places.iter_mut().zip(numbers) {
@@ -262,8 +259,8 @@ fn type_get_contents(
     let datatype = types::find(datatype)?;
     let contents = Contents::of(&datatype);
     if contents.combiner == MPI_COMBINER_NAMED {
-        let text = "datatype: predefined with a name, so it has no contents";
-        return Err(Error::new(Class::Type, text));
+        let what = "predefined with a name, so it has no contents";
+        return Err(argument(Class::Type, "datatype", what));
     }
     let Contents {
         integers,
@@ -274,12 +271,12 @@ fn type_get_contents(
     let envelope = datatype.envelope();
     let olds = envelope.datatypes();
     if max_datatypes.0 < olds.len() {
-        let text = format!(
-            "max_datatypes: {} is less than the {} there are",
+        let what = format_args!(
+            "{} is less than the {} there are",
             max_datatypes.0,
             olds.len()
         );
-        return Err(Error::new(Class::Arg, text));
+        return Err(argument(Class::Arg, "max_datatypes", what));
     }
     fill(
         "max_integers",

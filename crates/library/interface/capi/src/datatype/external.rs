@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use weft_abi_macros::mpi;
 use weft_mpi::TypeId;
-use weft_mpi::types::external;
+use weft_mpi::messages::external;
 
 use super::packing::pack_buffer;
 use crate::argument::Address;

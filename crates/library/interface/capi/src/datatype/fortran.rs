@@ -4,10 +4,11 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::types::{TypeClass, fortran, match_size, value_index};
-use weft_mpi::{Class, TypeId, types};
+use weft_mpi::error::argument;
+use weft_mpi::objects::types::{self, TypeClass, fortran, match_size, value_index};
+use weft_mpi::{Class, TypeId};
 
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::output::Out;
 
 fn given(number: c_int) -> Option<c_int> {
@@ -39,16 +40,16 @@ fn type_match_size(typeclass: c_int, size: c_int, datatype: Out<TypeId>) -> Resu
         MPI_TYPECLASS_REAL => TypeClass::Real,
         MPI_TYPECLASS_COMPLEX => TypeClass::Complex,
         other => {
-            let text = format!("typeclass: {other} is no class of types");
-            return Err(Error::new(Class::Arg, text));
+            let what = format_args!("{other} is no class of types");
+            return Err(argument(Class::Arg, "typeclass", what));
         }
     };
     let found = usize::try_from(size)
         .ok()
         .and_then(|bytes| match_size(class, bytes));
     let found = found.ok_or_else(|| {
-        let text = format!("size: no type of the class has {size} bytes");
-        Error::new(Class::Arg, text)
+        let what = format_args!("no type of the class has {size} bytes");
+        argument(Class::Arg, "size", what)
     })?;
     datatype.set(TypeId::predefined(found));
     Ok(())

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_OBJECT_NAME;
 use weft_abi_macros::mpi;
-use weft_mpi::types::annotation;
-use weft_mpi::{TypeId, types};
+use weft_mpi::TypeId;
+use weft_mpi::objects::types;
 
 use crate::entry::Result;
 use crate::output::{Out, OutCount, OutString};
@@ -68,7 +68,7 @@ fn type_get_name(
     resultlen: Out<c_int>,
 ) -> Result<()> {
     let name = match datatype {
-        Some(datatype) => annotation::name(datatype)?,
+        Some(datatype) => types::name(datatype)?,
         None => c"MPI_DATATYPE_NULL".to_owned(),
     };
     resultlen.set(type_name.set(name.as_bytes(), MPI_MAX_OBJECT_NAME));
@@ -77,5 +77,5 @@ fn type_get_name(
 
 #[mpi(Type_set_name)]
 fn type_set_name(datatype: TypeId, type_name: &CStr) -> Result<()> {
-    annotation::set_name(datatype, type_name)
+    types::set_name(datatype, type_name)
 }

@@ -1,7 +1,7 @@
 //! `MPI_Pack` and `MPI_Unpack` (MPI-5.0 §5.2).
 
 use weft_abi_macros::mpi;
-use weft_mpi::types::packing::{self, PackBuffer};
+use weft_mpi::messages::packing::{self, PackBuffer};
 use weft_mpi::{CommId, TypeId};
 
 use crate::argument::Address;

@@ -4,9 +4,10 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::handler::{self, Kind};
-use weft_mpi::error::{Error, Handler};
-use weft_mpi::{Class, CommId, SessionId, session};
+use weft_mpi::error::argument;
+use weft_mpi::objects::handler::{self, Handler, Kind};
+use weft_mpi::objects::{comm, session};
+use weft_mpi::{Class, CommId, SessionId};
 
 use crate::callback::ErrorFunction;
 use crate::entry::Result;
@@ -24,18 +25,18 @@ fn comm_create_errhandler(
 
 #[mpi(Comm_get_errhandler)]
 fn comm_get_errhandler(comm: CommId, errhandler: Out<Handler>) -> Result<()> {
-    errhandler.set(handler::handler_of(comm)?);
+    errhandler.set(comm::handler_of(comm)?);
     Ok(())
 }
 
 #[mpi(Comm_set_errhandler)]
 fn comm_set_errhandler(comm: CommId, errhandler: Handler) -> Result<()> {
-    handler::set_handler(comm, errhandler)
+    comm::set_handler(comm, errhandler)
 }
 
 #[mpi(Comm_call_errhandler)]
 fn comm_call_errhandler(comm: CommId, errorcode: c_int) -> Result<()> {
-    handler::handler_of(comm)?.call(comm.handle(), errorcode, "MPI_Comm_call_errhandler");
+    comm::handler_of(comm)?.call(comm.handle(), errorcode, "MPI_Comm_call_errhandler");
     Ok(())
 }
 
@@ -61,7 +62,7 @@ fn file_create_errhandler(
 fn check_file(file: MPI_File) -> Result<()> {
     match file == MPI_FILE_NULL {
         true => Ok(()),
-        false => Err(Error::new(Class::File, "file: not an open file")),
+        false => Err(argument(Class::File, "file", "not an open file")),
     }
 }
 
@@ -75,7 +76,7 @@ fn file_get_errhandler(file: MPI_File, errhandler: Out<Handler>) -> Result<()> {
 #[mpi(File_set_errhandler)]
 fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
     check_file(file)?;
-    handler::of_files().store(errhandler.of(Kind::File)?);
+    handler::of_files().store(errhandler.for_kind(Kind::File)?);
     Ok(())
 }
 

@@ -4,12 +4,13 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::attributes::{self, Holder};
+use weft_mpi::error::argument;
+use weft_mpi::objects::attributes::{self, Holder};
 use weft_mpi::window::{self, Attribute};
 use weft_mpi::{Class, WindowId};
 
 use crate::callback::{Copy, Delete, KeyFunctions};
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::output::{InOutInt, Out, OutAddress};
 
 #[mpi(Win_create_keyval)]
@@ -70,8 +71,8 @@ fn check_own(key: c_int) -> Result<()> {
     match predefined(key) {
         None => Ok(()),
         Some(_) => {
-            let text = format!("win_keyval: {key} is of a predefined attribute");
-            Err(Error::new(Class::Keyval, text))
+            let what = format_args!("{key} is of a predefined attribute");
+            Err(argument(Class::Keyval, "win_keyval", what))
         }
     }
 }

@@ -4,9 +4,9 @@ use std::ffi::{CStr, c_int};
 
 use weft_abi::MPI_MAX_OBJECT_NAME;
 use weft_abi_macros::mpi;
-use weft_mpi::error::Handler;
-use weft_mpi::error::handler::Kind;
-use weft_mpi::{GroupId, InfoId, WindowId, group, window};
+use weft_mpi::objects::group;
+use weft_mpi::objects::handler::{Handler, Kind};
+use weft_mpi::{GroupId, InfoId, WindowId, window};
 
 use crate::entry::Result;
 use crate::output::{Out, OutString};
@@ -53,7 +53,7 @@ fn win_get_errhandler(win: WindowId, errhandler: Out<Handler>) -> Result<()> {
 
 #[mpi(Win_set_errhandler)]
 fn win_set_errhandler(win: WindowId, errhandler: Handler) -> Result<()> {
-    window::find(win)?.set_handler(errhandler.of(Kind::Window)?);
+    window::find(win)?.set_handler(errhandler.for_kind(Kind::Window)?);
     Ok(())
 }
 

@@ -4,17 +4,18 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
+use weft_mpi::error::argument;
 use weft_mpi::window::{self, Assertions, Locking};
 use weft_mpi::{Class, GroupId, WindowId};
 
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::output::Out;
 
 /// The assertions of a call, of those that it takes.
 fn assertions(assert: c_int, allowed: c_int) -> Result<Assertions> {
     if assert & !allowed != 0 {
-        let text = format!("assert: {assert} has bits that the call does not take");
-        return Err(Error::new(Class::Assert, text));
+        let what = format_args!("{assert} has bits that the call does not take");
+        return Err(argument(Class::Assert, "assert", what));
     }
     let has = |bit: c_int| assert & bit != 0;
     Ok(Assertions {
@@ -64,8 +65,8 @@ fn win_lock(lock_type: c_int, rank: c_int, assert: c_int, win: WindowId) -> Resu
         MPI_LOCK_SHARED => Locking::Shared,
         MPI_LOCK_EXCLUSIVE => Locking::Exclusive,
         other => {
-            let text = format!("lock_type: {other} is no type of lock");
-            return Err(Error::new(Class::LockType, text));
+            let what = format_args!("{other} is no type of lock");
+            return Err(argument(Class::LockType, "lock_type", what));
         }
     };
     let assertions = assertions(assert, MPI_MODE_NOCHECK)?;

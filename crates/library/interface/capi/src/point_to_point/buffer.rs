@@ -5,7 +5,7 @@ use std::ptr::null;
 
 use weft_abi::MPI_BUFFER_AUTOMATIC;
 use weft_abi_macros::mpi;
-use weft_mpi::buffered::{self, Owner, Space};
+use weft_mpi::messages::buffered::{self, Owner, Space};
 use weft_mpi::{CommId, Request, SessionId};
 
 use crate::argument::{Address, Length};
@@ -40,12 +40,12 @@ fn space(buffer: Address, size: Length) -> Space {
 
 #[mpi(Buffer_detach)]
 fn buffer_detach(buffer_addr: OutAddress, size: OutCount) -> Result<()> {
-    detached(buffered::detach(Owner::Process)?, buffer_addr, size)
+    detach(Owner::Process, buffer_addr, size)
 }
 
 #[mpi(Comm_detach_buffer)]
 fn comm_detach_buffer(comm: CommId, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
-    detached(buffered::detach(Owner::Comm(comm))?, buffer_addr, size)
+    detach(Owner::Comm(comm), buffer_addr, size)
 }
 
 #[mpi(Session_detach_buffer)]
@@ -54,21 +54,24 @@ fn session_detach_buffer(
     buffer_addr: OutAddress,
     size: OutCount,
 ) -> Result<()> {
-    detached(
-        buffered::detach(Owner::Session(session))?,
-        buffer_addr,
-        size,
-    )
+    detach(Owner::Session(session), buffer_addr, size)
 }
 
-fn detached(space: Option<Space>, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
-    let (address, bytes): (*const c_void, usize) = match space {
-        Some(Space::Attached { base, bytes }) => (base.cast_const().cast(), bytes),
+/// A buffer whose size `size` cannot hold stays attached: it can still be detached by the other form.
+fn detach(owner: Owner, buffer_addr: OutAddress, size: OutCount) -> Result<()> {
+    let space = buffered::detach(owner, |space| size.holds(place(Some(space)).1))?;
+    let (address, bytes) = place(space.as_ref());
+    buffer_addr.set(address);
+    size.set_exact(bytes)
+}
+
+/// Where a buffer is, and its size.
+fn place(space: Option<&Space>) -> (*const c_void, i64) {
+    match space {
+        Some(Space::Attached { base, bytes }) => (base.cast_const().cast(), *bytes as i64),
         Some(Space::Automatic) => (MPI_BUFFER_AUTOMATIC, 0),
         None => (null(), 0),
-    };
-    buffer_addr.set(address);
-    size.set_exact(bytes as i64)
+    }
 }
 
 #[mpi(Buffer_flush)]

@@ -1,7 +1,8 @@
 //! Completing one request (MPI-5.0 §3.7.3), looking at it (§3.7.6), and doing without (§3.7.3, §3.8.4).
 
 use weft_abi_macros::mpi;
-use weft_mpi::{Request, completion};
+use weft_mpi::Request;
+use weft_mpi::messages::completion;
 
 use crate::entry::Result;
 use crate::output::Out;

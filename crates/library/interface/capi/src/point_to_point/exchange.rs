@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::point_to_point::{self, Exchange, Half};
+use weft_mpi::messages::point_to_point::{self, Direction, Exchange};
 use weft_mpi::{CommId, Request, TypeId};
 
 use crate::argument::Address;
@@ -91,8 +91,8 @@ fn isendrecv_replace(
     Ok(())
 }
 
-fn half(address: Address, count: i64, datatype: TypeId, partner: c_int, tag: c_int) -> Half {
-    Half {
+fn half(address: Address, count: i64, datatype: TypeId, partner: c_int, tag: c_int) -> Direction {
+    Direction {
         buffer: address.buffer(count, datatype),
         partner,
         tag,

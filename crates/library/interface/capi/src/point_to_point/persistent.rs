@@ -3,8 +3,9 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::point_to_point::Mode;
-use weft_mpi::{CommId, Request, TypeId, persistent};
+use weft_mpi::messages::persistent;
+use weft_mpi::messages::point_to_point::Mode;
+use weft_mpi::{CommId, Request, TypeId};
 
 use crate::argument::{Address, Length};
 use crate::array::ArrayMut;

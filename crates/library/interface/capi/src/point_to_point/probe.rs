@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
 use weft_mpi::CommId;
-use weft_mpi::probe::{self, Message};
+use weft_mpi::messages::probe::{self, Message};
 
 use crate::entry::Result;
 use crate::output::Out;

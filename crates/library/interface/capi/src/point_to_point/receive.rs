@@ -3,8 +3,9 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::probe::{self, Message};
-use weft_mpi::{CommId, Request, TypeId, point_to_point};
+use weft_mpi::messages::point_to_point;
+use weft_mpi::messages::probe::{self, Message};
+use weft_mpi::{CommId, Request, TypeId};
 
 use crate::argument::Address;
 use crate::entry::Result;

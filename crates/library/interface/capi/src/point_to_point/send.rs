@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::point_to_point::{self, Mode};
+use weft_mpi::messages::point_to_point::{self, Mode};
 use weft_mpi::{CommId, Request, TypeId};
 
 use crate::argument::Address;

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_abi::MPI_UNDEFINED;
 use weft_abi_macros::mpi;
-use weft_mpi::completion::{self, Any};
+use weft_mpi::messages::completion::{self, Any};
 use weft_mpi::{Request, Status};
 
 use crate::argument::Length;
@@ -22,7 +22,7 @@ fn waitall(
     let requests = array_of_requests.slice(count)?;
     let mut places = array_of_statuses.slice(count);
     if places.are_ignored() {
-        return completion::wait_all_quietly(requests);
+        return completion::wait_all_without_statuses(requests);
     }
     let result = completion::wait_all(requests, |index, status| places.set(index, &status));
     places.finish(count.0, result)

@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_int, c_void};
 
 use weft_abi::MPI_T_BIND_NO_OBJECT;
 use weft_abi_macros::mpi;
+use weft_mpi::tool;
 use weft_mpi::tool::control::{self, Handle};
-use weft_mpi::{Predefined, TypeId, tool};
+use weft_mpi::{Predefined, TypeId};
 
 use super::{give, store};
 use crate::argument::Address;

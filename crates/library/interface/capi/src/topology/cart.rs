@@ -3,17 +3,21 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::topology::{self, Cart, cart};
-use weft_mpi::{Class, CommId, comm};
+use weft_mpi::creation::topology;
+use weft_mpi::error::argument;
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::topology::cart;
+use weft_mpi::objects::topology::Cart;
+use weft_mpi::{Class, CommId};
 
 use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::output::Out;
 
 #[mpi(Dims_create)]
 fn dims_create(nnodes: c_int, ndims: Length, dims: ArrayMut<c_int>) -> Result<()> {
-    topology::dims_create(nnodes, dims.slice(ndims)?)
+    weft_mpi::objects::topology::dims_create(nnodes, dims.slice(ndims)?)
 }
 
 fn flags(array: Array<c_int>, length: Length) -> Result<Vec<bool>> {
@@ -61,8 +65,8 @@ fn cartdim_get(comm: CommId, ndims: Out<c_int>) -> Result<()> {
 fn dimensions(cart: &Cart, room: Length) -> Result<Length> {
     let dimensions = cart.dims().len();
     if room.0 < dimensions {
-        let text = format!("maxdims: {} is below the grid's {dimensions}", room.0);
-        return Err(Error::new(Class::Dims, text));
+        let what = format_args!("{} is below the grid's {dimensions}", room.0);
+        return Err(argument(Class::Dims, "maxdims", what));
     }
     Ok(Length(dimensions))
 }

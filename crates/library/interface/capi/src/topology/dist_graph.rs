@@ -4,13 +4,18 @@ use std::ffi::c_int;
 
 use weft_abi::{MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY};
 use weft_abi_macros::mpi;
-use weft_mpi::topology::{self, Adjacent, Edges, Side, dist_graph};
-use weft_mpi::{Class, CommId, InfoId, comm};
+use weft_mpi::creation::dist_graph::{Adjacent, Edges, count};
+use weft_mpi::creation::topology;
+use weft_mpi::error::argument;
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::topology::dist_graph;
+use weft_mpi::objects::topology::Side;
+use weft_mpi::{Class, CommId, InfoId};
 
 use super::store;
 use crate::argument::Length;
 use crate::array::{Array, ArrayMut};
-use crate::entry::{Error, Result};
+use crate::entry::Result;
 use crate::output::Out;
 
 /// As many weights as edges, or none for a graph without.
@@ -22,8 +27,8 @@ fn weights<'a>(array: Array<'a, c_int>, edges: usize) -> Result<Option<&'a [c_in
         return match edges {
             0 => Ok(Some(&[])),
             _ => {
-                let text = format!("weights: MPI_WEIGHTS_EMPTY, but there are {edges} edges");
-                Err(Error::new(Class::Arg, text))
+                let what = format_args!("MPI_WEIGHTS_EMPTY, but there are {edges} edges");
+                Err(argument(Class::Arg, "weights", what))
             }
         };
     }
@@ -67,7 +72,7 @@ fn dist_graph_create(
     comm_dist_graph: Out<CommId>,
 ) -> Result<()> {
     let degrees = degrees.slice(n)?;
-    let count = topology::edges_of(degrees)?;
+    let count = count(degrees)?;
     let edges = Edges {
         sources: sources.slice(n)?,
         degrees,

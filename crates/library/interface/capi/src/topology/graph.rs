@@ -3,8 +3,11 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::topology::{self, edge_count, graph};
-use weft_mpi::{Class, CommId, comm};
+use weft_mpi::creation::topology;
+use weft_mpi::objects::comm;
+use weft_mpi::objects::comm::topology::graph;
+use weft_mpi::objects::topology::edge_count;
+use weft_mpi::{Class, CommId};
 
 use super::store;
 use crate::argument::Length;

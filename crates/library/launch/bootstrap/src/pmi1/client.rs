@@ -1,7 +1,10 @@
 //! The process's side of PMI-1.
 
 use super::{LineBuffer, Message};
-use crate::{Error, Job, Launcher, Mapping, Result, card, ffi, host};
+use crate::error::{Error, Result};
+use crate::job::{Job, Launcher};
+use crate::mapping::Mapping;
+use crate::{card, ffi, host};
 use std::io::{self, Read};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
@@ -132,7 +135,8 @@ impl Client {
     }
 
     fn local_ranks(&self, rank: u32, size: u32, variable: Variables) -> Result<Vec<u32>> {
-        if let Some(text) = self.get("PMI_process_mapping")? {
+        let told = self.get("PMI_process_mapping")?;
+        if let Some(text) = told.filter(|text| !text.is_empty()) {
             let mapping = Mapping::parse(&text).ok_or_else(|| {
                 Error::launcher(format!("its PMI_process_mapping `{text}` is malformed"))
             })?;
@@ -185,7 +189,7 @@ impl Client {
         let _ = self.send(&abort.with("time_ns", now.unwrap_or_default().as_nanos()));
     }
 
-    fn put(&self, key: &str, value: &str) -> Result<()> {
+    pub fn put(&self, key: &str, value: &str) -> Result<()> {
         let put = self.about("put", key).with("value", value);
         let answer = self.ask(&put, "put_result")?;
         if answer.succeeded() {
@@ -204,7 +208,7 @@ impl Client {
             .map(str::to_owned))
     }
 
-    fn require(&self, key: &str, rank: u32) -> Result<String> {
+    pub fn require(&self, key: &str, rank: u32) -> Result<String> {
         self.get(key)?
             .ok_or_else(|| Error::Card(format!("rank {rank} has published nothing under {key}")))
     }

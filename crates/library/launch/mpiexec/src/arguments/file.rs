@@ -1,6 +1,6 @@
 //! Options in files: `-configfile` and `-file`.
 
-use super::{Usage, usage};
+use super::usage::{Usage, usage};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;

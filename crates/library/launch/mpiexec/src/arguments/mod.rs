@@ -5,32 +5,12 @@
 
 mod file;
 mod options;
+mod usage;
 
-pub use options::{Application, Bind, Job, Stdin};
+pub use options::{Application, Bind, Command, Job, Stdin};
+pub use usage::Usage;
 
 use std::ffi::OsString;
-use std::fmt;
-
-/// One line: what is wrong with the command line and what to write instead.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Usage(pub String);
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-fn usage<T>(text: impl Into<String>) -> Result<T, Usage> {
-    Err(Usage(text.into()))
-}
-
-#[derive(Debug)]
-pub enum Command {
-    Run(Box<Job>),
-    Help,
-    Version,
-}
 
 pub const HELP: &str = include_str!("help.txt");
 

@@ -1,6 +1,7 @@
 //! What the options mean, one table for all.
 
-use super::{Command, Usage, file, usage};
+use super::file;
+use super::usage::{Usage, usage};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -394,4 +395,11 @@ fn parse_configuration(job: &mut Job, path: &Path) -> Result<(), Usage> {
         }
     }
     Ok(())
+}
+
+#[derive(Debug)]
+pub enum Command {
+    Run(Box<Job>),
+    Help,
+    Version,
 }

@@ -1,6 +1,6 @@
 //! The bytes of one rank's PMI connection.
 
-use super::Source;
+use super::source::Source;
 use crate::pmi::LINE_MAX_BYTES;
 use crate::sys::{self, Epoll, Interest, Pid};
 use std::io;

@@ -3,7 +3,7 @@
 //! One chunk at a time: the next is read when every rank has taken the last, so the slowest rank sets the pace and memory
 //! is bounded. A rank that closes its input is passed over.
 
-use super::Source;
+use super::source::Source;
 use crate::sys::{self, Epoll, Interest};
 use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;

@@ -21,112 +21,34 @@ mod input;
 mod output;
 mod rank;
 mod signals;
+mod source;
 mod start;
+mod supervisor;
 mod talk;
 
 use crate::arguments::Job;
 use crate::message::say;
 use crate::plan::Plan;
-use crate::pmi::{Server, Standing};
-use crate::sys::{self, Ended, Epoll, Reaped, SignalReader, Spawner, Watchdog};
-use ending::{Ending, Phase};
-use input::SharedInput;
-use output::Output;
+use crate::pmi::Standing;
+use crate::sys::{self, Ended, Reaped, Watchdog};
+use ending::Phase;
 use rank::Rank;
+use source::Source;
 use std::io;
 use std::time::{Duration, Instant};
+use supervisor::Supervisor;
 
 /// For ranks to print what they wait for.
 const REPORT_TIME: Duration = Duration::from_secs(2);
 /// For ranks to clean up between SIGTERM and SIGKILL.
 const GRACE_TIME: Duration = Duration::from_secs(2);
-/// For a rank's wrapper to end by itself after the MPI program within it has.
 /// The longest that a rank's exit code waits for the end of another that is ending, and how long between two looks.
 const CAUSE_TIME: Duration = Duration::from_millis(200);
 const CAUSE_LOOK_TIME: Duration = Duration::from_micros(200);
-const WRAPPER_TIME: Duration = Duration::from_secs(1);
 /// For what ranks have left running, between SIGTERM and SIGKILL.
 const LEFTOVER_TIME: Duration = Duration::from_millis(500);
 
 pub const TIMEOUT_EXIT_CODE: u8 = 124;
-
-struct Supervisor<'a> {
-    job: &'a Job,
-    plan: &'a Plan,
-    epoll: Epoll,
-    signals: SignalReader,
-    spawner: Spawner,
-    server: Server,
-    ranks: Vec<Rank>,
-    output: Output,
-    input: Option<SharedInput>,
-    ending: Ending,
-    /// When `--timeout` expires.
-    deadline: Option<Instant>,
-    /// The signal last forwarded because somebody wants the job to end.
-    asked_to_end: Option<i32>,
-    /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
-    losses: Vec<(u32, Instant)>,
-    abort: Option<Abort>,
-}
-
-/// A rank's MPI_Abort that is not yet acted upon.
-struct Abort {
-    rank: u32,
-    code: i32,
-    /// By the clock of the ranks: of several the first decides, the others are its consequence.
-    time: u64,
-    /// When to look again.
-    look: Instant,
-    /// When to wait no longer.
-    until: Instant,
-}
-
-/// What epoll says is ready.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
-    Signals,
-    /// A rank's PMI connection.
-    Connection(u32),
-    /// The MPI program within a rank has ended.
-    Client(u32),
-    /// A stream of a rank's output, by its index.
-    Stream(u32),
-    /// mpiexec's own output or error.
-    Sink(u32),
-    Stdin,
-    /// The standard input of a rank.
-    RankInput(u32),
-}
-
-impl Source {
-    fn token(self) -> u64 {
-        let (kind, index) = match self {
-            Source::Signals => (0, 0),
-            Source::Connection(rank) => (1, rank),
-            Source::Client(rank) => (2, rank),
-            Source::Stream(index) => (3, index),
-            Source::Sink(index) => (4, index),
-            Source::Stdin => (5, 0),
-            Source::RankInput(rank) => (6, rank),
-        };
-        u64::from(kind as u32) << 32 | u64::from(index)
-    }
-
-    fn of_token(token: u64) -> Option<Source> {
-        let index = token as u32;
-        Some(match token >> 32 {
-            0 => Source::Signals,
-            1 => Source::Connection(index),
-            2 => Source::Client(index),
-            3 => Source::Stream(index),
-            4 => Source::Sink(index),
-            5 => Source::Stdin,
-            6 => Source::RankInput(index),
-            _ => return None,
-        })
-    }
-}
 
 /// Runs the job to its end and answers mpiexec's exit code, or why mpiexec itself has failed.
 pub fn run(job: &Job, plan: &Plan) -> Result<u8, String> {

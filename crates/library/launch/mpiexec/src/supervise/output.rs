@@ -1,6 +1,6 @@
 //! The output of ranks: straight to mpiexec's own, into files, or line by line with the rank in front.
 
-use super::Source;
+use super::source::Source;
 use crate::arguments::Job;
 use crate::sys::{self, Epoll, Interest};
 use std::fs::File;

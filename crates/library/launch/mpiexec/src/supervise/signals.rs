@@ -1,6 +1,7 @@
 //! Signals sent to mpiexec.
 
-use super::{Phase, Supervisor};
+use super::ending::Phase;
+use super::supervisor::Supervisor;
 use crate::message::say;
 use crate::sys::{self, Received};
 

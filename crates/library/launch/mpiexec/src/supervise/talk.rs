@@ -1,8 +1,10 @@
 //! Between the ranks' connections and the PMI server.
 
 use super::connection::Arrival;
+use super::ending::Phase;
 use super::rank::Client;
-use super::{Abort, Phase, Source, Supervisor, WRAPPER_TIME};
+use super::source::Source;
+use super::supervisor::{Abort, Supervisor};
 use crate::message::say;
 use crate::pmi::{Event, Standing};
 use crate::sys::{self, Interest};
@@ -10,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Lines taken from one rank before the others have their turn.
 const LINES_PER_TURN: usize = 256;
+/// For a rank's wrapper to end by itself after the MPI program within it has.
+const WRAPPER_TIME: Duration = Duration::from_secs(1);
 /// Between two looks at ranks that are ending while an MPI_Abort waits.
 const ABORT_LOOK_TIME: Duration = Duration::from_millis(5);
 

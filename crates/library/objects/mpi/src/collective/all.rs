@@ -8,13 +8,14 @@ use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place, optional_memory};
-use crate::comm::{Comm, CommId};
-use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
+use crate::error::{OfBuffer, Result};
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::types::Buffer;
 
 /// Nothing to send is `MPI_IN_PLACE`, which an inter-communicator does not have (MPI-5.0 §6.2.3).
 fn check_in_place<T>(comm: &Comm, send: &Option<T>) -> Result<()> {
-    match comm.sides() {
+    match comm.local_and_remote() {
         Some(_) => not_in_place(send.as_ref(), "sendbuf").map(|_| ()),
         None => Ok(()),
     }
@@ -35,8 +36,8 @@ pub fn allgather(
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     check_distinct(send, receive.address)?;
-    let send = optional_memory(send).of("send")?;
-    let receive = Layout::equal(receive, comm.peer_count()).of("recv")?;
+    let send = optional_memory(send).of_buffer("send")?;
+    let receive = Layout::equal(receive, comm.peer_count()).of_buffer("recv")?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
@@ -49,18 +50,18 @@ pub fn allgatherv<'a>(
 ) -> Result<Call<Allgather<'a>>> {
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
-    let send = optional_memory(send).of("send")?;
-    let receive = Layout::varying(receive, comm.peer_count()).of("recv")?;
+    let send = optional_memory(send).of_buffer("send")?;
+    let receive = Layout::varying(receive, comm.peer_count()).of_buffer("recv")?;
     Ok(Call::new(comm, Allgather { send, receive }))
 }
 
 impl Plan for Allgather<'_> {
-    type Kept = Allgather<'static>;
+    type Owned = Allgather<'static>;
 
-    fn kept(self) -> Allgather<'static> {
+    fn into_owned(self) -> Allgather<'static> {
         Allgather {
             send: self.send,
-            receive: self.receive.kept(),
+            receive: self.receive.into_owned(),
         }
     }
 
@@ -97,8 +98,8 @@ pub fn alltoall(
     let send = send
         .map(|send| Layout::equal(send, ranks))
         .transpose()
-        .of("send")?;
-    let receive = Layout::equal(receive, ranks).of("recv")?;
+        .of_buffer("send")?;
+    let receive = Layout::equal(receive, ranks).of_buffer("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -115,8 +116,8 @@ pub fn alltoallv<'a>(
     let send = send
         .map(|send| Layout::varying(send, ranks))
         .transpose()
-        .of("send")?;
-    let receive = Layout::varying(receive, ranks).of("recv")?;
+        .of_buffer("send")?;
+    let receive = Layout::varying(receive, ranks).of_buffer("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
@@ -133,18 +134,18 @@ pub fn alltoallw<'a>(
     let send = send
         .map(|send| Layout::mixed(send, ranks))
         .transpose()
-        .of("send")?;
-    let receive = Layout::mixed(receive, ranks).of("recv")?;
+        .of_buffer("send")?;
+    let receive = Layout::mixed(receive, ranks).of_buffer("recv")?;
     Ok(Call::new(comm, Alltoall { send, receive }))
 }
 
 impl Plan for Alltoall<'_> {
-    type Kept = Alltoall<'static>;
+    type Owned = Alltoall<'static>;
 
-    fn kept(self) -> Alltoall<'static> {
+    fn into_owned(self) -> Alltoall<'static> {
         Alltoall {
-            send: self.send.map(Layout::kept),
-            receive: self.receive.kept(),
+            send: self.send.map(Layout::into_owned),
+            receive: self.receive.into_owned(),
         }
     }
 

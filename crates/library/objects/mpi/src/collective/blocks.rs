@@ -4,10 +4,8 @@ use weft_collective::{Blocks, Counts, Mixed, MixedBlock, Uniform, Varying};
 use weft_transport::Memory;
 
 use super::checked_count;
-use crate::error::handler::argument;
-use crate::error::{Class, Result};
-use crate::point_to_point::Buffer;
-use crate::types::{self, TypeId};
+use crate::error::{Class, Result, argument};
+use crate::objects::types::{self, Buffer, TypeId};
 
 /// A buffer of blocks of differing lengths: one count and displacement, in extents, per process.
 #[derive(Clone)]
@@ -88,7 +86,7 @@ impl<'a> Layout<'a> {
         Ok(Layout::Mixed(Mixed::new(types.address, blocks)?))
     }
 
-    pub fn kept(self) -> Layout<'static> {
+    pub fn into_owned(self) -> Layout<'static> {
         match self {
             Layout::Uniform(blocks) => Layout::Uniform(blocks),
             Layout::Varying(blocks) => Layout::Varying(blocks.into_owned()),
@@ -120,7 +118,7 @@ impl Blocks for Layout<'_> {
     }
 }
 
-fn no_blocks() -> crate::Error {
+fn no_blocks() -> crate::error::Error {
     let what = "a null pointer for blocks that are not empty";
     argument(Class::Buffer, "buf", what)
 }

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use weft_collective::inter::Sides;
 use weft_collective::{Channel, Outcome, run_blocking};
 
+use super::arena;
 use super::peers::Peers;
-use crate::comm::{Comm, CommId, Held, Traffic};
 use crate::error::Result;
-use crate::operation::{self, Awaited, Whole};
-use crate::persistent;
-use crate::request::{Request, Status};
+use crate::handle::CommId;
+use crate::messages::operation::{self, Awaited, SendFuture};
+use crate::messages::persistent;
+use crate::objects::comm::{Comm, CommReference, Traffic};
+use crate::objects::request::{Request, Status};
 
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
     /// The same without what the caller may take back: arrays of counts and the like.
-    type Kept: Plan + Send + Sync + 'static;
+    type Owned: Plan + Send + Sync + 'static;
 
-    fn kept(self) -> Self::Kept;
+    fn into_owned(self) -> Self::Owned;
 
     /// On an intra-communicator.
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
@@ -43,7 +45,7 @@ impl Tags {
     /// The same on all processes, as all of them make their calls in one order (MPI-5.0 §6.1).
     fn next(comm: &Comm, tag: impl Fn(&Comm) -> u32) -> Tags {
         let own = tag(comm);
-        let local = comm.sides().map_or(own, |(local, _)| tag(local));
+        let local = comm.local_and_remote().map_or(own, |(local, _)| tag(local));
         Tags { own, local }
     }
 }
@@ -59,8 +61,8 @@ impl<P: Plan> Call<P> {
         let Call { comm, plan } = self;
         let tags = Tags::next(&comm, Comm::next_operation);
         let outcome = Outcome::default();
-        let Some((local, _)) = comm.sides() else {
-            let peers = Peers::of_call(&comm, tags.own);
+        let Some((local, _)) = comm.local_and_remote() else {
+            let peers = Peers::of_call(&comm, arena::access(&comm, tags.own));
             let channel = Channel::new(&peers, tags.own, &outcome);
             return run_blocking(plan.within(&channel), || peers.wait());
         };
@@ -81,8 +83,8 @@ impl<P: Plan> Call<P> {
     pub fn begin(self) -> Result<Request> {
         let tags = Tags::next(&self.comm, Comm::next_nonblocking);
         let prepared = Prepared(Arc::new(Inner {
-            comm: Held::new(self.comm),
-            plan: self.plan.kept(),
+            comm: CommReference::new(self.comm),
+            plan: self.plan.into_owned(),
             tags,
         }));
         prepared.start()
@@ -93,8 +95,8 @@ impl<P: Plan> Call<P> {
     pub fn prepare(self) -> Result<Request> {
         let tags = Tags::next(&self.comm, Comm::next_persistent);
         let prepared = Prepared(Arc::new(Inner {
-            comm: Held::new(self.comm),
-            plan: self.plan.kept(),
+            comm: CommReference::new(self.comm),
+            plan: self.plan.into_owned(),
             tags,
         }));
         persistent::register(Box::new(move || prepared.start()))
@@ -102,7 +104,7 @@ impl<P: Plan> Call<P> {
 }
 
 struct Inner<P> {
-    comm: Held,
+    comm: CommReference,
     plan: P,
     tags: Tags,
 }
@@ -110,7 +112,13 @@ struct Inner<P> {
 /// An operation that does not need its call any more.
 struct Prepared<P>(Arc<Inner<P>>);
 
-impl<P: Plan + Send + Sync + 'static> Prepared<P> {
+// SAFETY: a plan is addresses, datatypes and numbers, which no one changes, and it is used by one operation at a time.
+// Whose thread then works on the user's memory does not matter, as with `Memory`.
+unsafe impl<P> Send for Prepared<P> {}
+// SAFETY: as above.
+unsafe impl<P> Sync for Prepared<P> {}
+
+impl<P: Plan + 'static> Prepared<P> {
     fn start(&self) -> Result<Request> {
         let inner = self.0.clone();
         let comm = &inner.comm;
@@ -118,7 +126,7 @@ impl<P: Plan + Send + Sync + 'static> Prepared<P> {
         operation::begin(lane, context, |awaited| {
             // SAFETY: what is not `Send` is the plan, which may be sent (see `Prepared`), and the channels and peers,
             // which the future owns.
-            unsafe { Whole::new(run(inner, awaited)) }
+            unsafe { SendFuture::new(run(inner, awaited)) }
         })
     }
 }
@@ -128,7 +136,7 @@ async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> 
     let peers = Peers::of_operation(comm, &awaited);
     let outcome = Outcome::default();
     let channel = Channel::new(&peers, tags.own, &outcome);
-    match comm.sides() {
+    match comm.local_and_remote() {
         None => plan.within(&channel).await?,
         Some((local, _)) => {
             let local = Peers::of_operation(local, &awaited);
@@ -142,5 +150,5 @@ async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> 
 
 /// The communicator of a call, for its length.
 pub(super) fn comm(id: CommId) -> Result<Arc<Comm>> {
-    crate::comm::share(id)
+    crate::objects::comm::share(id)
 }

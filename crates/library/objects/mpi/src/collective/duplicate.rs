@@ -8,33 +8,31 @@ use weft_datatype::{Datatype, Op, Predefined};
 
 use super::call::{Call, Plan, comm as shared};
 use super::peers::{Peers, largest_over};
-use crate::comm::{Comm, CommId, register};
-use crate::completion::linger;
-use crate::context::UNAGREED;
-use crate::create::inherit;
+use crate::creation::create::inherit;
 use crate::error::Result;
-use crate::hints;
-use crate::info::InfoId;
-use crate::op::Operator;
-use crate::process::process;
-use crate::request::Request;
-use crate::spread::Spread;
-use crate::types::TypeId;
+use crate::handle::{CommId, InfoId};
+use crate::messages::lingering::linger;
+use crate::objects::comm::lanes::LaneSelection;
+use crate::objects::comm::numbers::{UNAGREED, contexts};
+use crate::objects::comm::{Comm, hints, register};
+use crate::objects::op::Operator;
+use crate::objects::request::Request;
+use crate::objects::types::TypeId;
 
 /// A communicator whose processes agree on its numbers. Without a handle it is given up when they have.
 pub struct Duplicate {
     copy: Arc<Comm>,
-    promised: Spread,
+    promised: LaneSelection,
     id: Option<CommId>,
 }
 
 /// `MPI_Comm_idup_with_info`: the new communicator, which may be used once the request is complete.
 pub fn idup(id: CommId, info: Option<InfoId>) -> Result<(CommId, Request)> {
     let comm = shared(id)?;
-    let hints = hints::of(info)?;
+    let hints = hints::from_info(info)?;
     let attributes = comm.attributes.copied(id.0);
     let own = Comm::new(UNAGREED, comm.rank(), comm.group().clone(), c"");
-    let mut copy = match comm.sides() {
+    let mut copy = match comm.local_and_remote() {
         None => own,
         Some((_, remote)) => Comm::inter(UNAGREED, Arc::new(own), remote.clone()),
     };
@@ -71,21 +69,21 @@ impl Duplicate {
     async fn numbered(
         &self,
         mut largest: impl AsyncFnMut([i64; 4]) -> Result<[i64; 4]>,
-    ) -> Result<(u32, Spread)> {
-        let mut spread = self.promised;
+    ) -> Result<(u32, LaneSelection)> {
+        let mut selection = self.promised;
         let number = number_over(async |pair| {
             let words = largest(self.promised.words(pair)).await?;
-            let (pair, agreed) = Spread::of_words(words);
-            spread = agreed;
+            let (pair, agreed) = LaneSelection::of_words(words);
+            selection = agreed;
             Ok(pair)
         });
-        Ok((number.await?, spread))
+        Ok((number.await?, selection))
     }
 
-    fn agreed(&self, number: u32, local: Option<u32>, spread: Spread) {
-        let contexts = &process().contexts;
+    fn agreed(&self, number: u32, local: Option<u32>, selection: LaneSelection) {
+        let contexts = contexts();
         match self.id {
-            Some(id) => self.copy.agreed(number, local, spread, id),
+            Some(id) => self.copy.agreed(number, local, selection, id),
             None => [Some(number), local]
                 .into_iter()
                 .flatten()
@@ -95,36 +93,36 @@ impl Duplicate {
 }
 
 impl Plan for Duplicate {
-    type Kept = Duplicate;
+    type Owned = Duplicate;
 
-    fn kept(self) -> Duplicate {
+    fn into_owned(self) -> Duplicate {
         self
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
-        let (number, spread) = self
+        let (number, selection) = self
             .numbered(async |words| largest_over(channel, words).await)
             .await?;
-        self.agreed(number, None, spread);
+        self.agreed(number, None, selection);
         Ok(())
     }
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
-        let (number, spread) = self
+        let (number, selection) = self
             .numbered(async |words| largest_of_both(sides, words).await)
             .await?;
         let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
-        let local = local.inspect_err(|_| process().contexts.release(number))?;
-        self.agreed(number, Some(local), spread);
+        let local = local.inspect_err(|_| contexts().release(number))?;
+        self.agreed(number, Some(local), selection);
         Ok(())
     }
 }
 
 async fn number_over(mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
-    let mut agreement = process().contexts.begin();
+    let mut agreement = contexts().begin();
     loop {
         let agreed = largest(agreement.propose()).await?;
-        if let Some(number) = agreement.settle(agreed)? {
+        if let Some(number) = agreement.conclude(agreed)? {
             return Ok(number);
         }
     }

@@ -6,6 +6,7 @@
 
 mod all;
 mod arena;
+mod arena_access;
 mod blocks;
 mod call;
 mod duplicate;
@@ -28,14 +29,12 @@ pub use reduce::{
 };
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
-pub(crate) use arena::{Counts as ArenaCounts, Place as ArenaPlace};
 pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
 
 use weft_transport::Memory;
 
-use crate::error::handler::argument;
-use crate::error::{Class, Error, Result};
-use crate::point_to_point::Buffer;
+use crate::error::{Class, Error, Result, argument};
+use crate::objects::types::Buffer;
 
 fn checked_count(count: i64, name: &str) -> Result<usize> {
     usize::try_from(count)

@@ -10,10 +10,11 @@ use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::{check_distinct, not_in_place};
-use crate::comm::{Comm, CommId};
-use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
-use crate::topology::Topology;
+use crate::error::{OfBuffer, Result};
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::topology::Topology;
+use crate::objects::types::Buffer;
 
 /// The neighbours of a call's process.
 fn edges(comm: &Comm) -> Result<Edges> {
@@ -49,8 +50,8 @@ pub fn neighbor_allgather(
 ) -> Result<Call<NeighborAllgather<'static>>> {
     let (comm, edges) = known(comm)?;
     check_distinct(send, receive.address)?;
-    let send = not_in_place(send, "sendbuf")?.memory().of("send")?;
-    let receive = Layout::equal(receive, edges.sources.len() as u32).of("recv")?;
+    let send = not_in_place(send, "sendbuf")?.memory().of_buffer("send")?;
+    let receive = Layout::equal(receive, edges.sources.len() as u32).of_buffer("recv")?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -66,8 +67,8 @@ pub fn neighbor_allgatherv<'a>(
     comm: CommId,
 ) -> Result<Call<NeighborAllgather<'a>>> {
     let (comm, edges) = known(comm)?;
-    let send = not_in_place(send, "sendbuf")?.memory().of("send")?;
-    let receive = Layout::varying(receive, edges.sources.len() as u32).of("recv")?;
+    let send = not_in_place(send, "sendbuf")?.memory().of_buffer("send")?;
+    let receive = Layout::varying(receive, edges.sources.len() as u32).of_buffer("recv")?;
     let plan = NeighborAllgather {
         edges,
         send,
@@ -77,13 +78,13 @@ pub fn neighbor_allgatherv<'a>(
 }
 
 impl Plan for NeighborAllgather<'_> {
-    type Kept = NeighborAllgather<'static>;
+    type Owned = NeighborAllgather<'static>;
 
-    fn kept(self) -> NeighborAllgather<'static> {
+    fn into_owned(self) -> NeighborAllgather<'static> {
         NeighborAllgather {
             edges: self.edges,
             send: self.send,
-            receive: self.receive.kept(),
+            receive: self.receive.into_owned(),
         }
     }
 
@@ -111,8 +112,8 @@ pub fn neighbor_alltoall(
     let (comm, edges) = known(comm)?;
     check_distinct(send, receive.address)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::equal(send, edges.destinations.len() as u32).of("send")?;
-    let receive = Layout::equal(receive, edges.sources.len() as u32).of("recv")?;
+    let send = Layout::equal(send, edges.destinations.len() as u32).of_buffer("send")?;
+    let receive = Layout::equal(receive, edges.sources.len() as u32).of_buffer("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -129,8 +130,8 @@ pub fn neighbor_alltoallv<'a>(
 ) -> Result<Call<NeighborAlltoall<'a>>> {
     let (comm, edges) = known(comm)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::varying(send, edges.destinations.len() as u32).of("send")?;
-    let receive = Layout::varying(receive, edges.sources.len() as u32).of("recv")?;
+    let send = Layout::varying(send, edges.destinations.len() as u32).of_buffer("send")?;
+    let receive = Layout::varying(receive, edges.sources.len() as u32).of_buffer("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -147,8 +148,8 @@ pub fn neighbor_alltoallw<'a>(
 ) -> Result<Call<NeighborAlltoall<'a>>> {
     let (comm, edges) = known(comm)?;
     let send = not_in_place(send, "sendbuf")?;
-    let send = Layout::mixed(send, edges.destinations.len() as u32).of("send")?;
-    let receive = Layout::mixed(receive, edges.sources.len() as u32).of("recv")?;
+    let send = Layout::mixed(send, edges.destinations.len() as u32).of_buffer("send")?;
+    let receive = Layout::mixed(receive, edges.sources.len() as u32).of_buffer("recv")?;
     let plan = NeighborAlltoall {
         edges,
         send,
@@ -158,13 +159,13 @@ pub fn neighbor_alltoallw<'a>(
 }
 
 impl Plan for NeighborAlltoall<'_> {
-    type Kept = NeighborAlltoall<'static>;
+    type Owned = NeighborAlltoall<'static>;
 
-    fn kept(self) -> NeighborAlltoall<'static> {
+    fn into_owned(self) -> NeighborAlltoall<'static> {
         NeighborAlltoall {
             edges: self.edges,
-            send: self.send.kept(),
-            receive: self.receive.kept(),
+            send: self.send.into_owned(),
+            receive: self.receive.into_owned(),
         }
     }
 

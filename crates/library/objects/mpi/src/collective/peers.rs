@@ -1,4 +1,4 @@
-//! Whom a collective operation runs among, and its messages.
+//! The processes that a collective operation runs among, and its messages.
 
 use std::cell::Cell;
 use std::num::NonZeroU8;
@@ -8,16 +8,17 @@ use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
 use weft_transport::Memory;
 
-use super::arena::Reach;
-use crate::comm::{Comm, Traffic};
-use crate::completion;
+use super::arena_access::ArenaAccess;
 use crate::error::{Error, Result};
-use crate::op::Operator;
-use crate::operation::Awaited;
-use crate::point_to_point::{Mode, start_failure, start_receive, start_send};
-use crate::process::process;
-use crate::request::Request;
-use crate::types::TypeId;
+use crate::messages::completion;
+use crate::messages::operation::Awaited;
+use crate::messages::start::{start_failure, start_receive, start_send};
+use crate::objects::comm::{Comm, Traffic};
+use crate::objects::op::Operator;
+use crate::objects::request::Request;
+use crate::objects::types::TypeId;
+use crate::process::engine::engine;
+use crate::process::job::oversubscribed;
 
 /// The processes of a collective operation: a communicator's, or some of them. Of an inter-communicator, the remote
 /// ones; this process's rank is that in its own group.
@@ -29,14 +30,14 @@ pub struct Peers<'a> {
     rank: usize,
     size: usize,
     waiting: Waiting<'a>,
-    arena: Option<Reach<'a>>,
+    arena: Option<ArenaAccess<'a>>,
 }
 
-/// Who learns what an operation waits for.
+/// The one that learns what an operation waits for.
 enum Waiting<'a> {
     /// The call that drives it.
     Call(Cell<Option<RequestId>>),
-    /// Whoever makes progress.
+    /// Any thread that makes progress.
     Operation(&'a Awaited),
 }
 
@@ -53,11 +54,11 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// A communicator's processes, in its blocking operation of this number, which may go through its arena.
+    /// A communicator's processes, in a blocking operation that may go through its arena.
     #[inline]
-    pub(super) fn of_call(comm: &'a Comm, number: u32) -> Peers<'a> {
+    pub(super) fn of_call(comm: &'a Comm, arena: Option<ArenaAccess<'a>>) -> Peers<'a> {
         Peers {
-            arena: comm.arena.reach(comm, number),
+            arena,
             ..Peers::all(comm)
         }
     }
@@ -87,9 +88,9 @@ impl<'a> Peers<'a> {
         self.members.map_or(rank as u32, |members| members[rank])
     }
 
-    /// Whether a request is pending. Who waits then learns of it.
+    /// Whether a request is pending. If so, the one that waits learns of it.
     fn is_pending(&self, id: RequestId) -> bool {
-        let engine = &process().engine;
+        let engine = engine();
         match &self.waiting {
             Waiting::Operation(awaited) => engine.await_request(awaited, id),
             Waiting::Call(pending) => {
@@ -105,10 +106,10 @@ impl<'a> Peers<'a> {
         if let Waiting::Call(pending) = &self.waiting
             && let Some(id) = pending.take()
         {
-            process().engine.wait_any(&[id]);
+            engine().wait_any(&[id]);
         }
-        if let Some(reach) = &self.arena {
-            reach.wait();
+        if let Some(access) = &self.arena {
+            access.wait();
         }
     }
 }
@@ -126,18 +127,11 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn oversubscribed(&self) -> bool {
-        process().oversubscribed()
+        oversubscribed()
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request> {
-        start_send(
-            self.comm,
-            self.traffic,
-            memory,
-            self.peer(to),
-            tag,
-            Mode::Standard,
-        )
+        start_send(self.comm, self.traffic, memory, self.peer(to), tag)
     }
 
     fn send_failure(&self, to: usize, tag: u32, mark: NonZeroU8) -> Result<Request> {
@@ -169,7 +163,9 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn arena(&self) -> Option<&dyn Arena<Error>> {
-        self.arena.as_ref().map(|reach| reach as &dyn Arena<Error>)
+        self.arena
+            .as_ref()
+            .map(|access| access as &dyn Arena<Error>)
     }
 }
 

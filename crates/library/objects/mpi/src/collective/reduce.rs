@@ -1,5 +1,6 @@
 //! Reductions and scans (MPI-5.0 §6.9 to §6.11).
 
+use weft_collective::Counts;
 use weft_collective::inter::{self, Sides};
 use weft_collective::{Channel, Reduction, Shares};
 use weft_datatype::{Datatype, Op, Predefined};
@@ -8,12 +9,12 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
-use crate::comm::{Comm, CommId};
-use crate::error::handler::argument;
-use crate::error::{Class, OfSide, Result};
-use crate::op::{OpId, Operator};
-use crate::types::{self, TypeId};
-use crate::{Counts, intercomm};
+use crate::creation::intercomm;
+use crate::error::{Class, OfBuffer, Result, argument};
+use crate::handle::CommId;
+use crate::objects::comm::Comm;
+use crate::objects::op::{OpId, Operator};
+use crate::objects::types::{self, TypeId};
 
 /// A reduction's arguments: no input is `MPI_IN_PLACE`.
 #[derive(Clone, Copy)]
@@ -72,15 +73,15 @@ impl Reduce {
         let datatype = types::committed(self.datatype)?;
         let op = Operator::new(self.op, self.datatype)?;
         let count = checked_count(self.count, "count")?;
-        if comm.sides().is_some() && significant.input {
+        if comm.local_and_remote().is_some() && significant.input {
             not_in_place(self.input, "sendbuf")?;
         }
         if significant.output {
-            types::memory(self.output, self.count, self.datatype).of("recv")?;
+            types::memory(self.output, self.count, self.datatype).of_buffer("recv")?;
         }
         let input = self.input.filter(|_| significant.input);
         if let Some(input) = input {
-            types::memory(input.cast_mut(), self.count, self.datatype).of("send")?;
+            types::memory(input.cast_mut(), self.count, self.datatype).of_buffer("send")?;
             // Where the output does not count it may be anything, the input too.
             if input == self.output && significant.output {
                 check_aliased(true, count > 0)?;
@@ -113,7 +114,7 @@ impl Operands {
 
     fn keep(self) -> Operands {
         Operands {
-            op: self.op.kept(&self.datatype),
+            op: self.op.into_owned(&self.datatype),
             ..self
         }
     }
@@ -130,7 +131,7 @@ pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceT
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     if arguments.input.is_none() && root.has_leaf() && !root.may_be_in_place() {
-        return Err(super::in_place_off_root()).of("send");
+        return Err(super::in_place_off_root()).of_buffer("send");
     }
     let significant = Significant {
         input: root.has_leaf(),
@@ -146,9 +147,9 @@ pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceT
 }
 
 impl Plan for ReduceToRoot {
-    type Kept = ReduceToRoot;
+    type Owned = ReduceToRoot;
 
-    fn kept(self) -> ReduceToRoot {
+    fn into_owned(self) -> ReduceToRoot {
         ReduceToRoot {
             operands: self.operands.keep(),
             root: self.root,
@@ -177,9 +178,9 @@ pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
 }
 
 impl Plan for Allreduce {
-    type Kept = Allreduce;
+    type Owned = Allreduce;
 
-    fn kept(self) -> Allreduce {
+    fn into_owned(self) -> Allreduce {
         Allreduce(self.0.keep())
     }
 
@@ -239,16 +240,16 @@ fn shared_out(
     };
     let operands = Reduce { count, ..arguments }.check(&comm, significant)?;
     if let Some(input) = arguments.input {
-        types::memory(arguments.output, own as i64, arguments.datatype).of("recv")?;
+        types::memory(arguments.output, own as i64, arguments.datatype).of_buffer("recv")?;
         check_aliased(input == arguments.output, all > 0)?;
     }
     Ok(Call::new(comm, ReduceScatter { operands, shares }))
 }
 
 impl Plan for ReduceScatter {
-    type Kept = ReduceScatter;
+    type Owned = ReduceScatter;
 
-    fn kept(self) -> ReduceScatter {
+    fn into_owned(self) -> ReduceScatter {
         ReduceScatter {
             operands: self.operands.keep(),
             shares: self.shares,
@@ -310,9 +311,9 @@ pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
 }
 
 impl Plan for Scan {
-    type Kept = Scan;
+    type Owned = Scan;
 
-    fn kept(self) -> Scan {
+    fn into_owned(self) -> Scan {
         Scan {
             operands: self.operands.keep(),
             inclusive: self.inclusive,
@@ -340,7 +341,7 @@ pub fn reduce_local(arguments: Reduce) -> Result<()> {
     })?;
     let Operands {
         op, count, output, ..
-    } = arguments.check(&*crate::comm::share(CommId::SELF)?, BOTH)?;
+    } = arguments.check(&*crate::objects::comm::share(CommId::SELF)?, BOTH)?;
     // SAFETY: both are the caller's, checked for as many elements of the operation's type, and are not the same.
     unsafe { op.apply(input, output, count) };
     Ok(())

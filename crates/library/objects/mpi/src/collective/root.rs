@@ -2,9 +2,9 @@
 
 use weft_collective::inter;
 
-use crate::PROC_NULL;
-use crate::comm::Comm;
+use crate::constants::PROC_NULL;
 use crate::error::{Class, Result};
+use crate::objects::comm::Comm;
 
 /// `MPI_ROOT`, with the ABI's number.
 const ROOT: i32 = -4;
@@ -21,7 +21,7 @@ pub(super) enum Root {
 impl Root {
     #[inline]
     pub fn new(comm: &Comm, root: i32) -> Result<Root> {
-        let is_inter = comm.sides().is_some();
+        let is_inter = comm.local_and_remote().is_some();
         if is_inter && root == ROOT {
             return Ok(Root::Inter(inter::Root::Me));
         }

@@ -10,9 +10,9 @@ use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
-use crate::comm::CommId;
-use crate::error::{OfSide, Result};
-use crate::point_to_point::Buffer;
+use crate::error::{OfBuffer, Result};
+use crate::handle::CommId;
+use crate::objects::types::Buffer;
 
 pub struct Barrier;
 
@@ -23,9 +23,9 @@ pub fn barrier(comm: CommId) -> Result<Call<Barrier>> {
 }
 
 impl Plan for Barrier {
-    type Kept = Barrier;
+    type Owned = Barrier;
 
-    fn kept(self) -> Barrier {
+    fn into_owned(self) -> Barrier {
         self
     }
 
@@ -56,9 +56,9 @@ pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
 }
 
 impl Plan for Bcast {
-    type Kept = Bcast;
+    type Owned = Bcast;
 
-    fn kept(self) -> Bcast {
+    fn into_owned(self) -> Bcast {
         self
     }
 
@@ -88,12 +88,17 @@ impl<'a> Rooted<'a> {
         equal: bool,
     ) -> Result<Rooted<'a>> {
         let leaf = match (root, leaf) {
-            (Root::Inter(_), leaf) if root.has_leaf() => {
-                Some(not_in_place(leaf, "buf").of(side)?.memory().of(side)?)
-            }
+            (Root::Inter(_), leaf) if root.has_leaf() => Some(
+                not_in_place(leaf, "buf")
+                    .of_buffer(side)?
+                    .memory()
+                    .of_buffer(side)?,
+            ),
             (Root::Inter(_), _) => None,
-            (Root::Rank { is_me: false, .. }, None) => return Err(in_place_off_root()).of(side),
-            (Root::Rank { .. }, leaf) => optional_memory(leaf).of(side)?,
+            (Root::Rank { is_me: false, .. }, None) => {
+                return Err(in_place_off_root()).of_buffer(side);
+            }
+            (Root::Rank { .. }, leaf) => optional_memory(leaf).of_buffer(side)?,
         };
         Ok(Rooted {
             leaf,
@@ -110,7 +115,7 @@ impl<'a> Rooted<'a> {
     fn keep(self) -> Rooted<'static> {
         Rooted {
             leaf: self.leaf,
-            blocks: self.blocks.map(Layout::kept),
+            blocks: self.blocks.map(Layout::into_owned),
             root: self.root,
             equal: self.equal,
         }
@@ -131,7 +136,7 @@ pub fn gather(
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
     if root.is_me() {
-        blocks = Some(Layout::equal(receive, comm.peer_count()).of("recv")?);
+        blocks = Some(Layout::equal(receive, comm.peer_count()).of_buffer("recv")?);
         check_distinct(send.filter(|_| root.has_leaf()), receive.address)?;
     }
     let rooted = Rooted::new((send, "send"), blocks, root, true)?;
@@ -149,15 +154,16 @@ pub fn gatherv<'a>(
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let receive = receive.filter(|_| root.is_me());
-    let blocks = receive.map(|receive| Layout::varying(receive, comm.peer_count()).of("recv"));
+    let blocks =
+        receive.map(|receive| Layout::varying(receive, comm.peer_count()).of_buffer("recv"));
     let rooted = Rooted::new((send, "send"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Gather(rooted)))
 }
 
 impl Plan for Gather<'_> {
-    type Kept = Gather<'static>;
+    type Owned = Gather<'static>;
 
-    fn kept(self) -> Gather<'static> {
+    fn into_owned(self) -> Gather<'static> {
         Gather(self.0.keep())
     }
 
@@ -192,7 +198,7 @@ pub fn scatter(
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
     if root.is_me() {
-        blocks = Some(Layout::equal(send, comm.peer_count()).of("send")?);
+        blocks = Some(Layout::equal(send, comm.peer_count()).of_buffer("send")?);
         check_distinct(receive.filter(|_| root.has_leaf()), send.address)?;
     }
     let rooted = Rooted::new((receive, "recv"), blocks, root, true)?;
@@ -210,15 +216,15 @@ pub fn scatterv<'a>(
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let send = send.filter(|_| root.is_me());
-    let blocks = send.map(|send| Layout::varying(send, comm.peer_count()).of("send"));
+    let blocks = send.map(|send| Layout::varying(send, comm.peer_count()).of_buffer("send"));
     let rooted = Rooted::new((receive, "recv"), blocks.transpose()?, root, false)?;
     Ok(Call::new(comm, Scatter(rooted)))
 }
 
 impl Plan for Scatter<'_> {
-    type Kept = Scatter<'static>;
+    type Owned = Scatter<'static>;
 
-    fn kept(self) -> Scatter<'static> {
+    fn into_owned(self) -> Scatter<'static> {
         Scatter(self.0.keep())
     }
 

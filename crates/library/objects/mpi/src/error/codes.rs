@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::handler::argument;
-use super::{Class, Error, Result, strings};
+use super::class::Class;
+use super::detail::{Error, Result, argument};
+use super::strings;
 
 /// `MPI_ERR_LASTCODE`, with the ABI's number. What the program adds is above.
 const LAST_PREDEFINED: i32 = 16383;

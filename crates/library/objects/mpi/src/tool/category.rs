@@ -1,6 +1,8 @@
 //! Categories (MPI-5.0 §15.3.9): one of the whole library, and those within it.
 
-use super::{control, indexed, named, performance};
+use super::codes::{indexed, named};
+use super::state::enter;
+use super::{control, variables};
 use crate::error::Result;
 
 pub struct Category {
@@ -107,7 +109,7 @@ impl Category {
     }
 
     pub fn performances(&self) -> Vec<i32> {
-        let all = performance::ALL.iter().map(|variable| variable.name);
+        let all = variables::ALL.iter().map(|variable| variable.name);
         indices(self.performances, all)
     }
 
@@ -118,13 +120,13 @@ impl Category {
 
 /// `MPI_T_category_get_info`.
 pub fn at(index: i32) -> Result<&'static Category> {
-    super::enter()?;
+    enter()?;
     indexed(&ALL, index)
 }
 
 /// `MPI_T_category_get_index`.
 pub fn index(name: &[u8]) -> Result<i32> {
-    super::enter()?;
+    enter()?;
     named(ALL.iter().map(|category| category.name), name).map(|index| index as i32)
 }
 
@@ -139,11 +141,7 @@ mod tests {
         controls.sort();
         performances.sort();
         assert!(controls.into_iter().eq(0..control::ALL.len() as i32));
-        assert!(
-            performances
-                .into_iter()
-                .eq(0..performance::ALL.len() as i32)
-        );
+        assert!(performances.into_iter().eq(0..variables::ALL.len() as i32));
         for category in &ALL {
             assert_eq!(category.performances().len(), category.performances.len());
             assert_eq!(category.categories().len(), category.categories.len());
@@ -158,7 +156,7 @@ mod tests {
             .iter()
             .map(|variable| &*variable.name)
             .collect();
-        names.extend(performance::ALL.iter().map(|variable| variable.name));
+        names.extend(variables::ALL.iter().map(|variable| variable.name));
         let count = names.len();
         names.sort();
         names.dedup();

@@ -8,9 +8,10 @@ use weft_collective::{CHOICES, Choice};
 
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
 
-use super::{Code, Verbosity, error, indexed, named, tools};
+use super::codes::{Code, Verbosity, error, indexed, named};
+use super::state::{enter, tools};
 use crate::error::Result;
-use crate::process::started;
+use crate::process::engine::started;
 
 /// A control variable: a 64-bit unsigned number.
 pub struct Variable {
@@ -28,7 +29,7 @@ enum Value {
     Algorithm(&'static Choice),
 }
 
-/// Who may set a variable when (MPI-5.0 §15.3.6), with the ABI's numbers.
+/// Which processes may set a variable, and when (MPI-5.0 §15.3.6), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Scope {
@@ -161,7 +162,7 @@ impl Variable {
             Value::Constant(value) => *value,
             Value::Pace(_, part) => {
                 let mut now = match started() {
-                    Some(process) => process.engine.pace(),
+                    Some(engine) => engine.pace(),
                     None => pace(Pace::ALONE),
                 };
                 (*part(&mut now)).into()
@@ -178,8 +179,8 @@ impl Variable {
                 let value = u32::try_from(value).ok().filter(|&value| value != UNSET);
                 let value = value.ok_or_else(|| error(Code::Invalid))?;
                 setting.0.store(value, Ordering::Relaxed);
-                if let Some(process) = started() {
-                    process.engine.set_pace(pace(process.engine.pace()));
+                if let Some(engine) = started() {
+                    engine.set_pace(pace(engine.pace()));
                 }
                 Ok(())
             }
@@ -196,13 +197,13 @@ impl Variable {
 
 /// `MPI_T_cvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
-    super::enter()?;
+    enter()?;
     indexed(&ALL, index)
 }
 
 /// `MPI_T_cvar_get_index`.
 pub fn index(name: &[u8]) -> Result<i32> {
-    super::enter()?;
+    enter()?;
     named(ALL.iter().map(|variable| &*variable.name), name).map(|index| index as i32)
 }
 

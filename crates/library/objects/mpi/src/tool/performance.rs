@@ -1,116 +1,20 @@
-//! Performance variables (MPI-5.0 §15.3.7): what the engine counts.
+//! Performance variables, by index and by name.
 
-use weft_engine::Counts;
-
-use super::{Code, Verbosity, error, indexed};
+use super::codes::{Code, error, indexed};
+use super::state::enter;
 use crate::error::Result;
-use crate::process::started;
 
-/// Classes of variables (MPI-5.0 §15.3.7), with the ABI's numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Class {
-    State = 1,
-    Level = 2,
-    HighWatermark = 5,
-    Counter = 7,
-    Aggregate = 8,
-}
-
-/// A performance variable: a 64-bit unsigned number, or an `int` of [`WAITING`] for the one state.
-pub struct Variable {
-    pub name: &'static str,
-    pub description: &'static str,
-    pub class: Class,
-    pub verbosity: Verbosity,
-    pub(super) of: fn(&Reading) -> u64,
-}
-
-impl Variable {
-    /// Always running, and never written. The others count from when a handle starts, for each handle apart.
-    pub fn is_continuous(&self) -> bool {
-        !matches!(self.class, Class::Counter | Class::Aggregate)
-    }
-}
-
-/// An enumeration: its name, and names by value.
-pub struct Enumeration {
-    pub name: &'static str,
-    pub items: &'static [&'static str],
-}
-
-/// How threads of this process wait.
-pub static WAITING: Enumeration = Enumeration {
-    name: "weft_waiting",
-    items: &["a core for each process", "more processes than cores"],
-};
-
-macro_rules! variables {
-    ($($name:literal $class:ident $verbosity:ident $($field:ident).+ $description:literal;)*) => {
-        &[$(Variable {
-            name: $name,
-            description: $description,
-            class: Class::$class,
-            verbosity: Verbosity::$verbosity,
-            of: |reading| reading.$($field).+,
-        }),*]
-    };
-}
-
-/// All of them, by index; the one state is last.
-pub static ALL: &[Variable] = variables! {
-    "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
-    "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
-    "weft_messages_rendezvous" Counter UserBasic counts.offered "Longer messages sent, whose payload follows the match";
-    "weft_messages_kept" Counter TunerBasic counts.advances "Messages whose payload was kept back, the receiver having too much unmatched";
-    "weft_messages_unexpected" Counter UserBasic counts.unexpected "Messages that came before their receive";
-    "weft_bytes_unexpected" Aggregate TunerBasic counts.unexpected_bytes "Payload of those that needed memory of its own";
-    "weft_unexpected_length" Level UserBasic counts.unexpected_now "Unexpected messages that wait for a receive";
-    "weft_unexpected_bytes" Level TunerBasic counts.unexpected_bytes_now "Memory of their payload";
-    "weft_posted_length" Level UserBasic counts.posted_now "Posted receives that wait for a message";
-    "weft_matching_operations" Counter TunerDetail counts.matching_operations "Posts, arrivals and cancels";
-    "weft_matching_steps" Counter TunerDetail counts.matching_steps "Buckets and cells that those looked at";
-    "weft_matching_steps_max" HighWatermark TunerDetail counts.matching_steps_max "Of the operation that looked at most";
-    "weft_lanes_used" Level TunerBasic counts.lanes "Lanes in use";
-    "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
-    "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
-    "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
-    "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
-    "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
-    "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
-};
-
-/// All that variables are read from, of one moment.
-#[derive(Default)]
-pub(super) struct Reading {
-    pub counts: Counts,
-    arenas: u64,
-    arenas_refused: u64,
-    oversubscribed: u64,
-}
-
-/// Nothing is counted before `MPI_Init`.
-pub(super) fn reading() -> Reading {
-    started().map_or(Reading::default(), |process| {
-        let (arenas, arenas_refused) = process.arenas.read();
-        Reading {
-            counts: process.engine.counts(),
-            arenas,
-            arenas_refused,
-            oversubscribed: process.oversubscribed().into(),
-        }
-    })
-}
+pub use super::variables::{ALL, Class, Enumeration, Variable, WAITING};
 
 /// `MPI_T_pvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
-    super::enter()?;
+    enter()?;
     indexed(ALL, index)
 }
 
 /// `MPI_T_pvar_get_index`: a name is unique within its class.
 pub fn index(name: &[u8], class: i32) -> Result<i32> {
-    super::enter()?;
+    enter()?;
     let found = ALL
         .iter()
         .position(|variable| variable.name.as_bytes() == name && variable.class as i32 == class);

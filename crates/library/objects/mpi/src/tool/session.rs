@@ -1,10 +1,10 @@
 //! Sessions of performance variables and their handles (MPI-5.0 §15.3.7). A handle sees what was counted while it was
 //! running: the counts themselves never stop and are never changed.
 
-use std::collections::BTreeMap;
-
-use super::performance::{ALL, Reading, Variable, reading};
-use super::{Code, Tools, error, indexed, tools};
+use super::codes::{Code, error, indexed};
+use super::counting::{Bound, Handles};
+use super::state::{Tools, tools};
+use super::variables::{ALL, Reading, Variable, reading};
 use crate::error::Result;
 
 /// Names a session.
@@ -18,52 +18,6 @@ pub struct Handle(pub u64);
 impl Handle {
     /// `MPI_T_PVAR_ALL_HANDLES`: the ABI's number.
     pub const ALL: Handle = Handle(1);
-}
-
-/// A session's handles.
-pub(super) type Handles = BTreeMap<u64, Bound>;
-
-/// What a handle stands for.
-pub(super) struct Bound {
-    index: usize,
-    /// Counted while it ran before, or written.
-    total: u64,
-    /// While it is running: the count from which it counts.
-    since: Option<u64>,
-}
-
-impl Bound {
-    fn variable(&self) -> &'static Variable {
-        &ALL[self.index]
-    }
-
-    fn now(&self, reading: &Reading) -> u64 {
-        (self.variable().of)(reading)
-    }
-
-    fn value(&self, reading: &Reading) -> u64 {
-        if self.variable().is_continuous() {
-            return self.now(reading);
-        }
-        let running = self
-            .since
-            .map(|since| self.now(reading).wrapping_sub(since));
-        self.total.wrapping_add(running.unwrap_or(0))
-    }
-
-    fn start(&mut self, reading: &Reading) {
-        self.since = self.since.or(Some(self.now(reading)));
-    }
-
-    fn stop(&mut self, reading: &Reading) {
-        self.total = self.value(reading);
-        self.since = None;
-    }
-
-    fn write(&mut self, value: u64, reading: &Reading) {
-        self.total = value;
-        self.since = self.since.map(|_| self.now(reading));
-    }
 }
 
 fn handles(tools: &mut Tools, session: Session) -> Result<&mut Handles> {

@@ -5,13 +5,13 @@ use weft_datatype::{Datatype, Group, Op, Predefined};
 use weft_rma::Operation;
 use weft_transport::Memory;
 
+use super::errors::unreached;
+use super::object::{Window, find};
 use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
-use super::{Window, WindowId, find, unreached};
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::op::OpId;
-use crate::point_to_point::Buffer;
-use crate::types::{self, TypeId};
+use crate::error::{Class, Error, OfBuffer, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::op::OpId;
+use crate::objects::types::{self, Buffer, TypeId};
 
 /// The elements of a buffer as packed bytes: the buffer itself where it is contiguous.
 struct Packed {
@@ -112,7 +112,7 @@ pub fn accumulate(
     epoch: Epoch,
 ) -> Result<()> {
     let window = find(id)?;
-    if window.accumulate_near(&origin, &target, op, epoch) {
+    if window.accumulate_direct(&origin, &target, op, epoch) {
         return Ok(());
     }
     general_accumulate(window, &origin, target, op, epoch)
@@ -137,7 +137,7 @@ fn general_accumulate(
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let memory = origin.memory().of("origin")?;
+    let memory = origin.memory().of_buffer("origin")?;
     if checked.bytes() == 0 && memory.bytes == 0 {
         return Ok(());
     }
@@ -170,11 +170,14 @@ pub fn get_accumulate(
     epoch: Epoch,
 ) -> Result<()> {
     let window = find(id)?;
+    if window.get_accumulate_direct(&origin, &result, &target, op, epoch) {
+        return Ok(());
+    }
     let op = predefined(op)?;
     let Some(checked) = window.checked(target, epoch)? else {
         return Ok(());
     };
-    let results = result.memory().of("result")?;
+    let results = result.memory().of_buffer("result")?;
     if checked.bytes() == 0 && results.bytes == 0 {
         return Ok(());
     }
@@ -187,7 +190,7 @@ pub fn get_accumulate(
         window.update(&checked, operation, std::ptr::null(), old.pointer())?;
     } else {
         check_same("origin_datatype", origin.datatype, basic)?;
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_equal("origin_count", &memory, &checked)?;
         let mut operand = Packed::of(&memory);
         window.update(&checked, operation, operand.pointer(), old.pointer())?;
@@ -233,7 +236,7 @@ pub fn fetch_and_op(
     op: OpId,
 ) -> Result<()> {
     let window = find(id)?;
-    if window.fetch_and_op_near(buffers, datatype, at, op) {
+    if window.fetch_and_op_direct(buffers, datatype, at, op) {
         return Ok(());
     }
     general_fetch_and_op(window, buffers, datatype, at, op)
@@ -252,14 +255,14 @@ fn general_fetch_and_op(
         return Ok(());
     };
     let operation = operation(op, element.predefined)?;
-    let results = types::memory(result, 1, datatype).of("result")?;
+    let results = types::memory(result, 1, datatype).of_buffer("result")?;
     if op == Op::NoOp && results.layout.is_none() {
         return window.update(&element.checked, operation, std::ptr::null(), result);
     }
     let mut old = Packed::room(&results);
     let mut operand = match op {
         Op::NoOp => Packed::room(&results),
-        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of("origin")?),
+        _ => Packed::of(&types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?),
     };
     window.update(
         &element.checked,
@@ -290,7 +293,7 @@ pub fn compare_and_swap(
     at: (i32, i64),
 ) -> Result<()> {
     let window = find(id)?;
-    if window.compare_and_swap_near(buffers, datatype, at) {
+    if window.compare_and_swap_direct(buffers, datatype, at) {
         return Ok(());
     }
     general_compare_and_swap(window, &buffers, datatype, at)
@@ -310,7 +313,7 @@ fn general_compare_and_swap(
         return Err(not_comparable(element.predefined));
     }
     for (buffer, side) in [(origin, "origin"), (compare, "compare"), (result, "result")] {
-        types::memory(buffer, 1, datatype).of(side)?;
+        types::memory(buffer, 1, datatype).of_buffer(side)?;
     }
     let target = element.checked.target();
     // SAFETY: the three buffers were checked to hold an element each.

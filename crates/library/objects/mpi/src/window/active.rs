@@ -5,15 +5,26 @@ use std::sync::atomic;
 use weft_transport::Memory;
 
 use super::epoch::{Access, Exposure};
-use super::{Assertions, Window, WindowId, share};
+use super::object::{Window, share};
 use crate::collective::synchronize;
-use crate::comm::Traffic;
-use crate::completion;
-use crate::create::ranks_in;
+use crate::creation::create::ranks_in;
 use crate::error::Result;
-use crate::group::GroupId;
-use crate::point_to_point::{Mode, start_receive, start_send};
-use crate::request::Request;
+use crate::handle::{GroupId, WindowId};
+use crate::messages::completion;
+use crate::messages::start::{start_receive, start_send};
+use crate::objects::comm::Traffic;
+use crate::objects::request::Request;
+
+/// Assertions of a synchronisation call (MPI-5.0 §12.5.5), of which most need no notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Assertions {
+    /// The matching call was made before, or no process holds a conflicting lock.
+    pub no_check: bool,
+    /// No access before the fence.
+    pub no_precede: bool,
+    /// No access after the fence.
+    pub no_succeed: bool,
+}
 
 /// An exposure epoch has begun at the sender.
 const POSTED: u32 = 0;
@@ -23,21 +34,15 @@ const COMPLETED: u32 = 1;
 const EMPTY: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
 /// What this process has stored in other memory comes before all that it does from here on, and what it loads from
-/// here on is loaded after.
+/// here on is loaded after. The only standalone fence: the loads and stores are the program's own, or copies into its memory, and
+/// no atomic of the library's stands in their place.
 pub fn order_memory() {
     atomic::fence(atomic::Ordering::SeqCst);
 }
 
 impl Window {
     fn send(&self, to: u32, tag: u32) -> Result<Request> {
-        start_send(
-            &self.comm,
-            Traffic::PointToPoint,
-            EMPTY,
-            to,
-            tag,
-            Mode::Standard,
-        )
+        start_send(&self.comm, Traffic::PointToPoint, EMPTY, to, tag)
     }
 
     fn receive(&self, from: u32, tag: u32) -> Result<Request> {
@@ -46,7 +51,7 @@ impl Window {
     }
 
     fn ranks(&self, group: GroupId) -> Result<Vec<u32>> {
-        ranks_in(&self.comm, &*crate::group::find(group)?)
+        ranks_in(&self.comm, &*crate::objects::group::find(group)?)
     }
 }
 

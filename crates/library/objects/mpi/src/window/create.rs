@@ -3,20 +3,18 @@
 //! All are made alike: the processes tell each other what they want, get their memory, and tell each other where it is. A
 //! process that cannot go on says so instead, so that all of them return an error and none waits.
 
-use std::sync::Arc;
-
 use weft_rma::{ATTACHMENTS, Member, Own, Place, Refused};
 
-use super::attribute::Figures;
+use super::errors::unreached;
+use super::figures::{Figures, Flavor};
 use super::hints::Hints;
-use super::{Flavor, Window, WindowId, find, unreached};
-use crate::PROC_NULL;
+use super::object::{Window, find, register};
 use crate::collective::gather_words;
-use crate::comm::{Comm, CommId, retire};
-use crate::error::handler::argument;
-use crate::error::{Class, Error, Result};
-use crate::info::InfoId;
-use crate::process::process;
+use crate::constants::PROC_NULL;
+use crate::error::{Class, Error, Result, argument};
+use crate::handle::{CommId, InfoId, WindowId};
+use crate::objects::comm::Comm;
+use crate::process::engine::engine;
 
 /// What one process asks for.
 #[derive(Clone, Copy)]
@@ -105,18 +103,18 @@ fn no_memory(error: std::io::Error) -> Error {
 }
 
 fn make(request: Request, parent: CommId) -> Result<WindowId> {
-    let parent = crate::comm::share(parent)?;
-    crate::intercomm::check_intra(&parent, "comm")?;
-    let comm = crate::create::private(&parent)?;
+    let parent = crate::objects::comm::share(parent)?;
+    parent.check_intra("comm")?;
+    let comm = crate::creation::create::private(&parent)?;
     match make_on(&comm, request) {
         Ok((rma, wishes, base)) => {
             let figures = Figures::new(base, request.size, request.unit, request.flavor);
             let window = Window::new(rma, comm, request.flavor, figures, wishes.hints);
-            let id = process().windows.insert(Arc::new(window)).map(WindowId);
+            let id = register(window);
             id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))
         }
         Err(error) => {
-            retire(&comm);
+            comm.release_numbers();
             Err(error)
         }
     }
@@ -159,7 +157,7 @@ fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *
 }
 
 fn wait_outside(met: &mut dyn FnMut() -> bool) {
-    process().engine.block_on_outside(met);
+    engine().block_on_outside(met);
 }
 
 fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
@@ -194,7 +192,7 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
 
 /// Gets what this process brings to the window.
 fn bring(comm: &Comm, request: Request, wishes: &Wishes) -> Result<Own> {
-    let fabric = process().engine.fabric();
+    let fabric = engine().fabric();
     let mut own = Own::new(fabric, comm.size(), request.is_user_memory()).map_err(no_memory)?;
     let bytes = match (wishes.whole, comm.rank()) {
         (true, 0) => wishes.total(),
@@ -389,6 +387,6 @@ impl Window {
     /// Gives up the memory and the communicator of a window that has no handle any more.
     pub(super) fn close(&self) {
         self.rma.close();
-        retire(&self.comm);
+        self.comm.release_numbers();
     }
 }

@@ -1,15 +1,15 @@
 //! Which epochs of a window are open in this process (MPI-5.0 §12.5).
 //!
 //! An access asks whether it may with one or two loads, and writes nothing but once after a fence, so that threads do not
-//! disturb each other. Opening is under a mutex, and so is closing but for unlocking one target; nobody holds it while it waits.
+//! disturb each other. Opening is under a mutex, and so is closing but for unlocking one target; no thread holds it while it waits.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 
-use super::out_of_order;
+use super::errors::out_of_order;
 use crate::error::Result;
-use crate::request::Request;
+use crate::objects::request::Request;
 
 /// What is open towards all targets.
 mod all {

@@ -3,9 +3,10 @@
 
 use std::ffi::CStr;
 
-use super::{Flavor, WindowId, find};
+use super::figures::Flavor;
 use crate::error::Result;
-use crate::info::{self, InfoId};
+use crate::handle::InfoId;
+use crate::objects::info;
 
 /// What an access can be followed by out of order, if it is left out of `accumulate_ordering`.
 const ORDERINGS: [&str; 4] = ["rar", "raw", "war", "waw"];
@@ -72,7 +73,7 @@ impl Hints {
         Ok(())
     }
 
-    fn pairs(&self, flavor: Flavor) -> Vec<(&'static CStr, String)> {
+    pub fn pairs(&self, flavor: Flavor) -> Vec<(&'static CStr, String)> {
         let allocated = matches!(flavor, Flavor::Allocate | Flavor::Shared);
         let mut pairs = vec![
             (c"no_locks", self.no_locks.to_string()),
@@ -94,28 +95,6 @@ impl Hints {
 
 fn is_ordering(text: &str) -> bool {
     text == "none" || text.split(',').all(|part| ORDERINGS.contains(&part.trim()))
-}
-
-/// `MPI_Win_get_info`: every hint that the library knows.
-pub fn info(id: WindowId) -> Result<InfoId> {
-    let window = find(id)?;
-    let pairs = window.hints.lock().pairs(window.flavor);
-    let pairs: Vec<_> = pairs
-        .iter()
-        .map(|(key, value)| (*key, value.as_str()))
-        .collect();
-    info::create_with(&pairs)
-}
-
-/// `MPI_Win_set_info`. Where memory is stays as it is.
-pub fn set_info(id: WindowId, info: InfoId) -> Result<()> {
-    let window = find(id)?;
-    let mut hints = window.hints.lock().clone();
-    let noncontiguous = hints.noncontiguous;
-    hints.update(info)?;
-    hints.noncontiguous = noncontiguous;
-    *window.hints.lock() = hints;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! Passive target synchronisation (MPI-5.0 §12.5.3, §12.5.4). Every access is over when its call returns, so a flush
 //! orders memory and nothing else.
 
-use weft_rma::lock::Kind;
+use weft_rma::LockKind;
 
 use super::active::order_memory;
-use super::{Window, WindowId, find, share, unreached};
+use super::errors::unreached;
+use super::object::{Window, find, share};
 use crate::error::Result;
+use crate::handle::WindowId;
 
 /// How `MPI_Win_lock` locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub fn lock(id: WindowId, locking: Locking, rank: i32, check: bool) -> Result<()
     let window = find(id)?;
     let target = window.check_rank("rank", rank)?;
     let kind = match locking {
-        Locking::Shared => Kind::Shared,
-        Locking::Exclusive => Kind::Exclusive,
+        Locking::Shared => LockKind::Shared,
+        Locking::Exclusive => LockKind::Exclusive,
     };
     window.epochs.begin_lock(target)?;
     match check {
@@ -60,7 +62,7 @@ pub fn lock_all(id: WindowId, check: bool) -> Result<()> {
     window.epochs.begin_lock_all()?;
     if check {
         for target in 0..window.comm.size() {
-            if let Err(fault) = window.rma.lock(target, Kind::Shared) {
+            if let Err(fault) = window.rma.lock(target, LockKind::Shared) {
                 // The first fault counts.
                 let _ = window.unlock_first(target);
                 window.epochs.unlocked_all();

@@ -3,12 +3,13 @@
 use weft_rma::Target;
 use weft_transport::Memory;
 
-use super::{Flavor, Window, WindowId, find, unreached};
-use crate::PROC_NULL;
-use crate::error::handler::argument;
-use crate::error::{Class, Error, OfSide, Result};
-use crate::point_to_point::Buffer;
-use crate::types::{self, Found, TypeId};
+use super::errors::unreached;
+use super::figures::Flavor;
+use super::object::{Window, find};
+use crate::constants::PROC_NULL;
+use crate::error::{Class, Error, OfBuffer, Result, argument};
+use crate::handle::WindowId;
+use crate::objects::types::{self, Buffer, Found, TypeId};
 
 /// The target arguments of an access.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +63,7 @@ impl Window {
         let Ok(count) = usize::try_from(target.count) else {
             return Err(negative("target_count", target.count, Class::Count));
         };
-        let datatype = types::find_committed(target.datatype).of("target")?;
+        let datatype = types::find_committed(target.datatype).of_buffer("target")?;
         let offset = self.offset(rank, target.displacement)?;
         match epoch {
             Epoch::Any => self.epochs.check_access(rank)?,
@@ -115,9 +116,9 @@ fn too_long(origin: usize, target: usize) -> Error {
 #[inline(always)]
 pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for reads of what it says during the call.
-        unsafe { near.put(origin.address, bytes) };
+        unsafe { direct.put(origin.address, bytes) };
         return Ok(());
     }
     window.put(&origin, target, epoch)
@@ -127,9 +128,9 @@ pub fn put(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> 
 #[inline(always)]
 pub fn get(id: WindowId, origin: Buffer, target: TargetBuffer, epoch: Epoch) -> Result<()> {
     let window = find(id)?;
-    if let Some((near, bytes)) = window.near(&origin, &target, epoch) {
+    if let Some((direct, bytes)) = window.direct(&origin, &target, epoch) {
         // SAFETY: the caller's buffer is valid for writes of what it says during the call.
-        unsafe { near.get(origin.address, bytes) };
+        unsafe { direct.get(origin.address, bytes) };
         return Ok(());
     }
     window.get(&origin, target, epoch)
@@ -141,7 +142,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for reads during the call.
         unsafe { self.rma.put(&checked.target(), &memory) }.map_err(unreached)
@@ -152,7 +153,7 @@ impl Window {
         let Some(checked) = self.checked(target, epoch)? else {
             return Ok(());
         };
-        let memory = origin.memory().of("origin")?;
+        let memory = origin.memory().of_buffer("origin")?;
         check_fits(&memory, &checked)?;
         // SAFETY: the caller's buffer, checked by `memory`, is valid for writes during the call.
         unsafe { self.rma.get(&checked.target(), &memory) }.map_err(unreached)

@@ -2,8 +2,8 @@
 //!
 //! In place, a rank's slice of its own input is read by itself alone, and the others' results come when all have combined.
 
-use crate::arena::{Direct, slice};
 use crate::memory::{Packed, window};
+use crate::steps::{Direct, slice};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(

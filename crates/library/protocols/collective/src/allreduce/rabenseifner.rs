@@ -1,19 +1,14 @@
 //! Reduce-scatter by recursive halving, then allgather by recursive doubling (Rabenseifner 2004): each rank
 //! moves the vector about twice, however many ranks there are.
 
-use crate::reduce::halving::{self, Folded, Halves};
+use crate::reduce::halving::{self, Folded, Halves, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {
     let folded = Folded::new(channel.size());
     let (rank, output) = (channel.rank(), reduction.output());
     let Some(number) = folded.number(rank) else {
-        channel
-            .wait(channel.send(rank + 1, reduction.input().memory()))
-            .await;
-        return channel
-            .wait(channel.receive(rank + 1, output.memory()))
-            .await;
+        return folded_away(channel, reduction.input(), output).await;
     };
     let scratch = reduction.scratch(1);
     let spare = reduction.in_scratch(&scratch, 0);

@@ -2,19 +2,14 @@
 //! combine them in rank order, so they hold the same bits.
 
 use crate::reduce::Accumulator;
-use crate::reduce::halving::Folded;
+use crate::reduce::halving::{Folded, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {
     let folded = Folded::new(channel.size());
     let (rank, output) = (channel.rank(), reduction.output());
     let Some(number) = folded.number(rank) else {
-        channel
-            .wait(channel.send(rank + 1, reduction.input().memory()))
-            .await;
-        return channel
-            .wait(channel.receive(rank + 1, output.memory()))
-            .await;
+        return folded_away(channel, reduction.input(), output).await;
     };
     let scratch = reduction.scratch(1);
     let spare = reduction.in_scratch(&scratch, 0);

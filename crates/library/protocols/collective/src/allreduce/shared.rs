@@ -1,7 +1,7 @@
 //! Everyone posts its operand. Short ones are combined by everyone, in one step; long ones by rank 0, which posts the result
 //! piece after piece while others post the next.
 
-use crate::arena::PIECE;
+use crate::steps::PIECE;
 use crate::{Channel, PointToPoint, Reduction, bcast, reduce};
 use weft_sync::board::Piece;
 

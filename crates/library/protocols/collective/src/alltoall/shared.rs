@@ -1,7 +1,7 @@
 //! Everyone posts a piece for each rank in a step, and copies its own out of everyone's.
 
-use crate::arena::{LONGEST, pieces};
 use crate::memory::{copy, equal_part};
+use crate::steps::{LONGEST, pieces};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_sync::board::Piece;
 

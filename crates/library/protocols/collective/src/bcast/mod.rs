@@ -7,9 +7,9 @@ pub(crate) mod linear;
 mod scatter_ring_allgather;
 mod shared;
 
-use crate::arena::PIECE;
 use crate::memory::{Scratch, copy};
 use crate::select;
+use crate::steps::PIECE;
 use crate::{Channel, PointToPoint};
 use weft_transport::Memory;
 

@@ -1,7 +1,7 @@
 //! The root posts piece after piece, and everyone copies each out.
 
-use crate::arena::{PIECE, pieces};
 use crate::memory::copy;
+use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint};
 use weft_sync::board::Piece;
 use weft_transport::Memory;

@@ -2,6 +2,7 @@
 
 use crate::channel::ROUNDS;
 use crate::memory::{Scratch, copy, window};
+use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
@@ -11,7 +12,6 @@ pub(super) async fn run<P: PointToPoint>(
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) {
-    let ranks = channel.size();
     let Some(own) = send
         .cloned()
         .or_else(|| blocks.map(|blocks| blocks.block(root)))
@@ -22,39 +22,30 @@ pub(super) async fn run<P: PointToPoint>(
     if bytes == 0 {
         return;
     }
-    // Ranks counted from the root; the subtree is `relative..relative + bit`.
-    let relative = (channel.rank() + ranks - root) % ranks;
-    let mut bit = 1;
-    while bit < ranks && relative & bit == 0 {
-        bit *= 2;
+    let subtree = Subtree::new(channel, root);
+    if let (Some(parent), 1) = (subtree.parent, subtree.ranks) {
+        return channel
+            .wait(channel.send(channel.before(parent), own))
+            .await;
     }
-    let subtree = bit.min(ranks - relative);
-    if subtree == 1 && relative != 0 {
-        return channel.wait(channel.send(channel.before(bit), own)).await;
-    }
-    let scratch = Scratch::new(subtree * bytes);
-    let gathered = scratch.memory(subtree * bytes);
+    let scratch = Scratch::new(subtree.ranks * bytes);
+    let gathered = scratch.memory(subtree.ranks * bytes);
     copy(&own, &window(&gathered, 0..bytes));
 
     let mut requests = [None; ROUNDS];
-    let mut children = 0;
-    let mut child = 1;
-    while child < subtree {
-        let end = subtree.min(2 * child);
-        let part = window(&gathered, child * bytes..end * bytes);
-        requests[children] = channel.receive(channel.after(child), part);
-        children += 1;
-        child *= 2;
+    for (child, request) in subtree.children().zip(&mut requests) {
+        let part = window(&gathered, child.start * bytes..child.end * bytes);
+        *request = channel.receive(channel.after(child.start), part);
     }
-    channel.wait_all(&requests[..children]).await;
+    channel.wait_all(&requests).await;
 
-    if relative != 0 {
+    if let Some(parent) = subtree.parent {
         return channel
-            .wait(channel.send(channel.before(bit), gathered))
+            .wait(channel.send(channel.before(parent), gathered))
             .await;
     }
     let Some(blocks) = blocks else { return };
-    for distance in usize::from(send.is_none())..ranks {
+    for distance in usize::from(send.is_none())..subtree.ranks {
         let block = window(&gathered, distance * bytes..(distance + 1) * bytes);
         copy(&block, &blocks.block(channel.after(distance)));
     }

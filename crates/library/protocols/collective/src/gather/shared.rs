@@ -1,7 +1,7 @@
 //! Everyone posts its block piece after piece, and the root copies each out.
 
-use crate::arena::{PIECE, pieces};
 use crate::memory::copy;
+use crate::steps::{PIECE, pieces};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_sync::board::Piece;
 use weft_transport::Memory;

@@ -1,7 +1,7 @@
 //! Each rank combines a slice, which it copies from everyone's memory, and the root copies the results from theirs.
 
-use crate::arena::{Direct, slice};
 use crate::memory::{Packed, Scratch, window};
+use crate::steps::{Direct, slice};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_transport::Memory;
 

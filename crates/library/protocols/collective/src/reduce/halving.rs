@@ -53,6 +53,17 @@ impl Folded {
     }
 }
 
+/// The part of a rank that does not take part: the rank after it has its operand, and sends it the result.
+pub(crate) async fn folded_away<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    operand: Operand<'_>,
+    result: Operand<'_>,
+) {
+    let next = channel.rank() + 1;
+    channel.wait(channel.send(next, operand.memory())).await;
+    channel.wait(channel.receive(next, result.memory())).await;
+}
+
 /// One halving of a participant's elements: the half it keeps, and the half it gives to its peer.
 pub(crate) struct Halves {
     pub kept: Range<usize>,

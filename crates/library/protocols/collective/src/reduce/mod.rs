@@ -1,5 +1,6 @@
 //! MPI_Reduce (MPI-5.0 §6.9.1).
 
+mod accumulator;
 mod binomial;
 mod direct;
 pub(crate) mod halving;
@@ -7,9 +8,9 @@ pub(crate) mod linear;
 mod reduce_scatter_gather;
 pub(crate) mod shared;
 
-use crate::memory::Operand;
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
+pub(crate) use accumulator::Accumulator;
 
 algorithms! {
     Binomial: Nothing,
@@ -50,36 +51,4 @@ pub async fn run<P: PointToPoint>(
         }
     }
     channel.finish()
-}
-
-/// A partial result and room for the next operand.
-pub(crate) struct Accumulator<'a> {
-    reduction: &'a Reduction<'a>,
-    pub current: Operand<'a>,
-    pub spare: Operand<'a>,
-}
-
-impl<'a> Accumulator<'a> {
-    pub fn new(
-        reduction: &'a Reduction<'a>,
-        current: Operand<'a>,
-        spare: Operand<'a>,
-    ) -> Accumulator<'a> {
-        Accumulator {
-            reduction,
-            current,
-            spare,
-        }
-    }
-
-    /// Takes in the operand in `spare`, which comes from lower ranks than all so far.
-    pub fn take_lower(&mut self) {
-        self.reduction.combine(self.spare, self.current);
-    }
-
-    /// Takes in the operand in `spare`, which comes from higher ranks than all so far.
-    pub fn take_higher(&mut self) {
-        self.reduction.combine(self.current, self.spare);
-        std::mem::swap(&mut self.current, &mut self.spare);
-    }
 }

@@ -1,6 +1,6 @@
 //! Everyone posts its operand piece after piece, and the root combines them.
 
-use crate::arena::{PIECE, pieces};
+use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
 

@@ -1,8 +1,8 @@
 //! Each rank combines its share, which it copies from everyone's memory, and waits until all have.
 
 use super::Shares;
-use crate::arena::Direct;
 use crate::memory::{Packed, Scratch, copy};
+use crate::steps::Direct;
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(

@@ -5,8 +5,9 @@ pub(crate) mod linear;
 mod pairwise;
 mod recursive_halving;
 mod shared;
+mod shares;
 
-use std::ops::Range;
+pub use shares::Shares;
 
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
@@ -17,29 +18,6 @@ algorithms! {
     Pairwise: Nothing,
     RecursiveHalving: Nothing,
     Shared: Board,
-}
-
-/// Which elements of the result each rank gets: in rank order, all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shares {
-    /// As many for each.
-    Equal(usize),
-    /// Where each rank's begin, and last where they end.
-    Bounds(Vec<usize>),
-}
-
-impl Shares {
-    /// How many elements a rank gets.
-    pub fn of(&self, rank: usize) -> usize {
-        self.range(rank).len()
-    }
-
-    pub(crate) fn range(&self, rank: usize) -> Range<usize> {
-        match self {
-            Shares::Equal(count) => rank * count..(rank + 1) * count,
-            Shares::Bounds(bounds) => bounds[rank]..bounds[rank + 1],
-        }
-    }
 }
 
 /// Reduces everyone's input, and puts each rank's share of the result at the beginning of its output.

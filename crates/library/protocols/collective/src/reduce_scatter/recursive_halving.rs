@@ -6,7 +6,7 @@
 //! rank in reverse.
 
 use super::Shares;
-use crate::reduce::halving::Folded;
+use crate::reduce::halving::{Folded, folded_away};
 use crate::{Channel, PointToPoint, Reduction};
 
 pub(super) async fn run<P: PointToPoint>(
@@ -18,12 +18,7 @@ pub(super) async fn run<P: PointToPoint>(
     let folded = Folded::new(channel.size());
     let output = reduction.output().part(0..shares.range(rank).len());
     let Some(number) = folded.number(rank) else {
-        channel
-            .wait(channel.send(rank + 1, reduction.input().memory()))
-            .await;
-        return channel
-            .wait(channel.receive(rank + 1, output.memory()))
-            .await;
+        return folded_away(channel, reduction.input(), output).await;
     };
     let scratch = reduction.scratch(2);
     let spare = reduction.in_scratch(&scratch, 0);

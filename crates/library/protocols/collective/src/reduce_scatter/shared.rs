@@ -3,8 +3,8 @@
 //! In place the results take the place of operands: of pieces that were posted in the same step or before.
 
 use super::Shares;
-use crate::arena::LONGEST;
 use crate::memory::window;
+use crate::steps::LONGEST;
 use crate::{Channel, PointToPoint, Reduction, memory};
 use std::ops::Range;
 use weft_sync::board::Piece;

@@ -1,8 +1,11 @@
 //! MPI_Scan and MPI_Exscan (MPI-5.0 §6.11).
 
+mod kind;
 mod linear;
 mod recursive_doubling;
 mod shared;
+
+pub use kind::Kind;
 
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
@@ -11,13 +14,6 @@ algorithms! {
     Linear: Nothing,
     RecursiveDoubling: Nothing,
     Shared: Board,
-}
-
-/// Whether a rank's own operand is part of its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Inclusive,
-    Exclusive,
 }
 
 /// Reduces the inputs of the ranks up to this one into its output.

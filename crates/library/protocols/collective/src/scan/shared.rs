@@ -1,7 +1,7 @@
 //! Everyone posts its operand piece after piece, and combines those of the ranks before it.
 
 use super::Kind;
-use crate::arena::{PIECE, pieces};
+use crate::steps::{PIECE, pieces};
 use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
 

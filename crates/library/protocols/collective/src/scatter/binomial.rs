@@ -2,6 +2,7 @@
 
 use crate::channel::ROUNDS;
 use crate::memory::{Scratch, copy, window};
+use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
 use weft_transport::Memory;
 
@@ -11,7 +12,6 @@ pub(super) async fn run<P: PointToPoint>(
     receive: Option<&Memory>,
     root: usize,
 ) {
-    let ranks = channel.size();
     let Some(own) = receive
         .cloned()
         .or_else(|| blocks.map(|blocks| blocks.block(root)))
@@ -22,45 +22,32 @@ pub(super) async fn run<P: PointToPoint>(
     if bytes == 0 {
         return;
     }
-    // Ranks counted from the root; the subtree is `relative..relative + bit`.
-    let relative = (channel.rank() + ranks - root) % ranks;
-    let mut bit = 1;
-    while bit < ranks && relative & bit == 0 {
-        bit *= 2;
-    }
-    let subtree = bit.min(ranks - relative);
-    if subtree == 1 && relative != 0 {
+    let subtree = Subtree::new(channel, root);
+    if let (Some(parent), 1) = (subtree.parent, subtree.ranks) {
         return channel
-            .wait(channel.receive(channel.before(bit), own))
+            .wait(channel.receive(channel.before(parent), own))
             .await;
     }
-    let scratch = Scratch::new(subtree * bytes);
-    let held = scratch.memory(subtree * bytes);
-    if relative != 0 {
+    let scratch = Scratch::new(subtree.ranks * bytes);
+    let held = scratch.memory(subtree.ranks * bytes);
+    if let Some(parent) = subtree.parent {
         channel
-            .wait(channel.receive(channel.before(bit), held.clone()))
+            .wait(channel.receive(channel.before(parent), held.clone()))
             .await;
     } else if let Some(blocks) = blocks {
-        for distance in 0..ranks {
+        for distance in 0..subtree.ranks {
             let part = window(&held, distance * bytes..(distance + 1) * bytes);
             copy(&blocks.block(channel.after(distance)), &part);
         }
     }
 
     let mut requests = [None; ROUNDS];
-    let mut children = 0;
-    let mut child = subtree.next_power_of_two();
-    while child > 1 {
-        child /= 2;
-        if child < subtree {
-            let end = subtree.min(2 * child);
-            let part = window(&held, child * bytes..end * bytes);
-            requests[children] = channel.send(channel.after(child), part);
-            children += 1;
-        }
+    for (child, request) in subtree.children().rev().zip(&mut requests) {
+        let part = window(&held, child.start * bytes..child.end * bytes);
+        *request = channel.send(channel.after(child.start), part);
     }
     if let Some(receive) = receive {
         copy(&window(&held, 0..bytes), receive);
     }
-    channel.wait_all(&requests[..children]).await;
+    channel.wait_all(&requests).await;
 }

@@ -1,7 +1,7 @@
 //! The root posts a piece for each rank in a step, and each copies its own out.
 
-use crate::arena::{LONGEST, pieces};
 use crate::memory::{copy, equal_part};
+use crate::steps::{LONGEST, pieces};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_sync::board::Piece;
 use weft_transport::Memory;

@@ -39,7 +39,11 @@ fn random_traffic_follows_the_rules() {
 
 fn run(seed: u64) {
     let mut random = Random(seed);
-    let network = Network::new(seed, 1 + random.below(6) as usize, 200);
+    let capacity = 1 + random.below(6) as usize;
+    let network = match seed % 2 {
+        0 => Network::new(seed, capacity, 200),
+        _ => Network::on_demand(seed, capacity, 200),
+    };
     let engines = engines(&network, PEERS);
     let mut sent: HashMap<(u32, u32), Vec<Sent>> = HashMap::new();
     let mut sends: Vec<(usize, RequestId, Box<[u8]>)> = Vec::new();

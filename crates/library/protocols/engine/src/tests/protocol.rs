@@ -48,7 +48,7 @@ fn every_size_both_orders_to_a_peer_and_to_itself() {
                         data[..],
                         "{bytes} {synchronous} {posted_first} {to}"
                     );
-                    assert_eq!(network.open_offers(), 0);
+                    assert_eq!(network.open_transfers(), 0);
                 }
             }
         }
@@ -220,15 +220,16 @@ fn announced_sends_are_cancelled_unless_matched() {
                 settle(&pair, 0, send).cancelled,
                 "{bytes} {synchronous} {to}"
             );
-            assert_eq!(network.open_offers(), 0);
+            assert_eq!(network.open_transfers(), 0);
             let wanted = Wanted {
                 lane: 0,
+                peer: 0,
                 context: CONTEXT,
                 source: -1,
                 tag: -1,
             };
             assert!(
-                pair[to as usize].probe(wanted).is_none(),
+                pair[to as usize].probe(wanted).unwrap().is_none(),
                 "the receiver forgot it"
             );
 
@@ -263,7 +264,7 @@ fn queued_sends_are_cancelled() {
         let id = pair[1].receive_from(0, 0, &mut got);
         assert_eq!(settle(&pair, 1, id).bytes, expected);
     }
-    assert_eq!(network.open_offers(), 0);
+    assert_eq!(network.open_transfers(), 0);
 }
 
 #[test]
@@ -294,13 +295,14 @@ fn extracted_messages_are_received_once() {
         let send = pair[0].send_to(1, 4, &mut data, false);
         let wanted = Wanted {
             lane: 0,
+            peer: 0,
             context: CONTEXT,
             source: 0,
             tag: -1,
         };
         let (message, status) = pair[1].extract_blocking(wanted).unwrap();
         assert_eq!((status.tag, status.bytes), (4, bytes as u64));
-        assert!(pair[1].is_extracted(message) && pair[1].probe(wanted).is_none());
+        assert!(pair[1].is_extracted(message) && pair[1].probe(wanted).unwrap().is_none());
         let mut got = vec![0; bytes];
         let request = pair[1].receive_extracted(message, super::memory(&mut got));
         assert!(!pair[1].is_extracted(message));

@@ -1,10 +1,10 @@
 //! Control messages and offers: what the two sides of a transfer tell each other. No `unsafe`; all of it untrusted
 //! when it comes in.
 
-use weft_transport::Offer;
+use weft_transport::BulkDescriptor;
 
-use super::both_ways::Mark;
-use super::byte_ring::{Place, RING_BYTES};
+use super::bidirectional::Mark;
+use super::byte_ring::{RING_BYTES, RingPosition};
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
@@ -58,7 +58,10 @@ pub enum Control {
         receiver: TransferId,
     },
     /// From the sender: the ring for that, in its segment.
-    Ring { receiver: TransferId, place: Place },
+    Ring {
+        receiver: TransferId,
+        place: RingPosition,
+    },
     /// From the receiver: the call is answered, help copying.
     Copy {
         transfer: TransferId,
@@ -66,14 +69,14 @@ pub enum Control {
     },
 }
 
-impl Place {
+impl RingPosition {
     fn words(self) -> [u64; 2] {
         [self.offset, u64::from(self.begin)]
     }
 
-    fn of(offset: u64, begin: u64) -> Option<Place> {
+    fn of(offset: u64, begin: u64) -> Option<RingPosition> {
         let begin = begin as usize;
-        (begin < RING_BYTES).then_some(Place {
+        (begin < RING_BYTES).then_some(RingPosition {
             offset,
             begin: begin as u32,
         })
@@ -81,6 +84,15 @@ impl Place {
 }
 
 impl Control {
+    /// What kind of message it is and the transfer that it is about.
+    pub fn about(self) -> (u64, TransferId) {
+        match self {
+            Control::NeedRing { transfer, .. } => (NEED_RING, transfer),
+            Control::Ring { receiver, .. } => (RING, receiver),
+            Control::Copy { transfer, .. } => (COPY, transfer),
+        }
+    }
+
     pub fn emit(self) -> ([u64; 2], [u8; PAYLOAD_BYTES]) {
         let (kind, id, words) = match self {
             Control::NeedRing { transfer, receiver } => {
@@ -121,7 +133,7 @@ impl Control {
             }),
             RING => Some(Control::Ring {
                 receiver: id,
-                place: Place::of(words[0], words[1])?,
+                place: RingPosition::of(words[0], words[1])?,
             }),
             COPY => {
                 let [words, address, bytes, chunk_bytes] = words;
@@ -141,17 +153,17 @@ impl Control {
     }
 }
 
-/// What the words of an [`Offer`] mean here.
+/// The meaning of a [`BulkDescriptor`]'s words here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offered {
+pub enum Descriptor {
     /// Through this ring of the sender's, which is being filled.
     Ring {
-        place: Place,
-        /// The receiver may keep it afterwards.
+        place: RingPosition,
+        /// The receiver may borrow it afterwards.
         spare: bool,
     },
-    /// Through this ring of the receiver's, which the sender had kept.
-    Back(Place),
+    /// Through this ring of the receiver's, which the sender had borrowed.
+    Back(RingPosition),
     /// Answer by a control message. The source's address, if the sender can help copying.
     Call {
         transfer: TransferId,
@@ -161,51 +173,51 @@ pub enum Offered {
     Nothing,
 }
 
-impl Offered {
-    pub fn emit(self, mark: Mark) -> Offer {
+impl Descriptor {
+    pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
-            Offered::Nothing => [0; 4],
-            Offered::Ring { place, spare } => {
+            Descriptor::Nothing => [0; 4],
+            Descriptor::Ring { place, spare } => {
                 let [offset, begin] = place.words();
                 [1, offset, begin, u64::from(spare)]
             }
-            Offered::Back(place) => {
+            Descriptor::Back(place) => {
                 let [offset, begin] = place.words();
                 [4, offset, begin, 0]
             }
-            Offered::Call {
+            Descriptor::Call {
                 transfer,
                 address: None,
             } => [2, transfer.0, 0, 0],
-            Offered::Call {
+            Descriptor::Call {
                 transfer,
                 address: Some(address),
             } => [3, transfer.0, address, 0],
         };
         words[0] |= u64::from(mark.number) << KIND_BITS;
-        words[0] |= u64::from(mark.heard) << (KIND_BITS + Mark::BITS);
-        Offer(words)
+        words[0] |= u64::from(mark.last_received) << (KIND_BITS + Mark::BITS);
+        BulkDescriptor(words)
     }
 
-    pub fn parse(Offer(mut words): Offer) -> Option<(Offered, Mark)> {
+    pub fn parse(BulkDescriptor(mut words): BulkDescriptor) -> Option<(Descriptor, Mark)> {
         let mark = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
         let mark = Mark {
             number: mark(KIND_BITS),
-            heard: mark(KIND_BITS + Mark::BITS),
+            last_received: mark(KIND_BITS + Mark::BITS),
         };
         words[0] &= (1 << KIND_BITS) - 1;
         let offered = match words {
-            [0, ..] => Some(Offered::Nothing),
-            [1, offset, begin, spare] => Some(Offered::Ring {
-                place: Place::of(offset, begin)?,
+            [0, ..] => Some(Descriptor::Nothing),
+            [1, offset, begin, spare] => Some(Descriptor::Ring {
+                place: RingPosition::of(offset, begin)?,
                 spare: spare != 0,
             }),
-            [4, offset, begin, _] => Some(Offered::Back(Place::of(offset, begin)?)),
-            [2, transfer, ..] => Some(Offered::Call {
+            [4, offset, begin, _] => Some(Descriptor::Back(RingPosition::of(offset, begin)?)),
+            [2, transfer, ..] => Some(Descriptor::Call {
                 transfer: TransferId(transfer),
                 address: None,
             }),
-            [3, transfer, address, _] => Some(Offered::Call {
+            [3, transfer, address, _] => Some(Descriptor::Call {
                 transfer: TransferId(transfer),
                 address: Some(address),
             }),
@@ -219,7 +231,7 @@ impl Offered {
 mod tests {
     use super::*;
 
-    const PLACE: Place = Place {
+    const PLACE: RingPosition = RingPosition {
         offset: 8192,
         begin: 64,
     };
@@ -257,17 +269,17 @@ mod tests {
     fn offers_round_trip() {
         let transfer = TransferId(5);
         for offered in [
-            Offered::Nothing,
-            Offered::Ring {
+            Descriptor::Nothing,
+            Descriptor::Ring {
                 place: PLACE,
                 spare: true,
             },
-            Offered::Back(PLACE),
-            Offered::Call {
+            Descriptor::Back(PLACE),
+            Descriptor::Call {
                 transfer,
                 address: None,
             },
-            Offered::Call {
+            Descriptor::Call {
                 transfer,
                 address: Some(77),
             },
@@ -276,17 +288,20 @@ mod tests {
                 Mark::default(),
                 Mark {
                     number: 1,
-                    heard: Mark::MASK,
+                    last_received: Mark::MASK,
                 },
                 Mark {
                     number: Mark::MASK,
-                    heard: 2,
+                    last_received: 2,
                 },
             ] {
-                assert_eq!(Offered::parse(offered.emit(mark)), Some((offered, mark)));
+                assert_eq!(Descriptor::parse(offered.emit(mark)), Some((offered, mark)));
             }
         }
-        assert_eq!(Offered::parse(Offer([5, 0, 0, 0])), None);
-        assert_eq!(Offered::parse(Offer([1, 0, RING_BYTES as u64, 0])), None);
+        assert_eq!(Descriptor::parse(BulkDescriptor([5, 0, 0, 0])), None);
+        assert_eq!(
+            Descriptor::parse(BulkDescriptor([1, 0, RING_BYTES as u64, 0])),
+            None
+        );
     }
 }

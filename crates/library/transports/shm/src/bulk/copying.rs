@@ -1,184 +1,80 @@
-//! Copies from process to process, and whether the kernel allows them.
+//! What either side of a copy does with its claims.
 
 use std::io;
 
-use weft_transport::Peer;
+use weft_sync::bulk::{Claimant, Side};
+use weft_sync::cells::Malformed;
 
-use crate::endpoint::Links;
-use crate::peers::Neighbour;
+use super::claims::Claims;
+use super::control::CopyTarget;
+use super::transfers::Step;
+use crate::links::Links;
+use crate::peers::{Neighbour, lost};
 
-/// Which way a copy goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// From the other process (process_vm_readv(2)).
-    Read,
-    /// To the other process (process_vm_writev(2)).
-    Write,
+/// One side's part of a copy.
+pub struct Copying {
+    pub claims: Claims,
+    pub target: CopyTarget,
+    pub claimant: Claimant,
 }
 
-/// A stretch of another process's memory, as the kernel is told of it: any address, for nobody here touches it.
-#[repr(transparent)]
-#[derive(Clone, Copy)]
-pub struct Stretch(libc::iovec);
-
-impl Stretch {
-    pub fn new(address: u64, bytes: usize) -> Stretch {
-        Stretch(libc::iovec {
-            iov_base: std::ptr::without_provenance_mut(address as usize),
-            iov_len: bytes,
-        })
-    }
-
-    pub fn address(&self) -> u64 {
-        self.0.iov_base.addr() as u64
-    }
-
-    pub fn bytes(&self) -> usize {
-        self.0.iov_len
-    }
-}
-
-/// Copies `bytes` between `mine` and `theirs`, an address in process `pid`.
-///
-/// # Safety
-/// `mine` is valid for `bytes`, for writes if the way is [`Way::Read`]. The other address need not be valid for
-/// anything: that is an error.
-pub unsafe fn copy(way: Way, pid: u32, mine: *mut u8, theirs: u64, bytes: usize) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes {
-        let theirs = [Stretch::new(theirs.wrapping_add(done as u64), bytes - done)];
-        // SAFETY: what is left of the own bytes is valid by the contract.
-        done += unsafe { transfer(way, pid, mine.wrapping_add(done), &theirs) }?;
-    }
-    Ok(())
-}
-
-/// Copies between `mine` and stretches of process `pid`'s memory, which are one after the other in `mine`. At most
-/// IOV_MAX, 1024.
-///
-/// # Safety
-/// As for [`copy`], of as many bytes as all stretches have.
-pub unsafe fn copy_stretches(
-    way: Way,
-    pid: u32,
-    mut mine: *mut u8,
-    mut theirs: &[Stretch],
-) -> io::Result<()> {
-    let mut copied = 0;
-    while let Some(first) = theirs.first() {
-        if first.bytes() <= copied {
-            copied -= first.bytes();
-            mine = mine.wrapping_add(first.bytes());
-            theirs = &theirs[1..];
-        } else if copied > 0 {
-            let (address, left) = (first.address(), first.bytes() - copied);
-            let from = (
-                mine.wrapping_add(copied),
-                address.wrapping_add(copied as u64),
-            );
-            // SAFETY: the rest of a stretch, valid by the contract.
-            unsafe { copy(way, pid, from.0, from.1, left) }?;
-            copied = first.bytes();
-        } else {
-            // SAFETY: by the contract.
-            copied = unsafe { transfer(way, pid, mine, theirs) }?;
+impl Copying {
+    /// For words that are new, or were just told by the receiver. The target has fewer than 2^32 chunks.
+    pub fn new(side: Side, claims: Claims, target: CopyTarget) -> Copying {
+        Copying {
+            claims,
+            target,
+            claimant: Claimant::new(side, target.chunks() as u32),
         }
     }
-    Ok(())
-}
 
-/// One call of the kernel: how many bytes it copied, at least one.
-///
-/// # Safety
-/// As for [`copy_stretches`].
-unsafe fn transfer(way: Way, pid: u32, mine: *mut u8, theirs: &[Stretch]) -> io::Result<usize> {
-    let local = libc::iovec {
-        iov_base: mine.cast(),
-        iov_len: theirs.iter().map(Stretch::bytes).sum(),
-    };
-    let remote = theirs.as_ptr().cast();
-    let (pid, pieces) = (pid as libc::pid_t, theirs.len() as libc::c_ulong);
-    // SAFETY: a stretch is an iovec; the own bytes are valid by the contract; the kernel checks the others.
-    let copied = unsafe {
-        match way {
-            Way::Read => libc::process_vm_readv(pid, &local, 1, remote, pieces, 0),
-            Way::Write => libc::process_vm_writev(pid, &local, 1, remote, pieces, 0),
+    /// Claims a chunk and has it copied by `copy`, which is told where it begins and how long it is; both lie within the
+    /// target's bytes. Not if all is copied.
+    pub fn copy_one(
+        &mut self,
+        neighbour: &Neighbour,
+        links: &mut Links,
+        copy: impl FnOnce(u64, usize) -> io::Result<()>,
+    ) -> Step {
+        let side = self.claimant.side;
+        if self.claims.has_failed(side) {
+            return match self.claims.has_failed(side.other()) {
+                true => Step::Lost(lost(neighbour.rank, "neither side could copy a message")),
+                false => Step::Idle,
+            };
         }
-    };
-    match copied {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        1.. => Ok(copied as usize),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-/// Whether this process may copy from and to `peer`'s memory.
-pub fn is_allowed(links: &Links, peer: Peer) -> bool {
-    if links.shared.options.deny_copies {
-        return false;
-    }
-    match links.neighbour(peer) {
-        Ok(neighbour) => are_allowed(&neighbour),
-        Err(_) => false,
-    }
-}
-
-/// Whether the kernel copies between this process and a neighbour: tried once for each.
-pub fn are_allowed(neighbour: &Neighbour) -> bool {
-    *neighbour.copies_allowed.get_or_init(|| {
-        let (address, expected) = neighbour.base.probe();
-        let mut found = [0u64; 2];
-        let bytes = size_of_val(&found);
-        let mine = found.as_mut_ptr().cast();
-        // SAFETY: `found` is as long as said.
-        let read = unsafe { copy(Way::Read, neighbour.card.pid, mine, address, bytes) };
-        read.is_ok() && found == expected
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// This process is a process like any other to the kernel. A page that nobody may touch cuts what is copied short, in
-    /// the middle of a stretch or at its beginning.
-    #[test]
-    fn stretches_are_copied_up_to_what_is_not_there() {
-        const PAGE: usize = 4096;
-        let pid = std::process::id();
-        // SAFETY: new memory, which is this test's own.
-        let pages = unsafe {
-            let anonymous = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let pages = libc::mmap(std::ptr::null_mut(), 2 * PAGE, access, anonymous, -1, 0);
-            assert_ne!(pages, libc::MAP_FAILED);
-            assert_eq!(
-                libc::mprotect(pages.byte_add(PAGE), PAGE, libc::PROT_NONE),
-                0
-            );
-            std::slice::from_raw_parts_mut(pages.cast::<u8>(), PAGE)
+        let chunk = match self.claims.claim(&mut self.claimant) {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => return Step::Idle,
+            Err(Malformed(why)) => return Step::Lost(lost(neighbour.rank, &format!("it {why}"))),
         };
-        let begin = pages.as_ptr().addr();
-        let at = |offset: usize, bytes| Stretch::new((begin + offset) as u64, bytes);
-        let whole = [at(5, 3), at(100, 0), at(PAGE - 7, 7), at(0, 1)];
-        let mine: Vec<u8> = (1..=11).collect();
-        let mut back = [0; 11];
-        // SAFETY: both are as long as the stretches together.
-        unsafe {
-            copy_stretches(Way::Write, pid, mine.as_ptr().cast_mut(), &whole).unwrap();
-            copy_stretches(Way::Read, pid, back.as_mut_ptr(), &whole).unwrap();
+        let begin = u64::from(chunk) * self.target.chunk_bytes;
+        let bytes = (self.target.bytes - begin).min(self.target.chunk_bytes) as usize;
+        if copy(begin, bytes).is_err() {
+            self.claims.fail(&mut self.claimant);
+            return Step::Idle;
         }
-        assert_eq!(back, mine[..]);
-        assert_eq!(pages[5..8], [1, 2, 3]);
-        assert_eq!(pages[PAGE - 7..], [4, 5, 6, 7, 8, 9, 10]);
-        assert_eq!((pages[0], pages[8], pages[4]), (11, 0, 0));
-        for beyond in [at(PAGE, 4), at(PAGE - 2, 4)] {
-            let stretches = [at(5, 3), beyond, at(0, 4)];
-            // SAFETY: the array is as long as the stretches together.
-            let read = unsafe { copy_stretches(Way::Read, pid, back.as_mut_ptr(), &stretches) };
-            assert_eq!(read.unwrap_err().raw_os_error(), Some(libc::EFAULT));
+        if self.claims.count(&mut self.claimant) {
+            links.notify(neighbour);
         }
-        // SAFETY: mapped above, and not used again.
-        unsafe { libc::munmap(pages.as_mut_ptr().cast(), 2 * PAGE) };
+        Step::Moved(bytes)
+    }
+
+    /// Whether both sides together have copied every chunk.
+    pub fn is_complete(&self, neighbour: &Neighbour) -> Result<bool, Step> {
+        let complete = self.claims.is_complete(&self.claimant);
+        complete.map_err(|Malformed(why)| Step::Lost(lost(neighbour.rank, &format!("it {why}"))))
+    }
+
+    /// Before this side sleeps. True if there is something to do already, a lie of the other side's included.
+    pub fn wait(&self) -> bool {
+        let side = self.claimant.side;
+        self.claims.set_waits(side, true);
+        self.claims.is_complete(&self.claimant) != Ok(false)
+            || !self.claims.is_claimed() && !self.claims.has_failed(side)
+    }
+
+    pub fn end_wait(&self) {
+        self.claims.set_waits(self.claimant.side, false);
     }
 }

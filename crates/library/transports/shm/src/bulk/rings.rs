@@ -3,50 +3,54 @@
 use std::io;
 use std::sync::Arc;
 
-use super::byte_ring::{ByteRing, GIVEN_UP, Place, RING_MAPPED};
-use crate::endpoint::Links;
+use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_MAPPED, RingPosition};
+use crate::links::Links;
+use crate::peers::lost;
 use weft_transport::{Cookie, Peer};
 
 /// Rings of an endpoint.
 pub const COUNT: usize = 8;
 
-/// Calls of `rest` after which rings that nobody used are given back.
-pub const RESTS: u32 = 5;
+/// Calls of `release_idle` after which rings that no transfer used are given back.
+pub const IDLE_CALLS: u32 = 5;
 
-/// An own ring: at first of nobody, then of a transfer, until its receiver has taken everything.
+/// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
     ring: ByteRing,
     /// Of the next transfer.
-    place: Place,
+    place: RingPosition,
     holder: Option<Holder>,
     /// Its memory was given back.
     empty: bool,
 }
 
-/// Who a ring belongs to.
+/// The transfer that has a ring.
 enum Holder {
-    /// A transfer to `peer`, which keeps the ring afterwards if it likes.
+    /// A transfer to `peer`, which borrows the ring afterwards if it likes.
     To {
         peer: Peer,
         cookie: Cookie,
         bytes: u64,
+        /// It may.
+        spare: bool,
         /// The sender has done its part.
         filled: bool,
     },
-    /// A transfer from `peer`, which had kept the ring.
+    /// A transfer from `peer`, which had borrowed the ring.
     From { peer: Peer },
 }
 
 /// An endpoint's rings. Low ones are used first, so that few are warm.
 pub struct Rings {
-    rings: Vec<Ring>,
-    /// Calls of `rest` since a ring was last used.
-    rests: u32,
+    /// None in place of one that a lost peer may still use.
+    rings: Vec<Option<Ring>>,
+    /// Calls of `release_idle` since a ring was last used.
+    idle_calls: u32,
 }
 
 /// For whom a ring is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum For {
+pub enum RingUse {
     /// May take all but the last.
     Offer,
     /// For a call whose receiver is ready.
@@ -54,12 +58,12 @@ pub enum For {
 }
 
 /// A ring that a transfer has been given.
-pub struct Given {
+pub struct TakenRing {
     /// Among the own rings.
     pub index: usize,
     pub ring: ByteRing,
-    pub place: Place,
-    /// There are enough rings: the receiver may keep this one.
+    pub place: RingPosition,
+    /// There are enough rings: the receiver may borrow this one.
     pub spare: bool,
 }
 
@@ -67,7 +71,7 @@ impl Rings {
     pub fn new() -> Rings {
         Rings {
             rings: Vec::new(),
-            rests: 0,
+            idle_calls: 0,
         }
     }
 
@@ -75,63 +79,93 @@ impl Rings {
     pub fn take(
         &mut self,
         links: &mut Links,
-        purpose: For,
+        purpose: RingUse,
         peer: Peer,
         cookie: Cookie,
         bytes: u64,
-    ) -> io::Result<Option<Given>> {
+    ) -> io::Result<Option<TakenRing>> {
         let limit = match purpose {
-            For::Offer => COUNT - 1,
-            For::Answered => COUNT,
+            RingUse::Offer => COUNT - 1,
+            RingUse::Answered => COUNT,
         };
-        let index = match self.rings.iter().take(limit).position(Ring::is_free) {
+        self.lose_liars(links);
+        let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
+        let index = match self.rings.iter().take(limit).position(free) {
             Some(index) => index,
-            None if self.rings.len() < limit => self.make(links)?,
-            None => return Ok(None),
+            None => match self.rings.iter().take(limit).position(Option::is_none) {
+                Some(index) => self.make(index, links)?,
+                None if self.rings.len() < limit => {
+                    self.rings.push(None);
+                    self.make(self.rings.len() - 1, links)?
+                }
+                None => return Ok(None),
+            },
         };
-        let ring = &mut self.rings[index];
+        self.idle_calls = 0;
+        let spare = index < COUNT / 2;
+        let ring = self.ring(index);
         if ring.empty {
             links.shared.segment.fill(ring.place.offset, RING_MAPPED)?;
             links.counters.bulk_bytes += RING_MAPPED as u64;
             ring.empty = false;
         }
-        self.rests = 0;
         ring.ring.reset();
         ring.holder = Some(Holder::To {
             peer,
             cookie,
             bytes,
+            spare,
             filled: false,
         });
         let place = ring.place;
         ring.place = place.after(bytes);
-        Ok(Some(Given {
+        Ok(Some(TakenRing {
             index,
             ring: ring.ring.clone(),
             place,
-            spare: index < COUNT / 2,
+            spare,
         }))
     }
 
-    fn make(&mut self, links: &mut Links) -> io::Result<usize> {
+    /// The ring of a transfer that goes on: nothing of a lost peer's does.
+    fn ring(&mut self, index: usize) -> &mut Ring {
+        let ring = self.rings[index].as_mut();
+        ring.expect("a ring stays while a transfer has it")
+    }
+
+    fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
         let (offset, mapping) = links.shared.segment.carve(RING_MAPPED)?;
         links.counters.bulk_bytes += RING_MAPPED as u64;
-        self.rings.push(Ring {
+        self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
-            place: Place { offset, begin: 0 },
+            place: RingPosition { offset, begin: 0 },
             holder: None,
             empty: false,
         });
-        Ok(self.rings.len() - 1)
+        Ok(index)
+    }
+
+    /// Loses peers that say they have taken what they cannot have taken, and so would never give a ring back.
+    fn lose_liars(&self, links: &mut Links) {
+        for ring in self.rings.iter().flatten() {
+            if let Some(Holder::To { peer, .. }) = ring.holder
+                && ring.is_lied_about()
+            {
+                let why = "it counts bytes as taken that were never sent";
+                links.lose(lost(peer, why), peer);
+            }
+        }
     }
 
     /// Called now and then: gives the memory of rings back if none was used for some calls.
-    pub fn rest(&mut self, links: &mut Links) {
-        self.rests += 1;
-        if self.rests < RESTS || !self.all_free() {
+    pub fn release_idle(&mut self, links: &mut Links) {
+        self.lose_liars(links);
+        self.idle_calls += 1;
+        if self.idle_calls < IDLE_CALLS || !self.all_free() {
             return;
         }
-        for ring in self.rings.iter_mut().filter(|ring| !ring.empty) {
+        let rings = self.rings.iter_mut().flatten();
+        for ring in rings.filter(|ring| !ring.empty) {
             // If the system cannot, the memory is kept, as if in use.
             if links
                 .shared
@@ -148,25 +182,27 @@ impl Rings {
 
     /// The sender will not touch the ring again for this transfer.
     pub fn fill(&mut self, index: usize) {
-        if let Some(Holder::To { filled, .. }) = &mut self.rings[index].holder {
+        if let Some(Holder::To { filled, .. }) = &mut self.ring(index).holder {
             *filled = true;
         }
     }
 
-    /// A transfer from `peer` comes through the ring at `offset`, which it says it kept; its index.
-    pub fn come_back(&mut self, peer: Peer, offset: u64) -> Option<(usize, ByteRing)> {
-        let index = self
-            .rings
-            .iter()
-            .position(|ring| ring.place.offset == offset)?;
-        let ring = &mut self.rings[index];
+    /// A transfer from `peer` comes through the ring at `offset`, which it says it borrowed; its index.
+    pub fn begin_return(&mut self, peer: Peer, offset: u64) -> Option<(usize, ByteRing)> {
+        let is_it = |ring: &Option<Ring>| {
+            ring.as_ref()
+                .is_some_and(|ring| ring.place.offset == offset)
+        };
+        let index = self.rings.iter().position(is_it)?;
+        let ring = self.rings[index].as_mut()?;
         match ring.holder {
             Some(Holder::To {
                 peer: holder,
                 filled: true,
+                spare: true,
                 ..
             }) if holder == peer => {
-                self.rests = 0;
+                self.idle_calls = 0;
                 ring.holder = Some(Holder::From { peer });
                 Some((index, ring.ring.clone()))
             }
@@ -175,38 +211,40 @@ impl Rings {
     }
 
     /// What came back through the ring, from `begin` on, is out of it.
-    pub fn came_back(&mut self, index: usize, begin: u32) {
-        let ring = &mut self.rings[index];
+    pub fn end_return(&mut self, index: usize, begin: u32) {
+        let ring = self.ring(index);
         // These lines are the warm ones now.
         ring.place.begin = begin;
         ring.holder = None;
     }
 
     /// Takes the ring back from an offer that will not be received.
-    pub fn retract(&mut self, to: Peer, of: Cookie) {
-        self.free_of(
-            |holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of)),
-        );
+    pub fn cancel(&mut self, to: Peer, of: Cookie) {
+        for ring in self.rings.iter_mut().flatten() {
+            let is_it = |holder: &mut Holder| matches!(*holder, Holder::To { peer, cookie, .. } if (peer, cookie) == (to, of));
+            ring.holder.take_if(is_it);
+        }
     }
 
-    /// Takes all rings back that a lost peer holds.
-    pub fn forget(&mut self, lost: Peer) {
-        self.free_of(|holder| match *holder {
-            Holder::To { peer, .. } | Holder::From { peer } => peer == lost,
-        });
-    }
-
-    fn free_of(&mut self, which: impl Fn(&Holder) -> bool) {
-        for ring in &mut self.rings {
-            if ring.holder.as_ref().is_some_and(&which) {
-                ring.holder = None;
+    /// Puts all rings aside that a lost peer has, as it may still use them.
+    pub fn forget(&mut self, links: &mut Links, lost: Peer) {
+        for slot in &mut self.rings {
+            let has = |ring: &mut Ring| match ring.holder {
+                Some(Holder::To { peer, .. } | Holder::From { peer }) => {
+                    peer == lost && !ring.is_free()
+                }
+                None => false,
+            };
+            if let Some(ring) = slot.take_if(has) {
+                links.quarantine_piece(lost, ring.place.offset, RING_MAPPED);
+                links.counters.bulk_bytes -= RING_MAPPED as u64;
             }
         }
     }
 
-    /// Whether all receivers have taken everything, and have kept no ring.
+    /// Whether all receivers have taken everything, and have borrowed no ring.
     pub fn all_free(&self) -> bool {
-        self.rings.iter().all(Ring::is_free)
+        self.rings.iter().flatten().all(Ring::is_free)
     }
 }
 
@@ -219,6 +257,18 @@ impl Ring {
                 let taken = |consumed| consumed == bytes || consumed == GIVEN_UP;
                 filled && taken(self.ring.consumed())
             }
+        }
+    }
+
+    /// Whether its receiver has written a count that cannot be.
+    fn is_lied_about(&self) -> bool {
+        match self.holder {
+            Some(Holder::To { bytes, spare, .. }) => match self.ring.consumed() {
+                GIVEN_UP => false,
+                BORROWED => !spare,
+                consumed => consumed > bytes,
+            },
+            _ => false,
         }
     }
 }

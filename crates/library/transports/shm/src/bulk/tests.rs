@@ -1,8 +1,9 @@
-use crate::endpoint::LINK_BYTES;
-use crate::fabric::Options;
+use crate::endpoint::ShmEndpoint;
+use crate::layout::LINK_BYTES;
+use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
-use weft_transport::{Endpoint, Header, Layout, Memory};
+use weft_transport::{Endpoint, Header, Layout, Memory, Refused};
 
 pub const RING_ONLY: Options = Options {
     deny_copies: true,
@@ -31,7 +32,8 @@ const SIZES: [usize; 13] = [
 /// Offers `source` to the other of two under `cookie`.
 pub fn offer(from: &mut Process, source: Memory, cookie: u64) {
     let to = 1 - from.rank;
-    let offer = from.endpoint.offer(to, source, cookie);
+    let send = |endpoint: &mut ShmEndpoint| endpoint.bulk_send(to, source.clone(), cookie);
+    let offer = from.linked(to, send).unwrap();
     from.endpoint
         .send(to, Header([cookie, 0]), &offer_bytes(offer), false)
         .unwrap();
@@ -44,9 +46,11 @@ pub fn accept(at: &mut Process, bytes: usize, target: Memory) -> u64 {
     }
     let (from, header, payload) = at.log.packets.pop_front().unwrap();
     let cookie = header.0[0];
-    at.endpoint
-        .accept(from, offer_from(&payload), bytes, target, cookie)
-        .unwrap();
+    let offer = offer_from(&payload);
+    let receive = |endpoint: &mut ShmEndpoint| {
+        endpoint.bulk_receive(from, offer, bytes, target.clone(), cookie)
+    };
+    at.linked(from, receive).unwrap();
     cookie
 }
 
@@ -291,10 +295,16 @@ fn a_retracted_offer_frees_its_ring() {
     let (mut a, mut b) = pair(RING_ONLY);
     let mut source = Random(9).bytes(100_000);
     for cookie in 0..50 {
-        a.endpoint.offer(1, memory(&mut source), cookie);
+        a.linked(1, |endpoint| {
+            endpoint.bulk_send(1, memory(&mut source), cookie)
+        })
+        .unwrap();
         a.poll();
-        a.endpoint.retract(1, cookie);
+        a.endpoint.bulk_cancel(1, cookie);
     }
+    a.endpoint.send(1, Header([0; 2]), b"", false).unwrap();
+    b.poll();
+    b.log.packets.clear();
     assert_eq!(a.pending(), "");
     assert!(a.endpoint.counters().bulk_bytes < 1 << 20);
     let mut target = vec![0; 100_000];
@@ -324,32 +334,34 @@ fn data_follows_its_offer() {
 
 #[test]
 fn nonsense_offers_are_refused() {
-    let (mut a, mut b) = pair(Options::default());
-    a.endpoint
-        .send(1, Header([0; 2]), b"connects", false)
-        .unwrap();
-    b.poll();
-    let mut target = vec![0; 1000];
-    for words in [
-        [9, 0, 0, 0],
-        [1, 3, 0, 0],
-        [1, 1 << 60, 0, 0],
-        [1, 0, 1 << 20, 0],
-        [4, 0, 0, 0],
-        [0; 4],
+    for (words, piece) in [
+        ([9, 0, 0, 0], false),
+        ([1, 3, 0, 0], true),
+        ([1, 1 << 60, 0, 0], true),
+        ([1, 0, 1 << 20, 0], false),
+        ([4, 0, 0, 0], false),
+        ([0; 4], false),
     ] {
-        let accepted = b.endpoint.accept(
-            0,
-            weft_transport::Offer(words),
-            1000,
-            memory(&mut target),
-            1,
-        );
-        assert!(accepted.is_err(), "{words:?}");
+        let (mut a, mut b) = pair(Options::default());
+        a.linked(1, |endpoint| {
+            endpoint.send(1, Header([0; 2]), b"connects", false)
+        })
+        .unwrap();
+        b.poll();
+        let mut target = vec![0; 1000];
+        let mut receive = |endpoint: &mut ShmEndpoint| {
+            let descriptor = weft_transport::BulkDescriptor(words);
+            endpoint.bulk_receive(0, descriptor, 1000, memory(&mut target), 1)
+        };
+        if piece {
+            assert_eq!(receive(&mut b.endpoint), Err(Refused::Connecting));
+        }
+        assert_eq!(b.linked(0, receive), Err(Refused::Lost), "{words:?}");
+        b.poll();
+        assert!(b.log.lost[&0].contains("rank 0"));
+        a.poll();
+        assert!(a.log.lost[&1].contains("given up"));
     }
-    b.poll();
-    assert!(b.log.lost[&0].contains("rank 0"));
-    assert!(a.log.lost.is_empty());
 }
 
 /// Long messages that go both ways at once are copied once, as soon as that has been seen; answers go through rings.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use weft_transport::{Cookie, Lost, Peer};
 
 use super::control::TransferId;
-use crate::endpoint::Links;
+use crate::links::Links;
 
 /// What one step did to a transfer.
 pub enum Step {
@@ -32,7 +32,7 @@ pub struct Transfers<T> {
     free: Vec<u32>,
     number: u32,
     active: Vec<u32>,
-    pub finished: VecDeque<Cookie>,
+    pub finished: VecDeque<(Peer, Cookie)>,
 }
 
 impl<T: Transfer> Transfers<T> {
@@ -107,7 +107,8 @@ impl<T: Transfer> Transfers<T> {
                 Step::Finished => {
                     self.active.swap_remove(index);
                     if let Some(transfer) = self.remove(place) {
-                        self.finished.push_back(transfer.cookie());
+                        self.finished
+                            .push_back((transfer.peer(), transfer.cookie()));
                         end(transfer);
                     }
                 }
@@ -121,7 +122,7 @@ impl<T: Transfer> Transfers<T> {
             }
             moved = true;
         }
-        // Whoever comes last is first in the next turn.
+        // The transfer that is last in this turn is first in the next.
         if self.active.len() > 1 {
             self.active.rotate_left(1);
         }
@@ -139,6 +140,12 @@ impl<T: Transfer> Transfers<T> {
                 }
             }
         }
+    }
+
+    /// As [`drop_if`](Self::drop_if), of all with `peer`, those included that have finished and were not told.
+    pub fn forget(&mut self, peer: Peer, end: impl FnMut(T)) {
+        self.finished.retain(|&(other, _)| other != peer);
+        self.drop_if(|transfer| transfer.peer() == peer, end);
     }
 
     pub fn active(&self) -> impl Iterator<Item = &T> {

@@ -1,11 +1,14 @@
 use super::*;
-use crate::fabric::Options;
+use crate::layout::{BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
+use crate::shared::Options;
 use crate::world::{Process, Random, pair, world};
 use std::collections::VecDeque;
 use weft_transport::Fabric;
 
 fn send(from: &mut Process, to: Peer, tag: u64, payload: &[u8]) -> Result<(), Refused> {
-    from.endpoint.send(to, Header([tag, !tag]), payload, true)
+    from.linked(to, |endpoint| {
+        endpoint.send(to, Header([tag, !tag]), payload, true)
+    })
 }
 
 #[test]
@@ -36,6 +39,9 @@ fn every_length_arrives() {
 #[test]
 fn long_messages_come_one_a_turn_while_nothing_is_expected() {
     let (mut a, mut b) = pair(Options::default());
+    send(&mut a, 1, 0, b"connects").unwrap();
+    b.poll();
+    b.log.packets.clear();
     for (bytes, expects_nothing, turns) in [
         (41, true, 3),
         (9000, true, 3),
@@ -57,9 +63,10 @@ fn long_messages_come_one_a_turn_while_nothing_is_expected() {
 fn send_with_writes_in_place() {
     let (mut a, mut b) = pair(Options::default());
     for bytes in [0, 5, 40, 41, 3000] {
-        a.endpoint
-            .send_with(1, Header([1, 2]), bytes, false, |out| out.fill(9))
-            .unwrap();
+        a.linked(1, |endpoint| {
+            endpoint.send_with(1, Header([1, 2]), bytes, false, |out| out.fill(9))
+        })
+        .unwrap();
         b.poll();
         assert_eq!(b.log.packets.pop_front().unwrap().2, vec![9; bytes]);
     }
@@ -193,8 +200,8 @@ fn a_watched_ring_needs_no_doorbell() {
         send(&mut b, 0, number, b"pong").unwrap();
         a.poll();
     }
-    assert_eq!(a.endpoint.counters().doorbells_rung, 1);
-    assert_eq!(b.endpoint.counters().doorbells_rung, 1);
+    assert_eq!(a.endpoint.counters().notifications_sent, 1);
+    assert_eq!(b.endpoint.counters().notifications_sent, 1);
 }
 
 #[test]
@@ -202,7 +209,7 @@ fn armed_is_rung_and_woken() {
     let (mut a, mut b) = pair(Options::default());
     send(&mut a, 1, 0, b"connects").unwrap();
     b.poll();
-    let ticket = b.fabric.prepare();
+    let ticket = b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     send(&mut a, 1, 1, b"x").unwrap();
     let begin = Instant::now();
@@ -224,7 +231,7 @@ fn armed_is_rung_and_woken() {
 #[test]
 fn heated_while_another_sleeps() {
     let (mut a, mut b) = pair(Options::default());
-    b.fabric.prepare();
+    b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     for number in 1..=5 {
         send(&mut a, 1, number, b"x").unwrap();
@@ -242,21 +249,25 @@ fn heated_while_another_sleeps() {
 fn beginnings_disturb_a_sleeper() {
     let (mut a, mut b) = pair(Options::default());
     let mut source = vec![1; 100_000];
-    let ticket = a.fabric.prepare();
+    send(&mut a, 1, 0, b"connects").unwrap();
+    b.poll();
+    let ticket = a.fabric.prepare_sleep();
     assert!(!a.endpoint.arm());
     let memory = crate::world::memory(&mut source);
-    let offer = a.endpoint.offer(1, memory.clone(), 1);
+    let offer = a.endpoint.bulk_send(1, memory.clone(), 1).unwrap();
     let begin = Instant::now();
     a.fabric.sleep(ticket, Some(20_000));
     assert!(begin.elapsed() < Duration::from_millis(100));
     a.endpoint.disarm();
     a.endpoint.send(1, Header([0; 2]), b"", false).unwrap();
     b.poll();
-    let ticket = b.fabric.prepare();
+    let ticket = b.fabric.prepare_sleep();
     assert!(!b.endpoint.arm());
     let mut target = vec![0; 100_000];
     let target = crate::world::memory(&mut target);
-    b.endpoint.accept(0, offer, 100_000, target, 1).unwrap();
+    let receive =
+        |endpoint: &mut ShmEndpoint| endpoint.bulk_receive(0, offer, 100_000, target.clone(), 1);
+    b.linked(0, receive).unwrap();
     let begin = Instant::now();
     b.fabric.sleep(ticket, Some(20_000));
     assert!(begin.elapsed() < Duration::from_millis(100));
@@ -299,10 +310,20 @@ fn a_connection_costs_its_ring() {
 fn lanes_are_apart() {
     let (a, mut b) = pair(Options::default());
     let mut lane = a.fabric.endpoint(1);
+    let mut send = || lane.send(1, Header([7, 7]), b"other lane", false);
+    assert_eq!(send(), Err(Refused::Connecting));
+    a.fabric.connect(1);
+    assert_eq!(send(), Err(Refused::Connecting), "it is there after a turn");
+    let mut log = crate::world::Log::default();
+    lane.poll(&mut log);
+    assert_eq!(log.writable, [1]);
     lane.send(1, Header([7, 7]), b"other lane", false).unwrap();
     assert!(!b.poll());
     assert_eq!(b.fabric.signalled(), 2);
     let mut there = b.fabric.endpoint(1);
+    there.poll(&mut b.log);
+    assert_eq!(b.log.connect, [0]);
+    b.fabric.connect(0);
     there.poll(&mut b.log);
     assert_eq!(b.log.packets.len(), 1);
     assert_eq!(b.fabric.signalled(), 0);
@@ -331,18 +352,18 @@ fn a_peer_without_card_is_lost_once() {
         .insert(2, "shm1:1:1:1:nonsense".to_owned());
     let mut endpoint = fabric.endpoint(0);
     let mut log = crate::world::Log::default();
+    let send = |endpoint: &mut ShmEndpoint, peer| endpoint.send(peer, Header([0; 2]), b"", false);
     for peer in [1, 2] {
-        assert_eq!(
-            endpoint.send(peer, Header([0; 2]), b"", false),
-            Err(Refused::Lost)
-        );
-        assert_eq!(
-            endpoint.send(peer, Header([0; 2]), b"", false),
-            Err(Refused::Lost)
-        );
+        assert_eq!(send(&mut endpoint, peer), Err(Refused::Connecting));
+        assert_eq!(send(&mut endpoint, peer), Err(Refused::Connecting));
+        fabric.connect(peer);
     }
     endpoint.poll(&mut log);
     endpoint.poll(&mut log);
+    for peer in [1, 2] {
+        assert_eq!(send(&mut endpoint, peer), Err(Refused::Lost));
+    }
+    assert!(log.writable.is_empty());
     assert!(log.lost[&1].contains("rank 1") && log.lost[&1].contains("no card"));
     assert!(log.lost[&2].contains("nonsense"));
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use weft_shm::{Options, Shm, ShmEndpoint};
 use weft_transport::{
-    Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Offer, Peer, Refused, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink,
 };
 
 const EAGER: u64 = 0;
@@ -39,6 +39,7 @@ struct Inbox {
     received: Vec<Cookie>,
     sent: Vec<Cookie>,
     lost: Option<(Peer, String)>,
+    connects: bool,
 }
 
 impl Sink for Inbox {
@@ -52,6 +53,9 @@ impl Sink for Inbox {
         self.received.push(cookie);
     }
     fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {
+        self.connects = true;
+    }
     fn lost(&mut self, peer: Peer, lost: &Lost) {
         self.lost = Some((peer, lost.to_string()));
     }
@@ -74,7 +78,12 @@ pub struct Side {
 
 impl Side {
     fn turn(&mut self) {
-        if self.endpoint.poll(&mut self.inbox) {
+        let moved = self.endpoint.poll(&mut self.inbox);
+        if std::mem::take(&mut self.inbox.connects) {
+            self.fabric.connect(1 - self.me);
+            return;
+        }
+        if moved {
             for cookie in self.inbox.sent.drain(..) {
                 self.sources.remove(&cookie).expect("an offer of mine");
             }
@@ -84,7 +93,7 @@ impl Side {
             std::thread::yield_now();
             return;
         }
-        let ticket = self.fabric.prepare();
+        let ticket = self.fabric.prepare_sleep();
         if !self.endpoint.arm() {
             let begin = Instant::now();
             self.fabric.sleep(ticket, None);
@@ -100,6 +109,22 @@ impl Side {
             .describe(&mut text)
             .expect("a string takes all");
         text
+    }
+
+    /// Does something for which a link may be missing, which is made then.
+    fn linked<R>(
+        &mut self,
+        mut what: impl FnMut(&mut Side) -> Result<R, Refused>,
+    ) -> Result<R, Refused> {
+        loop {
+            match what(self) {
+                Err(Refused::Connecting) => {
+                    self.fabric.connect(1 - self.me);
+                    self.turn();
+                }
+                done => return done,
+            }
+        }
     }
 
     fn until<R>(&mut self, mut found: impl FnMut(&mut Side) -> Option<R>) -> R {
@@ -124,18 +149,23 @@ impl Side {
             self.next += 1;
             let source = self.sources.entry(self.next).or_insert(data.to_vec());
             let memory = Memory::contiguous(source.as_mut_ptr(), source.len());
-            let Offer(words) = self.endpoint.offer(peer, memory, self.next);
+            let cookie = self.next;
+            let BulkDescriptor(words) = self
+                .linked(|side| side.endpoint.bulk_send(peer, memory.clone(), cookie))
+                .expect("a peer that is there");
             (
                 OFFER,
                 words.iter().flat_map(|word| word.to_ne_bytes()).collect(),
             )
         };
-        self.until(
-            |side| match side.endpoint.send(peer, Header([kind, 0]), &payload, false) {
+        self.until(|side| {
+            let send =
+                |side: &mut Side| side.endpoint.send(peer, Header([kind, 0]), &payload, false);
+            match side.linked(send) {
                 Ok(()) | Err(Refused::Lost) => Some(()),
                 Err(_) => None,
-            },
-        );
+            }
+        });
     }
 
     pub fn finish_sends(&mut self) {
@@ -151,14 +181,17 @@ impl Side {
         let mut words = payload
             .chunks_exact(8)
             .map(|word| word.try_into().expect("8 bytes"));
-        let offer = Offer(std::array::from_fn(|_| {
+        let offer = BulkDescriptor(std::array::from_fn(|_| {
             words.next().map_or(0, u64::from_ne_bytes)
         }));
         let mut data = vec![0; bytes];
         let target = Memory::contiguous(data.as_mut_ptr(), bytes);
-        self.endpoint
-            .accept(1 - self.me, offer, bytes, target, 7)
-            .expect("a good offer");
+        let from = 1 - self.me;
+        self.linked(|side| {
+            side.endpoint
+                .bulk_receive(from, offer, bytes, target.clone(), 7)
+        })
+        .expect("a good offer");
         self.until(|side| side.inbox.received.pop());
         data
     }

@@ -8,9 +8,9 @@ use weft_verbs::{
     QueuePairAttributes, ReceiveList,
 };
 
-use super::Shape;
+use super::job::Shape;
 use crate::device::Choice;
-use crate::part::Talk;
+use crate::talk::Talk;
 use crate::target::{address, exposed};
 use crate::team::Stop;
 use weft_endpoint::{Card, Port};

@@ -8,10 +8,10 @@ use weft_verbs::{
     QueuePair, QueuePairAttributes, SendList,
 };
 
-use super::{Calls, Round, Shape, Tally};
+use super::job::{Calls, Round, Shape, Tally};
 use crate::cycles;
 use crate::device::Choice;
-use crate::part::Talk;
+use crate::talk::Talk;
 use crate::target::address;
 use weft_endpoint::{Card, Port};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Calls, Sample, Shape, UNIT};
+use super::job::{Calls, Sample, Shape, UNIT};
 use crate::report::{Panel, Report, Table, digits, millions};
 use crate::statistics::median;
 

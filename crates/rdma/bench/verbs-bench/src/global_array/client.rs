@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use weft_verbs::{Operation, Remote};
 
-use super::{ClientJob, ELEMENT, Phase, Product, Tally};
+use super::job::{ClientJob, ELEMENT, Phase, Product, Tally};
 use crate::courier::Courier;
 use crate::device::Choice;
 use crate::matrix::multiply_add;
-use crate::part::Talk;
+use crate::talk::Talk;
 use crate::team::{self, Stop};
 use weft_endpoint::{Card, Endpoint, Endpoints, Error, Slot};
 

@@ -1,9 +1,9 @@
 //! The server: its memory is A, B and C, one behind the other, row by row.
 
-use super::{Ask, ELEMENT, Product};
+use super::job::{Ask, ELEMENT, Product};
 use crate::device::Choice;
 use crate::matrix::{filled, product};
-use crate::part::Talk;
+use crate::talk::Talk;
 use crate::target::Exposed;
 use weft_endpoint::Card;
 

@@ -4,11 +4,11 @@ use std::mem::swap;
 
 use weft_verbs::{Operation, Remote};
 
-use super::{CELL, Division, Job, Neighbours, Phase, Tally};
+use super::job::{CELL, Division, Job, Neighbours, Phase, Tally};
 use crate::courier::Courier;
 use crate::device::Choice;
 use crate::grid::{Strip, digest};
-use crate::part::Talk;
+use crate::talk::Talk;
 use crate::team::{self, Gate, Stop};
 use weft_endpoint::{Card, Endpoint, Endpoints, Layout};
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CELL, NODES, STEPS, Variant};
+use super::job::{CELL, NODES, STEPS, Variant};
 use crate::counters;
 use crate::report::{Panel, Report, Table, digits, millions};
 use crate::rounds::{Sample, Series};

@@ -7,11 +7,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::layout::process;
 use super::lock::{Busy, SharedLock};
 use super::mapping::Shared;
 use super::memory::{self, Direction, Local, MemoryError, Reach};
 use super::processes::Processes;
-use super::regions::Span;
+use super::record::region::Span;
 use super::segment::Segment;
 
 const STRIPES: usize = 64;
@@ -25,6 +26,12 @@ pub struct AtomicLocks([Stripe; STRIPES]);
 
 // SAFETY: atomic integers only.
 unsafe impl Shared for AtomicLocks {}
+
+impl Segment {
+    fn atomic_locks(&self) -> &AtomicLocks {
+        self.fixed(process::ATOMICS)
+    }
+}
 
 /// What to do with a word of 8 bytes in the processor's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,8 +78,11 @@ pub fn execute(
     processes: &Processes,
     patience: Duration,
 ) -> Result<u64, AtomicError> {
-    if let Some(place) = span.place {
-        let word: &AtomicU64 = segment.mapping().at(place).ok_or(MemoryError::Fault)?;
+    if let Some(segment_offset) = span.segment_offset {
+        let word: &AtomicU64 = segment
+            .mapping()
+            .at(segment_offset)
+            .ok_or(MemoryError::Fault)?;
         return Ok(match operation {
             Operation::FetchAdd(more) => word.fetch_add(more, Ordering::SeqCst),
             Operation::CompareSwap { compare, swap } => word

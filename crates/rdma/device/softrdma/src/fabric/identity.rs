@@ -1,4 +1,4 @@
-//! Who this process is to others: its number, when it started, and in which namespaces.
+//! By what others know this process: its number, when it started, and in which namespaces.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;

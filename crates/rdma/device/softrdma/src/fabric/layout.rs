@@ -8,35 +8,20 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::completion::CqRecord;
 use super::mailbox::MailboxRecord;
 use super::mapping::Shared;
-use super::numbers::PROCESSES;
-use super::queue_pair::QpRecord;
-use super::receive::SrqRecord;
-use super::receiving::{RECEIVINGS as RECEIVINGS_IN_ALL, ReceivingRecord};
-use super::regions::{MARKS, MrRecord, VisitRow};
+use super::numbers::{FABRIC_QPS, MAX_DEVICES, PROCESSES, QUEUES, RECEIVINGS, REGIONS, UAR_PAGES};
+use super::processes::{PROCESS_SLOTS, ProcessSlot};
+use super::record::completion::CqRecord;
+use super::record::queue_pair::QpRecord;
+use super::record::receive::{ReceivingRecord, SrqRecord};
+use super::record::region::{MARKS, MrRecord, VisitRow};
+use super::record::xrc::DomainTable;
 use super::target::TargetRecord;
-use super::xrc::DomainTable;
 
 pub const FABRIC_MAGIC: u64 = u64::from_le_bytes(*b"softrdma");
 pub const PROCESS_MAGIC: u64 = u64::from_le_bytes(*b"softrdmp");
 pub const VERSION: u64 = 2;
-
-/// Devices that a fabric keeps UAR pages for.
-pub const MAX_DEVICES: u32 = 8;
-
-/// UAR pages of an adapter (ConnectX-4: 8192 of 4 KiB).
-pub const UAR_PAGES: usize = 8192;
-
-/// Indexes of queue pairs, completion queues and shared receive queues.
-pub const QUEUES: u64 = 1 << 16;
-
-/// Memory regions and windows of a process.
-pub const REGIONS: u64 = 1 << 20;
-
-/// XRC receive queue pairs of a fabric.
-pub const FABRIC_QPS: u64 = 1 << 12;
 
 /// First words of the fabric segment.
 #[repr(C, align(4096))]
@@ -50,36 +35,17 @@ pub struct FabricHeader {
     pub name_hash: AtomicU64,
 }
 
-/// A process in the fabric segment.
-///
-/// Only the process that holds the kernel's lock on the slot writes (`processes`); all read. `state` is stored last (release)
-/// when the slot is taken.
-#[repr(C, align(256))]
-pub struct ProcessSlot {
-    pub state: AtomicU32,
-    /// Grows by one with each process that has the slot.
-    pub generation: AtomicU32,
-    pub pid: AtomicU32,
-    /// The descriptor of the process's segment, in that process.
-    pub memfd: AtomicU32,
-    /// When it started, in clock ticks since boot.
-    pub start: AtomicU64,
-    /// Inode of the process's PID namespace, in which `pid` means something.
-    pub pid_namespace: AtomicU64,
-    /// A random number: first word of the process's segment after the magic; it names its sockets too.
-    pub key: AtomicU64,
-    /// Where the process has its own segment.
-    pub address: AtomicU64,
-}
-
 pub const PAGES_OF_DEVICE: u64 = size_of::<[AtomicU32; UAR_PAGES]>() as u64;
 
 /// Offsets in the fabric segment.
 pub mod fabric {
-    use super::*;
+    use super::{
+        DomainTable, FABRIC_QPS, MAX_DEVICES, PAGES_OF_DEVICE, PROCESS_SLOTS, PROCESSES,
+        ProcessSlot, QpRecord, TargetRecord, align,
+    };
 
-    pub const SLOTS: u64 = 4096;
-    pub const DOMAINS: u64 = align(SLOTS + (size_of::<ProcessSlot>() * (PROCESSES + 1)) as u64);
+    pub const DOMAINS: u64 =
+        align(PROCESS_SLOTS + (size_of::<ProcessSlot>() * (PROCESSES + 1)) as u64);
     pub const PAGES: u64 = align(DOMAINS + size_of::<DomainTable>() as u64);
     pub const QPS: u64 = align(PAGES + PAGES_OF_DEVICE * MAX_DEVICES as u64);
     pub const TARGETS: u64 = align(QPS + size_of::<QpRecord>() as u64 * FABRIC_QPS);
@@ -104,7 +70,10 @@ pub struct ProcessHeader {
 
 /// Offsets in a process segment.
 pub mod process {
-    use super::*;
+    use super::{
+        CqRecord, MailboxRecord, MrRecord, PROCESSES, QUEUES, QpRecord, ReceivingRecord, SrqRecord,
+        VisitRow, align,
+    };
 
     pub const MAILBOX: u64 = 4096;
     pub const ATOMICS: u64 = align(MAILBOX + size_of::<MailboxRecord>() as u64);
@@ -114,7 +83,7 @@ pub mod process {
     pub const SRQS: u64 = align(CQS + size_of::<CqRecord>() as u64 * QUEUES);
     pub const RECEIVINGS: u64 = align(SRQS + size_of::<SrqRecord>() as u64 * QUEUES);
     pub const REGIONS: u64 =
-        align(RECEIVINGS + size_of::<ReceivingRecord>() as u64 * RECEIVINGS_IN_ALL);
+        align(RECEIVINGS + size_of::<ReceivingRecord>() as u64 * super::RECEIVINGS);
     pub const HEAP: u64 = align(REGIONS + size_of::<MrRecord>() as u64 * super::REGIONS);
     /// As far as a process segment can grow.
     pub const SPAN: u64 = 1 << 36;
@@ -130,7 +99,5 @@ const _: () = assert!(process::HEAP < 1 << 29);
 
 // SAFETY: atomic integers only.
 unsafe impl Shared for FabricHeader {}
-// SAFETY: as above.
-unsafe impl Shared for ProcessSlot {}
 // SAFETY: as above.
 unsafe impl Shared for ProcessHeader {}

@@ -1,9 +1,9 @@
 //! Locks in segments: `weft_sync::OwnedLock` with the fabric's knowledge of who is dead.
 //!
-//! Whoever takes a lock over finds what it guards as the dead left it: at some point of the program order of its last
+//! A process that takes a lock over finds what it guards as the dead left it: at some point of the program order of its last
 //! holder, since a process dies between two instructions and the kernel's word that it is dead comes after its last store.
 //! So each structure that has such a lock either changes by single stores, or has an *intent*, which the holder sets
-//! before the first of several steps and clears after the last. Whoever takes the lock and finds an intent set completes
+//! before the first of several steps and clears after the last. A process that takes the lock and finds an intent set completes
 //! or undoes the steps before anything else. Steps are release stores, so that the compiler keeps their order.
 
 use std::hint::spin_loop;

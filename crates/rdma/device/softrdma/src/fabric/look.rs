@@ -8,13 +8,14 @@ use std::io;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 
-use super::home::MEMFD_NAME;
 use super::identity::Identity;
 use super::layout::{PROCESS_MAGIC, ProcessHeader};
 use super::mapping::Mapping;
+use super::membership::Fabric;
 use super::numbers::PROCESSES;
+use super::own_segment::MEMFD_NAME;
 use super::processes::{self, Entry};
-use super::{Fabric, door, peers};
+use super::{mapping, name_service};
 
 /// A living process of a fabric, as one sees it who looks.
 pub struct Seen {
@@ -28,7 +29,7 @@ pub fn processes(name: &str) -> io::Result<Vec<Seen>> {
     Fabric::unless_joined(name, |joined| match joined {
         Some(fabric) => Ok(seen_in(fabric.processes().fabric(), &identity)),
         None => {
-            let fabric = door::find_living(name, &identity);
+            let fabric = name_service::find_living(name, &identity);
             Ok(fabric.map_or_else(Vec::new, |fabric| seen_in(&fabric, &identity)))
         }
     })
@@ -45,7 +46,7 @@ fn seen_in(fabric: &Mapping, identity: &Identity) -> Vec<Seen> {
 impl Seen {
     /// None if the process is gone, or its number is another's by now.
     fn new(entry: Entry) -> Option<Seen> {
-        let memfd = peers::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME).ok()?;
+        let memfd = mapping::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME).ok()?;
         let seen = Seen {
             pid: entry.pid,
             segment: memfd.into(),

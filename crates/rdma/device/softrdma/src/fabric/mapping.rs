@@ -11,6 +11,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -76,6 +77,23 @@ pub fn trusted(memfd: BorrowedFd<'_>) -> bool {
 /// The owner's alone: another user's memfd, or one that others may write, is none to trust.
 fn belongs_to(stat: &libc::stat, user: u32) -> bool {
     stat.st_uid == user && stat.st_mode & 0o077 == 0
+}
+
+/// What process `pid` has as descriptor `number`, if that is a memfd called `name`. Anything else is not opened, for closing
+/// another descriptor of the fabric's file would end this process's lock (`processes`, rule 4).
+pub fn open_descriptor(pid: u32, number: u32, name: &str) -> io::Result<OwnedFd> {
+    let path = format!("/proc/{pid}/fd/{number}");
+    let link = std::fs::read_link(&path)?;
+    if link.to_str() != Some(&format!("/memfd:{name} (deleted)")) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        // The number may by now be of something that an open would wait for.
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    Ok(file.into())
 }
 
 /// A memfd in this process's addresses.

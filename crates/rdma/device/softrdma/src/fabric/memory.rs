@@ -7,8 +7,8 @@
 
 use std::io;
 
-use super::few::Few;
-use super::regions::Span;
+use super::inline_list::InlineList;
+use super::record::region::Span;
 use super::segment::Segment;
 
 /// Entries a copy can have on each side.
@@ -64,14 +64,17 @@ pub unsafe fn copy(
     local: &[Local],
     remote: &[Span],
 ) -> Result<(), MemoryError> {
-    if let (Reach::Copies { pid }, true) = (reach, remote.iter().all(|span| span.place.is_none())) {
+    if let (Reach::Copies { pid }, true) = (
+        reach,
+        remote.iter().all(|span| span.segment_offset.is_none()),
+    ) {
         return by_kernel(direction, pid, local, remote);
     }
     let pieces = Pieces::new(local, remote);
     for (here, there) in pieces {
-        let there_mapped = match (there.place, reach) {
-            (Some(place), _) => {
-                let address = segment.mapping().address_of(place, there.length);
+        let there_mapped = match (there.segment_offset, reach) {
+            (Some(segment_offset), _) => {
+                let address = segment.mapping().address_of(segment_offset, there.length);
                 address.ok_or(MemoryError::Fault)?
             }
             (None, Reach::Own) => there.address as *mut u8,
@@ -231,7 +234,7 @@ fn by_kernel_from(
 }
 
 /// A list for the kernel, which need not be the whole one.
-type Vectors = Few<libc::iovec, MAX_PIECES>;
+type Vectors = InlineList<libc::iovec, MAX_PIECES>;
 
 fn vector(address: u64, length: u64) -> libc::iovec {
     libc::iovec {
@@ -319,7 +322,7 @@ pub fn probe(segment: &Segment, pid: u32, address: u64) -> Reach {
     let there = Span {
         address,
         length: here.length,
-        place: None,
+        segment_offset: None,
     };
     match by_kernel(Direction::Read, pid, &[here], &[there]) {
         Ok(()) if found == expected => Reach::Copies { pid },

@@ -14,8 +14,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use super::completion::Cq;
-use super::home::Home;
+use super::completion::queue::Cq;
+use super::own_segment::OwnSegment;
 use super::segment::{ObjectId, Segment};
 use super::socket::{self, Address};
 
@@ -77,7 +77,7 @@ impl Sender {
     /// Rings the agent of the process whose segment this is.
     pub(super) fn ring(&self, segment: &Segment) {
         let address = agent_address(segment.header().key.load(Ordering::Relaxed));
-        // With no room there is a bell not yet heard; with no agent there is nobody to hear it.
+        // With no room there is a doorbell not yet heard; with no agent there is nobody to hear it.
         let _ = socket::send(self.socket.as_fd(), Some(&address), &[], None);
     }
 
@@ -101,10 +101,10 @@ pub struct Channel {
 
 impl Channel {
     /// Its descriptor blocks until the user says otherwise.
-    pub fn create(home: &Home) -> io::Result<Channel> {
+    pub fn create(own_segment: &OwnSegment) -> io::Result<Channel> {
         let socket = socket::open(libc::SOCK_DGRAM)?;
-        let number = home.next_channel();
-        socket::bind(socket.as_fd(), &channel_address(home.key(), number))?;
+        let number = own_segment.next_channel();
+        socket::bind(socket.as_fd(), &channel_address(own_segment.key(), number))?;
         socket::ask_for_senders(socket.as_fd())?;
         Ok(Channel { socket, number })
     }
@@ -116,13 +116,13 @@ impl Channel {
 
     /// The next event: the completion queue that has one, which may have been destroyed since. Waits for it unless the descriptor was
     /// made non-blocking.
-    pub fn receive(&self, home: &Home, sender: &Sender) -> io::Result<ObjectId> {
+    pub fn receive(&self, own_segment: &OwnSegment, sender: &Sender) -> io::Result<ObjectId> {
         // SAFETY: takes nothing.
         let user = unsafe { libc::geteuid() };
         loop {
             let mut event = [0; EVENT_BYTES];
             let message = socket::receive(self.socket.as_fd(), &mut event)?;
-            self.catch_up(home, sender);
+            self.catch_up(own_segment, sender);
             let ours = message.user == Some(user) && message.bytes == EVENT_BYTES;
             if let (true, Some(id)) = (ours, ObjectId::from_word(u64::from_ne_bytes(event))) {
                 return Ok(id);
@@ -131,13 +131,13 @@ impl Channel {
     }
 
     /// Sends what did not fit.
-    fn catch_up(&self, home: &Home, sender: &Sender) {
-        let segment = home.segment();
+    fn catch_up(&self, own_segment: &OwnSegment, sender: &Sender) {
+        let segment = own_segment.segment();
         if segment.header().events_behind.load(Ordering::SeqCst) == 0 {
             return;
         }
         segment.header().events_behind.store(0, Ordering::SeqCst);
-        for id in home.cqs() {
+        for id in own_segment.cqs() {
             let cq = segment.cq(id);
             if cq.event_waits().swap(0, Ordering::SeqCst) == 1
                 && let Some(channel) = cq.channel()
@@ -154,21 +154,21 @@ impl AsFd for Channel {
     }
 }
 
-/// The bell of this process's agent.
-pub struct Bell {
+/// The doorbell of this process's agent.
+pub struct AgentDoorbell {
     socket: OwnedFd,
 }
 
-impl Bell {
-    pub fn create(home: &Home) -> io::Result<Bell> {
+impl AgentDoorbell {
+    pub fn create(own_segment: &OwnSegment) -> io::Result<AgentDoorbell> {
         let socket = socket::open(libc::SOCK_DGRAM | libc::SOCK_NONBLOCK)?;
-        socket::bind(socket.as_fd(), &agent_address(home.key()))?;
+        socket::bind(socket.as_fd(), &agent_address(own_segment.key()))?;
         socket::ask_for_senders(socket.as_fd())?;
-        Ok(Bell { socket })
+        Ok(AgentDoorbell { socket })
     }
 
     /// Takes all rings, answers those that ask for the segment. Look at the mailbox afterwards.
-    pub fn hear(&self, home: &Home) {
+    pub fn clear_doorbell(&self, own_segment: &OwnSegment) {
         // SAFETY: takes nothing.
         let user = unsafe { libc::geteuid() };
         let mut question = [0; 64];
@@ -179,16 +179,16 @@ impl Bell {
                 .filter(|name| !name.is_empty())
                 .and_then(Address::new);
             if let (true, Some(address)) = (message.user == Some(user), answer_to) {
-                let memfd = home.segment().mapping().memfd();
-                // Who no longer waits for the answer needs none.
+                let memfd = own_segment.segment().mapping().memfd();
+                // A process that no longer waits for the answer needs none.
                 let _ = socket::send(self.socket.as_fd(), Some(&address), b"segment", Some(memfd));
             }
         }
-        home.segment().mailbox().hear();
+        own_segment.segment().mailbox().clear_doorbell();
     }
 }
 
-impl AsFd for Bell {
+impl AsFd for AgentDoorbell {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

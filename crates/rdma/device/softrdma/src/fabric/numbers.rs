@@ -14,6 +14,24 @@ pub const FABRIC_SLOT: u8 = 255;
 /// Generations are below 2^23, so that an owner fits in a lock's word beside the mark of those who wait.
 pub const GENERATION_MASK: u32 = (1 << 23) - 1;
 
+/// Devices that a fabric keeps UAR pages for.
+pub const MAX_DEVICES: u32 = 8;
+
+/// UAR pages of an adapter (ConnectX-4: 8192 of 4 KiB).
+pub const UAR_PAGES: usize = 8192;
+
+/// Indexes of queue pairs, completion queues and shared receive queues.
+pub const QUEUES: u64 = 1 << 16;
+
+/// Memory regions and windows of a process.
+pub const REGIONS: u64 = 1 << 20;
+
+/// XRC receive queue pairs of a fabric.
+pub const FABRIC_QPS: u64 = 1 << 12;
+
+/// Messages that can be under way to a process: one for each of its queue pairs and of the fabric's.
+pub const RECEIVINGS: u64 = QUEUES + FABRIC_QPS;
+
 /// A process as an owner of shared things: `generation << 8 | slot`, never 0, below 2^31.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Owner(u32);

@@ -5,9 +5,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::layout::{self, PAGES_OF_DEVICE, UAR_PAGES};
+use super::layout::{self, PAGES_OF_DEVICE};
 use super::mapping::Mapping;
-use super::numbers::Owner;
+use super::numbers::{MAX_DEVICES, Owner, UAR_PAGES};
 use super::processes::Processes;
 
 /// The UAR pages of one device.
@@ -25,7 +25,7 @@ pub(super) fn words(fabric: &Mapping, device: u32) -> &[AtomicU32; UAR_PAGES] {
 
 impl<'a> Pages<'a> {
     pub(super) fn new(processes: &'a Processes, device: u32) -> Pages<'a> {
-        assert!(device < layout::MAX_DEVICES);
+        assert!(device < MAX_DEVICES);
         let words = words(processes.fabric(), device);
         Pages { processes, words }
     }

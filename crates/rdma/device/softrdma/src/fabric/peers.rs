@@ -2,20 +2,20 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use super::atomics::{self, AtomicError};
-use super::home::{Home, MEMFD_NAME};
 use super::layout::process;
 use super::mapping::{self, Mapping};
 use super::memory::{self, Direction, Local, MemoryError, Reach};
 use super::notify::Sender;
 use super::numbers::{Owner, PROCESSES};
+use super::own_segment::{MEMFD_NAME, OwnSegment};
 use super::processes::{Entry, Processes, pidfd};
-use super::regions::{self, Span, Visit};
+use super::record::region::Span;
+use super::regions::{self, Visit};
 use super::segment::Segment;
 use super::socket::{self, Address};
 
@@ -25,9 +25,9 @@ const HANDOVER_MS: i32 = 2000;
 /// A process of the fabric, this one included.
 pub struct Peer {
     entry: Entry,
-    /// None for this process, whose segment is `home`'s.
+    /// None for this process, whose segment is `own_segment`'s.
     segment: Option<Segment>,
-    home: &'static Home,
+    own_segment: &'static OwnSegment,
     reach: Reach,
     me: Owner,
     gone: AtomicBool,
@@ -44,13 +44,13 @@ pub enum PeerError {
 
 impl Peer {
     /// This process.
-    pub(super) fn own(processes: &Processes, home: &'static Home) -> Option<Peer> {
+    pub(super) fn own(processes: &Processes, own_segment: &'static OwnSegment) -> Option<Peer> {
         let entry = processes.entry(processes.me().slot())?;
-        regions::announce_visits(home.segment(), processes.me());
+        regions::announce_visits(own_segment.segment(), processes.me());
         Some(Peer {
             entry,
             segment: None,
-            home,
+            own_segment,
             reach: Reach::Own,
             me: processes.me(),
             gone: AtomicBool::new(false),
@@ -64,7 +64,9 @@ impl Peer {
 
     #[inline]
     pub fn segment(&self) -> &Segment {
-        self.segment.as_ref().unwrap_or_else(|| self.home.segment())
+        self.segment
+            .as_ref()
+            .unwrap_or_else(|| self.own_segment.segment())
     }
 
     #[inline]
@@ -179,7 +181,7 @@ impl Peers {
         &self,
         slot: u8,
         processes: &Processes,
-        home: &'static Home,
+        own_segment: &'static OwnSegment,
         sender: &Sender,
     ) -> Result<Arc<Peer>, PeerError> {
         let met = self.met.read().unwrap_or_else(PoisonError::into_inner);
@@ -190,7 +192,7 @@ impl Peers {
             return Ok(peer.clone());
         }
         drop(met);
-        self.meet(slot, processes, home, sender)
+        self.meet(slot, processes, own_segment, sender)
     }
 
     #[cold]
@@ -198,7 +200,7 @@ impl Peers {
         &self,
         slot: u8,
         processes: &Processes,
-        home: &'static Home,
+        own_segment: &'static OwnSegment,
         sender: &Sender,
     ) -> Result<Arc<Peer>, PeerError> {
         let mut met = self.met.write().unwrap_or_else(PoisonError::into_inner);
@@ -215,7 +217,7 @@ impl Peers {
         if !processes.alive(entry.owner) {
             return Err(PeerError::Absent);
         }
-        let peer = Arc::new(attach(entry, processes, home, sender)?);
+        let peer = Arc::new(attach(entry, processes, own_segment, sender)?);
         *place = Some(peer.clone());
         Ok(peer)
     }
@@ -234,15 +236,15 @@ impl Peers {
 fn attach(
     entry: Entry,
     processes: &Processes,
-    home: &'static Home,
+    own_segment: &'static OwnSegment,
     sender: &Sender,
 ) -> Result<Peer, PeerError> {
     if entry.owner == processes.me() {
-        return Peer::own(processes, home).ok_or(PeerError::Absent);
+        return Peer::own(processes, own_segment).ok_or(PeerError::Absent);
     }
     let segment = foreign_segment(&entry, processes, sender).map_err(PeerError::Closed)?;
-    let near = entry.pid_namespace == processes.identity().pid_namespace;
-    let reach = match near {
+    let same_namespace = entry.pid_namespace == processes.identity().pid_namespace;
+    let reach = match same_namespace {
         true => memory::probe(&segment, entry.pid, entry.address),
         false => Reach::Agent,
     };
@@ -250,7 +252,7 @@ fn attach(
     Ok(Peer {
         entry,
         segment: Some(segment),
-        home,
+        own_segment,
         reach,
         me: processes.me(),
         gone: AtomicBool::new(false),
@@ -259,9 +261,9 @@ fn attach(
 
 /// A peer's segment: by /proc where that is allowed and the process can be seen, else by asking its agent.
 fn foreign_segment(entry: &Entry, processes: &Processes, sender: &Sender) -> io::Result<Segment> {
-    let near = entry.pid_namespace == processes.identity().pid_namespace;
-    let opened = near
-        .then(|| open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
+    let same_namespace = entry.pid_namespace == processes.identity().pid_namespace;
+    let opened = same_namespace
+        .then(|| mapping::open_descriptor(entry.pid, entry.memfd, MEMFD_NAME))
         .transpose();
     if let Ok(Some(memfd)) = opened
         && let Some(segment) = map_segment(memfd, entry)?
@@ -278,23 +280,6 @@ fn map_segment(memfd: OwnedFd, entry: &Entry) -> io::Result<Option<Segment>> {
     }
     let mapping = Mapping::new(memfd, process::SPAN)?;
     Ok(Segment::new(mapping, entry.owner, entry.key))
-}
-
-/// What process `pid` has as descriptor `number`, if that is a memfd called `name`. Anything else is not opened, for closing
-/// another descriptor of the fabric's file would end this process's lock (`processes`, rule 4).
-pub(super) fn open_descriptor(pid: u32, number: u32, name: &str) -> io::Result<OwnedFd> {
-    let path = format!("/proc/{pid}/fd/{number}");
-    let link = std::fs::read_link(&path)?;
-    if link.to_str() != Some(&format!("/memfd:{name} (deleted)")) {
-        return Err(io::ErrorKind::NotFound.into());
-    }
-    let file = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        // The number may by now be of something that an open would wait for.
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
-    Ok(file.into())
 }
 
 fn ask_for_segment(key: u64, sender: &Sender) -> io::Result<OwnedFd> {

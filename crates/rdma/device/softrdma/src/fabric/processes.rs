@@ -5,30 +5,61 @@
 //! last thread of the process has left it, by whatever death, or when it runs another program, and never before; no process
 //! number can be mistaken for another's, and processes that cannot see each other's numbers still agree. So:
 //! 1. Taking a slot *is* getting its lock; the kernel decides between several.
-//! 2. Who holds the lock of a slot, and nobody else, writes the slot.
-//! 3. A slot whose lock nobody holds and whose state is not free belonged to a process that is dead. Who gets its lock takes
+//! 2. The process that holds the lock of a slot, and no other, writes the slot.
+//! 3. A slot whose lock nobody holds and whose state is not free belonged to a process that is dead. The process that gets its lock takes
 //!    back what the dead one owned (`reap`), which can be cut off and begun anew at any point, frees it, and lets the lock go.
 //! 4. A record lock is the process's, so its threads do not exclude each other by it: `reaping` does. It also ends when the
 //!    process closes *any* descriptor of that file: each process has exactly one and keeps it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::identity::Identity;
-use super::layout::{self, ProcessSlot};
-use super::mapping::{Mapping, checked};
+use super::mapping::{Mapping, Shared, checked};
 use super::numbers::{GENERATION_MASK, Owner, PROCESSES};
 
 pub const FREE: u32 = 0;
 pub const LIVE: u32 = 2;
+
+/// Where the table of processes begins in the fabric segment.
+pub const PROCESS_SLOTS: u64 = 4096;
+
+/// A process in the fabric segment.
+///
+/// Only the process that holds the kernel's lock on the slot writes (`processes`); all read. `state` is stored last (release)
+/// when the slot is taken.
+#[repr(C, align(256))]
+pub struct ProcessSlot {
+    pub state: AtomicU32,
+    /// Grows by one with each process that has the slot.
+    pub generation: AtomicU32,
+    pub pid: AtomicU32,
+    /// The descriptor of the process's segment, in that process.
+    pub memfd: AtomicU32,
+    /// When it started, in clock ticks since boot.
+    pub start: AtomicU64,
+    /// Inode of the process's PID namespace, in which `pid` means something.
+    pub pid_namespace: AtomicU64,
+    /// A random number: first word of the process's segment after the magic; it names its sockets too.
+    pub key: AtomicU64,
+    /// Where the process has its own segment.
+    pub address: AtomicU64,
+}
+
+// SAFETY: atomic integers only.
+unsafe impl Shared for ProcessSlot {}
+
+/// Takes back what a dead process owned in the fabric segment beside its slot.
+pub type TakeBack = fn(&Mapping, Owner);
 
 /// The fabric segment and this process's place in it.
 pub struct Processes {
     fabric: Mapping,
     me: Owner,
     identity: Identity,
+    take_back: TakeBack,
     reaping: Mutex<()>,
 }
 
@@ -66,6 +97,7 @@ impl Processes {
         fabric: Mapping,
         identity: Identity,
         claim: Claim,
+        take_back: TakeBack,
     ) -> Result<Processes, ClaimError> {
         for slot in 0..PROCESSES as u8 {
             if !lock_slot(fabric.memfd(), slot).map_err(ClaimError::System)? {
@@ -74,7 +106,7 @@ impl Processes {
             let entry = slot_at(&fabric, slot);
             let last = entry.generation.load(Ordering::Relaxed) & GENERATION_MASK;
             if entry.state.load(Ordering::Relaxed) != FREE {
-                Owner::new(slot, last).inspect(|&dead| super::reap::take_back(&fabric, dead));
+                Owner::new(slot, last).inspect(|&dead| take_back(&fabric, dead));
             }
             let generation = (last + 1) & GENERATION_MASK;
             let generation = generation.max(1);
@@ -96,6 +128,7 @@ impl Processes {
                 fabric,
                 me,
                 identity,
+                take_back,
                 reaping: Mutex::new(()),
             });
         }
@@ -171,8 +204,7 @@ impl Processes {
         let dead = entry.state.load(Ordering::Relaxed) != FREE;
         if dead {
             let generation = entry.generation.load(Ordering::Relaxed);
-            Owner::new(slot, generation)
-                .inspect(|&dead| super::reap::take_back(&self.fabric, dead));
+            Owner::new(slot, generation).inspect(|&dead| (self.take_back)(&self.fabric, dead));
             entry.state.store(FREE, Ordering::Release);
         }
         unlock_slot(self.fabric.memfd(), slot);
@@ -181,7 +213,7 @@ impl Processes {
 }
 
 fn slot_at(fabric: &Mapping, slot: u8) -> &ProcessSlot {
-    let offset = layout::fabric::SLOTS + u64::from(slot) * size_of::<ProcessSlot>() as u64;
+    let offset = PROCESS_SLOTS + u64::from(slot) * size_of::<ProcessSlot>() as u64;
     fabric.at(offset).expect("inside the fabric segment")
 }
 

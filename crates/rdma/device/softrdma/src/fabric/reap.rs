@@ -3,9 +3,8 @@
 
 use std::sync::atomic::Ordering;
 
-use super::layout::MAX_DEVICES;
 use super::mapping::Mapping;
-use super::numbers::Owner;
+use super::numbers::{MAX_DEVICES, Owner};
 use super::{pages, xrc};
 
 pub(super) fn take_back(fabric: &Mapping, dead: Owner) {

@@ -4,10 +4,10 @@
 //! # Protocol
 //! 1. `tail` counts requests posted and `head` requests used up, modulo 2^32. The owner, one thread at a time, writes a
 //!    request's slot and then `tail` (release). It reuses a slot once `head` has passed it (acquire).
-//! 2. Who wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`Turn`]), moves the bytes, and
+//! 2. A process that wants the oldest request holds `lock` and writes `head`. It looks at the request (a [`ReceiveQueueGuard`]), moves the bytes, and
 //!    ends with one of
-//!    - [`Turn::finish`]: the completion is pushed and `head` passes the request, both or neither (`completion`, rule 3);
-//!    - [`Turn::take`]: the request moves to the queue pair's [`Receiving`], for a message too long to hold the lock for;
+//!    - [`ReceiveQueueGuard::finish`]: the completion is pushed and `head` passes the request, both or neither (`completion`, rule 3);
+//!    - [`ReceiveQueueGuard::take`]: the request moves to the queue pair's [`Receiving`], for a message too long to hold the lock for;
 //!    - dropping the turn: the request stays the oldest.
 //! 3. `intent` says what a holder is about: FINISH names the completion queue; whoever finds it takes that queue's lock, by
 //!    which the push is mended, and `head` with it. TAKE names the queue pair; its `Receiving` tells by the position
@@ -16,111 +16,22 @@
 //!    through keys like any others.
 //! 5. The owner changes ring and generation holding `lock`.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::completion::{Completion, Cq, Parcel, PushError, Pushed, Settlement};
+use super::completion::entry::Completion;
+use super::completion::push::{CoupledStore, Cqe, PushError, Pushed};
+use super::completion::queue::Cq;
 use super::layout::process;
-use super::lock::{Busy, Held, SharedLock};
-use super::mapping::Shared;
+use super::lock::{Busy, Held};
 use super::numbers::Number;
 use super::processes::Processes;
-use super::queue_pair::QpRecord;
 use super::receiving::Receiving;
+use super::record::queue_pair::QpRecord;
+use super::record::receive::{
+    FINISH, HEAD, MAX_RECEIVE_SGES, NOTHING, RingRecord, Sge, SrqRecord, TAKE, WORD, slot_bytes,
+};
 use super::segment::{ObjectId, Segment};
-
-/// Entries that a receive request can have at most.
-pub const MAX_RECEIVE_SGES: usize = 32;
-
-const WORD: u64 = 8;
-
-/// Where a ring's record has its head.
-const HEAD: u64 = std::mem::offset_of!(Takers, head) as u64;
-
-const NOTHING: u64 = 0;
-const FINISH: u64 = 1 << 62;
-const TAKE: u64 = 2 << 62;
-
-#[repr(C, align(64))]
-struct Takers {
-    lock: SharedLock,
-    head: AtomicU32,
-    /// NOTHING, or FINISH and the completion queue's name, or TAKE and the queue pair's index.
-    intent: AtomicU64,
-    /// Offset of the slots; 0 while there is no ring.
-    ring: AtomicU64,
-    /// How many slots, a power of two.
-    slots: AtomicU32,
-    max_sges: AtomicU32,
-    /// Requests the user asked room for.
-    capacity: AtomicU32,
-    /// An event is wanted when fewer requests are left; 0 for none.
-    limit: AtomicU32,
-}
-
-/// A ring's words.
-#[repr(C, align(64))]
-pub struct RingRecord {
-    takers: Takers,
-    tail: PosterLine,
-}
-
-#[repr(C, align(64))]
-struct PosterLine(AtomicU32);
-
-/// A shared receive queue in its owner's segment.
-#[repr(C, align(64))]
-pub struct SrqRecord {
-    pub ring: RingRecord,
-    pub generation: AtomicU32,
-    /// The device and port it belongs to; the owner's matter.
-    pub device: AtomicU32,
-    /// Protection domain, by which the keys in requests are judged.
-    pub pd: AtomicU32,
-    /// XRC domain's name, 0 for an ordinary SRQ.
-    pub xrc_domain: AtomicU32,
-    /// [`ObjectId`] of an XRC SRQ's completion queue.
-    pub cq: AtomicU64,
-    /// The QPs that use it read this: an error state.
-    pub state: AtomicU32,
-}
-
-// SAFETY: atomic integers only.
-unsafe impl Shared for RingRecord {}
-// SAFETY: as above.
-unsafe impl Shared for SrqRecord {}
-
-const _: () = assert!(size_of::<RingRecord>() == 128 && size_of::<SrqRecord>() == 192);
-
-/// A piece of memory that a receive request names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sge {
-    pub address: u64,
-    pub length: u32,
-    pub lkey: u32,
-}
-
-impl Sge {
-    pub(super) fn words(self) -> [u64; 2] {
-        [
-            self.address,
-            u64::from(self.length) | u64::from(self.lkey) << 32,
-        ]
-    }
-
-    pub(super) fn from_words([address, rest]: [u64; 2]) -> Sge {
-        Sge {
-            address,
-            length: rest as u32,
-            lkey: (rest >> 32) as u32,
-        }
-    }
-}
-
-/// Bytes of a slot for requests of up to `max_sges` entries: identifier, count, entries.
-pub fn slot_bytes(max_sges: u32) -> u64 {
-    (2 + 2 * u64::from(max_sges)) * WORD
-}
 
 /// All receive requests are in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +45,22 @@ pub struct Ring<'a> {
     offset: u64,
 }
 
+impl Segment {
+    /// The receive ring of queue pair `index`.
+    #[inline]
+    pub fn receive_ring(&self, index: u16) -> Ring<'_> {
+        Ring::of_qp(self, index)
+    }
+
+    /// The receive ring of shared receive queue `index`.
+    #[inline]
+    pub fn shared_ring(&self, index: u16) -> Ring<'_> {
+        Ring::of_srq(self, index)
+    }
+}
+
 impl<'a> Ring<'a> {
-    pub(super) fn of_qp(segment: &'a Segment, index: u16) -> Ring<'a> {
+    fn of_qp(segment: &'a Segment, index: u16) -> Ring<'a> {
         let record = process::QPS + u64::from(index) * size_of::<QpRecord>() as u64;
         Ring {
             segment,
@@ -144,7 +69,7 @@ impl<'a> Ring<'a> {
         }
     }
 
-    pub(super) fn of_srq(segment: &'a Segment, index: u16) -> Ring<'a> {
+    fn of_srq(segment: &'a Segment, index: u16) -> Ring<'a> {
         let record = process::SRQS + u64::from(index) * size_of::<SrqRecord>() as u64;
         Ring {
             segment,
@@ -155,12 +80,16 @@ impl<'a> Ring<'a> {
 
     /// Takes the lock, so that nobody else takes requests.
     #[inline]
-    pub fn turn(&self, processes: &'a Processes, patience: Duration) -> Result<Turn<'a>, Busy> {
+    pub fn lock(
+        &self,
+        processes: &'a Processes,
+        patience: Duration,
+    ) -> Result<ReceiveQueueGuard<'a>, Busy> {
         let held = self.record.takers.lock.take(processes, patience)?;
         if self.record.takers.intent.load(Ordering::Relaxed) != NOTHING {
             self.mend(processes, patience)?;
         }
-        Ok(Turn {
+        Ok(ReceiveQueueGuard {
             ring: *self,
             processes,
             held,
@@ -267,7 +196,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Offset of the slots, how many, and entries of each.
-    pub(super) fn place(&self) -> (u64, u32, u32) {
+    pub(super) fn layout(&self) -> (u64, u32, u32) {
         let takers = &self.record.takers;
         (
             takers.ring.load(Ordering::Relaxed),
@@ -278,31 +207,6 @@ impl<'a> Ring<'a> {
 
     pub fn capacity(&self) -> u32 {
         self.record.takers.capacity.load(Ordering::Relaxed)
-    }
-}
-
-impl RingRecord {
-    /// Passes requests up to `head`. Under the lock, or by who mends what its dead holder began.
-    #[inline]
-    pub(super) fn advance(&self, head: u32) {
-        self.takers.head.store(head, Ordering::Release);
-    }
-
-    /// Lays an empty ring out: by the owner alone, or under the lock.
-    pub(super) fn found(&self, ring: u64, slots: u32, capacity: u32, max_sges: u32) {
-        self.takers.intent.store(NOTHING, Ordering::Relaxed);
-        self.takers.head.store(0, Ordering::Relaxed);
-        self.tail.0.store(0, Ordering::Relaxed);
-        self.takers.limit.store(0, Ordering::Relaxed);
-        self.lay(ring, slots, capacity, max_sges);
-    }
-
-    /// Says where the slots are.
-    pub(super) fn lay(&self, ring: u64, slots: u32, capacity: u32, max_sges: u32) {
-        self.takers.ring.store(ring, Ordering::Relaxed);
-        self.takers.slots.store(slots, Ordering::Relaxed);
-        self.takers.max_sges.store(max_sges, Ordering::Relaxed);
-        self.takers.capacity.store(capacity, Ordering::Relaxed);
     }
 }
 
@@ -355,7 +259,7 @@ impl Slot<'_> {
 }
 
 /// The right to take the oldest request.
-pub struct Turn<'a> {
+pub struct ReceiveQueueGuard<'a> {
     ring: Ring<'a>,
     processes: &'a Processes,
     held: Held<'a>,
@@ -386,7 +290,7 @@ pub struct Received {
     pub limit_reached: bool,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> ReceiveQueueGuard<'a> {
     /// The oldest request, or none: receiver not ready.
     #[inline]
     pub fn request(&self) -> Option<Request<'a>> {
@@ -410,26 +314,26 @@ impl<'a> Turn<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Received, PushError> {
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion,
             carried: None,
             solicited,
         };
-        self.finish_if(cq, &parcel, patience, || true)
+        self.finish_if(cq, &cqe, patience, || true)
     }
 
-    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    /// As [`finish`](Self::finish), if `condition` says yes; it is asked once nothing else can prevent the completion.
     #[inline]
     pub fn finish_if(
         &self,
         cq: Cq<'_>,
-        parcel: &Parcel<'_>,
+        cqe: &Cqe<'_>,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Result<Received, PushError> {
         let takers = &self.ring.record.takers;
         let position = self.position();
-        let settlement = Settlement {
+        let coupled = CoupledStore {
             offset: self.ring.offset + HEAD,
             word: &takers.head,
             from: position,
@@ -438,7 +342,7 @@ impl<'a> Turn<'a> {
         takers
             .intent
             .store(FINISH | cq.id().word(), Ordering::Release);
-        let pushed = cq.push_and_settle(self.processes, parcel, &settlement, patience, consent);
+        let pushed = cq.push_with_store(self.processes, cqe, &coupled, patience, condition);
         takers.intent.store(NOTHING, Ordering::Release);
         Ok(Received {
             // Nobody else moves the head while this turn lasts.

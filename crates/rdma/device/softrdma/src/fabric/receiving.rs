@@ -1,41 +1,21 @@
 //! The receive request of a message that is under way, too long to be moved while the ring is locked.
 //!
 //! One message is received at a time by a queue pair, so there is one of these for each, in the segment of the process whose
-//! requests it takes. [`Turn::take`](super::receive::Turn::take) fills it; [`Receiving::finish`] empties it and pushes the
-//! completion, both or neither (`completion`, rule 3). Who executes the message does that, or the owner, when it
+//! requests it takes. [`ReceiveQueueGuard::take`](super::receive::ReceiveQueueGuard::take) fills it; [`Receiving::finish`] empties it and pushes the
+//! completion, both or neither (`completion`, rule 3). The executor of the message does that, or the owner, when it
 //! flushes a queue pair whose peer is dead: the completion queue's lock lets one of them.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::completion::{Completion, Cq, Parcel, PushError, Pushed, Settlement};
-use super::layout::{FABRIC_QPS, QUEUES, process};
-use super::mapping::Shared;
-use super::numbers::{FABRIC_SLOT, Number};
+use super::completion::entry::Completion;
+use super::completion::push::{CoupledStore, Cqe, PushError, Pushed};
+use super::completion::queue::Cq;
+use super::layout::process;
+use super::numbers::{FABRIC_QPS, FABRIC_SLOT, Number, QUEUES};
 use super::processes::Processes;
-use super::receive::{MAX_RECEIVE_SGES, Sge};
+use super::record::receive::{BUSY, EMPTY, MAX_RECEIVE_SGES, ReceivingRecord, Sge};
 use super::segment::Segment;
-
-/// In a process segment: one for each queue pair of the process and of the fabric.
-#[repr(C, align(64))]
-pub struct ReceivingRecord {
-    /// EMPTY or BUSY.
-    state: AtomicU32,
-    /// The request's position in its ring.
-    position: AtomicU32,
-    wr_id: AtomicU64,
-    sges: AtomicU64,
-    arrived: AtomicU64,
-    entries: [[AtomicU64; 2]; MAX_RECEIVE_SGES],
-}
-
-const EMPTY: u32 = 0;
-const BUSY: u32 = 1;
-
-pub const RECEIVINGS: u64 = QUEUES + FABRIC_QPS;
-
-// SAFETY: atomic integers only.
-unsafe impl Shared for ReceivingRecord {}
 
 /// The place for one queue pair's message.
 #[derive(Clone, Copy)]
@@ -44,9 +24,17 @@ pub struct Receiving<'a> {
     offset: u64,
 }
 
+impl Segment {
+    /// Where a message to queue pair `number` waits for its rest.
+    #[inline]
+    pub fn receiving(&self, number: Number) -> Receiving<'_> {
+        Receiving::of(self, number)
+    }
+}
+
 impl<'a> Receiving<'a> {
     /// Of the queue pair `number`, whose requests come from `segment`.
-    pub(super) fn of(segment: &'a Segment, number: Number) -> Receiving<'a> {
+    fn of(segment: &'a Segment, number: Number) -> Receiving<'a> {
         let index = match number.slot() {
             FABRIC_SLOT => QUEUES + u64::from(number.index()) % FABRIC_QPS,
             _ => u64::from(number.index()),
@@ -121,30 +109,30 @@ impl<'a> Receiving<'a> {
         solicited: bool,
         patience: Duration,
     ) -> Result<Option<Pushed>, PushError> {
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion,
             carried: None,
             solicited,
         };
-        self.finish_if(processes, cq, &parcel, patience, || true)
+        self.finish_if(processes, cq, &cqe, patience, || true)
     }
 
-    /// As [`finish`](Self::finish), if `consent` says yes; it is asked once nothing else can prevent the completion.
+    /// As [`finish`](Self::finish), if `condition` says yes; it is asked once nothing else can prevent the completion.
     pub fn finish_if(
         &self,
         processes: &Processes,
         cq: Cq<'_>,
-        parcel: &Parcel<'_>,
+        cqe: &Cqe<'_>,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
-        let settlement = Settlement {
+        let coupled = CoupledStore {
             offset: self.offset,
             word: &self.record.state,
             from: BUSY,
             to: EMPTY,
         };
-        cq.push_and_settle(processes, parcel, &settlement, patience, consent)
+        cq.push_with_store(processes, cqe, &coupled, patience, condition)
     }
 
     /// Forgets what was under way: the queue pair is made anew.

@@ -2,16 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::atomics::AtomicLocks;
-use super::completion::{Cq, CqRecord};
-use super::layout::{self, PROCESS_MAGIC, ProcessHeader, process};
+use super::layout::{PROCESS_MAGIC, ProcessHeader, process};
 use super::mailbox::{Mailbox, MailboxRecord};
 use super::mapping::{Mapping, Shared};
-use super::numbers::{Number, Owner};
-use super::queue_pair::QpRecord;
-use super::receive::{Ring, SrqRecord};
-use super::receiving::Receiving;
-use super::regions::{MrRecord, VisitRow};
+use super::numbers::{Owner, REGIONS};
+use super::record::completion::CqRecord;
+use super::record::queue_pair::QpRecord;
+use super::record::receive::SrqRecord;
+use super::record::region::{MrRecord, VisitRow};
 
 /// Names an object of a process: an index into a table and the generation of what stands there, which is odd while
 /// something does. 0 names nothing.
@@ -66,19 +64,13 @@ impl Segment {
 
     /// What lies in the part of fixed layout, which `new` has seen to be there.
     #[inline]
-    fn fixed<T: Shared>(&self, offset: u64) -> &T {
+    pub(super) fn fixed<T: Shared>(&self, offset: u64) -> &T {
         self.mapping.at(offset).expect("inside the fixed part")
     }
 
     #[inline]
     pub fn qp(&self, index: u16) -> &QpRecord {
         self.fixed(process::QPS + u64::from(index) * size_of::<QpRecord>() as u64)
-    }
-
-    /// The completion queue of that name; its record is checked for the generation each time its lock is taken.
-    #[inline]
-    pub fn cq(&self, id: ObjectId) -> Cq<'_> {
-        Cq::new(self, self.cq_record(id.index), id)
     }
 
     #[inline]
@@ -91,38 +83,16 @@ impl Segment {
         self.fixed(process::SRQS + u64::from(index) * size_of::<SrqRecord>() as u64)
     }
 
-    /// The receive ring of queue pair `index`.
-    #[inline]
-    pub fn receive_ring(&self, index: u16) -> Ring<'_> {
-        Ring::of_qp(self, index)
-    }
-
-    /// The receive ring of shared receive queue `index`.
-    #[inline]
-    pub fn shared_ring(&self, index: u16) -> Ring<'_> {
-        Ring::of_srq(self, index)
-    }
-
-    /// Where a message to queue pair `number` waits for its rest.
-    #[inline]
-    pub fn receiving(&self, number: Number) -> Receiving<'_> {
-        Receiving::of(self, number)
-    }
-
     /// None beyond the table.
     #[inline]
     pub fn region(&self, index: u32) -> Option<&MrRecord> {
         let offset = process::REGIONS + u64::from(index) * size_of::<MrRecord>() as u64;
-        (u64::from(index) < layout::REGIONS).then(|| self.fixed(offset))
+        (u64::from(index) < REGIONS).then(|| self.fixed(offset))
     }
 
     #[inline]
     pub fn visits(&self, slot: u8) -> &VisitRow {
         self.fixed(process::VISITS + u64::from(slot) * size_of::<VisitRow>() as u64)
-    }
-
-    pub(super) fn atomic_locks(&self) -> &AtomicLocks {
-        self.fixed(process::ATOMICS)
     }
 
     pub fn mailbox(&self) -> Mailbox<'_> {

@@ -20,8 +20,8 @@ impl Address {
         raw.sun_family = libc::AF_UNIX as libc::sa_family_t;
         // The first byte stays 0, which makes it abstract (unix(7)).
         let place = raw.sun_path.get_mut(1..=name.len())?;
-        for (byte, &letter) in place.iter_mut().zip(name.as_bytes()) {
-            *byte = letter as libc::c_char;
+        for (byte, &message) in place.iter_mut().zip(name.as_bytes()) {
+            *byte = message as libc::c_char;
         }
         let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
         Some(Address {
@@ -194,7 +194,7 @@ pub fn send(
 /// A message.
 pub struct Message {
     pub bytes: usize,
-    /// Who sent it, if the socket asks for senders.
+    /// The user that sent it, if the socket asks for senders.
     pub user: Option<u32>,
     pub descriptor: Option<OwnedFd>,
 }

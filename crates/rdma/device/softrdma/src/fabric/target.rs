@@ -2,9 +2,9 @@
 //! stands in the fabric's segment, and whoever the kernel hands a packet for it executes that packet.
 //!
 //! # Protocol
-//! 1. All fields are read and written by who holds `lock`.
-//! 2. `words` are the responder between two packets. Who is about to execute one sets `state` to WORKING, and after it stores
-//!    the new words and sets OPEN. So who finds WORKING has taken the lock from a process that died in the middle of a
+//! 1. The holder of `lock` alone reads and writes all fields.
+//! 2. `words` are the responder between two packets. A process that is about to execute one sets `state` to WORKING, and after it stores
+//!    the new words and sets OPEN. So a process that finds WORKING has taken the lock from a process that died in the middle of a
 //!    packet, of which nobody knows how much is done: the queue pair goes to the error state.
 //! 3. `generation` is the queue pair's: another one that has its place later is not this one.
 

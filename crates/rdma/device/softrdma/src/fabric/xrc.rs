@@ -9,59 +9,17 @@
 //!    back yet; its slot is not given to another before.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::layout::{self, FABRIC_QPS};
-use super::lock::{Busy, PATIENT, SharedLock};
-use super::mapping::{Mapping, Shared};
-use super::numbers::{FABRIC_SLOT, Number, Owner};
+use super::layout;
+use super::lock::{Busy, PATIENT};
+use super::mapping::Mapping;
+use super::numbers::{FABRIC_QPS, FABRIC_SLOT, Number, Owner};
 use super::processes::Processes;
-use super::queue_pair::QpRecord;
+use super::record::queue_pair::QpRecord;
+use super::record::xrc::{DomainId, DomainTable, Slots, clear, contains, is_empty, set};
 use super::target::TargetRecord;
-
-const DOMAINS: usize = 1024;
-
-type Slots = [AtomicU64; 4];
-
-#[repr(C, align(64))]
-struct Domain {
-    /// Grows with each domain that stands here.
-    generation: AtomicU32,
-    device: AtomicU32,
-    /// Device and inode of the file by which processes find it; zeros for one that cannot be found.
-    file: [AtomicU64; 2],
-    members: Slots,
-}
-
-#[repr(C, align(64))]
-pub struct DomainTable {
-    lock: SharedLock,
-    /// Where the search for a free queue pair begins, so that numbers are not used again at once.
-    next_qp: AtomicU32,
-    domains: [Domain; DOMAINS],
-}
-
-// SAFETY: atomic integers only.
-unsafe impl Shared for DomainTable {}
-
-/// Names a domain; 0 names none.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct DomainId(u32);
-
-impl DomainId {
-    pub fn word(self) -> u32 {
-        self.0
-    }
-
-    fn new(index: usize, generation: u32) -> DomainId {
-        DomainId((generation & 0x1f_ffff | 0x20_0000) << 10 | index as u32)
-    }
-
-    fn index(self) -> usize {
-        self.0 as usize % DOMAINS
-    }
-}
 
 /// Whether a domain that is not there is made, and one that is there is an error: O_CREAT and O_EXCL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,11 +46,11 @@ impl From<Busy> for OpenError {
 
 /// The domains, and how often this process has opened what.
 pub struct Domains {
-    opened: Mutex<HashMap<Thing, u32>>,
+    opened: Mutex<HashMap<SharedObject, u32>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Thing {
+enum SharedObject {
     Domain(DomainId),
     QueuePair(Number),
 }
@@ -116,30 +74,9 @@ pub fn target(fabric: &Mapping, index: u16) -> &TargetRecord {
     record.expect("inside the fabric segment")
 }
 
-fn is_empty(slots: &Slots) -> bool {
-    slots.iter().all(|word| word.load(Ordering::Acquire) == 0)
-}
-
-fn set(slots: &Slots, slot: u8) {
-    slots[usize::from(slot) / 64].fetch_or(1 << (slot % 64), Ordering::AcqRel);
-}
-
-fn clear(slots: &Slots, slot: u8) {
-    slots[usize::from(slot) / 64].fetch_and(!(1 << (slot % 64)), Ordering::AcqRel);
-}
-
-fn contains(slots: &Slots, slot: u8) -> bool {
-    slots[usize::from(slot) / 64].load(Ordering::Acquire) >> (slot % 64) & 1 == 1
-}
-
 /// Whether some process has the queue pair open.
 pub fn is_open(record: &QpRecord) -> bool {
     !is_empty(&record.openers)
-}
-
-/// Slots whose bits are set.
-pub fn slots_of(slots: &[AtomicU64; 4]) -> impl Iterator<Item = u8> {
-    (0..=255).filter(|&slot| contains(slots, slot))
 }
 
 impl Domains {
@@ -149,7 +86,7 @@ impl Domains {
         }
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<Thing, u32>> {
+    fn opened(&self) -> MutexGuard<'_, HashMap<SharedObject, u32>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -169,11 +106,13 @@ impl Domains {
             (Some(_), _) if opening.exclusive => return Err(OpenError::Exists),
             (Some(id), _) => id,
             (None, Some(_)) if !opening.create => return Err(OpenError::Absent),
-            (None, _) => table.free_domain(device, file.unwrap_or_default())?,
+            (None, _) => table
+                .free_domain(device, file.unwrap_or_default())
+                .ok_or(OpenError::Full)?,
         };
         set(&table.domains[id.index()].members, processes.me().slot());
         drop(held);
-        *opened.entry(Thing::Domain(id)).or_insert(0) += 1;
+        *opened.entry(SharedObject::Domain(id)).or_insert(0) += 1;
         Ok(id)
     }
 
@@ -182,7 +121,7 @@ impl Domains {
         let table = table(processes.fabric());
         self.leave(
             processes,
-            Thing::Domain(id),
+            SharedObject::Domain(id),
             &table.domains[id.index()].members,
         )
     }
@@ -211,7 +150,7 @@ impl Domains {
         fill(number, record);
         set(&record.openers, processes.me().slot());
         drop(held);
-        opened.insert(Thing::QueuePair(number), 1);
+        opened.insert(SharedObject::QueuePair(number), 1);
         Ok(number)
     }
 
@@ -233,17 +172,17 @@ impl Domains {
         }
         set(&record.openers, processes.me().slot());
         drop(held);
-        *opened.entry(Thing::QueuePair(number)).or_insert(0) += 1;
+        *opened.entry(SharedObject::QueuePair(number)).or_insert(0) += 1;
         Ok(())
     }
 
     /// Undoes one [`create_qp`](Self::create_qp) or [`open_qp`](Self::open_qp). The last one destroys it.
     pub fn close_qp(&self, processes: &Processes, number: Number) -> Result<(), Busy> {
         let openers = &qp(processes.fabric(), number.index()).openers;
-        self.leave(processes, Thing::QueuePair(number), openers)
+        self.leave(processes, SharedObject::QueuePair(number), openers)
     }
 
-    fn leave(&self, processes: &Processes, thing: Thing, slots: &Slots) -> Result<(), Busy> {
+    fn leave(&self, processes: &Processes, thing: SharedObject, slots: &Slots) -> Result<(), Busy> {
         let mut opened = self.opened();
         let Some(count) = opened.get_mut(&thing) else {
             return Ok(());
@@ -257,31 +196,6 @@ impl Domains {
         drop(held);
         opened.remove(&thing);
         Ok(())
-    }
-}
-
-impl DomainTable {
-    fn find(&self, device: u32, file: [u64; 2]) -> Option<DomainId> {
-        self.domains.iter().enumerate().find_map(|(index, domain)| {
-            let right = domain.device.load(Ordering::Relaxed) == device
-                && domain.file[0].load(Ordering::Relaxed) == file[0]
-                && domain.file[1].load(Ordering::Relaxed) == file[1];
-            let generation = domain.generation.load(Ordering::Relaxed);
-            (right && !is_empty(&domain.members)).then(|| DomainId::new(index, generation))
-        })
-    }
-
-    /// A domain without members, described.
-    fn free_domain(&self, device: u32, file: [u64; 2]) -> Result<DomainId, OpenError> {
-        let free = |domain: &Domain| is_empty(&domain.members);
-        let index = self.domains.iter().position(free).ok_or(OpenError::Full)?;
-        let domain = &self.domains[index];
-        let generation = domain.generation.load(Ordering::Relaxed).wrapping_add(1);
-        domain.generation.store(generation, Ordering::Relaxed);
-        domain.device.store(device, Ordering::Relaxed);
-        domain.file[0].store(file[0], Ordering::Relaxed);
-        domain.file[1].store(file[1], Ordering::Relaxed);
-        Ok(DomainId::new(index, generation))
     }
 }
 

@@ -1,47 +1,46 @@
-//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters put off, answers the
-//! letters of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
+//! The agent: one thread of each process, asleep while nothing is to be done. It executes what posters deferred, answers the
+//! messages of peers, watches for their deaths, lets newcomers into the fabric, and drives the protocol between hosts.
 //!
 //! # Protocol
-//! 1. `inbox` has the queue pairs whose backlog became non-empty; the poster adds, and writes to `wake`.
-//! 2. The agent does all its work on objects holding `desk`. Who destroys an object first takes it out of the tables, then
-//!    takes `desk` once ([`Agent::settle`]): from then on the agent does not know the object.
-//! 3. Threads that poll in vain do the agent's work between hosts, holding `desk` ([`Agent::help`]): where pollers have all the
+//! 1. What other threads leave for it stands in its queue (`agent_queue`).
+//! 2. The agent does all its work on objects holding `state`. A thread that destroys an object first takes it out of the tables, then
+//!    takes `state` once ([`Agent::quiesce`]): from then on the agent does not know the object.
+//! 3. Threads that poll in vain do the agent's work between hosts, holding `state` ([`Agent::help`]): where pollers have all the
 //!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
-//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `desk`; a helper that finds an earlier time wakes it.
+//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `state`; a helper that finds an earlier time wakes it.
 
 use std::cell::Cell;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::between_hosts::Ports;
-use super::clock;
-use super::errand;
-use super::letter::Letter;
+use super::agent_message::AgentMessage;
+use super::between_hosts::ports::Ports;
+use super::clock::{self, earliest};
 use super::process::Process;
+use super::proxied_step;
+use super::queue_pair::QueuePair;
+use super::tables::Tables;
 use super::work;
-use crate::fabric::notify::Bell;
-use crate::fabric::relay::{self, Asked, Heard};
+use crate::fabric::notify::AgentDoorbell;
+use crate::fabric::proxy::{self, MessageKind, ProxyWork};
 use crate::fabric::{Number, Peer};
-use crate::verbs::{Element, Qp};
 
 pub struct Agent {
-    wake: OwnedFd,
-    woken: AtomicBool,
-    inbox: Mutex<Vec<&'static Qp>>,
-    watched: Mutex<Vec<Arc<Peer>>>,
-    desk: Mutex<Desk>,
+    process: &'static Process,
+    tables: &'static Tables,
+    state: Mutex<AgentState>,
     due: AtomicU64,
     /// When somebody last helped.
     helped_ns: AtomicU64,
 }
 
 /// What the agent works on.
-pub struct Desk {
-    active: Vec<&'static Qp>,
+pub struct AgentState {
+    active: Vec<&'static QueuePair>,
     pub ports: Ports,
 }
 
@@ -64,33 +63,28 @@ const HELP_EVERY: u32 = 8;
 const LOOK_NS: u64 = 250_000_000;
 
 impl Agent {
-    /// Starts the thread. Without one there would be no retries, no long transfers and no events: better no process.
-    pub fn start(process: &'static Process) -> Agent {
-        // SAFETY: takes numbers only; the descriptor is fresh.
-        let wake = unsafe {
-            let fd = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
-            assert!(fd >= 0, "softrdma: no descriptor for the agent");
-            OwnedFd::from_raw_fd(fd)
-        };
-        std::thread::Builder::new()
-            .name("softrdma".to_owned())
-            .spawn(move || with_signals_blocked(|| run(process)))
-            .expect("softrdma: no thread for the agent");
+    pub fn new(process: &'static Process, tables: &'static Tables) -> Agent {
         Agent {
-            wake,
-            woken: AtomicBool::new(false),
-            inbox: Mutex::default(),
-            watched: Mutex::default(),
-            desk: Mutex::new(Desk {
+            process,
+            tables,
+            state: Mutex::new(AgentState {
                 active: Vec::new(),
-                ports: Ports::new(process),
+                ports: Ports::new(process, tables),
             }),
             due: AtomicU64::new(NEVER),
             helped_ns: AtomicU64::new(0),
         }
     }
 
-    /// Called by who polled in vain and holds nothing: now and then does what there is to do between hosts.
+    /// Starts the thread. Without one there would be no retries, no long transfers and no events: better no process.
+    pub fn start(&'static self) {
+        std::thread::Builder::new()
+            .name("softrdma".to_owned())
+            .spawn(move || with_signals_blocked(|| self.run()))
+            .expect("softrdma: no thread for the agent");
+    }
+
+    /// For a thread that polled in vain and holds nothing: now and then does what there is to do between hosts.
     #[cold]
     pub fn help(&self) {
         thread_local!(static POLLS: Cell<u32> = const { Cell::new(0) });
@@ -99,17 +93,17 @@ impl Agent {
         if !polls.is_multiple_of(HELP_EVERY) {
             return;
         }
-        let Ok(mut desk) = self.desk.try_lock() else {
+        let Ok(mut state) = self.state.try_lock() else {
             return;
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = desk.ports.turn(now);
-        drop(desk);
+        let due = state.ports.poll(now);
+        drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
         if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
-            self.wake();
+            self.process.agent().wake();
         }
     }
 
@@ -117,66 +111,30 @@ impl Agent {
         now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
     }
 
-    /// Works on the queue pair's backlog.
-    pub fn attend(&self, qp: &'static Qp) {
-        lock(&self.inbox).push(qp);
-        self.wake();
-    }
-
-    /// Wakes the thread to look at everything it has.
-    pub fn wake(&self) {
-        if self.woken.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        let one = 1u64.to_ne_bytes();
-        // SAFETY: eight readable bytes.
-        unsafe { libc::write(self.wake.as_raw_fd(), one.as_ptr().cast(), one.len()) };
-    }
-
-    fn hear(&self) {
-        let mut count = [0u8; 8];
-        // SAFETY: eight writable bytes; the descriptor does not block.
-        unsafe {
-            libc::read(
-                self.wake.as_raw_fd(),
-                count.as_mut_ptr().cast(),
-                count.len(),
-            )
-        };
-        self.woken.store(false, Ordering::SeqCst);
-    }
-
-    /// Notices when the peer's process ends.
-    pub fn watch(&self, peer: Arc<Peer>) {
-        lock(&self.watched).push(peer);
-        self.wake();
-    }
-
-    pub fn desk(&self) -> MutexGuard<'_, Desk> {
-        lock(&self.desk)
+    pub fn state(&self) -> MutexGuard<'_, AgentState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the agent is done with what it is at.
-    pub fn settle(&self) {
-        drop(self.desk());
+    pub fn quiesce(&self) {
+        drop(self.state());
     }
 
     /// Forgets a queue pair, which is no more in the tables.
-    pub fn forget(&self, qp: &Qp) {
-        lock(&self.inbox).retain(|other| !std::ptr::eq(*other, qp));
-        let mut desk = self.desk();
-        desk.active.retain(|other| !std::ptr::eq(*other, qp));
-        desk.ports.forget(qp);
+    pub fn forget(&self, qp: &QueuePair) {
+        let mut state = self.state();
+        state.active.retain(|other| !std::ptr::eq(*other, qp));
+        state.ports.forget(qp);
     }
 
-    pub fn set_link(&self, up: bool) {
-        self.desk().ports.set_link(up);
-        self.wake();
+    fn run(&'static self) {
+        let doorbell = AgentDoorbell::create(self.process.own_segment());
+        let mut watches = Vec::new();
+        loop {
+            let rest = run_once(self, doorbell.as_ref().ok(), &mut watches);
+            sleep(self, doorbell.as_ref().ok(), &watches, &rest);
+        }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Signals are the application's threads' business.
@@ -190,16 +148,6 @@ fn with_signals_blocked(work: impl FnOnce()) {
     work();
 }
 
-fn run(process: &'static Process) {
-    let agent = process.agent();
-    let bell = Bell::create(process.home());
-    let mut watches = Vec::new();
-    loop {
-        let rest = turn(process, agent, bell.as_ref().ok(), &mut watches);
-        sleep(process, agent, bell.as_ref().ok(), &watches, &rest);
-    }
-}
-
 /// What the agent sleeps for.
 struct Rest {
     /// When to wake at the latest.
@@ -209,39 +157,45 @@ struct Rest {
 }
 
 /// Does what there is to do, and says how to sleep then.
-fn turn(
-    process: &'static Process,
-    agent: &Agent,
-    bell: Option<&Bell>,
+fn run_once(
+    agent: &'static Agent,
+    doorbell: Option<&AgentDoorbell>,
     watches: &mut Vec<Watch>,
 ) -> Rest {
-    agent.hear();
-    if let Some(bell) = bell {
-        bell.hear(process.home());
+    let process = agent.process;
+    let queue = process.agent();
+    queue.take_wake();
+    if let Some(doorbell) = doorbell {
+        doorbell.clear_doorbell(process.own_segment());
     }
-    if let Err(error) = process.fabric.attend_door() {
+    if let Err(error) = process.fabric.attend_name() {
         eprintln!("softrdma: {error}");
     }
-    let mut desk = agent.desk();
-    let is_answered = read_letters(process);
-    for peer in lock(&agent.watched).drain(..) {
+    let mut state = agent.state();
+    let is_answered = read_messages(agent);
+    for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
-    let look = look_after(process, agent, &mut desk, watches);
-    for qp in lock(&agent.inbox).drain(..) {
-        if !desk.active.iter().any(|other| std::ptr::eq(*other, qp)) {
-            desk.active.push(qp);
+    let look = look_after(agent, &mut state, watches);
+    let inbox = std::mem::take(&mut *queue.inbox());
+    for qp in inbox
+        .into_iter()
+        .flat_map(|number| agent.tables.handles(number))
+    {
+        if !state.active.iter().any(|other| std::ptr::eq(*other, qp)) {
+            state.active.push(qp);
         }
     }
     if is_answered {
-        desk.active
+        state
+            .active
             .iter()
             .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
-    let mut due = earliest(look, desk.ports.turn(now));
-    desk.active.retain(|qp| {
-        let next = work::turn(qp, now);
+    let mut due = earliest(look, state.ports.poll(now));
+    state.active.retain(|qp| {
+        let next = work::run(qp, now);
         due = earliest(due, next);
         next.is_some()
     });
@@ -253,14 +207,6 @@ fn turn(
     Rest { due, is_helped }
 }
 
-/// The earlier of two times, if there are any.
-pub fn earliest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
-}
-
 fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
     let known = |watch: &Watch| Arc::ptr_eq(&watch.peer, &peer);
     if !peer.is_own() && !watches.iter().any(known) {
@@ -270,15 +216,11 @@ fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
 }
 
 /// Looks which peers are dead; when to look again.
-fn look_after(
-    process: &Process,
-    agent: &Agent,
-    desk: &mut Desk,
-    watches: &mut Vec<Watch>,
-) -> Option<u64> {
+fn look_after(agent: &Agent, state: &mut AgentState, watches: &mut Vec<Watch>) -> Option<u64> {
     if watches.is_empty() {
         return None;
     }
+    let process = agent.process;
     let processes = process.fabric.processes();
     let before = watches.len();
     watches.retain(|watch| {
@@ -286,7 +228,11 @@ fn look_after(
         !(ready && watch.peer.look(processes))
     });
     if watches.len() < before {
-        for qp in desk.active.iter().chain(lock(&agent.inbox).iter()) {
+        let inbox = process.agent().inbox().clone();
+        let waiting = inbox
+            .into_iter()
+            .flat_map(|number| agent.tables.handles(number));
+        for qp in state.active.iter().copied().chain(waiting) {
             // The others' time-outs are not over.
             if qp.peer_is_dead() {
                 qp.backlog.hurry();
@@ -315,14 +261,15 @@ fn interest(fd: RawFd) -> libc::pollfd {
 }
 
 /// Sleeps until something happens or the time has come.
-fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch], rest: &Rest) {
+fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], rest: &Rest) {
+    let process = agent.process;
     let mut interests = vec![
-        interest(agent.wake.as_raw_fd()),
-        interest(process.fabric.door()),
+        interest(process.agent().descriptor()),
+        interest(process.fabric.name_service()),
     ];
-    interests.extend(bell.map(|bell| interest(bell.as_fd().as_raw_fd())));
+    interests.extend(doorbell.map(|doorbell| interest(doorbell.as_fd().as_raw_fd())));
     if !rest.is_helped {
-        interests.extend(agent.desk().ports.descriptors().map(interest));
+        interests.extend(agent.state().ports.descriptors().map(interest));
     }
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
@@ -347,17 +294,18 @@ fn sleep(process: &Process, agent: &Agent, bell: Option<&Bell>, watches: &[Watch
     };
 }
 
-/// Takes the letters that are there; whether one says that an errand was answered.
-fn read_letters(process: &'static Process) -> bool {
+/// Takes the messages that are there; whether one says that a proxied step was answered.
+fn read_messages(agent: &Agent) -> bool {
+    let process = agent.process;
     let mut is_answered = false;
-    while let Some(words) = process.home().segment().mailbox().take() {
-        let work = |asked: &Asked<'_>| errand::execute(process, asked);
-        match relay::hear(process.fabric, &words, work) {
-            Heard::Answered => is_answered = true,
-            Heard::Asked => {}
-            Heard::Other => {
-                if let Some(letter) = Letter::from_words(&words) {
-                    answer(process, letter);
+    while let Some(words) = process.own_segment().segment().mailbox().take() {
+        let work = |asked: &ProxyWork<'_>| proxied_step::execute(process, asked);
+        match proxy::receive(process.fabric, &words, work) {
+            MessageKind::Answered => is_answered = true,
+            MessageKind::Asked => {}
+            MessageKind::Other => {
+                if let Some(agent_message) = AgentMessage::from_words(&words) {
+                    answer(agent.tables, agent_message);
                 }
             }
         }
@@ -365,34 +313,32 @@ fn read_letters(process: &'static Process) -> bool {
     is_answered
 }
 
-/// A peer has told something of an object. The letter may be older than the object's end, or nonsense.
-fn answer(process: &'static Process, letter: Letter) {
-    match letter {
-        Letter::Failed { number, trouble } => {
-            for qp in process.handles(number) {
+/// A peer has told something of an object. The message may be older than the object's end, or nonsense.
+fn answer(tables: &Tables, agent_message: AgentMessage) {
+    match agent_message {
+        AgentMessage::Failed { number, error } => {
+            for qp in tables.handles(number) {
                 if qp.record().state.load(Ordering::Acquire) == IBV_QPS_ERR {
-                    qp.after_failure(trouble.event());
+                    qp.after_failure(error.event());
                 }
             }
         }
-        Letter::Established { number } => raise(process, number, IBV_EVENT_COMM_EST),
-        Letter::SrqLimit { index } => {
-            if let Some(srq) = process.srqs.at(index) {
-                srq.raise_limit();
+        AgentMessage::Established { number } => raise(tables, number, IBV_EVENT_COMM_EST),
+        AgentMessage::SrqLimit { index } => {
+            if let Some(srq) = tables.srqs.at(index) {
+                srq.raise(IBV_EVENT_SRQ_LIMIT_REACHED);
             }
         }
-        Letter::CqOverrun { id } => {
-            if let Some(cq) = process.cqs.at(id.index).filter(|cq| cq.id == id) {
-                cq.context
-                    .events
-                    .raise(IBV_EVENT_CQ_ERR, Element::Cq(cq.as_abi()));
+        AgentMessage::CqOverrun { id } => {
+            if let Some(cq) = tables.cqs.at(id.index).filter(|cq| cq.id == id) {
+                cq.events.raise(IBV_EVENT_CQ_ERR);
             }
         }
     }
 }
 
-fn raise(process: &Process, number: Number, event: ibv_event_type) {
-    for qp in process.handles(number) {
+fn raise(tables: &Tables, number: Number, event: ibv_event_type) {
+    for qp in tables.handles(number) {
         qp.raise(event);
     }
 }

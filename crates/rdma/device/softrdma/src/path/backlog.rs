@@ -1,8 +1,8 @@
 //! The send requests of a queue pair that could not be executed at once, in order.
 //!
 //! # Protocol
-//! 1. Who posts holds the queue pair's send lock (or has promised to be alone), so there is one poster. The agent thread is
-//!    the one executor.
+//! 1. The poster holds the queue pair's send lock (or has promised to be alone), so there is one. The agent thread is the one
+//!    executor of what waits.
 //! 2. `waiting` counts requests put in and not yet ended. The poster adds to it after the request is in; the agent
 //!    subtracts after the request's completion is pushed and the request is out.
 //! 3. While `waiting` is 0 (acquire), the poster executes, and the agent does not look at the queue pair's sending side; while it
@@ -12,41 +12,31 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use std::time::Duration;
-
+use weft_roce::timing::Retries;
 use weft_verbs_abi::*;
 
-use super::clock;
-use super::errand::Errand;
-use super::execute::Outcome;
-use super::post::Payload;
-use super::request::Request;
-use crate::verbs::{Qp, readable};
+use super::proxied_step::ProxiedStep;
+use super::request::{Payload, Request};
+use crate::call::readable;
 
 /// A request that waits.
 pub struct Waiting {
     pub request: Request,
-    payload: Kept,
+    payload: OwnedPayload,
     /// Bytes that were moved.
     pub done: u64,
     /// Status and bytes, when only the completion is missing.
     pub ended: Option<(ibv_wc_status, u64)>,
-    /// Times in a row that nobody answered, and that the receiver was not ready.
-    silent: u32,
-    not_ready: u32,
+    pub(super) retries: Retries,
+    /// The last try was not answered; it has until `due_ns`.
+    pub(super) awaits_answer: bool,
     /// What the target's agent was asked for.
-    pub errand: Errand,
+    pub proxied: ProxiedStep,
     /// When to try next, on the monotonic clock; 0 for now.
     pub due_ns: u64,
 }
 
-/// How soon to try again what somebody else was in the way of.
-const AGAIN_NS: u64 = 20_000;
-
-/// How soon to look after what the target's agent was asked for, which says when it is done.
-const ASKED_NS: u64 = 50_000_000;
-
-enum Kept {
+enum OwnedPayload {
     Elements(Box<[ibv_sge]>),
     Inline(Box<[u8]>),
 }
@@ -66,74 +56,27 @@ impl Waiting {
                         readable(element.addr as *const u8, element.length as usize)
                     });
                 }
-                Kept::Inline(bytes.into())
+                OwnedPayload::Inline(bytes.into())
             }
-            Payload::Elements(elements) => Kept::Elements(elements.into()),
-            Payload::Inline(bytes) => Kept::Inline(bytes.into()),
+            Payload::Elements(elements) => OwnedPayload::Elements(elements.into()),
+            Payload::Inline(bytes) => OwnedPayload::Inline(bytes.into()),
         };
         Waiting {
             request: *request,
             payload,
             done: 0,
             ended: None,
-            silent: 0,
-            not_ready: 0,
-            errand: Errand::default(),
+            retries: Retries::default(),
+            awaits_answer: false,
+            proxied: ProxiedStep::default(),
             due_ns: 0,
         }
     }
 
-    /// What follows from an attempt: it ended, or it is tried again in a while (InfiniBand Architecture 1.6, §9.7.6.1 for
-    /// answers that do not come, §9.7.5.2.8 for receivers that are not ready).
-    pub fn consider(&mut self, qp: &Qp, outcome: Outcome) {
-        match outcome {
-            Outcome::Done(bytes) => self.ended = Some((IBV_WC_SUCCESS, bytes)),
-            Outcome::Failed(status) => self.ended = Some((status, 0)),
-            Outcome::Left => {}
-            Outcome::Partly(done) => {
-                self.done = done;
-                (self.silent, self.not_ready, self.due_ns) = (0, 0, 0);
-            }
-            Outcome::ByAgent => self.due_ns = 0,
-            Outcome::Asked => self.due_ns = clock::monotonic_ns() + ASKED_NS,
-            Outcome::Again => self.due_ns = clock::monotonic_ns() + AGAIN_NS,
-            Outcome::NotReady { timer } => self.wait_for_receiver(qp, timer),
-            Outcome::Silent => self.wait_for_answer(qp),
-        }
-    }
-
-    fn wait_for_receiver(&mut self, qp: &Qp, timer: u32) {
-        /// Means for ever.
-        const ENDLESS: u8 = 7;
-        self.silent = 0;
-        let limit = qp.attributes().rnr_retry;
-        if limit != ENDLESS && self.not_ready >= u32::from(limit) {
-            self.ended = Some((IBV_WC_RNR_RETRY_EXC_ERR, 0));
-            return;
-        }
-        self.not_ready += 1;
-        self.due_ns = clock::monotonic_ns() + clock::rnr_delay(timer).as_nanos() as u64;
-    }
-
-    fn wait_for_answer(&mut self, qp: &Qp) {
-        let (limit, timeout) = {
-            let attributes = qp.attributes();
-            (attributes.retry_cnt, clock::ack_timeout(attributes.timeout))
-        };
-        if self.silent > u32::from(limit) || qp.peer_is_dead() {
-            self.ended = Some((IBV_WC_RETRY_EXC_ERR, 0));
-            return;
-        }
-        // Without a time-out the adapter asks for ever; that its peer has come is found out by looking.
-        let wait = timeout.unwrap_or(Duration::from_millis(10));
-        self.silent += u32::from(timeout.is_some());
-        self.due_ns = clock::monotonic_ns() + wait.as_nanos() as u64;
-    }
-
     pub fn payload(&self) -> Payload<'_> {
         match &self.payload {
-            Kept::Elements(elements) => Payload::Elements(elements),
-            Kept::Inline(bytes) => Payload::Inline(bytes),
+            OwnedPayload::Elements(elements) => Payload::Elements(elements),
+            OwnedPayload::Inline(bytes) => Payload::Inline(bytes),
         }
     }
 }
@@ -182,7 +125,7 @@ impl Backlog {
     /// Has the oldest looked at, if the target's agent has answered.
     pub fn hurry_answered(&self) {
         if let Some(oldest) = self.queue().front_mut()
-            && oldest.errand.is_answered()
+            && oldest.proxied.is_answered()
         {
             oldest.due_ns = 0;
         }

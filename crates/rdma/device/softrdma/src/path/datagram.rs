@@ -4,20 +4,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::between_hosts;
-use super::errand::{Delivered, Errand};
+use super::between_hosts::datagrams;
+use super::delivery::{Delivered, deliver};
 use super::execute::{Outcome, Requester};
+use super::multicast;
 use super::pieces::Pieces;
-use super::post::Payload;
-use super::process::Process;
-use super::receiver::{Delivery, Message, Receiver};
-use super::request::{Datagram, Operation, Target};
+use super::proxied_step::ProxiedStep;
+use super::queue_pair::QueuePair;
+use super::receiver::Message;
+use super::request::{AddressVector, Datagram, Operation, Payload, Target};
 use crate::fabric::{Number, Peer};
-use crate::verbs::{Ah, Host, Qp, State, gid, is_multicast, multicast};
+use crate::identity::{Host, gid, is_multicast};
 
 /// The largest datagram: the port's MTU.
 pub const MAX_BYTES: u64 = 4096;
@@ -29,10 +29,10 @@ const GRH_BYTES: usize = 40;
 const OWN_QKEY: u32 = 1 << 31;
 
 pub fn send(
-    qp: &'static Qp,
+    qp: &'static QueuePair,
     requester: &Requester<'_>,
     payload: Payload<'_>,
-    errand: Option<&mut Errand>,
+    proxied: Option<&mut ProxiedStep>,
 ) -> Outcome {
     let Target::Datagram(datagram) = requester.request.target else {
         return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
@@ -41,11 +41,9 @@ pub fn send(
     if bytes > MAX_BYTES {
         return Outcome::Failed(IBV_WC_LOC_LEN_ERR);
     }
-    if datagram.ah.is_null() {
+    let Some(ah) = datagram.vector else {
         return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
-    }
-    // SAFETY: the application keeps the address handle until the request has ended.
-    let ah = unsafe { Ah::from_abi(datagram.ah) };
+    };
     if !requester.process.link_is_up() {
         return Outcome::Done(bytes);
     }
@@ -60,20 +58,20 @@ pub fn send(
             match requester.process.fabric.peer(number.slot()) {
                 Some(peer) => {
                     let address = (number, qkey(qp, &datagram));
-                    to_one(qp, requester, address, ah, &peer, errand)
+                    to_one(qp, requester, address, ah, &peer, proxied)
                 }
                 None => Outcome::Done(bytes),
             }
         }
         Host::At(remote) => {
             let qkey = qkey(qp, &datagram);
-            between_hosts::send_datagram(qp, requester, payload, &datagram, qkey, remote)
+            datagrams::send(qp, requester, payload, &datagram, qkey, remote)
         }
         Host::Nowhere => Outcome::Done(bytes),
     }
 }
 
-fn qkey(qp: &Qp, datagram: &Datagram) -> u32 {
+fn qkey(qp: &QueuePair, datagram: &Datagram) -> u32 {
     match datagram.remote_qkey & OWN_QKEY {
         0 => datagram.remote_qkey,
         _ => qp.record().qkey.load(Ordering::Relaxed),
@@ -81,12 +79,12 @@ fn qkey(qp: &Qp, datagram: &Datagram) -> u32 {
 }
 
 fn to_one(
-    qp: &'static Qp,
+    qp: &'static QueuePair,
     requester: &Requester<'_>,
     (number, qkey): (Number, u32),
-    ah: &Ah,
+    ah: &AddressVector,
     peer: &Arc<Peer>,
-    errand: Option<&mut Errand>,
+    proxied: Option<&mut ProxiedStep>,
 ) -> Outcome {
     let bytes = requester.local.bytes();
     let header = header(qp, requester, ah, bytes);
@@ -102,45 +100,17 @@ fn to_one(
     let process = requester.process;
     match (
         deliver(process, peer, &delivered, &whole, requester.patience),
-        errand,
+        proxied,
     ) {
-        (Outcome::ByAgent, Some(errand)) => {
-            errand.send_datagram(requester, peer.clone(), &delivered, &whole)
+        (Outcome::ByAgent, Some(proxied)) => {
+            proxied.send_datagram(requester, peer.clone(), &delivered, &whole)
         }
         (outcome @ (Outcome::ByAgent | Outcome::Again), _) => outcome,
         _ => Outcome::Done(bytes),
     }
 }
 
-/// Gives a queue pair of `peer`'s the datagram, if it listens.
-pub fn deliver(
-    process: &Process,
-    peer: &Peer,
-    delivered: &Delivered<'_>,
-    whole: &Pieces,
-    patience: Duration,
-) -> Outcome {
-    let number = delivered.number;
-    let record = peer.segment().qp(number.index());
-    let state = record.state.load(Ordering::Acquire);
-    let listens = record.exists()
-        && record.kind.load(Ordering::Relaxed) == IBV_QPT_UD
-        && State::from_abi(state).is_some_and(State::receives)
-        && record.qkey.load(Ordering::Relaxed) == delivered.qkey;
-    if !listens {
-        return Outcome::Silent;
-    }
-    let Some(receiver) = Receiver::of_queue_pair(peer, record, number) else {
-        return Outcome::Silent;
-    };
-    match receiver.deliver(process, delivered.message, whole, 0, patience, || true) {
-        Delivery::Again => Outcome::Again,
-        Delivery::ByAgent => Outcome::ByAgent,
-        _ => Outcome::Done(whole.bytes()),
-    }
-}
-
-fn message(requester: &Requester<'_>, ah: &Ah) -> Message {
+fn message(requester: &Requester<'_>, ah: &AddressVector) -> Message {
     let with_immediate = requester.request.operation == Operation::SendWithImmediate;
     let grh = if ah.attributes.is_global != 0 {
         IBV_WC_GRH
@@ -161,7 +131,12 @@ fn message(requester: &Requester<'_>, ah: &Ah) -> Message {
 }
 
 /// The global routing header (InfiniBand Architecture 1.6, §8.3); zeros where there is none.
-fn header(qp: &Qp, requester: &Requester<'_>, ah: &Ah, bytes: u64) -> [u8; GRH_BYTES] {
+fn header(
+    qp: &QueuePair,
+    requester: &Requester<'_>,
+    ah: &AddressVector,
+    bytes: u64,
+) -> [u8; GRH_BYTES] {
     /// Of what follows: the base transport header.
     const NEXT_HEADER: u8 = 0x1b;
     /// Transport headers and the invariant CRC around the payload.
@@ -172,7 +147,7 @@ fn header(qp: &Qp, requester: &Requester<'_>, ah: &Ah, bytes: u64) -> [u8; GRH_B
         return header;
     }
     let config = requester.process.config;
-    let device = qp.context.device.index;
+    let device = qp.device;
     let first = 6 << 28 | u32::from(route.traffic_class) << 20 | route.flow_label & 0xf_ffff;
     header[0..4].copy_from_slice(&first.to_be_bytes());
     let length = (bytes.next_multiple_of(4) + AROUND) as u16;
@@ -186,7 +161,12 @@ fn header(qp: &Qp, requester: &Requester<'_>, ah: &Ah, bytes: u64) -> [u8; GRH_B
 }
 
 /// Gives each member on this host its copy. A member that is busy loses it, as in a switch that is.
-fn to_group(qp: &'static Qp, requester: &Requester<'_>, datagram: &Datagram, ah: &Ah) {
+fn to_group(
+    qp: &'static QueuePair,
+    requester: &Requester<'_>,
+    datagram: &Datagram,
+    ah: &AddressVector,
+) {
     let group = ah.attributes.grh.dgid.bytes();
     let fabric = requester.process.fabric;
     for entry in fabric.processes().living() {
@@ -202,10 +182,10 @@ fn to_group(qp: &'static Qp, requester: &Requester<'_>, datagram: &Datagram, ah:
             }
             let number = Number::new(slot, index);
             if multicast::contains(record, group) && number != qp.number {
-                let mut errand = Errand::default();
+                let mut proxied = ProxiedStep::default();
                 let address = (number, qkey(qp, datagram));
-                let _ = to_one(qp, requester, address, ah, &peer, Some(&mut errand));
-                errand.let_go();
+                let _ = to_one(qp, requester, address, ah, &peer, Some(&mut proxied));
+                proxied.let_go();
             }
         }
     }

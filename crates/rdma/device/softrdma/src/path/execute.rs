@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::letter::{self, Letter, Trouble};
+use super::agent_message::{self, AffiliatedError, AgentMessage};
 use super::pieces::Pieces;
 use super::process::Process;
 use super::receiver::{CHUNK, Delivery, Message, Receiver};
 use super::request::{Operation, Request, Target};
 use super::route::Route;
+use super::state::State;
 use crate::fabric::{AtomicError, AtomicOperation, Direction, MemoryError, Peer, QpRecord, visit};
-use crate::verbs::State;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Outcome {
     Partly(u64),
     /// Somebody holds a lock.
     Again,
-    /// The target's agent must do it (`errand`).
+    /// The target's agent must do it (`proxied`).
     ByAgent,
     /// It was asked to.
     Asked,
@@ -43,24 +43,24 @@ pub enum Outcome {
 
 /// The peer's record and its state, if it hears this sender.
 #[inline]
-pub fn hearing<'a>(
+pub fn responder_of<'a>(
     process: &'a Process,
     route: &'a Route,
     sender: u64,
 ) -> Option<(&'a QpRecord, ibv_qp_state)> {
     let record = route.record(process)?;
     let state = record.state.load(Ordering::Acquire);
-    let hears = State::from_abi(state).is_some_and(State::receives)
+    let accepts = State::from_abi(state).is_some_and(State::receives)
         && route.answers(record)
-        && record.hears(sender);
-    hears.then_some((record, state))
+        && record.accepts(sender);
+    accepts.then_some((record, state))
 }
 
 /// What the requester brings.
 pub struct Requester<'a> {
     pub process: &'a Process,
     pub qpn: u32,
-    /// [`crate::fabric::queue_pair::Sender::word`]; of connected queue pairs.
+    /// [`crate::fabric::record::queue_pair::Sender::word`]; of connected queue pairs.
     pub sender: u64,
     pub lid: u16,
     pub request: &'a Request,
@@ -75,7 +75,7 @@ impl Requester<'_> {
     /// Executes over a connection.
     #[inline]
     pub fn execute(&self, route: &Route) -> Outcome {
-        let Some((record, state)) = hearing(self.process, route, self.sender) else {
+        let Some((record, state)) = responder_of(self.process, route, self.sender) else {
             return Outcome::Silent;
         };
         if state == IBV_QPS_RTR {
@@ -100,7 +100,12 @@ impl Requester<'_> {
     }
 
     fn refuse_in_domain(&self, route: &Route, record: &QpRecord) -> Outcome {
-        letter::fail_shared(self.process, record, route.number(), Trouble::Request);
+        agent_message::fail_shared(
+            self.process,
+            record,
+            route.number(),
+            AffiliatedError::Request,
+        );
         Outcome::Failed(IBV_WC_REM_INV_REQ_ERR)
     }
 
@@ -122,18 +127,18 @@ impl Requester<'_> {
             Some(receiver) => receiver.pd,
             None => record.pd.load(Ordering::Relaxed),
         };
-        let place = Place {
+        let target = ExecutionTarget {
             peer,
             record,
             route,
             pd,
         };
         match self.request.operation {
-            Write => self.write(&place),
-            Read => self.read(&place),
-            CompareAndSwap | FetchAndAdd => self.atomic(&place),
-            Send | SendWithImmediate | SendWithInvalidate => self.send(&place, shared),
-            WriteWithImmediate => self.write_with_immediate(&place, shared),
+            Write => self.write(&target),
+            Read => self.read(&target),
+            CompareAndSwap | FetchAndAdd => self.atomic(&target),
+            Send | SendWithImmediate | SendWithInvalidate => self.send(&target, shared),
+            WriteWithImmediate => self.write_with_immediate(&target, shared),
             LocalInvalidate | BindWindow => Outcome::Failed(IBV_WC_LOC_QP_OP_ERR),
         }
     }
@@ -144,23 +149,23 @@ impl Requester<'_> {
             && let Some(peer) = route.peer()
         {
             let number = route.number();
-            letter::send(self.process, peer, &Letter::Established { number });
+            agent_message::send(self.process, peer, &AgentMessage::Established { number });
         }
     }
 
     #[inline]
-    fn write(&self, place: &Place<'_>) -> Outcome {
-        self.transfer(place, Direction::Write, IBV_ACCESS_REMOTE_WRITE)
+    fn write(&self, target: &ExecutionTarget<'_>) -> Outcome {
+        self.transfer(target, Direction::Write, IBV_ACCESS_REMOTE_WRITE)
     }
 
     #[inline]
-    fn read(&self, place: &Place<'_>) -> Outcome {
-        self.transfer(place, Direction::Read, IBV_ACCESS_REMOTE_READ)
+    fn read(&self, target: &ExecutionTarget<'_>) -> Outcome {
+        self.transfer(target, Direction::Read, IBV_ACCESS_REMOTE_READ)
     }
 
     /// Moves the next piece between local and remote memory.
     #[inline]
-    fn transfer(&self, place: &Place<'_>, direction: Direction, access: u32) -> Outcome {
+    fn transfer(&self, target: &ExecutionTarget<'_>, direction: Direction, access: u32) -> Outcome {
         let Target::Memory { address, rkey } = self.request.target else {
             return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
         };
@@ -168,19 +173,19 @@ impl Requester<'_> {
         if total == 0 {
             return Outcome::Done(0);
         }
-        if place.record.access.load(Ordering::Relaxed) & access == 0 {
-            return self.refuse_access(place);
+        if target.record.access.load(Ordering::Relaxed) & access == 0 {
+            return self.refuse_access(target);
         }
         let me = self.process.fabric.processes().me();
-        let Some(visit) = visit(place.peer.segment(), me, rkey, self.qpn as usize) else {
-            return self.refuse_access(place);
+        let Some(visit) = visit(target.peer.segment(), me, rkey, self.qpn as usize) else {
+            return self.refuse_access(target);
         };
         // The whole range is judged at the first packet (§9.7.4.1.5).
         let region = visit.region();
-        let other = |qpn| qpn != place.route.number().bits();
-        let whole = match region.span(address, total, place.pd, access) {
+        let other = |qpn| qpn != target.route.number().bits();
+        let whole = match region.span(address, total, target.pd, access) {
             Ok(whole) if !region.qpn.is_some_and(other) => whole,
-            _ => return self.refuse_access(place),
+            _ => return self.refuse_access(target),
         };
         let length = CHUNK.min(total - self.done);
         let span = whole.part(self.done, length);
@@ -192,16 +197,16 @@ impl Requester<'_> {
             &part
         };
         // SAFETY: local memory was checked against its keys, or is the poster's to read.
-        match unsafe { place.peer.copy(direction, local.list(), &[span]) } {
+        match unsafe { target.peer.copy(direction, local.list(), &[span]) } {
             Ok(()) if self.done + length < total => Outcome::Partly(self.done + length),
             Ok(()) => Outcome::Done(total),
             Err(MemoryError::Agent) => Outcome::ByAgent,
             Err(MemoryError::Gone) => Outcome::Silent,
-            Err(MemoryError::Fault) => fault(place.peer),
+            Err(MemoryError::Fault) => fault(target.peer),
         }
     }
 
-    fn atomic(&self, place: &Place<'_>) -> Outcome {
+    fn atomic(&self, target: &ExecutionTarget<'_>) -> Outcome {
         let Target::Atomic {
             address,
             rkey,
@@ -213,17 +218,17 @@ impl Requester<'_> {
         };
         let access = IBV_ACCESS_REMOTE_ATOMIC;
         if !address.is_multiple_of(8) {
-            return self.refuse(place, Trouble::Request, IBV_WC_REM_INV_REQ_ERR);
+            return self.refuse(target, AffiliatedError::Request, IBV_WC_REM_INV_REQ_ERR);
         }
-        if place.record.access.load(Ordering::Relaxed) & access == 0 {
-            return self.refuse_access(place);
+        if target.record.access.load(Ordering::Relaxed) & access == 0 {
+            return self.refuse_access(target);
         }
         let me = self.process.fabric.processes().me();
-        let Some(visit) = visit(place.peer.segment(), me, rkey, self.qpn as usize) else {
-            return self.refuse_access(place);
+        let Some(visit) = visit(target.peer.segment(), me, rkey, self.qpn as usize) else {
+            return self.refuse_access(target);
         };
-        let Ok(span) = visit.region().span(address, 8, place.pd, access) else {
-            return self.refuse_access(place);
+        let Ok(span) = visit.region().span(address, 8, target.pd, access) else {
+            return self.refuse_access(target);
         };
         let operation = match self.request.operation {
             Operation::FetchAndAdd => AtomicOperation::FetchAdd(operand),
@@ -233,7 +238,10 @@ impl Requester<'_> {
             },
         };
         let processes = self.process.fabric.processes();
-        match place.peer.atomic(operation, span, processes, self.patience) {
+        match target
+            .peer
+            .atomic(operation, span, processes, self.patience)
+        {
             Ok(old) => {
                 self.store_result(old);
                 Outcome::Done(8)
@@ -241,7 +249,7 @@ impl Requester<'_> {
             Err(AtomicError::Busy) => Outcome::Again,
             Err(AtomicError::Memory(MemoryError::Agent)) => Outcome::ByAgent,
             Err(AtomicError::Memory(MemoryError::Gone)) => Outcome::Silent,
-            Err(AtomicError::Memory(MemoryError::Fault)) => fault(place.peer),
+            Err(AtomicError::Memory(MemoryError::Fault)) => fault(target.peer),
         }
     }
 
@@ -260,7 +268,7 @@ impl Requester<'_> {
     }
 
     #[inline]
-    fn send(&self, place: &Place<'_>, shared: Option<Receiver<'_>>) -> Outcome {
+    fn send(&self, target: &ExecutionTarget<'_>, shared: Option<Receiver<'_>>) -> Outcome {
         let request = self.request;
         let invalidates = request.operation == Operation::SendWithInvalidate;
         let (wc_flags, immediate) = match request.operation {
@@ -270,17 +278,21 @@ impl Requester<'_> {
         };
         let message = self.message(IBV_WC_RECV, wc_flags, immediate);
         // A window is taken away once, when the message cannot fail or wait any more.
-        let consent = || {
+        let condition = || {
             let fabric = self.process.fabric;
-            !invalidates || fabric.invalidate(place.peer, request.immediate, place.window_user())
+            !invalidates || fabric.invalidate(target.peer, request.immediate, target.window_user())
         };
-        self.deliver(place, shared, &message, self.local, consent)
+        self.deliver(target, shared, &message, self.local, condition)
     }
 
-    fn write_with_immediate(&self, place: &Place<'_>, shared: Option<Receiver<'_>>) -> Outcome {
+    fn write_with_immediate(
+        &self,
+        target: &ExecutionTarget<'_>,
+        shared: Option<Receiver<'_>>,
+    ) -> Outcome {
         let total = self.local.bytes();
         if self.done < total {
-            match self.write(place) {
+            match self.write(target) {
                 // The message is not there before its receive request is used up.
                 Outcome::Done(_) => {}
                 other => return other,
@@ -288,7 +300,7 @@ impl Requester<'_> {
         }
         let opcode = IBV_WC_RECV_RDMA_WITH_IMM;
         let message = self.message(opcode, IBV_WC_WITH_IMM, self.request.immediate);
-        match self.deliver(place, shared, &message, &Pieces::new(), || true) {
+        match self.deliver(target, shared, &message, &Pieces::new(), || true) {
             Outcome::Done(_) => Outcome::Done(total),
             other => other,
         }
@@ -311,44 +323,49 @@ impl Requester<'_> {
     #[inline]
     fn deliver(
         &self,
-        place: &Place<'_>,
+        target: &ExecutionTarget<'_>,
         shared: Option<Receiver<'_>>,
         message: &Message,
         payload: &Pieces,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Outcome {
-        let own = || Receiver::of_queue_pair(place.peer, place.record, place.route.number());
+        let own = || Receiver::of_queue_pair(target.peer, target.record, target.route.number());
         let Some(receiver) = shared.or_else(own) else {
             return Outcome::Silent;
         };
         let done = self.done.min(payload.bytes());
         let patience = self.patience;
-        match receiver.deliver(self.process, message, payload, done, patience, consent) {
+        match receiver.deliver(self.process, message, payload, done, patience, condition) {
             Delivery::Done => Outcome::Done(self.local.bytes()),
             Delivery::Partly(done) => Outcome::Partly(done),
             Delivery::NotReady => Outcome::NotReady {
-                timer: place.record.min_rnr_timer.load(Ordering::Relaxed),
+                timer: target.record.min_rnr_timer.load(Ordering::Relaxed),
             },
             Delivery::Again => Outcome::Again,
             Delivery::ByAgent => Outcome::ByAgent,
             Delivery::Silent => Outcome::Silent,
             Delivery::Refused(status) => Outcome::Failed(status),
-            Delivery::NoConsent => self.refuse_access(place),
+            Delivery::ConditionFailed => self.refuse_access(target),
         }
     }
 
     #[cold]
-    fn refuse_access(&self, place: &Place<'_>) -> Outcome {
-        self.refuse(place, Trouble::Access, IBV_WC_REM_ACCESS_ERR)
+    fn refuse_access(&self, target: &ExecutionTarget<'_>) -> Outcome {
+        self.refuse(target, AffiliatedError::Access, IBV_WC_REM_ACCESS_ERR)
     }
 
     /// The responder's error: both sides end in the error state (§9.9.3).
     #[cold]
-    fn refuse(&self, place: &Place<'_>, trouble: Trouble, status: ibv_wc_status) -> Outcome {
-        let number = place.route.number();
+    fn refuse(
+        &self,
+        target: &ExecutionTarget<'_>,
+        error: AffiliatedError,
+        status: ibv_wc_status,
+    ) -> Outcome {
+        let number = target.route.number();
         // An unreliable responder drops the message and stays as it is.
-        if place.route.kind().is_reliable() {
-            letter::fail(self.process, place.peer, place.record, number, trouble);
+        if target.route.kind().is_reliable() {
+            agent_message::fail(self.process, target.peer, target.record, number, error);
         }
         Outcome::Failed(status)
     }
@@ -364,16 +381,16 @@ fn fault(peer: &Peer) -> Outcome {
 }
 
 /// Where a request is executed.
-struct Place<'a> {
+struct ExecutionTarget<'a> {
     peer: &'a Peer,
     record: &'a QpRecord,
     route: &'a Route,
-    /// Whose regions count.
+    /// The protection domain whose regions count.
     pd: u32,
 }
 
-impl Place<'_> {
-    /// Who may use a window: its queue pair, or anyone of its protection domain.
+impl ExecutionTarget<'_> {
+    /// The users that a window can have: its queue pair, or all of its protection domain.
     fn window_user(&self) -> (u32, u32) {
         (self.route.number().bits(), self.pd)
     }

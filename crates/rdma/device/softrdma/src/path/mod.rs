@@ -7,26 +7,45 @@
 //!                                 │                     ├─▶ window                   own adapter
 //!                                 │                     └─▶ between_hosts ─▶ roce    other hosts
 //!                                 └─▶ backlog ─▶ agent ─▶ work ─▶ send_queue::step   long, waiting, retried
-//!                                                                  └─▶ errand ─▶ the target's agent ─▶ execute, datagram
+//!                                                                  └─▶ request ─▶ the target's agent ─▶ execute, datagram
 //! ```
 
-pub mod agent;
-pub mod backlog;
+pub mod adapter;
+mod agent;
+#[cfg(not(fuzzing))]
+mod agent_message;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod agent_message;
+mod agent_queue;
+mod backlog;
 pub mod between_hosts;
 pub mod clock;
+pub mod combined;
+mod completion;
+pub mod completion_queue;
 mod datagram;
-mod errand;
+mod delivery;
+pub mod event;
 mod execute;
-mod joint;
-pub mod letter;
+mod failure;
+pub mod memory;
+pub mod multicast;
 mod null;
 pub mod pieces;
+mod port;
 pub mod post;
 pub mod process;
-pub mod receiver;
+mod proxied_step;
+pub mod queue_pair;
+mod receiver;
+mod remote_connection;
 pub mod request;
-pub mod route;
+mod retry;
+mod route;
 mod send_queue;
+pub mod state;
 mod table;
+pub mod tables;
 mod window;
 mod work;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::roce::MAX_MESSAGE_BYTES;
+use weft_roce::MAX_MESSAGE_BYTES;
 
 /// Where to read zeros from, or to write what is to be forgotten.
 #[cold]

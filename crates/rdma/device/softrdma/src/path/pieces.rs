@@ -3,7 +3,7 @@
 use weft_verbs_abi::{IBV_ACCESS_LOCAL_WRITE, ibv_sge};
 
 use super::null;
-use crate::fabric::{Few, Local, Region, Segment, own_region};
+use crate::fabric::{InlineList, Local, Region, Segment, own_region};
 
 /// One more than any queue takes, for the header of a datagram.
 pub const MAX_PIECES: usize = 33;
@@ -23,7 +23,7 @@ pub struct ProtectionError;
 
 /// Pieces of memory, in order. At most [`MAX_PIECES`]. Large: made where it is used, not moved.
 pub struct Pieces {
-    list: Few<Local, MAX_PIECES>,
+    list: InlineList<Local, MAX_PIECES>,
     bytes: u64,
 }
 
@@ -36,7 +36,7 @@ impl Default for Pieces {
 impl Pieces {
     pub fn new() -> Pieces {
         Pieces {
-            list: Few::new(),
+            list: InlineList::new(),
             bytes: 0,
         }
     }

@@ -10,16 +10,17 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::letter::{self, Trouble};
+use super::agent_message::{self, AffiliatedError};
 use super::pieces::{Pieces, is_null};
 use super::process::Process;
-use crate::fabric::receive::{Request, Ring, Sge};
+use super::state::State;
+use crate::fabric::receive::{Request, Ring};
 use crate::fabric::receiving::Receiving;
+use crate::fabric::record::receive::Sge;
 use crate::fabric::{
-    Busy, CARRIED_BYTES, Carried, Completion, Cq, Direction, MemoryError, Number, ObjectId, Parcel,
+    Busy, CARRIED_BYTES, Carried, Completion, Cq, Cqe, Direction, MemoryError, Number, ObjectId,
     Peer, PushError, Pushed, QpRecord, Reach, visit,
 };
-use crate::verbs::State;
 
 /// The longest piece that is moved at once; more goes to the agent thread.
 pub const CHUNK: u64 = 64 << 10;
@@ -68,7 +69,7 @@ pub enum Delivery {
     /// The target failed on it: what its requester is told.
     Refused(ibv_wc_status),
     /// The sender's condition was not met; the receive request stays.
-    NoConsent,
+    ConditionFailed,
 }
 
 impl From<Busy> for Delivery {
@@ -143,7 +144,7 @@ impl<'a> Receiver<'a> {
         State::from_abi(state).is_some_and(State::receives)
     }
 
-    /// Delivers `payload`, of which `done` bytes are there already. `consent` is asked before a completion without error, once
+    /// Delivers `payload`, of which `done` bytes are there already. `condition` is asked before a completion without error, once
     /// nothing else can prevent that.
     #[inline]
     pub fn deliver(
@@ -153,12 +154,12 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Delivery {
         if payload.bytes() <= CHUNK {
-            self.deliver_short(process, message, payload, patience, consent)
+            self.deliver_short(process, message, payload, patience, condition)
         } else {
-            self.deliver_long(process, message, payload, done, patience, consent)
+            self.deliver_long(process, message, payload, done, patience, condition)
         }
     }
 
@@ -169,18 +170,18 @@ impl<'a> Receiver<'a> {
         message: &Message,
         payload: &Pieces,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Delivery {
         let processes = process.fabric.processes();
-        let turn = match self.ring.turn(processes, patience) {
-            Ok(turn) => turn,
+        let guard = match self.ring.lock(processes, patience) {
+            Ok(guard) => guard,
             Err(Busy) => return Delivery::Again,
         };
         // Looked at inside the turn: who takes the queue pair out of its state then waits for the turn before it flushes.
         if !self.receives() {
             return Delivery::Silent;
         }
-        let Some(request) = turn.request() else {
+        let Some(request) = guard.request() else {
             return Delivery::NotReady;
         };
         let carried = self.carry(process, &request, payload);
@@ -190,23 +191,23 @@ impl<'a> Receiver<'a> {
         };
         let (status, answer) = match moved {
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::ByAgent,
-            Err(Filling::Gone) => return Delivery::Silent,
-            Err(Filling::Failed(local, remote)) => (local, Some(remote)),
+            Err(FillError::Agent) => return Delivery::ByAgent,
+            Err(FillError::Gone) => return Delivery::Silent,
+            Err(FillError::Failed(local, remote)) => (local, Some(remote)),
         };
         let completion = Completion {
             carries: carried.is_some(),
             ..self.completion(process, request.wr_id(), status, message)
         };
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion: &completion,
             carried: carried.as_ref(),
             solicited: message.solicited || status != IBV_WC_SUCCESS,
         };
-        let consent = || status != IBV_WC_SUCCESS || consent();
-        match turn.finish_if(self.cq, &parcel, patience, consent) {
+        let condition = || status != IBV_WC_SUCCESS || condition();
+        match guard.finish_if(self.cq, &cqe, patience, condition) {
             Ok(received) => {
-                drop(turn);
+                drop(guard);
                 self.tell(process, received.pushed, received.limit_reached);
                 self.answer(process, answer)
             }
@@ -222,7 +223,7 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Delivery {
         if !self.receives() {
             return Delivery::Silent;
@@ -230,11 +231,11 @@ impl<'a> Receiver<'a> {
         let receiving = self.peer.segment().receiving(self.number);
         if done == 0 && !receiving.busy() {
             let processes = process.fabric.processes();
-            let turn = match self.ring.turn(processes, patience) {
-                Ok(turn) => turn,
+            let guard = match self.ring.lock(processes, patience) {
+                Ok(guard) => guard,
                 Err(Busy) => return Delivery::Again,
             };
-            let Some(taken) = turn.take(self.number) else {
+            let Some(taken) = guard.take(self.number) else {
                 return Delivery::NotReady;
             };
             self.tell(process, Pushed { notify: None }, taken.limit_reached);
@@ -259,12 +260,12 @@ impl<'a> Receiver<'a> {
                 return Delivery::Partly(done + length);
             }
             Ok(()) => (IBV_WC_SUCCESS, None),
-            Err(Filling::Agent) => return Delivery::ByAgent,
-            Err(Filling::Gone) => return Delivery::Silent,
-            Err(Filling::Failed(local, remote)) => (local, Some(remote)),
+            Err(FillError::Agent) => return Delivery::ByAgent,
+            Err(FillError::Gone) => return Delivery::Silent,
+            Err(FillError::Failed(local, remote)) => (local, Some(remote)),
         };
-        let consent = || status != IBV_WC_SUCCESS || consent();
-        match self.finish_long(process, receiving, message, status, patience, consent) {
+        let condition = || status != IBV_WC_SUCCESS || condition();
+        match self.finish_long(process, receiving, message, status, patience, condition) {
             Delivery::Done => self.answer(process, answer),
             other => other,
         }
@@ -277,16 +278,16 @@ impl<'a> Receiver<'a> {
         message: &Message,
         status: ibv_wc_status,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Delivery {
         let completion = self.completion(process, receiving.wr_id(), status, message);
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion: &completion,
             carried: None,
             solicited: message.solicited || status != IBV_WC_SUCCESS,
         };
         let processes = process.fabric.processes();
-        match receiving.finish_if(processes, self.cq, &parcel, patience, consent) {
+        match receiving.finish_if(processes, self.cq, &cqe, patience, condition) {
             Ok(Some(pushed)) => {
                 self.tell(process, pushed, false);
                 Delivery::Done
@@ -299,8 +300,8 @@ impl<'a> Receiver<'a> {
     /// Takes a receive request off its queue for a message whose packets come one by one; the bytes it has room for.
     pub fn take(&self, process: &Process, patience: Duration) -> Result<Option<u64>, Busy> {
         let receiving = self.peer.segment().receiving(self.number);
-        let turn = self.ring.turn(process.fabric.processes(), patience)?;
-        let Some(taken) = turn.take(self.number) else {
+        let guard = self.ring.lock(process.fabric.processes(), patience)?;
+        let Some(taken) = guard.take(self.number) else {
             return Ok(None);
         };
         self.tell(process, Pushed { notify: None }, taken.limit_reached);
@@ -346,10 +347,10 @@ impl<'a> Receiver<'a> {
         if self.srq.is_some() {
             return Ok(());
         }
-        let turn = self.ring.turn(process.fabric.processes(), patience)?;
-        while let Some(request) = turn.request() {
+        let guard = self.ring.lock(process.fabric.processes(), patience)?;
+        while let Some(request) = guard.request() {
             let completion = self.flushed(process, request.wr_id());
-            let received = turn.finish(self.cq, &completion, true, patience)?;
+            let received = guard.finish(self.cq, &completion, true, patience)?;
             self.tell(process, received.pushed, false);
         }
         Ok(())
@@ -410,7 +411,7 @@ impl<'a> Receiver<'a> {
             .region()
             .span(sge.address, length as u64, self.pd, IBV_ACCESS_LOCAL_WRITE)
             .ok()?;
-        if span.place.is_some() || is_null(visit.region()) {
+        if span.segment_offset.is_some() || is_null(visit.region()) {
             return None;
         }
         let mut carried = Carried {
@@ -424,12 +425,15 @@ impl<'a> Receiver<'a> {
         Some(carried)
     }
 
-    fn check_room(&self, sges: impl Iterator<Item = Sge>, bytes: u64) -> Result<(), Filling> {
+    fn check_room(&self, sges: impl Iterator<Item = Sge>, bytes: u64) -> Result<(), FillError> {
         let room: u64 = sges.map(|sge| u64::from(sge.length)).sum();
         if bytes <= room {
             Ok(())
         } else {
-            Err(Filling::Failed(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR))
+            Err(FillError::Failed(
+                IBV_WC_LOC_LEN_ERR,
+                IBV_WC_REM_INV_REQ_ERR,
+            ))
         }
     }
 
@@ -441,7 +445,7 @@ impl<'a> Receiver<'a> {
         sges: impl Iterator<Item = Sge>,
         payload: &Pieces,
         mut begin: u64,
-    ) -> Result<(), Filling> {
+    ) -> Result<(), FillError> {
         let mut done = 0;
         for sge in sges {
             let left = payload.bytes() - done;
@@ -461,7 +465,10 @@ impl<'a> Receiver<'a> {
         if done == payload.bytes() {
             Ok(())
         } else {
-            Err(Filling::Failed(IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR))
+            Err(FillError::Failed(
+                IBV_WC_LOC_LEN_ERR,
+                IBV_WC_REM_INV_REQ_ERR,
+            ))
         }
     }
 
@@ -475,8 +482,8 @@ impl<'a> Receiver<'a> {
         payload: &Pieces,
         done: u64,
         length: u64,
-    ) -> Result<(), Filling> {
-        const PROTECTION: Filling = Filling::Failed(IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
+    ) -> Result<(), FillError> {
+        const PROTECTION: FillError = FillError::Failed(IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR);
         let me = process.fabric.processes().me();
         let visit = visit(
             self.peer.segment(),
@@ -504,9 +511,9 @@ impl<'a> Receiver<'a> {
         // SAFETY: the payload was checked against its keys, or is the poster's to read.
         match unsafe { self.peer.copy(Direction::Write, local.list(), &[span]) } {
             Ok(()) => Ok(()),
-            Err(MemoryError::Agent) => Err(Filling::Agent),
+            Err(MemoryError::Agent) => Err(FillError::Agent),
             Err(MemoryError::Fault) if self.peer.has_memory() => Err(PROTECTION),
-            Err(MemoryError::Fault | MemoryError::Gone) => Err(Filling::Gone),
+            Err(MemoryError::Fault | MemoryError::Gone) => Err(FillError::Gone),
         }
     }
 
@@ -517,7 +524,11 @@ impl<'a> Receiver<'a> {
             process.fabric.notify(self.peer, channel, self.cq_id);
         }
         if let (true, Some(index)) = (limit_reached, self.srq) {
-            letter::send(process, self.peer, &letter::Letter::SrqLimit { index });
+            agent_message::send(
+                process,
+                self.peer,
+                &agent_message::AgentMessage::SrqLimit { index },
+            );
         }
     }
 
@@ -527,12 +538,12 @@ impl<'a> Receiver<'a> {
         match answer {
             None => Delivery::Done,
             Some(status) => {
-                letter::fail(
+                agent_message::fail(
                     process,
                     self.peer,
                     self.record,
                     self.number,
-                    Trouble::Receive,
+                    AffiliatedError::Receive,
                 );
                 Delivery::Refused(status)
             }
@@ -544,18 +555,18 @@ impl<'a> Receiver<'a> {
         match error {
             PushError::Busy => Delivery::Again,
             PushError::Gone => Delivery::Silent,
-            PushError::Refused => Delivery::NoConsent,
+            PushError::Refused => Delivery::ConditionFailed,
             PushError::Overrun { first } => {
                 if first {
-                    let letter = letter::Letter::CqOverrun { id: self.cq_id };
-                    letter::send(process, self.peer, &letter);
+                    let agent_message = agent_message::AgentMessage::CqOverrun { id: self.cq_id };
+                    agent_message::send(process, self.peer, &agent_message);
                 }
-                letter::fail(
+                agent_message::fail(
                     process,
                     self.peer,
                     self.record,
                     self.number,
-                    Trouble::Receive,
+                    AffiliatedError::Receive,
                 );
                 Delivery::Refused(IBV_WC_REM_OP_ERR)
             }
@@ -564,7 +575,7 @@ impl<'a> Receiver<'a> {
 }
 
 /// Why a request could not be filled.
-enum Filling {
+enum FillError {
     /// The target's agent must copy.
     Agent,
     /// The target is dead, or about to be.

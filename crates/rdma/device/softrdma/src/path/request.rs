@@ -2,7 +2,9 @@
 
 use weft_verbs_abi::*;
 
-use crate::verbs::QpKind;
+use super::memory::{MemoryRegion, MemoryWindow};
+use super::state::QpKind;
+use crate::identity::Host;
 
 /// What a work request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,24 +118,35 @@ impl Operation {
     }
 }
 
+/// Where an address handle leads.
+pub struct AddressVector {
+    pub attributes: ibv_ah_attr,
+    pub host: Host,
+}
+
 /// Where a datagram goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Datagram {
-    pub ah: *mut ibv_ah,
+    /// None if the application named none.
+    pub vector: Option<&'static AddressVector>,
     pub remote_qpn: u32,
     pub remote_qkey: u32,
 }
 
 /// A window to be bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Binding {
-    pub mw: *mut ibv_mw,
+    pub window: &'static MemoryWindow,
     pub rkey: u32,
-    pub info: ibv_mw_bind_info,
+    pub region: Option<&'static MemoryRegion>,
+    pub address: u64,
+    /// 0 unbinds.
+    pub length: u64,
+    pub access: u32,
 }
 
 /// What an operation needs besides its payload. The kind of operation and of queue pair say which one it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Target {
     None,
     Memory {
@@ -152,7 +165,7 @@ pub enum Target {
 }
 
 /// A work request without its payload.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Request {
     pub wr_id: u64,
     pub operation: Operation,
@@ -171,68 +184,25 @@ impl Request {
     pub fn has(&self, flag: ibv_send_flags) -> bool {
         self.flags & flag != 0
     }
-
-    /// Reads a work request of `ibv_post_send`. None if its operation is none of ours.
-    ///
-    /// # Safety
-    /// The fields that belong to the operation and the kind of queue pair are set.
-    #[inline]
-    pub unsafe fn from_abi(wr: &ibv_send_wr, kind: QpKind) -> Option<Request> {
-        let operation = Operation::from_abi(wr.opcode)?;
-        // SAFETY: of the unions, those members are read that go with the operation and the kind; all are plain
-        // integers and pointers that are not followed here.
-        let (immediate, remote_srqn, target) = unsafe {
-            let remote_srqn = match kind {
-                QpKind::XrcSend => wr.qp_type.xrc.remote_srqn,
-                _ => 0,
-            };
-            (
-                wr.immediate.imm_data,
-                remote_srqn,
-                target(wr, operation, kind),
-            )
-        };
-        Some(Request {
-            wr_id: wr.wr_id,
-            operation,
-            flags: wr.send_flags,
-            immediate,
-            remote_srqn,
-            target,
-            index: 0,
-        })
-    }
 }
 
-/// # Safety
-/// As of [`Request::from_abi`].
-#[inline]
-unsafe fn target(wr: &ibv_send_wr, operation: Operation, kind: QpKind) -> Target {
-    use Operation::*;
-    // SAFETY: the member that goes with the operation.
-    unsafe {
-        match operation {
-            Write | WriteWithImmediate | Read => Target::Memory {
-                address: wr.wr.rdma.remote_addr,
-                rkey: wr.wr.rdma.rkey,
-            },
-            CompareAndSwap | FetchAndAdd => Target::Atomic {
-                address: wr.wr.atomic.remote_addr,
-                rkey: wr.wr.atomic.rkey,
-                operand: wr.wr.atomic.compare_add,
-                swap: wr.wr.atomic.swap,
-            },
-            BindWindow => Target::Binding(Binding {
-                mw: wr.extra.bind_mw.mw,
-                rkey: wr.extra.bind_mw.rkey,
-                info: wr.extra.bind_mw.bind_info,
-            }),
-            _ if kind == QpKind::Ud => Target::Datagram(Datagram {
-                ah: wr.wr.ud.ah,
-                remote_qpn: wr.wr.ud.remote_qpn,
-                remote_qkey: wr.wr.ud.remote_qkey,
-            }),
-            _ => Target::None,
+/// What a request carries.
+#[derive(Clone, Copy)]
+pub enum Payload<'a> {
+    /// Memory; with `IBV_SEND_INLINE` without keys.
+    Elements(&'a [ibv_sge]),
+    Inline(&'a [u8]),
+}
+
+impl Payload<'_> {
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Payload::Elements(elements) => elements
+                .iter()
+                .map(|element| u64::from(element.length))
+                .sum(),
+            Payload::Inline(bytes) => bytes.len() as u64,
         }
     }
 }

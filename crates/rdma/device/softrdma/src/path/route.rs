@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use weft_verbs_abi::{IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_XRC_RECV};
 
 use super::process::Process;
+use super::state::QpKind;
 use crate::fabric::{FABRIC_SLOT, Number, Peer, QpRecord};
-use crate::verbs::QpKind;
 
 /// A peer that was found. Another queue pair that later has its number is not it: the generation tells.
 pub struct Route {

@@ -7,7 +7,8 @@ const PAGE: usize = 1024;
 
 type Entries<T> = [AtomicPtr<T>; PAGE];
 
-/// Looked up without a lock. Who takes an object out must see to it that nobody who found it before still uses it.
+/// Objects by index, looked up without a lock. A thread that takes an object out must see to it that no thread that found it
+/// before still uses it.
 pub struct Table<T: 'static> {
     pages: Box<[AtomicPtr<Entries<T>>]>,
     growing: Mutex<()>,

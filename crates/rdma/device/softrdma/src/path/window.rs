@@ -6,11 +6,13 @@
 use weft_verbs_abi::*;
 
 use super::execute::Outcome;
+use super::memory::nothing;
+use super::queue_pair::QueuePair;
 use super::request::{Binding, Request, Target};
-use crate::fabric::regions::{Region, own_region};
-use crate::verbs::{Mr, Mw, Qp, Stand, nothing};
+use crate::fabric::{Region, own_region};
+use crate::users::UseGuard;
 
-pub fn execute(qp: &Qp, request: &Request) -> Outcome {
+pub fn execute(qp: &QueuePair, request: &Request) -> Outcome {
     let done = match request.target {
         Target::Binding(binding) => bind(qp, &binding),
         _ => invalidate(qp, request.immediate),
@@ -21,62 +23,61 @@ pub fn execute(qp: &Qp, request: &Request) -> Outcome {
     }
 }
 
-fn bind(qp: &Qp, binding: &Binding) -> Option<()> {
-    let info = &binding.info;
-    // SAFETY: the application keeps both until the request has ended.
-    let mw = unsafe { Mw::from_abi(binding.mw) };
-    if mw.pd_key != qp.pd_key || binding.rkey >> 8 != mw.key() >> 8 {
+fn bind(qp: &QueuePair, binding: &Binding) -> Option<()> {
+    let window = binding.window;
+    if window.pd_key != qp.pd_key || binding.rkey >> 8 != window.key() >> 8 {
         return None;
     }
-    if info.length == 0 {
-        return mw.rebind(binding.rkey, &nothing(mw.pd_key), None).ok();
+    if binding.length == 0 {
+        return window
+            .rebind(binding.rkey, &nothing(window.pd_key), None)
+            .ok();
     }
-    if info.mr.is_null() {
-        return None;
-    }
-    // SAFETY: as above.
-    let mr = unsafe { Mr::from_abi(info.mr) };
-    let region = covered(&mr.region(), info, qp)?;
+    let memory = binding.region?;
+    let region = covered(&memory.region(), binding, qp)?;
     let region = Region {
-        qpn: (mw.kind == IBV_MW_TYPE_2).then(|| qp.number.bits()),
+        qpn: (window.kind == IBV_MW_TYPE_2).then(|| qp.number.bits()),
         ..region
     };
-    mw.rebind(binding.rkey, &region, Some(Stand::on(&mr.users)))
+    window
+        .rebind(binding.rkey, &region, Some(UseGuard::new(&memory.users)))
         .ok()
 }
 
 /// The part of a region that a window is to cover.
-fn covered(region: &Region, info: &ibv_mw_bind_info, qp: &Qp) -> Option<Region> {
+fn covered(region: &Region, binding: &Binding, qp: &QueuePair) -> Option<Region> {
     let changes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
-    let access = info.mw_access_flags;
+    let access = binding.access;
     if region.access & IBV_ACCESS_MW_BIND == 0
         || access & changes != 0 && region.access & IBV_ACCESS_LOCAL_WRITE == 0
     {
         return None;
     }
-    let span = region.span(info.addr, info.length, qp.pd_key, 0).ok()?;
+    let span = region
+        .span(binding.address, binding.length, qp.pd_key, 0)
+        .ok()?;
     Some(Region {
         address: span.address,
         length: span.length,
         iova: if access & IBV_ACCESS_ZERO_BASED != 0 {
             0
         } else {
-            info.addr
+            binding.address
         },
         access,
         pd: region.pd,
-        place: span.place,
+        segment_offset: span.segment_offset,
         qpn: None,
     })
 }
 
 /// Takes back the key of a window of type 2 that is bound to this queue pair.
-fn invalidate(qp: &Qp, key: u32) -> Option<()> {
-    let process = qp.context.process;
-    let region = own_region(process.home().segment(), key)?;
+fn invalidate(qp: &QueuePair, key: u32) -> Option<()> {
+    let process = qp.process;
+    let region = own_region(process.own_segment().segment(), key)?;
     if region.qpn != Some(qp.number.bits()) {
         return None;
     }
-    let mw = process.windows.at(key >> 8)?;
-    mw.rebind(key, &nothing(mw.pd_key), None).ok()
+    let window = process.windows.at(key >> 8)?;
+    window.rebind(key, &nothing(window.pd_key), None).ok()
 }

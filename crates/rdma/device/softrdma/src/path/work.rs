@@ -6,9 +6,11 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::backlog::Waiting;
+use super::completion;
 use super::execute::Outcome;
+use super::queue_pair::QueuePair;
+use super::retry::consider;
 use super::send_queue::{self, Attempt};
-use crate::verbs::Qp;
 
 /// Pieces that are moved for one queue pair before the others have their turn.
 const PIECES: u32 = 16;
@@ -20,7 +22,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const NEVER: u64 = u64::MAX;
 
 /// Works on what is due; when to come again, none if there is nothing left.
-pub fn turn(qp: &'static Qp, now: u64) -> Option<u64> {
+pub fn run(qp: &'static QueuePair, now: u64) -> Option<u64> {
     for _ in 0..PIECES {
         match qp.backlog.due_ns() {
             None => break,
@@ -36,7 +38,7 @@ pub fn turn(qp: &'static Qp, now: u64) -> Option<u64> {
 }
 
 /// One piece of the oldest request; true if it ended.
-fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
+fn work(qp: &'static QueuePair, oldest: &mut Waiting) -> bool {
     let state = qp.record().state.load(Ordering::Acquire);
     if oldest.ended.is_none() {
         match state {
@@ -47,14 +49,14 @@ fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
                 if outcome == Outcome::Left {
                     return true;
                 }
-                oldest.consider(qp, outcome);
+                consider(oldest, qp, outcome);
             }
-            IBV_QPS_SQD if oldest.done == 0 && !oldest.errand.is_out() => oldest.due_ns = NEVER,
+            IBV_QPS_SQD if oldest.done == 0 && !oldest.proxied.is_out() => oldest.due_ns = NEVER,
             IBV_QPS_SQD => {
                 // What was begun is finished while the send queue drains.
                 // SAFETY: as above.
                 let outcome = unsafe { step(qp, oldest) };
-                oldest.consider(qp, outcome);
+                consider(oldest, qp, outcome);
             }
             IBV_QPS_ERR | IBV_QPS_SQE => oldest.ended = Some((IBV_WC_WR_FLUSH_ERR, 0)),
             // Reset: nothing more is heard of it.
@@ -62,23 +64,23 @@ fn work(qp: &'static Qp, oldest: &mut Waiting) -> bool {
         }
     }
     match oldest.ended {
-        Some((status, bytes)) => send_queue::end(qp, &oldest.request, status, bytes).is_ok(),
+        Some((status, bytes)) => completion::end(qp, &oldest.request, status, bytes).is_ok(),
         None => false,
     }
 }
 
 /// # Safety
 /// As of [`send_queue::step`].
-unsafe fn step(qp: &'static Qp, oldest: &mut Waiting) -> Outcome {
-    let mut errand = std::mem::take(&mut oldest.errand);
+unsafe fn step(qp: &'static QueuePair, oldest: &mut Waiting) -> Outcome {
+    let mut proxied = std::mem::take(&mut oldest.proxied);
     let (payload, done) = (oldest.payload(), oldest.done);
     let attempt = Attempt {
         done,
         patience: PATIENCE,
-        errand: Some(&mut errand),
+        proxied: Some(&mut proxied),
     };
     // SAFETY: the caller's.
     let outcome = unsafe { send_queue::step(qp, &oldest.request, payload, attempt) };
-    oldest.errand = errand;
+    oldest.proxied = proxied;
     outcome
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use super::adapter::{CONTEXT_BYTES, CQ_BYTES, MR_BYTES, PD_BYTES, QP_BYTES};
-use super::record::{CHUNK_MAGIC, Kind, RECORDS, Tag, WORDS, context_word, word};
+use super::record::{CHUNK_MAGIC, ChunkWords, Kind, Tag, WORDS, context_word, word};
 use super::settings::Policy;
 
 pub use weft_verbs_abi::softrdma_lock_stat as LockFigures;
@@ -189,9 +189,6 @@ impl ContextFigures {
         }
     }
 }
-
-/// The words of a chunk, as a reader took them.
-pub(super) type ChunkWords = [[u64; WORDS]; RECORDS];
 
 /// Reads the chunks of a process from the newest on, and adds up its contexts, by number. `read` gives the chunk at an
 /// offset; where there is none, or it is no chunk, the rest is left out.

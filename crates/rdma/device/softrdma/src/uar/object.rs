@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::adapter::{BUFFER_BYTES, WorkRequest};
-use super::context::{Inner, ThreadDomain};
 use super::error::Error;
 use super::lock::{Discipline, Held, Lock};
 use super::record::{Record, context_word, word};
 use super::register::Uuar;
+use super::share::{Share, ThreadDomain};
 
 /// An object that is only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,16 +34,16 @@ impl Object {
 
 /// Counts one in a context while it lives.
 pub struct Counted {
-    context: Arc<Inner>,
+    context: Arc<Share>,
     word: usize,
 }
 
 impl Counted {
-    pub(super) fn new(context: &Arc<Inner>, object: Object) -> Counted {
+    pub(super) fn new(context: &Arc<Share>, object: Object) -> Counted {
         Counted::word(context, object.word())
     }
 
-    fn word(context: &Arc<Inner>, word: usize) -> Counted {
+    fn word(context: &Arc<Share>, word: usize) -> Counted {
         context.count(word, 1);
         Counted {
             context: context.clone(),
@@ -60,12 +60,12 @@ impl Drop for Counted {
 
 /// An object's record. Its figures outlive it in the context's.
 struct Figures {
-    context: Arc<Inner>,
+    context: Arc<Share>,
     record: &'static Record,
 }
 
 impl Figures {
-    fn new(context: &Arc<Inner>) -> Result<Figures, Error> {
+    fn new(context: &Arc<Share>) -> Result<Figures, Error> {
         Ok(Figures {
             record: context.object_record()?,
             context: context.clone(),
@@ -95,21 +95,21 @@ pub struct QueuePair {
     /// where there is no BlueFlame.
     blueflame_bytes: usize,
     prefer_blueflame: bool,
-    place: Place,
+    assignment: UuarAssignment,
     _figures: Figures,
     _counted: Counted,
 }
 
 /// Where a queue pair stands.
-struct Place {
-    context: Arc<Inner>,
+struct UuarAssignment {
+    context: Arc<Share>,
     uuar: Arc<Uuar>,
     domain: Option<ThreadDomain>,
 }
 
-impl Place {
-    fn new(context: &Arc<Inner>, domain: Option<&ThreadDomain>) -> Result<Place, Error> {
-        Ok(Place {
+impl UuarAssignment {
+    fn new(context: &Arc<Share>, domain: Option<&ThreadDomain>) -> Result<UuarAssignment, Error> {
+        Ok(UuarAssignment {
             context: context.clone(),
             uuar: match domain {
                 Some(domain) => context.stand_on(domain),
@@ -120,7 +120,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for UuarAssignment {
     fn drop(&mut self) {
         self.context.leave(&self.uuar, self.domain.is_some());
     }
@@ -128,21 +128,21 @@ impl Drop for Place {
 
 impl QueuePair {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         domain: Option<&ThreadDomain>,
     ) -> Result<QueuePair, Error> {
         let settings = &context.settings;
         let discipline = taken_unless(settings.single_threaded || domain.is_some());
         let figures = Figures::new(context)?;
-        let place = Place::new(context, domain)?;
-        let has_blueflame = settings.blueflame && place.uuar.takes_blueflame;
+        let assignment = UuarAssignment::new(context, domain)?;
+        let has_blueflame = settings.blueflame && assignment.uuar.takes_blueflame;
         Ok(QueuePair {
             send: Lock::new(discipline),
             receive: Lock::new(discipline),
             record: figures.record,
             blueflame_bytes: if has_blueflame { BUFFER_BYTES } else { 0 },
             prefer_blueflame: settings.prefer_blueflame,
-            place,
+            assignment,
             _figures: figures,
             _counted: Counted::word(context, context_word::QPS),
         })
@@ -150,17 +150,20 @@ impl QueuePair {
 
     /// The number of its uUAR in its context.
     pub fn uuar(&self) -> u32 {
-        self.place.uuar.number
+        self.assignment.uuar.number
     }
 
     /// The page of the device that its uUAR is on.
     pub fn page(&self) -> u32 {
-        self.place.uuar.page
+        self.assignment.uuar.page
     }
 
     /// What posting to its send queue does with the queue pair's lock and with the uUAR's.
     pub fn disciplines(&self) -> (Discipline, Discipline) {
-        (self.send.discipline(), self.place.uuar.lock.discipline())
+        (
+            self.send.discipline(),
+            self.assignment.uuar.lock.discipline(),
+        )
     }
 
     /// Goes to the send queue, to post.
@@ -211,7 +214,7 @@ impl Sending<'_> {
         record.add(word::REQUESTS, u64::from(requests));
         record.add(word::POSTS, 1);
         let control = record.word(word::REQUESTS);
-        let uuar = &*queue_pair.place.uuar;
+        let uuar = &*queue_pair.assignment.uuar;
         let _held = uuar.lock.enter(record.tally(word::UUAR_LOCK));
         if queue_pair.is_for_blueflame(requests, last) {
             let written = uuar.write_blueflame(control, last.bytes());
@@ -235,7 +238,7 @@ pub struct CompletionQueue {
 
 impl CompletionQueue {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         single_threaded: bool,
     ) -> Result<CompletionQueue, Error> {
         Ok(CompletionQueue {
@@ -267,7 +270,7 @@ pub struct SharedReceiveQueue {
 
 impl SharedReceiveQueue {
     pub(super) fn new(
-        context: &Arc<Inner>,
+        context: &Arc<Share>,
         domain: Option<&ThreadDomain>,
     ) -> Result<SharedReceiveQueue, Error> {
         Ok(SharedReceiveQueue {

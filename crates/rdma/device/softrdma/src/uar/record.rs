@@ -12,12 +12,8 @@
 //! 4. Readers are anywhere, at any time, and change nothing. They take words as they stand: a sum may be a moment old, and
 //!    an object that goes away while they read may be counted twice or not at all.
 
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::figures::{ChunkWords, ContextFigures, read_contexts};
 use super::lock::{Tally, add};
 
 pub const WORDS: usize = 16;
@@ -35,6 +31,9 @@ pub struct Chunk(pub(super) [Record; RECORDS]);
 
 const _: () = assert!(size_of::<Chunk>() == CHUNK_BYTES && size_of::<Record>() == 128);
 
+/// The words of a chunk, as a reader took them.
+pub(super) type ChunkWords = [[u64; WORDS]; RECORDS];
+
 impl Default for Chunk {
     fn default() -> Chunk {
         Chunk(std::array::from_fn(|_| {
@@ -44,7 +43,7 @@ impl Default for Chunk {
 }
 
 impl Chunk {
-    fn words(&self) -> ChunkWords {
+    pub(super) fn words(&self) -> ChunkWords {
         self.0
             .each_ref()
             .map(|record| record.0.each_ref().map(|word| word.load(Ordering::Relaxed)))
@@ -107,7 +106,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    fn to_word(self) -> u64 {
+    pub(super) fn to_word(self) -> u64 {
         self.kind as u64 | u64::from(self.device) << 8 | u64::from(self.context) << 16
     }
 
@@ -154,96 +153,5 @@ impl Record {
             takes: &self.0[word],
             contentions: &self.0[word + 1],
         }
-    }
-}
-
-/// Where chunks come from: the process's segment, or a test's heap.
-pub trait ChunkSource: Send + Sync {
-    /// A chunk of zeroes that lives as long as the process, and its offset, which is not 0.
-    fn allocate(&self) -> Option<(&'static Chunk, u64)>;
-
-    /// Makes the chunk at `offset` the one where readers start.
-    fn publish(&self, offset: u64);
-}
-
-/// The records of this process.
-pub struct Ledger {
-    source: Box<dyn ChunkSource>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    newest_chunk: u64,
-    chunks: BTreeMap<u64, &'static Chunk>,
-    free: Vec<&'static Record>,
-    contexts: u32,
-}
-
-impl Ledger {
-    pub fn new(source: Box<dyn ChunkSource>) -> Ledger {
-        Ledger {
-            source,
-            state: Mutex::default(),
-        }
-    }
-
-    /// A number that no other context of this process has had.
-    pub(super) fn next_context(&self) -> u32 {
-        let mut state = self.lock();
-        state.contexts += 1;
-        state.contexts
-    }
-
-    /// A record with all its words zero but the tag.
-    pub(super) fn take(&self, tag: Tag) -> Option<&'static Record> {
-        let mut state = self.lock();
-        if state.free.is_empty() {
-            self.grow(&mut state)?;
-        }
-        let record = state.free.pop()?;
-        for word in 1..WORDS {
-            record.set(word, 0);
-        }
-        record.0[0].store(tag.to_word(), Ordering::Release);
-        Some(record)
-    }
-
-    /// Takes back what [`Ledger::take`] gave.
-    pub(super) fn give_back(&self, record: &'static Record) {
-        record.0[0].store(0, Ordering::Release);
-        self.lock().free.push(record);
-    }
-
-    /// The contexts of this process.
-    pub fn contexts(&self) -> Vec<ContextFigures> {
-        let (newest, chunks) = {
-            let state = self.lock();
-            (state.newest_chunk, state.chunks.clone())
-        };
-        read_contexts(newest, |offset| {
-            chunks.get(&offset).map(|chunk| chunk.words())
-        })
-    }
-
-    #[cfg(test)]
-    pub(super) fn chunk_count(&self) -> usize {
-        self.lock().chunks.len()
-    }
-
-    fn grow(&self, state: &mut State) -> Option<()> {
-        let (chunk, offset) = self.source.allocate()?;
-        let (head, records) = chunk.0.split_first()?;
-        head.set(1, state.newest_chunk);
-        head.set(0, CHUNK_MAGIC);
-        state.newest_chunk = offset;
-        state.chunks.insert(offset, chunk);
-        state.free.extend(records.iter().rev());
-        self.source.publish(offset);
-        Some(())
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

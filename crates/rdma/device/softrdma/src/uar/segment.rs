@@ -2,17 +2,18 @@
 
 use std::sync::atomic::Ordering;
 
+use super::ledger::ChunkSource;
 use super::pool::PagePool;
-use super::record::{Chunk, ChunkSource};
-use crate::fabric::home::Home;
+use super::record::Chunk;
 use crate::fabric::mapping::Shared;
+use crate::fabric::own_segment::OwnSegment;
 use crate::fabric::pages::Pages;
 
 // SAFETY: arrays of atomic integers.
 unsafe impl Shared for Chunk {}
 
 /// Chunks in this process's segment.
-pub struct SegmentChunks(pub &'static Home);
+pub struct SegmentChunks(pub &'static OwnSegment);
 
 impl ChunkSource for SegmentChunks {
     fn allocate(&self) -> Option<(&'static Chunk, u64)> {

@@ -4,9 +4,9 @@
 
 use std::io;
 
-use super::figures::{ChunkWords, read_contexts};
+use super::figures::read_contexts;
 pub use super::figures::{ContextFigures, Figures, LockFigures};
-use super::record::{Chunk, RECORDS, WORDS};
+use super::record::{Chunk, ChunkWords, RECORDS, WORDS};
 use crate::fabric::look::{self, Seen};
 
 /// A process and its contexts.

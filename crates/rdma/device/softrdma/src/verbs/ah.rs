@@ -4,30 +4,32 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::device::Device;
 use super::domain::Pd;
-use super::identity::{self, GIDS, Host};
-use super::port::PORT;
-use super::users::Stand;
+use super::limits::PORT;
+use crate::call::{self, Errno, Result, code, pointer, require};
 use crate::config::LinkLayer;
 use crate::fault::Call;
+use crate::identity::{self, GIDS};
+use crate::path::request::AddressVector;
+use crate::users::UseGuard;
 
 #[repr(C)]
 pub struct Ah {
     abi: ibv_ah,
-    pub attributes: ibv_ah_attr,
-    pub host: Host,
-    _stand: Stand,
+    vector: AddressVector,
+    _use: UseGuard,
 }
 
 impl Ah {
+    /// Where it leads; none for null.
+    ///
     /// # Safety
-    /// `ah` is an address handle of this device that is not destroyed while the result is used.
-    pub unsafe fn from_abi(ah: *mut ibv_ah) -> &'static Ah {
+    /// `ah` is null or an address handle of this device that is not destroyed while the result is used.
+    pub unsafe fn vector(ah: *mut ibv_ah) -> Option<&'static AddressVector> {
         // SAFETY: each begins with the public structure.
-        unsafe { &*ah.cast::<Ah>() }
+        unsafe { ah.cast::<Ah>().as_ref() }.map(|ah| &ah.vector)
     }
 }
 
@@ -55,16 +57,18 @@ pub unsafe extern "C" fn ibv_create_ah(
 fn create(pd: &'static Pd, attributes: &ibv_ah_attr) -> Result<*mut ibv_ah> {
     let context = pd.context;
     check(context.device, attributes)?;
-    context.strike(Call::CreateAh)?;
+    context.inject_fault(Call::CreateAh)?;
     let ah = Ah {
         abi: ibv_ah {
             context: context.as_abi(),
             pd: std::ptr::from_ref(pd).cast_mut().cast(),
             handle: 0,
         },
-        attributes: *attributes,
-        host: identity::host_of_address(context.device.config, attributes),
-        _stand: Stand::on(&pd.users),
+        vector: AddressVector {
+            attributes: *attributes,
+            host: identity::host_of_address(context.device.config, attributes),
+        },
+        _use: UseGuard::new(&pd.users),
     };
     Ok(Box::into_raw(Box::new(ah)).cast())
 }
@@ -104,7 +108,7 @@ pub unsafe extern "C" fn ibv_init_ah_from_wc(
         // SAFETY: the completion says that it is there.
         route_back(device, unsafe { &*grh }).map(|route| answer.grh = route)
     };
-    super::call::status(global.map(|()| {
+    call::status(global.map(|()| {
         // SAFETY: the caller's promise.
         unsafe { attributes.write(answer) };
     }))

@@ -4,28 +4,19 @@ use std::ffi::{c_char, c_int};
 
 use weft_verbs_abi::*;
 
-use super::call::{self, Errno, require};
 use super::context::Context;
 use super::device::Device;
-use super::identity::{self, PKEYS};
+use super::limits::{
+    MAX_CQ, MAX_CQE, MAX_MR, MAX_MR_BYTES, MAX_QP, MAX_QP_WR, MAX_RD_ATOMIC, MAX_SGE, MAX_SRQ,
+};
+use crate::call::{self, Errno, require};
+use crate::identity::{self, PKEYS};
+use crate::path::multicast::MAX_MULTICAST;
 
 /// A locally administered number that no maker of adapters has.
 const VENDOR_ID: u32 = 0x02_7372;
 const PART_ID: u32 = 1;
 const FIRMWARE: &str = concat!("softrdma-", env!("CARGO_PKG_VERSION"));
-
-pub const MAX_QP: u32 = 1 << 16;
-pub const MAX_QP_WR: u32 = 1 << 15;
-pub const MAX_SGE: u32 = 32;
-pub const MAX_INLINE: u32 = 1024;
-pub const MAX_CQ: u32 = 1 << 16;
-pub const MAX_CQE: u32 = 1 << 18;
-pub const MAX_MR: u32 = 1 << 16;
-pub const MAX_MR_BYTES: u64 = 1 << 46;
-pub const MAX_SRQ: u32 = 1 << 16;
-pub const MAX_RD_ATOMIC: u8 = 16;
-/// Groups a queue pair can be in.
-pub const MAX_MULTICAST: u32 = 8;
 
 /// All page sizes from 4 KiB to 1 GiB.
 const PAGE_SIZES: u64 = 0x7fff_f000;

@@ -1,24 +1,23 @@
-//! Memory that peers reach at memory speed (`ibv_alloc_buf`, `ibv_free_buf` and `ibv_reg_buf_mr` of rdma-core's newest
+//! Memory that peers reach at memory speed (`ibv_alloc_buf` and `ibv_free_buf` of rdma-core's newest
 //! releases).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, pointer};
 use super::context::Context;
 use super::domain::Pd;
-use super::mr;
-use super::users::{Stand, Users};
+use crate::call::{Errno, Result, pointer};
 use crate::fault::Call;
+use crate::users::{UseCount, UseGuard};
 
 pub struct Buffer {
     context: &'static Context,
     pub address: u64,
     pub length: u64,
     /// Regions in it.
-    pub users: Users,
-    _stand: Stand,
+    pub users: UseCount,
+    _use: UseGuard,
 }
 
 impl Buffer {
@@ -51,13 +50,13 @@ fn allocate(context: &'static Context, length: u64) -> Result<Box<Buffer>> {
     if length == 0 {
         return Err(Errno::EINVAL);
     }
-    context.strike(Call::AllocBuf)?;
+    context.inject_fault(Call::AllocBuf)?;
     Ok(Box::new(Buffer {
         context,
-        address: context.process.home().allocate_buffer(length)? as u64,
+        address: context.process.own_segment().allocate_buffer(length)? as u64,
         length,
-        users: Users::default(),
-        _stand: Stand::on(&context.users),
+        users: UseCount::default(),
+        _use: UseGuard::new(&context.users),
     }))
 }
 
@@ -75,26 +74,8 @@ pub unsafe extern "C" fn ibv_free_buf(buffer: *mut ibv_buf) {
     }
     this.context
         .process
-        .home()
+        .own_segment()
         .free_buffer(this.address as *mut u8);
     // SAFETY: it was made by `allocate`.
     drop(unsafe { Box::from_raw(buffer.cast::<Buffer>()) });
-}
-
-/// # Safety
-/// `pd` and `buffer` are this device's.
-pub unsafe extern "C" fn ibv_reg_buf_mr(
-    pd: *mut ibv_pd,
-    buffer: *mut ibv_buf,
-    address: *mut c_void,
-    length: usize,
-    access: c_int,
-) -> *mut ibv_mr {
-    // SAFETY: the caller's promise.
-    let (pd, buffer) = unsafe { (Pd::checked(pd), Buffer::from_abi(buffer)) };
-    let address = address as u64;
-    pointer(pd.and_then(|pd| {
-        let offset = address.checked_sub(buffer.address).ok_or(Errno::EINVAL)?;
-        mr::register_buffer(pd, buffer, offset, length as u64, address, access as u32)
-    }))
 }

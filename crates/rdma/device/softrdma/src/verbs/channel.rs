@@ -1,23 +1,23 @@
-//! Completion channels (ibv_create_comp_channel(3), ibv_get_cq_event(3)).
+//! Completion channels (ibv_create_comp_channel(3)).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::os::fd::{AsFd, AsRawFd};
 
 use weft_verbs_abi::*;
 
-use super::call::{Result, code, pointer, status};
 use super::context::Context;
-use super::users::{Stand, Users};
+use crate::call::{Result, code, pointer};
 use crate::fabric::notify;
 use crate::fault::Call;
+use crate::users::{UseCount, UseGuard};
 
 #[repr(C)]
 pub struct Channel {
     abi: ibv_comp_channel,
-    context: &'static Context,
-    inner: notify::Channel,
-    pub users: Users,
-    _stand: Stand,
+    pub context: &'static Context,
+    pub inner: notify::Channel,
+    pub users: UseCount,
+    _use: UseGuard,
 }
 
 impl Channel {
@@ -33,29 +33,11 @@ impl Channel {
     pub fn number(&self) -> u32 {
         self.inner.number()
     }
-
-    /// The next event: its queue and the queue's context.
-    fn next(&self) -> Result<(*mut ibv_cq, *mut c_void)> {
-        let process = self.context.process;
-        loop {
-            let id = self
-                .inner
-                .receive(process.home(), process.fabric.sender())?;
-            // An event may be older than its queue's end.
-            let queue = process.cqs.at(id.index).filter(|cq| cq.id == id);
-            if let Some(cq) = queue {
-                cq.acknowledged().deliver();
-                let abi = cq.as_abi();
-                // SAFETY: the queue lives until its events are acknowledged.
-                return Ok((abi, unsafe { (*abi).cq_context }));
-            }
-        }
-    }
 }
 
 fn create(context: &'static Context) -> Result<*mut ibv_comp_channel> {
-    context.strike(Call::CreateCompChannel)?;
-    let inner = notify::Channel::create(context.process.home())?;
+    context.inject_fault(Call::CreateCompChannel)?;
+    let inner = notify::Channel::create(context.process.own_segment())?;
     let channel = Channel {
         abi: ibv_comp_channel {
             context: context.as_abi(),
@@ -64,8 +46,8 @@ fn create(context: &'static Context) -> Result<*mut ibv_comp_channel> {
         },
         context,
         inner,
-        users: Users::default(),
-        _stand: Stand::on(&context.users),
+        users: UseCount::default(),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(channel)).cast())
 }
@@ -89,23 +71,5 @@ pub unsafe extern "C" fn ibv_destroy_comp_channel(channel: *mut ibv_comp_channel
     code(this.users.require_none().map(|()| {
         // SAFETY: it was made by `create`, and no queue knows it.
         drop(unsafe { Box::from_raw(channel.cast::<Channel>()) });
-    }))
-}
-
-/// # Safety
-/// `channel` is a channel of this device; the others are writable.
-pub unsafe extern "C" fn ibv_get_cq_event(
-    channel: *mut ibv_comp_channel,
-    cq: *mut *mut ibv_cq,
-    cq_context: *mut *mut c_void,
-) -> c_int {
-    // SAFETY: the caller's promise.
-    let this = unsafe { &*channel.cast::<Channel>() };
-    status(this.next().map(|(queue, context)| {
-        // SAFETY: the caller's promise.
-        unsafe {
-            *cq = queue;
-            *cq_context = context;
-        }
     }))
 }

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, pointer};
-use super::identity;
+use crate::call::{Errno, Result, pointer};
 use crate::config::Config;
+use crate::identity;
 
 /// A device. Providers look behind the public structure for their own one, to see whether the device is theirs: the
 /// zeros there say no.

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
-use super::users::{Stand, Users};
+use crate::call::{Errno, Result, code, pointer, require};
 use crate::fault::Call;
 use crate::uar::{self, Counted, Object, Sharing};
+use crate::users::{UseCount, UseGuard};
 
 /// A protection domain, or a parent domain.
 #[repr(C)]
@@ -24,21 +24,21 @@ pub struct Pd {
     /// one it was made from.
     pub key: u32,
     pub context: &'static Context,
-    pub users: Users,
+    pub users: UseCount,
     parent: Option<Parent>,
     _counted: Option<Counted>,
 }
 
 struct Parent {
     domain: Option<uar::ThreadDomain>,
-    _pd: Stand,
-    _td: Option<Stand>,
+    _pd: UseGuard,
+    _td: Option<UseGuard>,
 }
 
 #[repr(C)]
 pub struct Td {
     abi: ibv_td,
-    users: Users,
+    users: UseCount,
     domain: Mutex<Option<uar::ThreadDomain>>,
 }
 
@@ -75,7 +75,7 @@ impl Pd {
             },
             key,
             context,
-            users: Users::default(),
+            users: UseCount::default(),
             parent,
             _counted: counted,
         };
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn ibv_alloc_pd(context: *mut ibv_context) -> *mut ibv_pd 
     let context = unsafe { Context::from_abi(context) };
     pointer(
         context
-            .strike(Call::AllocPd)
+            .inject_fault(Call::AllocPd)
             .map(|()| Pd::make(context, NEXT.fetch_add(1, Ordering::Relaxed), None)),
     )
 }
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn alloc_td(
     // SAFETY: the caller's promise.
     let (context, result) = unsafe { (Context::from_abi(context), sharing(attributes)) };
     let domain = result.and_then(|sharing| {
-        context.strike(Call::AllocTd)?;
+        context.inject_fault(Call::AllocTd)?;
         Ok(context.uar.alloc_td(sharing)?)
     });
     pointer(domain.map(|domain| {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn alloc_td(
             abi: ibv_td {
                 context: context.as_abi(),
             },
-            users: Users::default(),
+            users: UseCount::default(),
             domain: Mutex::new(Some(domain)),
         };
         Box::into_raw(Box::new(td)).cast()
@@ -202,8 +202,8 @@ pub unsafe extern "C" fn alloc_parent_domain(
         };
         let parent = Parent {
             domain: td.and_then(lock),
-            _pd: Stand::on(&pd.users),
-            _td: td.map(|td| Stand::on(&td.users)),
+            _pd: UseGuard::new(&pd.users),
+            _td: td.map(|td| UseGuard::new(&td.users)),
         };
         Ok(Pd::make(context, pd.key, Some(parent)))
     }))

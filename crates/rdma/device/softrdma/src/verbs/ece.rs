@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, code, require};
+use crate::call::{Errno, code, require};
 
 /// # Safety
 /// `ece` is writable.

@@ -8,17 +8,17 @@ use std::sync::{Mutex, PoisonError};
 
 use weft_verbs_abi::*;
 
-use super::attributes::MAX_MR_BYTES;
 use super::buffer::Buffer;
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::domain::Pd;
-use super::users::{Stand, Users};
-use crate::fabric::lock::PATIENT;
-use crate::fabric::regions::Region;
+use super::limits::MAX_MR_BYTES;
+use crate::call::{Errno, Result, code, pointer, require};
+use crate::fabric::{PATIENT, Region};
 use crate::fault::Call;
+use crate::path::memory::MemoryRegion;
 use crate::path::pieces::NULL_REGION;
 use crate::uar::{Counted, Object};
+use crate::users::UseGuard;
 
 /// The access rights that there are. Relaxed ordering and huge pages are hints that change nothing here.
 const KNOWN_ACCESS: u32 = IBV_ACCESS_LOCAL_WRITE
@@ -36,17 +36,15 @@ const REMOTE_CHANGES: u32 = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 pub struct Mr {
     abi: ibv_mr,
     context: &'static Context,
-    /// Windows bound to it.
-    pub users: Users,
+    inner: MemoryRegion,
     state: Mutex<State>,
     _counted: Counted,
-    _stand: Stand,
+    _use: UseGuard,
 }
 
 struct State {
-    region: Region,
-    pd: Stand,
-    buffer: Option<Stand>,
+    pd: UseGuard,
+    buffer: Option<UseGuard>,
 }
 
 /// What is to be registered.
@@ -65,12 +63,9 @@ impl Mr {
         unsafe { &*mr.cast::<Mr>() }
     }
 
-    /// What is registered now.
-    pub fn region(&self) -> Region {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .region
+    /// The region as requests use it.
+    pub fn inner(&'static self) -> &'static MemoryRegion {
+        &self.inner
     }
 }
 
@@ -108,14 +103,14 @@ impl Wish {
     }
 
     fn region(&self, pd: &Pd) -> Region {
-        let home = pd.context.process.home();
+        let own_segment = pd.context.process.own_segment();
         Region {
             address: self.address,
             length: self.length,
             iova: self.iova,
             access: self.access,
             pd: pd.key,
-            place: home.place_of(self.address, self.length),
+            segment_offset: own_segment.segment_offset_of(self.address, self.length),
             qpn: None,
         }
     }
@@ -123,15 +118,15 @@ impl Wish {
 
 fn register(pd: &'static Pd, wish: &Wish) -> Result<*mut ibv_mr> {
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
+    pd.context.inject_fault(Call::RegMr)?;
     wish.pin()?;
     publish(pd, wish.region(pd), None)
 }
 
 /// Shows a region and makes its object.
-fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mut ibv_mr> {
+fn publish(pd: &'static Pd, region: Region, buffer: Option<UseGuard>) -> Result<*mut ibv_mr> {
     let context = pd.context;
-    let key = context.process.home().register(&region)?;
+    let key = context.process.own_segment().register(&region)?;
     let mr = Mr {
         abi: ibv_mr {
             context: context.as_abi(),
@@ -143,14 +138,13 @@ fn publish(pd: &'static Pd, region: Region, buffer: Option<Stand>) -> Result<*mu
             rkey: key,
         },
         context,
-        users: Users::default(),
+        inner: MemoryRegion::new(region),
         state: Mutex::new(State {
-            region,
-            pd: Stand::on(&pd.users),
+            pd: UseGuard::new(&pd.users),
             buffer,
         }),
         _counted: context.uar.count(Object::MemoryRegion),
-        _stand: Stand::on(&context.users),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(mr)).cast())
 }
@@ -224,7 +218,7 @@ pub unsafe extern "C" fn ibv_reg_dmabuf_mr(
 }
 
 /// Registers part of a buffer of `ibv_alloc_buf`, which is then not freed before it.
-pub fn register_buffer(
+fn register_buffer(
     pd: &'static Pd,
     buffer: &'static Buffer,
     offset: u64,
@@ -243,8 +237,26 @@ pub fn register_buffer(
         access,
     };
     wish.check()?;
-    pd.context.strike(Call::RegMr)?;
-    publish(pd, wish.region(pd), Some(Stand::on(&buffer.users)))
+    pd.context.inject_fault(Call::RegMr)?;
+    publish(pd, wish.region(pd), Some(UseGuard::new(&buffer.users)))
+}
+
+/// # Safety
+/// `pd` and `buffer` are this device's.
+pub unsafe extern "C" fn ibv_reg_buf_mr(
+    pd: *mut ibv_pd,
+    buffer: *mut ibv_buf,
+    address: *mut c_void,
+    length: usize,
+    access: c_int,
+) -> *mut ibv_mr {
+    // SAFETY: the caller's promise.
+    let (pd, buffer) = unsafe { (Pd::checked(pd), Buffer::from_abi(buffer)) };
+    let address = address as u64;
+    pointer(pd.and_then(|pd| {
+        let offset = address.checked_sub(buffer.address).ok_or(Errno::EINVAL)?;
+        register_buffer(pd, buffer, offset, length as u64, address, access as u32)
+    }))
 }
 
 /// # Safety
@@ -307,10 +319,10 @@ pub unsafe extern "C" fn ibv_dereg_mr(mr: *mut ibv_mr) -> c_int {
 }
 
 fn deregister(mr: &Mr) -> Result {
-    mr.users.require_none()?;
+    mr.inner.users.require_none()?;
     let process = mr.context.process;
     process
-        .home()
+        .own_segment()
         .deregister(process.fabric.processes(), mr.abi.lkey, PATIENT)
         .map_err(|_| Errno::EBUSY)
 }
@@ -357,11 +369,11 @@ unsafe fn change(
 ) -> Result {
     // SAFETY: the caller's promise.
     let this = unsafe { Mr::from_abi(mr) };
-    this.users.require_none()?;
+    this.inner.users.require_none()?;
     let mut state = this.state.lock().unwrap_or_else(PoisonError::into_inner);
     let has = |flag: c_int| flags & flag != 0;
     let moves = has(IBV_REREG_MR_CHANGE_TRANSLATION);
-    let old = state.region;
+    let old = this.inner.region();
     let access = if has(IBV_REREG_MR_CHANGE_ACCESS) {
         access
     } else {
@@ -392,11 +404,11 @@ unsafe fn change(
     let process = this.context.process;
     let (processes, key) = (process.fabric.processes(), this.abi.lkey);
     process
-        .home()
+        .own_segment()
         .change(processes, key, key, &region, PATIENT)
         .map_err(|_| Errno::EBUSY)?;
-    state.region = region;
-    state.pd = Stand::on(&pd.users);
+    this.inner.set_region(region);
+    state.pd = UseGuard::new(&pd.users);
     if moves {
         state.buffer = None;
     }
@@ -422,7 +434,7 @@ pub unsafe extern "C" fn alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr {
             iova: 0,
             access: IBV_ACCESS_LOCAL_WRITE | NULL_REGION,
             pd: pd.key,
-            place: None,
+            segment_offset: None,
             qpn: None,
         };
         publish(pd, region, None)

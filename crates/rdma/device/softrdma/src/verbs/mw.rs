@@ -4,32 +4,26 @@
 //! window of type 1 then belongs to its protection domain and gets a new key, one of type 2 belongs to the queue pair.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::domain::Pd;
+use super::mr::Mr;
 use super::qp::Qp;
-use super::users::Stand;
-use crate::fabric::lock::PATIENT;
-use crate::fabric::regions::Region;
+use crate::call::{Errno, Result, code, pointer, require};
+use crate::fabric::PATIENT;
+use crate::path::memory::{MemoryWindow, nothing};
 use crate::path::post;
-use crate::path::request::{Binding, Operation, Request, Target};
+use crate::path::request::{Binding, Operation, Payload, Request, Target};
+use crate::users::UseGuard;
 
 #[repr(C)]
 pub struct Mw {
     abi: ibv_mw,
-    pub context: &'static Context,
-    pub kind: ibv_mw_type,
-    pub pd_key: u32,
-    /// The key that its record has.
-    key: AtomicU32,
-    /// The region that it is bound to.
-    bound: Mutex<Option<Stand>>,
-    _stand: Stand,
+    context: &'static Context,
+    inner: MemoryWindow,
+    _use: UseGuard,
 }
 
 impl Mw {
@@ -40,38 +34,9 @@ impl Mw {
         unsafe { &*mw.cast::<Mw>() }
     }
 
-    pub fn key(&self) -> u32 {
-        self.key.load(Ordering::Relaxed)
-    }
-
-    fn bound(&self) -> MutexGuard<'_, Option<Stand>> {
-        self.bound.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gives the window a key and what it covers, and lets the old go.
-    pub fn rebind(&self, key: u32, region: &Region, on: Option<Stand>) -> Result {
-        let process = self.context.process;
-        let processes = process.fabric.processes();
-        process
-            .home()
-            .change(processes, self.key(), key, region, PATIENT)
-            .map_err(|_| Errno::EBUSY)?;
-        self.key.store(key, Ordering::Relaxed);
-        *self.bound() = on;
-        Ok(())
-    }
-}
-
-/// What an unbound window covers.
-pub fn nothing(pd_key: u32) -> Region {
-    Region {
-        address: 0,
-        length: 0,
-        iova: 0,
-        access: 0,
-        pd: pd_key,
-        place: None,
-        qpn: None,
+    /// The window as requests use it.
+    pub fn inner(&'static self) -> &'static MemoryWindow {
+        &self.inner
     }
 }
 
@@ -86,7 +51,7 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
     let known = matches!(kind, IBV_MW_TYPE_1 | IBV_MW_TYPE_2);
     require(known, Errno::EINVAL)?;
     let context = pd.context;
-    let key = context.process.home().register(&nothing(pd.key))?;
+    let key = context.process.own_segment().register(&nothing(pd.key))?;
     let mw = Box::leak(Box::new(Mw {
         abi: ibv_mw {
             context: context.as_abi(),
@@ -96,14 +61,11 @@ fn allocate(pd: &'static Pd, kind: ibv_mw_type) -> Result<*mut ibv_mw> {
             r#type: kind,
         },
         context,
-        kind,
-        pd_key: pd.key,
-        key: AtomicU32::new(key),
-        bound: Mutex::default(),
-        _stand: Stand::on(&pd.users),
+        inner: MemoryWindow::new(context.process.fabric, kind, pd.key, key),
+        _use: UseGuard::new(&pd.users),
     }));
     let made = std::ptr::from_mut(mw);
-    context.process.windows.enter(key >> 8, mw);
+    context.process.windows.enter(key >> 8, &mw.inner);
     Ok(made.cast())
 }
 
@@ -114,12 +76,32 @@ pub unsafe extern "C" fn dealloc_mw(mw: *mut ibv_mw) -> c_int {
     let this = unsafe { Mw::from_abi(mw) };
     let process = this.context.process;
     let processes = process.fabric.processes();
-    let gone = process.home().deregister(processes, this.key(), PATIENT);
+    let gone = process
+        .own_segment()
+        .deregister(processes, this.inner.key(), PATIENT);
     code(gone.map_err(|_| Errno::EBUSY).map(|()| {
-        process.windows.leave(this.key() >> 8);
+        process.windows.leave(this.inner.key() >> 8);
         // SAFETY: it was leaked from a box by `allocate`, and peers do not use it any more.
         drop(unsafe { Box::from_raw(mw.cast::<Mw>()) });
     }))
+}
+
+/// The binding that a request asks for.
+///
+/// # Safety
+/// The window, and the region if one is named, are this device's and stay until the request has ended.
+pub unsafe fn binding(mw: *mut ibv_mw, rkey: u32, info: &ibv_mw_bind_info) -> Binding {
+    // SAFETY: the caller's promise.
+    unsafe {
+        Binding {
+            window: Mw::from_abi(mw).inner(),
+            rkey,
+            region: (!info.mr.is_null()).then(|| Mr::from_abi(info.mr).inner()),
+            address: info.addr,
+            length: info.length,
+            access: info.mw_access_flags,
+        }
+    }
 }
 
 /// Posts the binding of a window of type 1, which gets a new key at once.
@@ -133,25 +115,24 @@ pub unsafe extern "C" fn bind_mw(
 ) -> c_int {
     // SAFETY: the caller's promise.
     let (qp, this, bind) = unsafe { (Qp::from_abi(qp), Mw::from_abi(mw), &*bind) };
-    let right = this.kind == IBV_MW_TYPE_1 && qp.kind.has_send_queue();
+    let qp = &qp.inner;
+    let right = this.inner.kind == IBV_MW_TYPE_1 && qp.kind.has_send_queue();
     let posted = require(right, Errno::EINVAL).and_then(|()| {
         // SAFETY: the public key is only written here.
         let old = unsafe { (*mw).rkey };
         let rkey = old & !0xff | old.wrapping_add(1) & 0xff;
+        // SAFETY: the caller's promise.
+        let binding = unsafe { binding(mw, rkey, &bind.bind_info) };
         let mut request = Request {
             wr_id: bind.wr_id,
             operation: Operation::BindWindow,
             flags: bind.send_flags & !IBV_SEND_INLINE,
             immediate: 0,
             remote_srqn: 0,
-            target: Target::Binding(Binding {
-                mw,
-                rkey,
-                info: bind.bind_info,
-            }),
+            target: Target::Binding(binding),
             index: 0,
         };
-        let payload = post::Payload::Elements(&[]);
+        let payload = Payload::Elements(&[]);
         let sending = qp.sender().enter_send();
         post::check(qp, &request, &payload, 1)?;
         let work = post::work_request(qp.kind, &request, &payload);

@@ -5,16 +5,12 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::call::{self, Errno, Result, require};
 use super::context::Context;
 use super::device::Device;
-use super::identity::{self, DEFAULT_PKEY, GIDS, PKEYS};
+use super::limits::{ACTIVE_MTU, MAX_MESSAGE_BYTES, PORT};
+use crate::call::{self, Errno, Result, require};
 use crate::config::LinkLayer;
-use crate::roce;
-
-pub const PORT: u8 = 1;
-pub const ACTIVE_MTU: ibv_mtu = IBV_MTU_4096;
-pub const MAX_MESSAGE_BYTES: u32 = roce::MAX_MESSAGE_BYTES as u32;
+use crate::identity::{self, DEFAULT_PKEY, GIDS, PKEYS};
 
 /// 4x of EDR: what UCX, MPI libraries and perftest take for an ordinary adapter.
 const WIDTH_4X: u8 = 2;

@@ -2,10 +2,10 @@
 
 use weft_verbs_abi::*;
 
-use super::attributes::MAX_SGE;
-use super::call::{Errno, Result, require};
-use super::readable;
-use crate::fabric::receive::{Ring, Sge};
+use super::limits::MAX_SGE;
+use crate::call::{Errno, Result, readable, require};
+use crate::fabric::receive::Ring;
+use crate::fabric::record::receive::Sge;
 
 /// Posts a list of receive requests, up to the first that cannot be.
 ///

@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use weft_verbs_abi::*;
 
 use super::acknowledgement::{self, Acknowledged};
-use super::async_event::Element;
-use super::attributes::{MAX_QP_WR, MAX_SGE};
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
 use super::cq::Cq;
 use super::domain::Pd;
+use super::limits::{MAX_QP_WR, MAX_SGE};
 use super::receive_list::post_list;
-use super::users::{Stand, Users};
 use super::xrcd::Xrcd;
+use crate::call::{Errno, Result, code, pointer, require};
 use crate::fabric::numbers::Number;
 use crate::fabric::receive::Ring;
 use crate::fault::Call;
+use crate::path::event::{Element, EventSource};
 use crate::uar;
+use crate::users::{UseCount, UseGuard};
 
 #[repr(C)]
 pub struct Srq {
@@ -27,11 +27,12 @@ pub struct Srq {
     pub context: &'static Context,
     pub index: u16,
     pub is_xrc: bool,
-    pub users: Users,
+    pub users: UseCount,
     max_sge: u32,
     resources: uar::SharedReceiveQueue,
+    events: EventSource,
     delivered: AtomicU32,
-    _stands: Vec<Stand>,
+    _uses: Vec<UseGuard>,
 }
 
 // SAFETY: `abi` is the application's to read and, in single fields, ours by `acknowledgement`.
@@ -67,7 +68,7 @@ impl Srq {
     fn ring(&self) -> Ring<'static> {
         self.context
             .process
-            .home()
+            .own_segment()
             .segment()
             .shared_ring(self.index)
     }
@@ -85,17 +86,11 @@ impl Srq {
         }
     }
 
-    /// The queue fell below its limit, and the limit is disarmed.
-    pub fn raise_limit(&self) {
-        self.context
-            .events
-            .raise(IBV_EVENT_SRQ_LIMIT_REACHED, Element::Srq(self.as_abi()));
-    }
-
     /// The limit may have been set when the queue was below it already.
     fn check_limit(&self) {
         if self.ring().limit_reached() {
-            self.raise_limit();
+            // The limit is disarmed.
+            self.events.raise(IBV_EVENT_SRQ_LIMIT_REACHED);
         }
     }
 }
@@ -105,13 +100,13 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     let in_range = (1..=MAX_QP_WR).contains(&attributes.max_wr) && attributes.max_sge <= MAX_SGE;
     require(in_range, Errno::EINVAL)?;
     let context = pd.context;
-    context.strike(Call::CreateSrq)?;
+    context.inject_fault(Call::CreateSrq)?;
     attributes.max_sge = attributes.max_sge.max(1);
     let resources = context.uar.create_srq(pd.thread_domain())?;
-    let home = context.process.home();
-    let index = home.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
+    let own_segment = context.process.own_segment();
+    let index = own_segment.create_srq(attributes.max_wr, attributes.max_sge, |_, record| {
         let (domain, cq) = match &xrc {
-            Some(xrc) => (xrc.domain.id.word(), xrc.cq.id.word()),
+            Some(xrc) => (xrc.domain.id.word(), xrc.cq.inner.id.word()),
             None => (0, 0),
         };
         record.device.store(context.device.index, Ordering::Relaxed);
@@ -120,25 +115,31 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
         record.cq.store(cq, Ordering::Relaxed);
         record.state.store(0, Ordering::Relaxed);
     })?;
-    let mut stands = vec![Stand::on(&pd.users), Stand::on(&context.users)];
+    let mut uses = vec![UseGuard::new(&pd.users), UseGuard::new(&context.users)];
     if let Some(xrc) = &xrc {
-        // Who receives for queue pairs that others made must hear of their senders' errands, and of packets that only
+        // A process that receives for queue pairs that others made must hear of their senders' proxied steps, and of packets that only
         // this process can execute.
-        context.process.agent().open_port(context.process);
-        stands.push(Stand::on(&xrc.domain.users));
-        stands.push(Stand::on(&xrc.cq.users));
+        context.process.receive_from_hosts();
+        uses.push(UseGuard::new(&xrc.domain.users));
+        uses.push(UseGuard::new(&xrc.cq.users));
     }
-    let srq = Box::leak(Box::new(Srq {
+    let place = Box::leak(Box::<Srq>::new_uninit());
+    let element = Element::Srq(place.as_mut_ptr().cast());
+    let srq = place.write(Srq {
         abi: UnsafeCell::new(ibv_srq::default()),
         context,
         index,
         is_xrc: xrc.is_some(),
-        users: Users::default(),
+        users: UseCount::default(),
         max_sge: attributes.max_sge,
         resources,
+        events: EventSource {
+            events: &context.events,
+            element,
+        },
         delivered: AtomicU32::new(0),
-        _stands: stands,
-    }));
+        _uses: uses,
+    });
     let abi = srq.abi.get_mut();
     abi.context = context.as_abi();
     abi.srq_context = wish.srq_context;
@@ -147,7 +148,7 @@ fn create(pd: &'static Pd, wish: &mut ibv_srq_init_attr, xrc: Option<Xrc>) -> Re
     // SAFETY: where they stay, and nobody knows them yet.
     unsafe { acknowledgement::initialise(&mut abi.mutex, &mut abi.cond) };
     let srq = &*srq;
-    context.process.srqs.enter(index, srq);
+    context.adapter.tables.srqs.enter(index, &srq.events);
     if attributes.srq_limit != 0 {
         srq.ring().set_limit(attributes.srq_limit);
     }
@@ -283,12 +284,13 @@ fn destroy(srq: &'static Srq) -> Result {
     srq.users.require_none()?;
     let process = srq.context.process;
     process
-        .home()
+        .own_segment()
         .destroy_srq(process.fabric.processes(), srq.index)
         .map_err(|_| Errno::EBUSY)?;
-    process.srqs.leave(srq.index);
-    process.settle();
-    srq.context.events.forget(Element::Srq(srq.as_abi()));
+    let adapter = srq.context.adapter;
+    adapter.tables.srqs.leave(srq.index);
+    adapter.quiesce();
+    srq.events.forget();
     srq.acknowledged().wait();
     Ok(())
 }

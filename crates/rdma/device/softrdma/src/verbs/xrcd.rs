@@ -4,18 +4,19 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::call::{Errno, Result, code, pointer, require};
 use super::context::Context;
-use super::users::{Stand, Users};
-use crate::fabric::xrc::{DomainId, OpenError, Opening};
+use crate::call::{Errno, Result, code, pointer, require};
+use crate::fabric::record::xrc::DomainId;
+use crate::fabric::xrc::{OpenError, Opening};
+use crate::users::{UseCount, UseGuard};
 
 #[repr(C)]
 pub struct Xrcd {
     abi: ibv_xrcd,
     context: &'static Context,
     pub id: DomainId,
-    pub users: Users,
-    _stand: Stand,
+    pub users: UseCount,
+    _use: UseGuard,
 }
 
 impl Xrcd {
@@ -87,8 +88,8 @@ fn open(context: &'static Context, attributes: &ibv_xrcd_init_attr) -> Result<*m
         },
         context,
         id,
-        users: Users::default(),
-        _stand: Stand::on(&context.users),
+        users: UseCount::default(),
+        _use: UseGuard::new(&context.users),
     };
     Ok(Box::into_raw(Box::new(xrcd)).cast())
 }

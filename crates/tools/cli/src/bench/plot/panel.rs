@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::scale::Scale;
-use super::{COLOURS, Curve, Panel, escape, text};
+use crate::bench::rounds::FLOOR_COLUMN;
 use crate::bench::stats::{binary, three_digits};
 
 const LEFT: f64 = 76.0;
@@ -198,3 +198,66 @@ fn legend(out: &mut String, curves: &[Curve], left: f64, y: f64) {
         x += 40.0 + 7.2 * label.chars().count() as f64;
     }
 }
+
+/// Colours that stand out from white and from black, and are told apart by most colour-blind readers (after Okabe and Ito). The
+/// first is the floor's.
+pub const COLOURS: [&str; 8] = [
+    "#808080", "#d55e00", "#3b8fd4", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b8a800",
+];
+
+/// Lines over a common axis.
+pub struct Panel {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    /// Where the axis has its ticks.
+    pub points: Vec<u64>,
+    /// From 0 to 100 in place of a logarithmic axis.
+    pub is_percentage: bool,
+    pub curves: Vec<Curve>,
+}
+
+/// A line of a panel.
+pub struct Curve {
+    pub name: String,
+    /// Which of the colours and marks. The first is dashed and without marks.
+    pub look: usize,
+    pub points: Vec<(u64, f64)>,
+    /// Where the library was first stopped.
+    pub stopped: Option<u64>,
+}
+
+impl Curve {
+    pub fn new(name: &str, points: Vec<(u64, f64)>, stopped: Option<u64>) -> Curve {
+        Curve {
+            name: name.into(),
+            look: look(name),
+            points,
+            stopped,
+        }
+    }
+}
+
+pub fn text(out: &mut String, x: f64, y: f64, anchor: &str, class: &str, words: &str) {
+    let _ = writeln!(
+        out,
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" class=\"{class}\">{}</text>",
+        escape(words)
+    );
+}
+
+pub fn escape(words: &str) -> String {
+    words
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// The look of a library's column.
+pub fn look(column: &str) -> usize {
+    let known = KNOWN.iter().position(|name| *name == column);
+    known.unwrap_or(KNOWN.len() - 1)
+}
+
+/// The columns that have the same colour in all plots.
+const KNOWN: [&str; 5] = [FLOOR_COLUMN, "weft", "mpich", "openmpi", "intel"];

@@ -1,68 +1,65 @@
 //! Taking up an offer: a transfer begins as its kind says.
 
-use weft_transport::{Cookie, Lost, Memory, Offer, Peer};
+use weft_transport::{Lost, Peer};
 
 use super::fetching::Fetching;
 use super::taking::{After, Taking};
-use super::{Incoming, Receiving, State, through};
-use crate::bulk::byte_ring::Place;
-use crate::bulk::control::{Control, Offered, TransferId};
+use super::{BulkReceive, Incoming, Receiving, State, through};
+use crate::bulk::byte_ring::RingPosition;
+use crate::bulk::common::{Common, Missing};
+use crate::bulk::control::{Control, Descriptor, TransferId};
 use crate::bulk::transfers::Transfer;
-use crate::bulk::{Common, copying};
-use crate::endpoint::Links;
+use crate::connecting::Need;
+use crate::links::Links;
 use crate::peers::lost;
 
-/// An offer that is taken up.
-pub struct Taken {
-    pub offer: Offer,
-    /// In all.
-    pub bytes: usize,
-    pub target: Memory,
-    pub cookie: Cookie,
-}
-
 impl Receiving {
-    pub fn accept(
+    pub fn begin_receive(
         &mut self,
         links: &mut Links,
         common: &mut Common,
         peer: Peer,
-        taken: Taken,
-    ) -> Result<(), Lost> {
-        let (offered, mark) = Offered::parse(taken.offer)
+        taken: BulkReceive,
+    ) -> Result<(), Missing> {
+        let (offered, mark) = Descriptor::parse(taken.offer)
             .ok_or_else(|| lost(peer, "it made an offer that is none"))?;
-        common.both_ways.accept(peer, mark);
+        let Some(neighbour) = links.neighbour(peer) else {
+            return Err(Missing::Need(Need::Base));
+        };
         let mut target = taken.target;
         target.bytes = target.bytes.min(taken.bytes);
         let incoming = Incoming {
-            neighbour: links.neighbour(peer)?,
+            neighbour,
             target,
             offered: taken.bytes as u64,
             cookie: taken.cookie,
             state: State::NeedsRing,
         };
         match offered {
-            Offered::Nothing => self.finish_empty(&incoming),
-            Offered::Ring { place, spare } => {
-                let after = match spare && common.keeping.wants(peer) {
+            Descriptor::Nothing => self.finish_empty(&incoming)?,
+            Descriptor::Ring { place, spare } => {
+                let after = match spare && common.borrowed.would_borrow(peer) {
                     true => After::Spare(place),
                     false => After::Back,
                 };
-                let taking = through(links, common, peer, place, incoming.offered, after)?;
+                let taking = through(common, peer, place, incoming.offered, after)?;
                 self.begin_taking(incoming, taking);
-                Ok(())
             }
-            Offered::Back(place) => {
-                let taking = come_back(common, &incoming, place)?;
+            Descriptor::Back(place) => {
+                let taking = begin_return(common, &incoming, place)?;
                 self.begin_taking(incoming, taking);
-                Ok(())
             }
-            Offered::Call { transfer, address } => {
-                let control = self.answer(links, incoming, transfer, address);
+            // The answer needs a link.
+            Descriptor::Call { .. } if !links.is_open(peer) => {
+                return Err(Missing::Need(Need::Link));
+            }
+            Descriptor::Call { transfer, address } => {
+                let control = self.answer(links, incoming, transfer, address)?;
                 common.post(peer, control);
-                Ok(())
             }
         }
+        common.bidirectional.received(peer, mark);
+        Ok(())
     }
 
     /// An offer of nothing, which is there already.
@@ -70,7 +67,9 @@ impl Receiving {
         if incoming.offered > 0 {
             return Err(lost(incoming.peer(), "it offered nothing of something"));
         }
-        self.transfers.finished.push_back(incoming.cookie);
+        self.transfers
+            .finished
+            .push_back((incoming.peer(), incoming.cookie));
         Ok(())
     }
 
@@ -86,16 +85,16 @@ impl Receiving {
         incoming: Incoming,
         transfer: TransferId,
         address: Option<u64>,
-    ) -> Control {
-        let Some(fetching) = self.fetching(links, &incoming, address) else {
+    ) -> Result<Control, Lost> {
+        let Some(fetching) = self.fetching(links, &incoming, address)? else {
             let receiver = self.begin(incoming);
-            return Control::NeedRing { transfer, receiver };
+            return Ok(Control::NeedRing { transfer, receiver });
         };
         links.counters.copy_transfers += 1;
-        let target = fetching.target;
+        let target = fetching.copying.target;
         let state = State::Copying(fetching);
         self.begin(Incoming { state, ..incoming });
-        Control::Copy { transfer, target }
+        Ok(Control::Copy { transfer, target })
     }
 
     /// A copy from an address of the sender's, if there is one and the kernel and the target allow it.
@@ -104,24 +103,30 @@ impl Receiving {
         links: &mut Links,
         incoming: &Incoming,
         address: Option<u64>,
-    ) -> Option<Fetching> {
+    ) -> Result<Option<Fetching>, Lost> {
         let target = &incoming.target;
-        let source = address.filter(|_| target.layout.is_none() && target.bytes > 0)?;
-        if !copying::is_allowed(links, incoming.peer()) {
-            return None;
+        let Some(source) = address.filter(|_| target.layout.is_none() && target.bytes > 0) else {
+            return Ok(None);
+        };
+        if !links.copies_allowed(&incoming.neighbour) {
+            return Ok(None);
         }
-        let own = self.claims.take(links)?;
-        Some(Fetching::new(target, source, own))
+        let own = self.claims.take(links, incoming.peer())?;
+        Ok(own.map(|own| Fetching::new(target, source, own)))
     }
 }
 
-/// A transfer through an own ring, which the sender has kept.
-fn come_back(common: &mut Common, incoming: &Incoming, place: Place) -> Result<Taking, Lost> {
+/// A transfer through an own ring, which the sender has borrowed.
+fn begin_return(
+    common: &mut Common,
+    incoming: &Incoming,
+    place: RingPosition,
+) -> Result<Taking, Lost> {
     let peer = incoming.peer();
     let (index, ring) = common
         .rings
-        .come_back(peer, place.offset)
-        .ok_or_else(|| lost(peer, "it sends through a ring that it did not keep"))?;
-    let after = After::Own { index };
+        .begin_return(peer, place.offset)
+        .ok_or_else(|| lost(peer, "it sends through a ring that it did not borrow"))?;
+    let after = After::OwnClaims { index };
     Ok(Taking::new(ring, place.begin, incoming.offered, after))
 }

@@ -2,42 +2,46 @@
 
 use std::sync::Arc;
 
-use weft_transport::Memory;
+use weft_sync::bulk::Side;
+use weft_transport::{Lost, Memory, Peer};
 
-use crate::bulk::Side;
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
-use crate::bulk::copying::{self, Way};
-use crate::bulk::shared_copy::{self, copy_one};
+use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
-use crate::peers::Neighbour;
+use crate::cma::{self, Way};
+use crate::links::Links;
+use crate::peers::{Neighbour, lost};
 use crate::segment::{Mapping, PAGE};
 
 /// What one call copies: long enough that the call itself costs little, short enough to share the work.
 const CHUNK_BYTES: u64 = 256 << 10;
 
+/// Complete copies of one peer's that it has not let go of; no honest peer has so many.
+const UNRELEASED_PER_PEER: usize = 1 << 12;
+
 /// A transfer that is copied from `source`, an address in the sender's memory.
 pub struct Fetching {
-    pub own: Own,
-    pub target: CopyTarget,
+    pub copying: Copying,
+    /// Of the words, in the own segment.
+    offset: u64,
     source: u64,
 }
 
 /// Words for copies, in pages of the own segment.
 pub struct Pool {
-    free: Vec<Own>,
+    free: Vec<OwnClaims>,
     /// Of complete copies, whose senders may not have noticed.
-    used: Vec<Own>,
+    used: Vec<(Peer, OwnClaims)>,
 }
 
-pub struct Own {
+pub struct OwnClaims {
     pub claims: Claims,
     offset: u64,
 }
 
 impl Fetching {
-    pub fn new(memory: &Memory, source: u64, own: Own) -> Fetching {
+    pub fn new(memory: &Memory, source: u64, own: OwnClaims) -> Fetching {
         let target = CopyTarget {
             words: own.offset,
             address: memory.base as u64,
@@ -46,23 +50,25 @@ impl Fetching {
         };
         own.claims.reset(target.chunks() as u32);
         Fetching {
-            own,
-            target,
+            copying: Copying::new(Side::Receiver, own.claims, target),
+            offset: own.offset,
             source,
         }
     }
 
     /// Copies one chunk from the front out of the sender's memory.
-    pub fn step(&self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
-        let shared = (&self.own.claims, &self.target);
-        if shared_copy::all_done(&self.own.claims, &self.target) {
-            return Step::Finished;
+    pub fn step(&mut self, memory: &Memory, neighbour: &Neighbour, links: &mut Links) -> Step {
+        match self.copying.is_complete(neighbour) {
+            Ok(true) => return Step::Finished,
+            Ok(false) => {}
+            Err(step) => return step,
         }
-        let step = copy_one(shared, Side::Receiver, neighbour, links, |begin, bytes| {
+        let source = self.source;
+        let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
-            let theirs = self.source.wrapping_add(begin);
+            let theirs = source.wrapping_add(begin);
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-            unsafe { copying::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
+            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_read += 1;
@@ -70,13 +76,12 @@ impl Fetching {
         step
     }
 
-    /// Before a sleep. True if there is something to do already.
-    pub fn wait(&self) -> bool {
-        shared_copy::wait(&self.own.claims, &self.target, Side::Receiver)
-    }
-
-    pub fn stop_waiting(&self) {
-        self.own.claims.waits(Side::Receiver, false);
+    /// The words, after the last step.
+    pub fn into_own(self) -> OwnClaims {
+        OwnClaims {
+            claims: self.copying.claims,
+            offset: self.offset,
+        }
     }
 }
 
@@ -88,21 +93,32 @@ impl Pool {
         }
     }
 
-    /// Words for a copy; none if there is no memory.
-    pub fn take(&mut self, links: &mut Links) -> Option<Own> {
+    /// Words for a copy from `peer`; none if there is no memory.
+    pub fn take(&mut self, links: &mut Links, peer: Peer) -> Result<Option<OwnClaims>, Lost> {
         if self.free.is_empty() {
-            let released = self.used.extract_if(.., |own| own.claims.is_released());
-            self.free.extend(released);
+            let released = self
+                .used
+                .extract_if(.., |(_, own)| own.claims.is_released());
+            self.free.extend(released.map(|(_, own)| own));
         }
         if self.free.is_empty() {
-            self.make(links)?;
+            let of_peer = self.used.iter().filter(|(other, _)| *other == peer);
+            if of_peer.count() > UNRELEASED_PER_PEER {
+                return Err(lost(peer, "it lets go of no message that it has copied"));
+            }
+            self.make(links);
         }
-        self.free.pop()
+        Ok(self.free.pop())
     }
 
     /// The words are free when the sender has let go of them too.
-    pub fn give_back(&mut self, own: Own) {
-        self.used.push(own);
+    pub fn give_back(&mut self, peer: Peer, own: OwnClaims) {
+        self.used.push((peer, own));
+    }
+
+    /// A lost peer may touch its words at any time: they are not used again.
+    pub fn forget(&mut self, peer: Peer) {
+        self.used.retain(|(other, _)| *other != peer);
     }
 
     fn make(&mut self, links: &mut Links) -> Option<()> {
@@ -111,7 +127,7 @@ impl Pool {
         let mapping: Arc<Mapping> = Arc::new(mapping);
         for at in (0..PAGE).step_by(COPY_BYTES) {
             let claims = Claims::new(mapping.clone(), at)?;
-            self.free.push(Own {
+            self.free.push(OwnClaims {
                 claims,
                 offset: offset + at as u64,
             });

@@ -1,12 +1,13 @@
 //! Taking data out of a ring.
 
+use weft_sync::bulk::Side;
 use weft_transport::{Lost, Memory, Peer};
 
-use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, Place, RING_BYTES, at};
-use crate::bulk::kept::Kept;
+use crate::bulk::borrowed::BorrowedRing;
+use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
+use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
-use crate::bulk::{Common, Side};
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// Bytes taken before the sender is told.
@@ -29,10 +30,10 @@ pub struct Taking {
 pub enum After {
     /// The sender has it.
     Back,
-    /// It may be kept. It lies there in the sender's segment.
-    Spare(Place),
+    /// It may be borrowed. It lies there in the sender's segment.
+    Spare(RingPosition),
     /// It is the own one of this index.
-    Own { index: usize },
+    OwnClaims { index: usize },
 }
 
 impl Taking {
@@ -57,7 +58,7 @@ impl Taking {
         budget: usize,
     ) -> Step {
         let wanted = target.bytes as u64;
-        let takes_all = matches!(self.after, After::Own { .. });
+        let takes_all = matches!(self.after, After::OwnClaims { .. });
         let mut moved = 0;
         loop {
             if self.consumed == self.offered {
@@ -80,7 +81,7 @@ impl Taking {
             }
             let bytes = self.take(target, bytes);
             moved += bytes;
-            // If the ring is to be kept, that is told instead, in the end.
+            // If the ring is to be borrowed, that is told instead, in the end.
             if self.consumed < self.offered || !matches!(self.after, After::Spare(_)) {
                 self.tell(self.consumed, neighbour, links);
             }
@@ -110,7 +111,7 @@ impl Taking {
             _ => bytes.min(to_end).min(room),
         };
         if room > 0 {
-            // SAFETY: these bytes are the receiver's (rule 1 of `byte_ring`), which is this; the target is writable
+            // SAFETY: these bytes are the receiver's (rule 1 of its counts), which is this; the target is writable
             // until it is reported as received, and `room` bytes of it are left.
             unsafe { target.write(self.consumed as usize, self.ring.to_take(at, bytes)) };
         }
@@ -120,31 +121,36 @@ impl Taking {
 
     fn tell(&self, count: u64, neighbour: &Neighbour, links: &mut Links) {
         if self.ring.consume(count) {
-            links.ring(neighbour);
+            links.notify(neighbour);
         }
     }
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        self.ring.waits(Side::Receiver, true);
+        self.ring.set_waits(Side::Receiver, true);
         self.ring.produced() != self.consumed
     }
 
-    pub fn stop_waiting(&self) {
-        self.ring.waits(Side::Receiver, false);
+    /// Whether there is something to take.
+    pub fn has_data(&self) -> bool {
+        self.ring.produced() != self.consumed
+    }
+
+    pub fn end_wait(&self) {
+        self.ring.set_waits(Side::Receiver, false);
     }
 
     /// Decides, after the last step, what becomes of the ring.
     pub fn end(self, peer: Peer, common: &mut Common) {
         match self.after {
             After::Back => {}
-            After::Own { index } => common.rings.came_back(index, self.begin),
+            After::OwnClaims { index } => common.rings.end_return(index, self.begin),
             After::Spare(_) if self.consumed < self.offered => {}
             After::Spare(place) => {
                 let ring = self.ring;
                 common
-                    .keeping
-                    .keep_or_return(peer, Kept { ring, place }, self.offered)
+                    .borrowed
+                    .borrow_or_return(peer, BorrowedRing { ring, place }, self.offered)
             }
         }
     }

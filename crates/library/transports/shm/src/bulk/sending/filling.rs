@@ -1,11 +1,11 @@
 //! Filling a ring.
 
+use weft_sync::bulk::Side;
 use weft_transport::Memory;
 
-use crate::bulk::Side;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
 /// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and
@@ -15,7 +15,7 @@ const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
 /// The size of chunks while messages go both ways at once. The two sides do not copy one message together then: each fills
 /// its ring and takes from the other's, and a receiver that waits for every few pages has the sender's writes disturb it.
-const BOTH_WAYS_CHUNK: usize = 64 << 10;
+const BIDIRECTIONAL_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -31,9 +31,9 @@ pub struct Filling {
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-pub fn chunk(bytes: usize, both_ways: bool) -> usize {
-    if both_ways {
-        return BOTH_WAYS_CHUNK;
+pub fn chunk(bytes: usize, bidirectional: bool) -> usize {
+    if bidirectional {
+        return BIDIRECTIONAL_CHUNK;
     }
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)
@@ -89,12 +89,12 @@ impl Filling {
                 };
             }
             // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
-            // (rule 1 of `byte_ring`), which is this, and the source is readable until it is reported as sent.
+            // (rule 1 of its counts), which is this, and the source is readable until it is reported as sent.
             unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
             self.produced += bytes as u64;
             moved += bytes;
             if self.ring.produce(self.produced) {
-                links.ring(neighbour);
+                links.notify(neighbour);
             }
         }
     }
@@ -105,11 +105,11 @@ impl Filling {
 
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
-        self.ring.waits(Side::Sender, true);
+        self.ring.set_waits(Side::Sender, true);
         self.produced.wrapping_sub(self.ring.consumed()) != RING_BYTES as u64
     }
 
-    pub fn stop_waiting(&self) {
-        self.ring.waits(Side::Sender, false);
+    pub fn end_wait(&self) {
+        self.ring.set_waits(Side::Sender, false);
     }
 }

@@ -2,57 +2,39 @@
 
 use weft_transport::Memory;
 
-use crate::bulk::Side;
-use crate::bulk::claims::Claims;
-use crate::bulk::control::CopyTarget;
-use crate::bulk::copying::{self, Way};
-use crate::bulk::shared_copy::{self, copy_one};
+use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::endpoint::Links;
+use crate::cma::{self, Way};
+use crate::links::Links;
 use crate::peers::Neighbour;
 
-/// A transfer that is copied.
-pub struct Helping {
-    pub claims: Claims,
-    pub target: CopyTarget,
-}
-
-impl Helping {
-    /// Copies one chunk from the back into the receiver's memory, if it `helps` now.
-    pub fn step(
-        &self,
-        source: &Memory,
-        neighbour: &Neighbour,
-        links: &mut Links,
-        helps: bool,
-    ) -> Step {
-        let shared = (&self.claims, &self.target);
-        if shared_copy::all_done(&self.claims, &self.target) {
-            self.claims.release();
+/// Copies one chunk from the back into the receiver's memory, if this side `helps` now.
+pub fn step(
+    copying: &mut Copying,
+    source: &Memory,
+    neighbour: &Neighbour,
+    links: &mut Links,
+    helps: bool,
+) -> Step {
+    match copying.is_complete(neighbour) {
+        Ok(true) => {
+            copying.claims.release();
             return Step::Finished;
         }
-        if !helps {
-            return Step::Idle;
-        }
-        let step = copy_one(shared, Side::Sender, neighbour, links, |begin, bytes| {
-            let mine = source.base.wrapping_add(begin as usize);
-            let theirs = self.target.address.wrapping_add(begin);
-            // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
-            // copy was agreed); the source is readable until it is reported as sent.
-            unsafe { copying::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
-        });
-        if let Step::Moved(_) = step {
-            links.counters.chunks_written += 1;
-        }
-        step
+        Ok(false) if !helps => return Step::Idle,
+        Ok(false) => {}
+        Err(step) => return step,
     }
-
-    /// Before a sleep. True if there is something to do already.
-    pub fn wait(&self) -> bool {
-        shared_copy::wait(&self.claims, &self.target, Side::Sender)
+    let address = copying.target.address;
+    let step = copying.copy_one(neighbour, links, |begin, bytes| {
+        let mine = source.base.wrapping_add(begin as usize);
+        let theirs = address.wrapping_add(begin);
+        // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
+        // copy was agreed); the source is readable until it is reported as sent.
+        unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
+    });
+    if let Step::Moved(_) = step {
+        links.counters.chunks_written += 1;
     }
-
-    pub fn stop_waiting(&self) {
-        self.claims.waits(Side::Sender, false);
-    }
+    step
 }

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::Cq;
 use super::entry::{Carried, Completion, Entry, load, store};
 use super::push::PushError;
+use super::queue::Cq;
 use crate::fabric::lock::PATIENT;
 use crate::fabric::processes::Processes;
 
@@ -107,16 +107,19 @@ impl Cq<'_> {
     ) -> Result<(), PushError> {
         let held = self.lock(processes, PATIENT)?;
         let head = self.record.consumer.head.load(Ordering::Relaxed);
-        let mut kept = head.wrapping_add(self.pending());
+        let mut remaining = head.wrapping_add(self.pending());
         // From the youngest to the oldest, what stays moves up; then the head does. Producers are shut out.
         for ahead in (0..self.pending()).rev() {
             let stays = |entry: &Entry| !doomed(&Completion::from_words(entry[0]));
             if let Some(entry) = self.whole(ahead).filter(stays) {
-                kept = kept.wrapping_sub(1);
-                self.write_at(kept, &entry);
+                remaining = remaining.wrapping_sub(1);
+                self.write_at(remaining, &entry);
             }
         }
-        self.record.consumer.head.store(kept, Ordering::Release);
+        self.record
+            .consumer
+            .head
+            .store(remaining, Ordering::Release);
         drop(held);
         Ok(())
     }

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::Cq;
 use super::entry::{Carried, Completion, store};
+use super::queue::Cq;
 use crate::fabric::lock::{Busy, Held};
 use crate::fabric::processes::Processes;
 
 /// What is pushed.
 #[derive(Clone, Copy)]
-pub struct Parcel<'a> {
+pub struct Cqe<'a> {
     pub completion: &'a Completion,
     pub carried: Option<&'a Carried>,
     /// It answers a solicited event, or has an error.
@@ -36,7 +36,7 @@ pub enum PushError {
     },
     /// The queue was destroyed.
     Gone,
-    /// Who pushes had a condition, which was not met.
+    /// The producer had a condition, which was not met.
     Refused,
 }
 
@@ -48,7 +48,7 @@ impl From<Busy> for PushError {
 
 /// The store that goes along with a push: of a word in the same segment, which others change only along with pushes to
 /// the same queue, or never at the same time.
-pub(in crate::fabric) struct Settlement<'a> {
+pub(in crate::fabric) struct CoupledStore<'a> {
     pub offset: u64,
     pub word: &'a AtomicU32,
     pub from: u32,
@@ -66,47 +66,49 @@ impl<'a> Cq<'a> {
         patience: Duration,
     ) -> Result<Pushed, PushError> {
         let held = self.lock(processes, patience)?;
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion,
             carried: None,
             solicited,
         };
-        let position = self.write(&held, &parcel)?;
+        let position = self.write(&held, &cqe)?;
         self.publish(position);
         drop(held);
         Ok(self.pushed(solicited))
     }
 
     /// As [`push`](Self::push), and settles a receive request: both or neither, whatever happens to this process. None if
-    /// it is settled already. `consent` is asked once nothing else can prevent it.
+    /// it is settled already. `condition` is asked once nothing else can prevent it.
     #[inline]
-    pub(in crate::fabric) fn push_and_settle(
+    pub(in crate::fabric) fn push_with_store(
         &self,
         processes: &Processes,
-        parcel: &Parcel<'_>,
-        settlement: &Settlement<'_>,
+        cqe: &Cqe<'_>,
+        coupled: &CoupledStore<'_>,
         patience: Duration,
-        consent: impl FnOnce() -> bool,
+        condition: impl FnOnce() -> bool,
     ) -> Result<Option<Pushed>, PushError> {
         let held = self.lock(processes, patience)?;
-        if settlement.word.load(Ordering::Relaxed) != settlement.from {
+        if coupled.word.load(Ordering::Relaxed) != coupled.from {
             return Ok(None);
         }
-        let position = self.write(&held, parcel)?;
-        if !consent() {
+        let position = self.write(&held, cqe)?;
+        if !condition() {
             return Err(PushError::Refused);
         }
         let producers = &self.record.producers;
-        producers.settle_position.store(position, Ordering::Relaxed);
-        producers.settle_to.store(settlement.to, Ordering::Relaxed);
         producers
-            .settle_offset
-            .store(settlement.offset, Ordering::Release);
-        settlement.word.store(settlement.to, Ordering::Release);
+            .coupled_position
+            .store(position, Ordering::Relaxed);
+        producers.coupled_value.store(coupled.to, Ordering::Relaxed);
+        producers
+            .coupled_offset
+            .store(coupled.offset, Ordering::Release);
+        coupled.word.store(coupled.to, Ordering::Release);
         self.publish(position);
-        producers.settle_offset.store(0, Ordering::Release);
+        producers.coupled_offset.store(0, Ordering::Release);
         drop(held);
-        Ok(Some(self.pushed(parcel.solicited)))
+        Ok(Some(self.pushed(cqe.solicited)))
     }
 
     /// Takes the producers' lock and mends what a dead holder left.
@@ -118,7 +120,7 @@ impl<'a> Cq<'a> {
     ) -> Result<Held<'a>, PushError> {
         let producers = &self.record.producers;
         let held = producers.lock.take(processes, patience)?;
-        if producers.settle_offset.load(Ordering::Relaxed) != 0 {
+        if producers.coupled_offset.load(Ordering::Relaxed) != 0 {
             self.mend();
         }
         if producers.generation.load(Ordering::Relaxed) != self.id.generation {
@@ -130,22 +132,22 @@ impl<'a> Cq<'a> {
     #[cold]
     fn mend(&self) {
         let producers = &self.record.producers;
-        let position = producers.settle_position.load(Ordering::Relaxed);
+        let position = producers.coupled_position.load(Ordering::Relaxed);
         let unpublished = producers.tail.load(Ordering::Relaxed) == position;
-        let offset = producers.settle_offset.load(Ordering::Relaxed);
+        let offset = producers.coupled_offset.load(Ordering::Relaxed);
         let word = self.segment.mapping().at::<AtomicU32>(offset);
         let settled = word.is_some_and(|word| {
-            word.load(Ordering::Relaxed) == producers.settle_to.load(Ordering::Relaxed)
+            word.load(Ordering::Relaxed) == producers.coupled_value.load(Ordering::Relaxed)
         });
         if unpublished && settled {
             self.publish(position);
         }
-        producers.settle_offset.store(0, Ordering::Release);
+        producers.coupled_offset.store(0, Ordering::Release);
     }
 
     /// Writes the completion where the next goes and gives its position; it is not there before it is published.
     #[inline]
-    fn write(&self, _held: &Held<'_>, parcel: &Parcel<'_>) -> Result<u32, PushError> {
+    fn write(&self, _held: &Held<'_>, cqe: &Cqe<'_>) -> Result<u32, PushError> {
         let producers = &self.record.producers;
         let tail = producers.tail.load(Ordering::Relaxed);
         let capacity = producers.capacity.load(Ordering::Relaxed);
@@ -157,8 +159,8 @@ impl<'a> Cq<'a> {
             }
         }
         let entry = self.entry(tail).ok_or_else(|| self.lost())?;
-        store(&entry.completion, &parcel.completion.words());
-        if let Some(carried) = parcel.carried {
+        store(&entry.completion, &cqe.completion.words());
+        if let Some(carried) = cqe.carried {
             store(&entry.carried, &carried.words());
         }
         Ok(tail)

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use super::super::identity::Identity;
-use super::super::{Fabric, JoinError, door, socket};
+use super::super::{Fabric, JoinError, fabric_segment, name_service, socket};
 use super::{PART, Player, Random, fabric_name, join, listen, opened, say};
 
 /// Says in which fabric it is, then stays until it is told to go.
@@ -22,7 +22,7 @@ pub fn member(name: &str) {
     loop {
         match listen().as_str() {
             "attend" => {
-                fabric.attend_door().unwrap();
+                fabric.attend_name().unwrap();
                 say("attended");
             }
             _ => return,
@@ -82,7 +82,7 @@ fn a_member_takes_the_name_over() {
     assert_eq!(inode(&mut member), first);
     keeper.kill();
     let identity = Identity::of_process().unwrap();
-    let address = door::address(&identity, &words[0]).unwrap();
+    let address = name_service::address(&identity, &words[0]).unwrap();
     member.tell("attend");
     assert_eq!(member.hear().as_deref(), Some("attended"));
     let connection = socket::open(libc::SOCK_SEQPACKET).unwrap();
@@ -124,7 +124,10 @@ fn a_full_fabric_is_an_error_that_says_so() {
     assert!(matches!(error, JoinError::Full));
     assert!(error.to_string().contains("255 processes"), "{error}");
     assert_eq!(
-        opened(&format!("/memfd:{} (deleted)", door::memfd_name(&name))),
+        opened(&format!(
+            "/memfd:{} (deleted)",
+            fabric_segment::memfd_name(&name)
+        )),
         0
     );
     occupant.kill();

@@ -20,7 +20,7 @@ const FILE: Opening = Opening {
     exclusive: false,
 };
 
-/// Uses up receive requests, pushes completions that are numbered, sends letters, takes pages, opens domains, copies; for ever.
+/// Uses up receive requests, pushes completions that are numbered, sends messages, takes pages, opens domains, copies; for ever.
 pub fn worker(words: &[&str]) {
     let target = Target::from_words(words);
     let key: u32 = words[4].parse().unwrap();
@@ -33,7 +33,7 @@ pub fn worker(words: &[&str]) {
         let turn = peer
             .segment()
             .receive_ring(target.qp)
-            .turn(processes, PATIENT)
+            .lock(processes, PATIENT)
             .unwrap();
         if let Some(request) = turn.request() {
             let entry = Completion {
@@ -127,7 +127,7 @@ fn nothing_is_lost_or_left() {
             assert_eq!(players[victim].hear().as_deref(), Some("ready"));
         }
         if random.next().is_multiple_of(16) {
-            fabric.attend_door().unwrap();
+            fabric.attend_name().unwrap();
             fabric.tidy();
         }
     }
@@ -144,7 +144,7 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
     ledger.poll(cq);
     ledger.post(ring);
     while ledger.received < ledger.posted {
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let wr_id = turn.request().unwrap().wr_id();
         let entry = Completion {
             opcode: RECEIVED,
@@ -158,9 +158,12 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
         drop(turn);
         ledger.poll(cq);
     }
-    fabric.home().deregister(processes, key, PATIENT).unwrap();
+    fabric
+        .own_segment()
+        .deregister(processes, key, PATIENT)
+        .unwrap();
     fabric.tidy();
-    fabric.attend_door().unwrap();
+    fabric.attend_name().unwrap();
     assert_eq!(processes.living().len(), 1);
     assert!((1..=254).all(|slot| processes.entry(slot).is_none()));
     assert_eq!(fabric.pages(0).taken(), 0);
@@ -178,7 +181,10 @@ fn finish(fabric: &'static Fabric, target: &Target, ledger: &mut Ledger, key: u3
         let names = names.lines().filter_map(|line| line.split('@').nth(1));
         names.filter(|found| found.starts_with(name)).count()
     };
-    assert_eq!(count(&format!("softrdma.{:016x}", fabric.home().key())), 0);
+    assert_eq!(
+        count(&format!("softrdma.{:016x}", fabric.own_segment().key())),
+        0
+    );
     assert_eq!(
         count(&format!(
             "softrdma.{}.{}",

@@ -137,8 +137,11 @@ struct Target {
 impl Target {
     fn new(test: &str, requests: u32, completions: u32) -> Target {
         let fabric = join(test);
-        let cq = fabric.home().create_cq(completions, None).unwrap();
-        let qp = fabric.home().create_qp(requests, 2, |_, _| ()).unwrap();
+        let cq = fabric.own_segment().create_cq(completions, None).unwrap();
+        let qp = fabric
+            .own_segment()
+            .create_qp(requests, 2, |_, _| ())
+            .unwrap();
         Target {
             fabric: fabric_name(test),
             slot: fabric.me().slot(),

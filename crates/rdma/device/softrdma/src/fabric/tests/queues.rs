@@ -2,18 +2,19 @@
 
 use std::collections::VecDeque;
 
-use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Parcel, PushError};
+use super::super::completion::{Arm, CARRIED_BYTES, Carried, Completion, Cqe, PushError};
 use super::super::lock::PATIENT;
-use super::super::receive::{Full, MAX_RECEIVE_SGES, Sge};
+use super::super::receive::Full;
+use super::super::record::receive::{MAX_RECEIVE_SGES, Sge};
 use super::{Random, completion, join};
 use crate::fabric::Number;
 
 #[test]
 fn completions_come_out_as_they_went_in() {
     let fabric = join("completions");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(5, None).unwrap();
-    let cq = home.segment().cq(id);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(5, None).unwrap();
+    let cq = own_segment.segment().cq(id);
     let mut model = VecDeque::new();
     let mut random = Random(7);
     let mut overrun = false;
@@ -55,7 +56,7 @@ fn completions_come_out_as_they_went_in() {
         assert_eq!(cq.peek(1), model.get(1).copied());
     }
     assert!(overrun && cq.overrun());
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
     assert_eq!(
         cq.push(processes, &completion(1), false, PATIENT),
         Err(PushError::Gone)
@@ -66,13 +67,13 @@ fn completions_come_out_as_they_went_in() {
 fn a_ring_is_filled_wherever_the_heap_has_room_for_it() {
     const LINE: u64 = 64;
     let fabric = join("odd-lines");
-    let (home, processes) = (fabric.home(), fabric.processes());
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
     let mut rings_by_half = [0; 2];
     for _ in 0..4 {
         // It takes one line, so that the next ring begins in the other half of a pair of lines.
-        home.create_srq(1, 1, |_, _| {}).unwrap();
-        let id = home.create_cq(2, None).unwrap();
-        let cq = home.segment().cq(id);
+        own_segment.create_srq(1, 1, |_, _| {}).unwrap();
+        let id = own_segment.create_cq(2, None).unwrap();
+        let cq = own_segment.segment().cq(id);
         rings_by_half[(cq.ring().0 / LINE % 2) as usize] += 1;
         for wr_id in 0..4 {
             let pushed = cq.push(processes, &completion(wr_id), false, PATIENT);
@@ -86,13 +87,13 @@ fn a_ring_is_filled_wherever_the_heap_has_room_for_it() {
 #[test]
 fn a_completion_that_finds_no_ring_is_told_as_lost() {
     let fabric = join("no-ring");
-    let (home, processes) = (fabric.home(), fabric.processes());
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
     // Between two words, and beyond the segment.
     for nowhere in [|ring: u64| ring + 1, |_| u64::MAX - 63] {
-        let id = home.create_cq(4, None).unwrap();
-        let cq = home.segment().cq(id);
+        let id = own_segment.create_cq(4, None).unwrap();
+        let cq = own_segment.segment().cq(id);
         let (ring, slots) = cq.ring();
-        let record = home.segment().cq_record(id.index);
+        let record = own_segment.segment().cq_record(id.index);
         record.lay(nowhere(ring), slots, 4);
         for first in [true, false] {
             assert_eq!(
@@ -103,16 +104,16 @@ fn a_completion_that_finds_no_ring_is_told_as_lost() {
         assert!(cq.overrun());
         assert_eq!(cq.poll(), None);
         record.lay(ring, slots, 4);
-        home.destroy_cq(processes, id).unwrap();
+        own_segment.destroy_cq(processes, id).unwrap();
     }
 }
 
 #[test]
 fn resizing_keeps_what_waits() {
     let fabric = join("resizing");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(4, None).unwrap();
-    let cq = home.segment().cq(id);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(4, None).unwrap();
+    let cq = own_segment.segment().cq(id);
     let push = |wr_id| {
         cq.push(processes, &completion(wr_id), false, PATIENT)
             .map(drop)
@@ -125,27 +126,27 @@ fn resizing_keeps_what_waits() {
     for wr_id in 3..7 {
         push(wr_id).unwrap();
     }
-    let error = home.resize_cq(processes, id, 3).unwrap_err();
+    let error = own_segment.resize_cq(processes, id, 3).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
-    home.resize_cq(processes, id, 9).unwrap();
+    own_segment.resize_cq(processes, id, 9).unwrap();
     for wr_id in 7..12 {
         push(wr_id).unwrap();
     }
     assert_eq!(push(12), Err(PushError::Overrun { first: true }));
-    home.resize_cq(processes, id, 9).unwrap();
+    own_segment.resize_cq(processes, id, 9).unwrap();
     for wr_id in 3..12 {
         assert_eq!(cq.poll(), Some(completion(wr_id)));
     }
     assert_eq!(cq.poll(), None);
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn a_queue_pair_takes_its_completions_along() {
     let fabric = join("sweeping");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(8, None).unwrap();
-    let cq = home.segment().cq(id);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(8, None).unwrap();
+    let cq = own_segment.segment().cq(id);
     let push = |wr_id, qp_num| {
         let entry = Completion {
             qp_num,
@@ -168,17 +169,17 @@ fn a_queue_pair_takes_its_completions_along() {
         .map(|entry| entry.wr_id)
         .collect();
     assert_eq!(left, [1, 4, 6]);
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn what_a_completion_carries_stays_with_it() {
     let fabric = join("carrying");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(4, None).unwrap();
-    let cq = home.segment().cq(id);
-    let srq = home.create_srq(8, 1, |_, _| {}).unwrap();
-    let ring = home.segment().shared_ring(srq);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(4, None).unwrap();
+    let cq = own_segment.segment().cq(id);
+    let srq = own_segment.create_srq(8, 1, |_, _| {}).unwrap();
+    let ring = own_segment.segment().shared_ring(srq);
     let carried = |wr_id: u64| Carried {
         address: wr_id << 32,
         lkey: wr_id as u32 + 7,
@@ -187,24 +188,24 @@ fn what_a_completion_carries_stays_with_it() {
     };
     for wr_id in 0..4 {
         ring.post(wr_id, &[]).unwrap();
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let entry = Completion {
             carries: wr_id != 3,
             ..completion(wr_id)
         };
         let with = entry.carries.then(|| carried(wr_id));
-        let parcel = Parcel {
+        let cqe = Cqe {
             completion: &entry,
             carried: with.as_ref(),
             solicited: false,
         };
-        let received = turn.finish_if(cq, &parcel, PATIENT, || false);
+        let received = turn.finish_if(cq, &cqe, PATIENT, || false);
         assert_eq!(received, Err(PushError::Refused));
         assert_eq!(turn.request().unwrap().wr_id(), wr_id);
-        let _ = turn.finish_if(cq, &parcel, PATIENT, || true).unwrap();
+        let _ = turn.finish_if(cq, &cqe, PATIENT, || true).unwrap();
     }
     cq.sweep(processes, |entry| entry.wr_id == 1).unwrap();
-    home.resize_cq(processes, id, 9).unwrap();
+    own_segment.resize_cq(processes, id, 9).unwrap();
     for (ahead, wr_id) in [(0, 0), (1, 2)] {
         assert_eq!(cq.carried(ahead), Some(carried(wr_id)));
     }
@@ -212,16 +213,16 @@ fn what_a_completion_carries_stays_with_it() {
         .map(|entry| (entry.wr_id, entry.carries))
         .collect();
     assert_eq!(left, [(0, true), (2, true), (3, false)]);
-    home.destroy_srq(processes, srq).unwrap();
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_srq(processes, srq).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn events_are_wanted_once() {
     let fabric = join("arming");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(100, Some(7)).unwrap();
-    let cq = home.segment().cq(id);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(100, Some(7)).unwrap();
+    let cq = own_segment.segment().cq(id);
     let push = |solicited| {
         let pushed = cq.push(processes, &completion(0), solicited, PATIENT);
         pushed.unwrap().notify
@@ -236,17 +237,17 @@ fn events_are_wanted_once() {
     cq.arm(Arm::Any);
     cq.arm(Arm::Solicited);
     assert_eq!(push(false), Some(7));
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn receive_requests_are_used_up_in_order() {
     let fabric = join("receiving");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(1000, None).unwrap();
-    let cq = home.segment().cq(id);
-    let srq = home.create_srq(6, 3, |_, _| ()).unwrap();
-    let ring = home.segment().shared_ring(srq);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(1000, None).unwrap();
+    let cq = own_segment.segment().cq(id);
+    let srq = own_segment.create_srq(6, 3, |_, _| ()).unwrap();
+    let ring = own_segment.segment().shared_ring(srq);
     let mut model: VecDeque<(u64, Vec<Sge>)> = VecDeque::new();
     let mut random = Random(3);
     for step in 0..20_000u64 {
@@ -268,7 +269,7 @@ fn receive_requests_are_used_up_in_order() {
             }
             continue;
         }
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let Some(request) = turn.request() else {
             assert!(model.is_empty());
             continue;
@@ -290,7 +291,7 @@ fn receive_requests_are_used_up_in_order() {
                 assert_eq!(taken.receiving.wr_id(), wr_id);
                 assert_eq!(taken.receiving.sges().collect::<Vec<_>>(), sges);
                 let end = || {
-                    let receiving = home.segment().receiving(Number::new(0, 77));
+                    let receiving = own_segment.segment().receiving(Number::new(0, 77));
                     receiving.finish(processes, cq, &completion(wr_id), false, PATIENT)
                 };
                 assert!(end().unwrap().is_some());
@@ -301,46 +302,46 @@ fn receive_requests_are_used_up_in_order() {
             }
         }
     }
-    home.destroy_srq(processes, srq).unwrap();
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_srq(processes, srq).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn a_full_completion_queue_leaves_the_request() {
     let fabric = join("leaving");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(1, None).unwrap();
-    let cq = home.segment().cq(id);
-    let qp = home.create_qp(4, 1, |_, _| ()).unwrap();
-    let ring = home.segment().receive_ring(qp);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(1, None).unwrap();
+    let cq = own_segment.segment().cq(id);
+    let qp = own_segment.create_qp(4, 1, |_, _| ()).unwrap();
+    let ring = own_segment.segment().receive_ring(qp);
     ring.post(1, &[]).unwrap();
     ring.post(2, &[]).unwrap();
-    let turn = ring.turn(processes, PATIENT).unwrap();
+    let turn = ring.lock(processes, PATIENT).unwrap();
     let _ = turn.finish(cq, &completion(1), false, PATIENT).unwrap();
     let second = turn.finish(cq, &completion(2), false, PATIENT);
     assert_eq!(second, Err(PushError::Overrun { first: true }));
     assert_eq!(turn.request().unwrap().wr_id(), 2);
     drop(turn);
-    home.destroy_qp(processes, qp).unwrap();
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_qp(processes, qp).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn who_polls_a_receive_has_room_for_the_next() {
     const RECEIVES: u64 = 200_000;
     let fabric = join("room");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(4, None).unwrap();
-    let cq = home.segment().cq(id);
-    let qp = home.create_qp(1, 1, |_, _| ()).unwrap();
-    let ring = home.segment().receive_ring(qp);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(4, None).unwrap();
+    let cq = own_segment.segment().cq(id);
+    let qp = own_segment.create_qp(1, 1, |_, _| ()).unwrap();
+    let ring = own_segment.segment().receive_ring(qp);
     ring.post(0, &[]).unwrap();
     let mut refused = 0;
     std::thread::scope(|scope| {
         scope.spawn(move || {
             let mut received = 0;
             while received < RECEIVES {
-                let turn = ring.turn(processes, PATIENT).unwrap();
+                let turn = ring.lock(processes, PATIENT).unwrap();
                 if turn.request().is_some() {
                     let entry = completion(received);
                     let _ = turn.finish(cq, &entry, false, PATIENT).unwrap();
@@ -367,32 +368,32 @@ fn who_polls_a_receive_has_room_for_the_next() {
         }
     });
     assert_eq!(refused, 0);
-    home.destroy_qp(processes, qp).unwrap();
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_qp(processes, qp).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 #[test]
 fn limits_are_told_once() {
     let fabric = join("limits");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(100, None).unwrap();
-    let cq = home.segment().cq(id);
-    let srq = home.create_srq(8, 1, |_, _| ()).unwrap();
-    let ring = home.segment().shared_ring(srq);
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(100, None).unwrap();
+    let cq = own_segment.segment().cq(id);
+    let srq = own_segment.create_srq(8, 1, |_, _| ()).unwrap();
+    let ring = own_segment.segment().shared_ring(srq);
     for wr_id in 0..8 {
         ring.post(wr_id, &[]).unwrap();
     }
     ring.set_limit(6);
     let take = || {
-        let turn = ring.turn(processes, PATIENT).unwrap();
+        let turn = ring.lock(processes, PATIENT).unwrap();
         let received = turn.finish(cq, &completion(0), false, PATIENT);
         received.unwrap().limit_reached
     };
     let told: Vec<bool> = (0..4).map(|_| take()).collect();
     assert_eq!(told, [false, false, true, false]);
     assert_eq!(ring.limit(), 0);
-    home.destroy_srq(processes, srq).unwrap();
-    home.destroy_cq(processes, id).unwrap();
+    own_segment.destroy_srq(processes, srq).unwrap();
+    own_segment.destroy_cq(processes, id).unwrap();
 }
 
 /// What the words of a segment say may be anything; nothing is touched that is not there.
@@ -401,9 +402,9 @@ fn nonsense_in_the_segment_is_harmless() {
     use crate::fabric::layout::process;
     use std::sync::atomic::{AtomicU64, Ordering};
     let fabric = join("nonsense");
-    let (home, processes) = (fabric.home(), fabric.processes());
-    let id = home.create_cq(4, None).unwrap();
-    let qp = home
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
+    let id = own_segment.create_cq(4, None).unwrap();
+    let qp = own_segment
         .create_qp(4, MAX_RECEIVE_SGES as u32, |_, _| ())
         .unwrap();
     let key = super::regions::register(fabric, 4096);
@@ -419,7 +420,7 @@ fn nonsense_in_the_segment_is_harmless() {
         let record = records[random.next() as usize % records.len()];
         let word: &AtomicU64 = {
             let offset = record + random.next() % 16 * 8;
-            home.segment().mapping().at(offset).unwrap()
+            own_segment.segment().mapping().at(offset).unwrap()
         };
         let value = match random.next() % 3 {
             0 => random.next(),
@@ -427,11 +428,15 @@ fn nonsense_in_the_segment_is_harmless() {
             _ => u64::MAX << (random.next() % 64),
         };
         word.store(value, Ordering::Relaxed);
-        let cq = home.segment().cq(id);
+        let cq = own_segment.segment().cq(id);
         let patience = std::time::Duration::from_micros(1);
         let _ = cq.push(processes, &completion(1), true, patience);
         let _ = cq.poll();
-        if let Ok(turn) = home.segment().receive_ring(qp).turn(processes, patience) {
+        if let Ok(turn) = own_segment
+            .segment()
+            .receive_ring(qp)
+            .lock(processes, patience)
+        {
             let _ = turn.request().map(|request| request.sges().count());
             let _ = turn.finish(cq, &completion(2), false, patience);
             let _ = turn.take(Number::new(0, qp));
@@ -439,6 +444,10 @@ fn nonsense_in_the_segment_is_harmless() {
         if let Some(visit) = fabric.own().visit(key, 0) {
             let _ = visit.region().span(0, 8, 0, 0);
         }
-        let _ = home.segment().receiving(Number::new(0, qp)).sges().count();
+        let _ = own_segment
+            .segment()
+            .receiving(Number::new(0, qp))
+            .sges()
+            .count();
     }
 }

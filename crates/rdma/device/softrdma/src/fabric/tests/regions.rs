@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::atomics::Operation;
 use super::super::lock::{Busy, PATIENT};
 use super::super::memory::{Direction, Local, MemoryError, Reach};
-use super::super::regions::{KeyError, Region, Span};
+use super::super::{KeyError, Region, Span};
 use super::{Player, Random, fabric_name, join, listen, say};
 use crate::fabric::Fabric;
 
@@ -14,7 +14,7 @@ pub fn register(fabric: &Fabric, length: usize) -> u32 {
     let memory = Box::leak(vec![0u8; length].into_boxed_slice());
     let address = memory.as_mut_ptr() as u64;
     fabric
-        .home()
+        .own_segment()
         .register(&region(address, length as u64))
         .unwrap()
 }
@@ -26,7 +26,7 @@ fn region(address: u64, length: u64) -> Region {
         iova: address,
         access: 7,
         pd: 3,
-        place: None,
+        segment_offset: None,
         qpn: None,
     }
 }
@@ -42,7 +42,7 @@ fn keys_give_what_they_cover_and_no_more() {
         Ok(Span {
             address: 50_000,
             length: 100,
-            place: None,
+            segment_offset: None,
         })
     );
     assert_eq!(region.span(1040, 60, 3, 0).unwrap().address, 50_040);
@@ -70,16 +70,16 @@ fn keys_give_what_they_cover_and_no_more() {
 #[test]
 fn keys_end_and_are_not_given_again_soon() {
     let fabric = join("keys");
-    let (home, processes) = (fabric.home(), fabric.processes());
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
     let mut seen = std::collections::HashSet::new();
     for _ in 0..1000 {
         let key = register(fabric, 8);
         assert!(seen.insert(key));
         assert!(fabric.own().visit(key, 0).is_some());
         assert!(fabric.own().visit(key ^ 1, 0).is_none());
-        home.deregister(processes, key, PATIENT).unwrap();
+        own_segment.deregister(processes, key, PATIENT).unwrap();
         assert!(fabric.own().visit(key, 0).is_none());
-        assert!(super::super::own_region(home.segment(), key).is_none());
+        assert!(super::super::own_region(own_segment.segment(), key).is_none());
     }
     assert!(fabric.own().visit(0, 0).is_none());
     assert!(fabric.own().visit(u32::MAX, 0).is_none());
@@ -88,14 +88,14 @@ fn keys_end_and_are_not_given_again_soon() {
 #[test]
 fn a_region_stays_while_it_is_visited() {
     let fabric = join("visits");
-    let (home, processes) = (fabric.home(), fabric.processes());
+    let (own_segment, processes) = (fabric.own_segment(), fabric.processes());
     let key = register(fabric, 8);
     let visit = fabric.own().visit(key, 5).unwrap();
     let soon = Duration::from_millis(5);
-    assert_eq!(home.deregister(processes, key, soon), Err(Busy));
+    assert_eq!(own_segment.deregister(processes, key, soon), Err(Busy));
     assert!(fabric.own().visit(key, 6).is_none());
     std::thread::scope(|scope| {
-        let waiter = scope.spawn(|| home.deregister(processes, key, PATIENT));
+        let waiter = scope.spawn(|| own_segment.deregister(processes, key, PATIENT));
         std::thread::sleep(soon);
         assert!(!waiter.is_finished());
         drop(visit);
@@ -110,7 +110,7 @@ fn windows_are_invalidated_by_their_queue_pair() {
         qpn: Some(17),
         ..region(4096, 64)
     };
-    let key = fabric.home().register(&window).unwrap();
+    let key = fabric.own_segment().register(&window).unwrap();
     let plain = register(fabric, 8);
     assert!(!fabric.invalidate(fabric.own(), plain, (17, 3)));
     assert!(!fabric.invalidate(fabric.own(), key, (18, 3)));
@@ -177,7 +177,7 @@ pub fn copier(words: &[&str]) {
     let nowhere = Span {
         address: 4096,
         length: 8,
-        place: None,
+        segment_offset: None,
     };
     let here = Local {
         address: source.as_ptr() as u64,
@@ -194,18 +194,23 @@ pub fn copier(words: &[&str]) {
 #[test]
 fn peers_reach_both_kinds_of_memory() {
     let fabric = join("reaching");
-    let home = fabric.home();
+    let own_segment = fabric.own_segment();
     let length = 1 << 16;
-    let buffer = home.allocate_buffer(length).unwrap() as u64;
-    let place = home.place_of(buffer, length);
-    assert!(place.is_some() && home.place_of(buffer, length + 4096).is_none());
+    let buffer = own_segment.allocate_buffer(length).unwrap() as u64;
+    let segment_offset = own_segment.segment_offset_of(buffer, length);
+    assert!(
+        segment_offset.is_some()
+            && own_segment
+                .segment_offset_of(buffer, length + 4096)
+                .is_none()
+    );
     let private = Box::leak(vec![0u64; 8192].into_boxed_slice()).as_mut_ptr() as u64;
-    for (address, place) in [(private, None), (buffer, place)] {
+    for (address, segment_offset) in [(private, None), (buffer, segment_offset)] {
         let shown = Region {
-            place,
+            segment_offset,
             ..region(address, length)
         };
-        let key = home.register(&shown).unwrap();
+        let key = own_segment.register(&shown).unwrap();
         let start = |part: u64| {
             let words = [
                 fabric_name("reaching"),
@@ -230,10 +235,12 @@ fn peers_reach_both_kinds_of_memory() {
         let sum = unsafe { ((address + 32_768) as *const u64).read_volatile() };
         assert_eq!(sum, 9000);
         drop(players);
-        home.deregister(fabric.processes(), key, PATIENT).unwrap();
+        own_segment
+            .deregister(fabric.processes(), key, PATIENT)
+            .unwrap();
     }
-    assert!(home.free_buffer(buffer as *mut u8));
-    assert!(!home.free_buffer(buffer as *mut u8));
+    assert!(own_segment.free_buffer(buffer as *mut u8));
+    assert!(!own_segment.free_buffer(buffer as *mut u8));
 }
 
 #[test]
@@ -272,32 +279,35 @@ fn a_dead_process_is_noticed() {
     let there = Span {
         address: entry.address,
         length: 8,
-        place: None,
+        segment_offset: None,
     };
     // SAFETY: `word` is writable.
     let gone = unsafe { peer.copy(Direction::Read, &[here], &[there]) };
     assert_eq!(gone, Err(MemoryError::Gone));
     // It was visiting.
-    fabric.home().deregister(processes, key, PATIENT).unwrap();
+    fabric
+        .own_segment()
+        .deregister(processes, key, PATIENT)
+        .unwrap();
 }
 
 /// The asker's and the target's part in one process.
 #[test]
 fn errands_are_done_once_or_withdrawn() {
-    use super::super::relay::{Heard, Progress, Relay, hear};
+    use super::super::proxy::{MessageKind, Progress, ProxyChannel, receive};
     let fabric = join("relaying");
     let peer = fabric.peer(fabric.me().slot()).unwrap();
     let serve = || {
         let (mut asked, mut answered) = (0, 0);
-        while let Some(letter) = fabric.segment().mailbox().take() {
-            let heard = hear(fabric, &letter, |asked| {
+        while let Some(message) = fabric.segment().mailbox().take() {
+            let heard = receive(fabric, &message, |asked| {
                 let bytes = asked.bytes(5).unwrap();
                 // SAFETY: mapped, and nobody else's.
                 unsafe { std::slice::from_raw_parts_mut(bytes, 5) }.reverse();
-                [asked.errand[0] + 1, asked.errand[11]]
+                [asked.request[0] + 1, asked.request[11]]
             });
-            asked += u32::from(heard == Heard::Asked);
-            answered += u32::from(heard == Heard::Answered);
+            asked += u32::from(heard == MessageKind::Asked);
+            answered += u32::from(heard == MessageKind::Answered);
         }
         (asked, answered)
     };
@@ -306,29 +316,29 @@ fn errands_are_done_once_or_withdrawn() {
         address: bytes.as_mut_ptr() as u64 + begin,
         length,
     });
-    let relay = Relay::new(fabric, peer.clone(), 5).unwrap();
-    let mut errand = [7; 12];
-    errand[11] = 9;
+    let proxy = ProxyChannel::new(fabric, peer.clone(), 5).unwrap();
+    let mut request = [7; 12];
+    request[11] = 9;
     for _ in 0..2 {
-        assert!(relay.suits(&peer, 5) && !relay.suits(&peer, 6));
+        assert!(proxy.suits(&peer, 5) && !proxy.suits(&peer, 6));
         // SAFETY: `bytes` is there.
-        unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
-        assert_eq!(relay.progress(), Progress::Waits);
-        assert!(!relay.suits(&peer, 5));
+        unsafe { proxy.ask(&request, &local, PATIENT) }.unwrap();
+        assert_eq!(proxy.progress(), Progress::Waits);
+        assert!(!proxy.suits(&peer, 5));
         assert_eq!(serve(), (1, 1));
-        assert_eq!(relay.progress(), Progress::Done([8, 9]));
+        assert_eq!(proxy.progress(), Progress::Done([8, 9]));
     }
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(bytes, [5, 4, 3, 2, 1]);
     // SAFETY: as above.
-    unsafe { relay.ask(&errand, &local, PATIENT) }.unwrap();
-    assert!(relay.withdraw() && !relay.withdraw());
+    unsafe { proxy.ask(&request, &local, PATIENT) }.unwrap();
+    assert!(proxy.withdraw() && !proxy.withdraw());
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(serve(), (1, 1));
     // SAFETY: as above.
-    unsafe { relay.fetch(&local) }.unwrap();
+    unsafe { proxy.fetch(&local) }.unwrap();
     assert_eq!(bytes, [5, 4, 3, 2, 1], "it was done although withdrawn");
-    assert!(relay.suits(&peer, 5));
+    assert!(proxy.suits(&peer, 5));
 }

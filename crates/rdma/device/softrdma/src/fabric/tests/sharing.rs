@@ -3,7 +3,8 @@
 use std::net::Ipv4Addr;
 use std::sync::atomic::Ordering;
 
-use super::super::xrc::{OpenError, Opening, slots_of};
+use super::super::record::xrc::slots_of;
+use super::super::xrc::{OpenError, Opening};
 use super::{Player, fabric_name, join, listen, say};
 use crate::fabric::target::{Found, WORDS};
 use crate::fabric::{FABRIC_SLOT, Fabric, Number, POSTING};

@@ -34,12 +34,12 @@ pub fn stepper(words: &[&str]) {
     stop();
     match words[4] {
         "finish" => {
-            let turn = ring.turn(processes, PATIENT).unwrap();
+            let turn = ring.lock(processes, PATIENT).unwrap();
             let _ = turn.finish(cq, &entry, false, PATIENT).unwrap();
             drop(turn);
         }
         "take" => {
-            let turn = ring.turn(processes, PATIENT).unwrap();
+            let turn = ring.lock(processes, PATIENT).unwrap();
             turn.take(number).unwrap();
         }
         _ => {
@@ -109,7 +109,7 @@ fn words_of(fabric: &Fabric, target: &Target) -> Vec<u64> {
 fn prepare(fabric: &'static Fabric, ring: Ring<'_>, number: Number, deed: &str) {
     ring.post(7, &[]).unwrap();
     if deed == "complete" {
-        let turn = ring.turn(fabric.processes(), PATIENT).unwrap();
+        let turn = ring.lock(fabric.processes(), PATIENT).unwrap();
         assert!(turn.take(number).is_some());
     }
 }
@@ -117,7 +117,7 @@ fn prepare(fabric: &'static Fabric, ring: Ring<'_>, number: Number, deed: &str) 
 /// What is left of the one request, after the survivor has looked: taken out of all places where it stands.
 fn settle(fabric: &'static Fabric, ring: Ring<'_>, cq: Cq<'_>, number: Number) -> [usize; 3] {
     let processes = fabric.processes();
-    let turn = ring.turn(processes, Duration::from_secs(1)).unwrap();
+    let turn = ring.lock(processes, Duration::from_secs(1)).unwrap();
     let posted = turn.request().is_some();
     if posted {
         turn.discard();

@@ -6,19 +6,20 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
-use super::hands::Hands;
-use super::line;
+use super::connection;
+use super::exposed;
+use super::queue_pair_host::QueuePairHost;
 use crate::path::clock;
 use crate::path::execute::{Outcome, Requester};
-use crate::path::post::Payload;
-use crate::path::request::{Datagram, Operation};
-use crate::roce::packet::View;
-use crate::roce::{Arrival, Batch, datagram};
-use crate::verbs::{Qp, State};
+use crate::path::queue_pair::QueuePair;
+use crate::path::request::{Datagram, Operation, Payload};
+use crate::path::state::State;
+use weft_roce::packet::View;
+use weft_roce::{Arrival, Batch, datagram};
 
 /// Sends one; that it was sent is all that a sender hears.
 pub fn send(
-    qp: &'static Qp,
+    qp: &'static QueuePair,
     requester: &Requester<'_>,
     payload: Payload<'_>,
     to: &Datagram,
@@ -26,11 +27,11 @@ pub fn send(
     remote: Ipv4Addr,
 ) -> Outcome {
     let process = requester.process;
-    let Some(port) = process.port.open(process) else {
+    let Some(port) = process.open_port() else {
         return Outcome::Done(requester.local.bytes());
     };
     let request = requester.request;
-    let mut state = qp.line.state();
+    let mut state = qp.remote_connection.state();
     let sender = state.datagrams.get_or_insert_with(|| {
         let mtu = port.active_mtu().unwrap_or(1024);
         datagram::Sender::new(requester.qpn, qp.attributes().sq_psn, mtu)
@@ -44,7 +45,7 @@ pub fn send(
     let immediate = request.operation == Operation::SendWithImmediate;
     let mut batch = Batch::new();
     let mut posted = VecDeque::new();
-    let mut hands = Hands {
+    let mut host = QueuePairHost {
         qp,
         posted: &mut posted,
         failed: false,
@@ -52,33 +53,33 @@ pub fn send(
     };
     let status = sender.send(
         &address,
-        &line::payload(request, payload),
+        &connection::payload(request, payload),
         immediate.then_some(request.immediate),
         request.has(IBV_SEND_SOLICITED),
         &mut batch,
-        &mut hands,
+        &mut host,
     );
     port.send(clock::monotonic_ns(), &mut batch);
-    match super::status(status) {
+    match exposed::status(status) {
         IBV_WC_SUCCESS => Outcome::Done(requester.local.bytes()),
         status => Outcome::Failed(status),
     }
 }
 
 /// Agent: one has arrived for this queue pair.
-pub fn receive(qp: &'static Qp, arrival: &Arrival, view: &View<'_>) {
+pub fn receive(qp: &'static QueuePair, arrival: &Arrival, view: &View<'_>) {
     let record = qp.record();
     let state = State::from_abi(record.state.load(Ordering::Acquire));
     if !state.is_some_and(State::receives) {
         return;
     }
     let mut posted = VecDeque::new();
-    let mut hands = Hands {
+    let mut host = QueuePairHost {
         qp,
         posted: &mut posted,
         failed: false,
         wc_flags: IBV_WC_GRH,
     };
     let qkey = record.qkey.load(Ordering::Relaxed);
-    datagram::receive(qkey, arrival, view, &mut hands);
+    datagram::receive(qkey, arrival, view, &mut host);
 }

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use weft_verbs_abi::*;
 
-use super::status;
 use crate::fabric::{
     AtomicOperation, Direction, Local, MemoryError, Number, PATIENT, Peer, QpRecord, Visit,
 };
 use crate::path::pieces::Pieces;
 use crate::path::process::Process;
 use crate::path::receiver::{Delivery, Message, Receiver};
-use crate::roce::{
-    Access, Atomic, Immediate, LocalError, ReceiveDone, ReceiveKind, Region, RemoteError,
+use weft_roce::{
+    Access, Atomic, Immediate, LocalError, ReceiveDone, ReceiveKind, Region, RemoteError, Status,
 };
 
 /// What a lock in shared memory may cost; its holders do short things only.
@@ -22,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// The memory of a process as one queue pair's peer may use it.
 pub struct Exposed<'a> {
     pub process: &'a Process,
-    /// Whose memory it is.
+    /// The process whose memory it is.
     pub owner: &'a Peer,
     pub record: &'a QpRecord,
     pub number: Number,
@@ -170,4 +169,9 @@ pub fn finish(process: &Process, receiver: &Receiver<'_>, done: ReceiveDone, wc_
     while receiver.finish_taken(process, &message, status, PATIENCE) == Delivery::Again {
         std::thread::yield_now();
     }
+}
+
+/// The status of a completion, by the protocol's.
+pub fn status(status: Status) -> ibv_wc_status {
+    status as u32
 }

@@ -1,4 +1,4 @@
-//! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): whoever the kernel
+//! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
 //! packet names, and answers.
 
@@ -10,21 +10,23 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::exposed::{self, Exposed};
+use crate::call::{Errno, Result as CallResult};
 use crate::fabric::target::{Found, Target, WORDS};
 use crate::fabric::{FABRIC_SLOT, Number, PATIENT, Peer, QpRecord, Reach};
+use crate::path::agent_message::{self, AffiliatedError};
 use crate::path::clock;
-use crate::path::letter::{self, Trouble};
 use crate::path::process::Process;
+use crate::path::queue_pair::QueuePair;
 use crate::path::receiver::Receiver;
-use crate::roce::packet::View;
-use crate::roce::{
-    Access, Arrival, Atomic, Batch, Connection, Fault, Host, Kept, LocalError, Path, Port, Receive,
-    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SendDone, Service, Sge,
+use crate::path::state::State;
+use weft_roce::packet::View;
+use weft_roce::{
+    Access, Arrival, Atomic, Batch, Connection, Fault, Host, LocalError, Path, Port, Receive,
+    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder, SendDone,
+    Service, Sge,
 };
-use crate::verbs::call::{Errno, Result as CallResult};
-use crate::verbs::{Qp, State};
 
-const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<Kept>() == 8 * WORDS);
+const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() == 8 * WORDS);
 
 /// How long a packet may wait for a target that somebody else is at; then it is lost.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -32,13 +34,13 @@ const PATIENCE: Duration = Duration::from_millis(10);
 /// The targets that the packets of one inbox concern, taken until all of them are answered.
 pub struct Targets {
     process: &'static Process,
-    taken: Vec<Taken>,
+    taken: Vec<LockedTarget>,
     batch: Batch,
 }
 
 /// A target in this process's hands.
-struct Taken {
-    hands: Hands,
+struct LockedTarget {
+    host: TargetHost,
     target: Target<'static>,
     connection: Connection,
 }
@@ -71,13 +73,13 @@ impl Targets {
         }
     }
 
-    fn take(&mut self, number: Number) -> Option<&mut Taken> {
+    fn take(&mut self, number: Number) -> Option<&mut LockedTarget> {
         let known = self.taken.iter();
-        let known = known.into_iter().position(|t| t.hands.number == number);
+        let known = known.into_iter().position(|t| t.host.number == number);
         let index = match known {
             Some(index) => index,
             None => {
-                let taken = Taken::take(self.process, number, PATIENCE)?;
+                let taken = LockedTarget::take(self.process, number, PATIENCE)?;
                 self.taken.push(taken);
                 self.taken.len() - 1
             }
@@ -93,9 +95,9 @@ impl Targets {
     }
 }
 
-impl Taken {
+impl LockedTarget {
     /// None if the queue pair has no peer on another host.
-    fn take(process: &'static Process, number: Number, patience: Duration) -> Option<Taken> {
+    fn take(process: &'static Process, number: Number, patience: Duration) -> Option<LockedTarget> {
         let record = process.fabric.shared_qp(number.index());
         let target = process.fabric.shared_target(number.index());
         let target = target.take(process.fabric.processes(), patience).ok()?;
@@ -111,8 +113,8 @@ impl Taken {
             mtu: target.mtu(),
         };
         let connection = Connection::resume(path, responder(record, 0), &target.words());
-        let mut taken = Taken {
-            hands: Hands {
+        let mut taken = LockedTarget {
+            host: TargetHost {
                 process,
                 record,
                 number,
@@ -122,7 +124,7 @@ impl Taken {
             connection,
         };
         if found == Found::Abandoned {
-            letter::fail_shared(process, record, number, Trouble::Abandoned);
+            agent_message::fail_shared(process, record, number, AffiliatedError::Abandoned);
         }
         if record.state.load(Ordering::Acquire) == IBV_QPS_ERR {
             taken.close();
@@ -132,33 +134,33 @@ impl Taken {
     }
 
     fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>) {
-        let state = State::from_abi(self.hands.record.state.load(Ordering::Acquire));
+        let state = State::from_abi(self.host.record.state.load(Ordering::Acquire));
         if !state.is_some_and(State::receives) {
             return;
         }
         self.target.begin();
-        self.connection.receive(now, source, view, &mut self.hands);
-        if self.hands.failed {
-            self.connection.flush(&mut self.hands);
+        self.connection.receive(now, source, view, &mut self.host);
+        if self.host.failed {
+            self.connection.flush(&mut self.host);
         }
-        if let Some(kept) = self.connection.keep() {
-            self.target.end(&kept);
+        if let Some(saved) = self.connection.save() {
+            self.target.end(&saved);
         }
     }
 
     /// Sends the answers; the last ones if the queue pair has failed.
     fn pump(&mut self, port: &Port, now: u64, batch: &mut Batch) {
-        while self.connection.transmit(now, batch, &mut self.hands) {
+        while self.connection.transmit(now, batch, &mut self.host) {
             port.send(now, batch);
         }
-        if self.hands.failed {
+        if self.host.failed {
             self.close();
         }
     }
 
     /// The queue pair hears no more: a receive request that a message had begun to fill ends as flushed.
     fn close(&mut self) {
-        self.connection.flush(&mut self.hands);
+        self.connection.flush(&mut self.host);
         self.target.close();
     }
 }
@@ -176,8 +178,8 @@ fn responder(record: &QpRecord, psn: u32) -> ResponderConfig {
 }
 
 /// The state RTR of a target whose peer is on another host.
-pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
-    let process = qp.context.process;
+pub fn open(qp: &QueuePair, settings: &ibv_qp_attr, path: &Path) -> CallResult {
+    let process = qp.process;
     let record = qp.record();
     let fresh = Connection::new(
         Service::ExtendedReliable,
@@ -188,37 +190,37 @@ pub fn open(qp: &Qp, settings: &ibv_qp_attr, path: &Path) -> CallResult {
     let target = target.take(process.fabric.processes(), PATIENT);
     let target = target.map_err(|_| Errno::EBUSY)?;
     let generation = record.generation.load(Ordering::Acquire);
-    let kept = fresh.keep().ok_or(Errno::EINVAL)?;
-    target.open(generation, path.remote, path.mtu, &kept);
+    let saved = fresh.save().ok_or(Errno::EINVAL)?;
+    target.open(generation, path.remote, path.mtu, &saved);
     Ok(())
 }
 
 /// Says the last that the peer must hear of a target, which stays as it is.
-pub fn part(qp: &Qp, port: &Port) {
-    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+pub fn part(qp: &QueuePair, port: &Port) {
+    if let Some(mut taken) = LockedTarget::take(qp.process, qp.number, PATIENT) {
         let mut batch = Batch::new();
-        taken.connection.part(&mut batch, &mut taken.hands);
+        taken.connection.part(&mut batch, &mut taken.host);
         port.send(clock::monotonic_ns(), &mut batch);
     }
 }
 
 /// The states ERR and RESET, by who has the queue pair open.
-pub fn close(qp: &Qp) {
-    if let Some(mut taken) = Taken::take(qp.context.process, qp.number, PATIENT) {
+pub fn close(qp: &QueuePair) {
+    if let Some(mut taken) = LockedTarget::take(qp.process, qp.number, PATIENT) {
         taken.close();
     }
 }
 
 /// A target, for the time that it is taken.
-struct Hands {
+struct TargetHost {
     process: &'static Process,
     record: &'static QpRecord,
     number: Number,
     failed: bool,
 }
 
-impl Hands {
-    /// Who has the shared receive queue that a request names.
+impl TargetHost {
+    /// The process that has the shared receive queue that a request names.
     fn owner(&self, srq: Number) -> Result<Arc<Peer>, RemoteError> {
         let owner = self.process.fabric.peer(srq.slot());
         owner.ok_or(RemoteError::Request)
@@ -246,7 +248,7 @@ impl Hands {
     }
 }
 
-impl Host for Hands {
+impl Host for TargetHost {
     /// A target asks for nothing: it has no memory of its own, and no send requests.
     fn gather(&mut self, _: &[Sge], _: u64, _: &mut [u8]) -> Result<(), LocalError> {
         Err(LocalError::Protection)
@@ -301,7 +303,7 @@ impl Host for Hands {
         exposed::fill(self.process, &receiver, offset, data)
     }
 
-    /// Whoever had the receive request may be gone meanwhile, and the request with it.
+    /// The process that had the receive request may be gone meanwhile, and the request with it.
     fn receive_done(&mut self, receive: Receive, done: ReceiveDone) {
         let srq = Number::from_bits(receive.token as u32);
         if let Ok(owner) = self.owner(srq)
@@ -313,11 +315,11 @@ impl Host for Hands {
 
     fn fail(&mut self, fault: Fault) {
         self.failed = true;
-        let trouble = match fault {
-            Fault::Access => Trouble::Access,
-            Fault::Request => Trouble::Request,
-            Fault::Receive | Fault::Requester => Trouble::Receive,
+        let error = match fault {
+            Fault::Access => AffiliatedError::Access,
+            Fault::Request => AffiliatedError::Request,
+            Fault::Receive | Fault::Requester => AffiliatedError::Receive,
         };
-        letter::fail_shared(self.process, self.record, self.number, trouble);
+        agent_message::fail_shared(self.process, self.record, self.number, error);
     }
 }

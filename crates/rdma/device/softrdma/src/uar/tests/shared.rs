@@ -20,7 +20,7 @@ fn open(fabric: &'static Fabric, limit: u32) -> Context {
         pages: fabric.pages(1),
         limit,
     };
-    let ledger = Ledger::new(Box::new(SegmentChunks(fabric.home())));
+    let ledger = Ledger::new(Box::new(SegmentChunks(fabric.own_segment())));
     Context::open(Settings::default(), 1, Arc::new(pages), Arc::new(ledger)).unwrap()
 }
 

@@ -8,16 +8,7 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::Cq;
-use crate::fabric::Completion;
-use crate::uar::Held;
-
-/// The completion that is looked at.
-#[derive(Default)]
-pub struct Cursor {
-    held: Option<Held<'static>>,
-    completion: Completion,
-}
+use super::object::{Cq, Cursor};
 
 /// # Safety
 /// `cq` is an extended completion queue, between a `start_poll` that returned 0 and `end_poll`, on the same thread (or
@@ -56,10 +47,10 @@ unsafe extern "C" fn start_poll(cq: *mut ibv_cq_ex, attributes: *mut ibv_poll_cq
             return libc::EINVAL;
         }
         let this = Cq::from_abi(cq.cast());
-        let held = this.resources.enter();
+        let held = this.inner.resources.enter();
         if !advance(cq) {
             drop(held);
-            this.polled_in_vain();
+            this.poll_was_empty();
             return libc::ENOENT;
         }
         polling(cq).1.held = Some(held);

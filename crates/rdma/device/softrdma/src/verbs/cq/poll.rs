@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use weft_verbs_abi::*;
 
-use super::Cq;
+use super::object::Cq;
 use crate::fabric::{Carried, Completion, own_region};
 
 /// Up to `count` completions; how many there were.
@@ -14,7 +14,7 @@ use crate::fabric::{Carried, Completion, own_region};
 pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc) -> c_int {
     // SAFETY: the caller's promise.
     let this = unsafe { Cq::from_abi(cq) };
-    let held = this.resources.enter();
+    let held = this.inner.resources.enter();
     let mut polled = 0;
     while polled < count {
         let Some(completion) = this.take() else {
@@ -26,22 +26,22 @@ pub unsafe extern "C" fn poll_cq(cq: *mut ibv_cq, count: c_int, wc: *mut ibv_wc)
     }
     drop(held);
     if polled == 0 {
-        this.polled_in_vain();
+        this.poll_was_empty();
     }
     polled
 }
 
 impl Cq {
-    /// The oldest completion, taken by who is inside the queue. A message that came with it is where it belongs, and places of
+    /// The oldest completion, taken by the thread that is inside the queue. A message that came with it is where it belongs, and places of
     /// the send queue are free.
     #[inline]
     pub(super) fn take(&self) -> Option<Completion> {
-        let queue = self.queue();
+        let queue = self.inner.queue();
         let completion = queue.peek(0)?;
         if completion.carries
             && let Some(carried) = queue.carried(0)
         {
-            self.unload(&carried);
+            self.scatter_carried(&carried);
         }
         queue.consume(1);
         self.release_send_queue(&completion);
@@ -50,8 +50,8 @@ impl Cq {
 
     /// Memory that was given back since the message arrived is not written to.
     #[cold]
-    fn unload(&self, carried: &Carried) {
-        let segment = self.context.process.home().segment();
+    fn scatter_carried(&self, carried: &Carried) {
+        let segment = self.context.process.own_segment().segment();
         let length = u64::from(carried.length);
         let region = own_region(segment, carried.lkey);
         let span = region.map(|region| {
@@ -67,13 +67,13 @@ impl Cq {
         }
     }
 
-    /// What may have to happen for a completion to come, where the polling thread keeps the core from who would do it. The
-    /// queue is not held.
+    /// Does what may have to happen for a completion to come, where the polling thread keeps the core from the agent. The queue
+    /// is not held.
     #[inline]
-    pub(super) fn polled_in_vain(&self) {
-        let process = self.context.process;
-        if process.port.opened().is_some() {
-            process.agent().help();
+    pub(super) fn poll_was_empty(&self) {
+        let adapter = self.context.adapter;
+        if adapter.process.port().is_some() {
+            adapter.agent().help();
         }
     }
 }

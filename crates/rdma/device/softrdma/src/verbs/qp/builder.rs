@@ -9,34 +9,16 @@ use std::ffi::{c_int, c_void};
 
 use weft_verbs_abi::*;
 
-use super::{Qp, QpKind};
+use super::object::{Builder, Item, Qp, Range};
+use crate::call::{self, Errno, readable};
+use crate::path::combined::submit_all;
 use crate::path::post;
-use crate::path::request::{Binding, Datagram, Operation, Request, Target};
-use crate::uar::{Sending, WorkRequest};
-use crate::verbs::call::{self, Errno};
-use crate::verbs::readable;
-
-/// What has been built since `wr_start`.
-#[derive(Default)]
-pub struct Builder {
-    sending: Option<Sending<'static>>,
-    items: Vec<Item>,
-    sges: Vec<ibv_sge>,
-    bytes: Vec<u8>,
-    error: Option<Errno>,
-}
-
-struct Item {
-    request: Request,
-    payload: Payload,
-}
-
-/// A range of the builder's elements or bytes.
-#[derive(Clone, Copy)]
-enum Payload {
-    Elements { first: usize, count: usize },
-    Inline { first: usize, count: usize },
-}
+use crate::path::queue_pair::QueuePair;
+use crate::path::request::{Datagram, Operation, Payload, Request, Target};
+use crate::path::state::QpKind;
+use crate::uar::WorkRequest;
+use crate::verbs::ah::Ah;
+use crate::verbs::mw::binding;
 
 impl Builder {
     fn clear(&mut self) {
@@ -47,7 +29,7 @@ impl Builder {
     }
 
     fn add(&mut self, request: Request) {
-        let payload = Payload::Elements { first: 0, count: 0 };
+        let payload = Range::Elements { first: 0, count: 0 };
         self.items.push(Item { request, payload });
     }
 
@@ -67,7 +49,7 @@ impl Builder {
         if elements.len() > most {
             return self.refuse(Errno::EINVAL);
         }
-        let payload = Payload::Elements {
+        let payload = Range::Elements {
             first: self.sges.len(),
             count: elements.len(),
         };
@@ -96,7 +78,7 @@ impl Builder {
         let count = self.bytes.len() - first;
         if let Some(item) = self.last() {
             item.request.flags |= IBV_SEND_INLINE;
-            item.payload = Payload::Inline { first, count };
+            item.payload = Range::Inline { first, count };
         }
     }
 }
@@ -105,11 +87,11 @@ impl Builder {
 ///
 /// # Safety
 /// `qp` is an extended queue pair between `wr_start` and `wr_complete`, on the thread that started (or it is starting).
-unsafe fn building(qp: *mut ibv_qp_ex) -> (&'static Qp, &'static mut Builder) {
+unsafe fn building(qp: *mut ibv_qp_ex) -> (&'static QueuePair, &'static mut Builder) {
     // SAFETY: the caller's promise: nobody else is at the builder.
     unsafe {
         let qp = Qp::from_abi(qp.cast());
-        (qp, &mut *qp.builder.get())
+        (&qp.inner, &mut *qp.builder.get())
     }
 }
 
@@ -140,7 +122,7 @@ unsafe fn begin(qp: *mut ibv_qp_ex, operation: Operation, immediate: u32, target
 unsafe extern "C" fn wr_start(qp: *mut ibv_qp_ex) {
     // SAFETY: entering the send queue makes the builder this thread's; nothing of it is touched before.
     unsafe {
-        let this = Qp::from_abi(qp.cast());
+        let this = &Qp::from_abi(qp.cast()).inner;
         let sending = this.sender().enter_send();
         let (_, builder) = building(qp);
         builder.clear();
@@ -165,9 +147,9 @@ unsafe extern "C" fn wr_complete(qp: *mut ibv_qp_ex) -> c_int {
         return call::code(Err(errno));
     }
     let places = items.len() as u32;
-    let payload_of = |payload: Payload| match payload {
-        Payload::Elements { first, count } => post::Payload::Elements(&sges[first..first + count]),
-        Payload::Inline { first, count } => post::Payload::Inline(&bytes[first..first + count]),
+    let payload_of = |payload: Range| match payload {
+        Range::Elements { first, count } => Payload::Elements(&sges[first..first + count]),
+        Range::Inline { first, count } => Payload::Inline(&bytes[first..first + count]),
     };
     for item in items.iter() {
         if let Err(errno) = post::check(this, &item.request, &payload_of(item.payload), places) {
@@ -182,7 +164,7 @@ unsafe extern "C" fn wr_complete(qp: *mut ibv_qp_ex) -> c_int {
         several => {
             let requests = several.iter_mut();
             let requests = requests.map(|item| (&mut item.request, payload_of(item.payload)));
-            post::submit_all(this, requests);
+            submit_all(this, requests);
         }
     }
     sending.ring(places, &last);
@@ -273,11 +255,7 @@ unsafe extern "C" fn wr_bind_mw(
 ) {
     // SAFETY: called between start and completion, with readable information.
     unsafe {
-        let target = Target::Binding(Binding {
-            mw,
-            rkey,
-            info: *info,
-        });
+        let target = Target::Binding(binding(mw, rkey, &*info));
         begin(qp, Operation::BindWindow, 0, target);
     }
 }
@@ -292,7 +270,8 @@ unsafe extern "C" fn wr_set_ud_addr(
     let (_, builder) = unsafe { building(qp) };
     if let Some(item) = builder.last() {
         item.request.target = Target::Datagram(Datagram {
-            ah,
+            // SAFETY: null, or an address handle that stays until the request has ended.
+            vector: unsafe { Ah::vector(ah) },
             remote_qpn,
             remote_qkey,
         });

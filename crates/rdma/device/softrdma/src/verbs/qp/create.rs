@@ -2,28 +2,30 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_verbs_abi::*;
 
-use super::{Qp, QpKind, Resources, builder};
+use super::builder;
+use super::object::Qp;
+use crate::call::{Errno, Result, code, pointer, require};
 use crate::fabric::{Number, ObjectId, QpRecord};
 use crate::fault::Call;
-use crate::path::backlog::Backlog;
-use crate::path::between_hosts::Line;
+use crate::identity;
+use crate::path::between_hosts::lifecycle::{close_connection, send_last_of_target};
+use crate::path::event::{Element, EventSource};
+use crate::path::multicast;
+use crate::path::queue_pair::{Parts, QueuePair, Resources};
+use crate::path::state::QpKind;
 use crate::uar::Object;
+use crate::users::UseGuard;
 use crate::verbs::acknowledgement;
-use crate::verbs::async_event::Element;
-use crate::verbs::attributes::{MAX_INLINE, MAX_QP_WR, MAX_SGE};
-use crate::verbs::call::{Errno, Result, code, pointer, require};
 use crate::verbs::context::Context;
 use crate::verbs::cq::Cq;
 use crate::verbs::domain::Pd;
+use crate::verbs::limits::{MAX_INLINE, MAX_QP_WR, MAX_SGE};
 use crate::verbs::srq::Srq;
-use crate::verbs::users::Stand;
 use crate::verbs::xrcd::Xrcd;
-use crate::verbs::{identity, multicast};
 
 /// What a queue pair is made of, after the checks.
 struct Plan {
@@ -124,7 +126,7 @@ fn caps(kind: QpKind, wish: &ibv_qp_cap, has_srq: bool) -> Result<ibv_qp_cap> {
 impl Plan {
     /// Describes the queue pair to peers.
     fn fill(&self, record: &QpRecord) {
-        let name = |cq: Option<&Cq>| cq.map_or(0, |cq| ObjectId::word(cq.id));
+        let name = |cq: Option<&Cq>| cq.map_or(0, |cq| ObjectId::word(cq.inner.id));
         record.state.store(IBV_QPS_RESET, Ordering::Relaxed);
         record.kind.store(self.kind as u32, Ordering::Relaxed);
         record
@@ -161,7 +163,7 @@ impl Plan {
         let caps = &self.caps;
         let index =
             process
-                .home()
+                .own_segment()
                 .create_qp(caps.max_recv_wr, caps.max_recv_sge, |_, record| {
                     self.fill(record);
                 })?;
@@ -181,7 +183,7 @@ impl Plan {
         })
     }
 
-    fn stands(&self) -> Vec<Stand> {
+    fn uses(&self) -> Vec<UseGuard> {
         let cqs = self
             .send_cq
             .into_iter()
@@ -192,7 +194,7 @@ impl Plan {
         let others = others.chain(self.xrcd.map(|xrcd| &xrcd.users));
         cqs.chain(others)
             .chain([&self.context.users])
-            .map(Stand::on)
+            .map(UseGuard::new)
             .collect()
     }
 
@@ -204,34 +206,34 @@ impl Plan {
         wish: &ibv_qp_init_attr_ex,
     ) -> &'static Qp {
         let device = self.context.device;
-        let qp = Box::leak(Box::new(Qp {
+        let place = Box::leak(Box::<Qp>::new_uninit());
+        let element = Element::Qp(place.as_mut_ptr().cast());
+        let qp = place.write(Qp {
             abi: UnsafeCell::new(ibv_qp_ex::default()),
             context: self.context,
-            kind: self.kind,
-            number,
-            caps: self.caps,
-            signals_all: wish.sq_sig_all != 0,
+            inner: QueuePair::new(Parts {
+                process: self.context.process,
+                device: device.index,
+                kind: self.kind,
+                number,
+                caps: self.caps,
+                signals_all: wish.sq_sig_all != 0,
+                pd_key: self.pd.map_or(0, |pd| pd.key),
+                lid: identity::lid(device.config, device.index),
+                send_cq: self.send_cq.map(|cq| &cq.inner),
+                recv_cq: self.recv_cq.map(|cq| &cq.inner),
+                has_srq: self.srq.is_some(),
+                events: EventSource {
+                    events: &self.context.events,
+                    element,
+                },
+                resources,
+            }),
             is_extended: self.send_operations.is_some(),
-            pd_key: self.pd.map_or(0, |pd| pd.key),
-            lid: identity::lid(device.config, device.index),
-            send_cq: self.send_cq,
-            recv_cq: self.recv_cq,
-            srq: self.srq,
-            resources,
             builder: UnsafeCell::default(),
-            sender_word: AtomicU64::new(0),
-            posted: AtomicU32::new(0),
-            released: AtomicU32::new(0),
-            backlog: Backlog::default(),
-            route: UnsafeCell::new(None),
-            remote: AtomicBool::new(false),
-            line: Line::default(),
-            attributes: Mutex::default(),
-            drain_event: AtomicBool::new(false),
-            receive_fence: AtomicU32::new(0),
             delivered: AtomicU32::new(0),
-            _stands: self.stands(),
-        }));
+            _uses: self.uses(),
+        });
         let abi = qp.abi.get_mut();
         if let Some(operations) = self.send_operations {
             builder::install(abi, operations);
@@ -250,7 +252,7 @@ impl Plan {
         // SAFETY: where they stay, and nobody knows them yet.
         unsafe { acknowledgement::initialise(&mut base.mutex, &mut base.cond) };
         let qp = &*qp;
-        self.context.process.enter_queue_pair(qp);
+        self.context.adapter.tables.enter_queue_pair(&qp.inner);
         qp
     }
 }
@@ -260,7 +262,7 @@ impl Plan {
 unsafe fn create(context: &'static Context, wish: &mut ibv_qp_init_attr_ex) -> Result<*mut ibv_qp> {
     // SAFETY: the caller's promise.
     let plan = unsafe { plan(context, wish) }?;
-    context.strike(Call::CreateQp)?;
+    context.inject_fault(Call::CreateQp)?;
     let resources = plan.resources()?;
     let number = plan.number()?;
     wish.cap = plan.caps;
@@ -356,9 +358,9 @@ unsafe fn open(context: &'static Context, attributes: &ibv_qp_open_attr) -> Resu
         send_operations: None,
     };
     let resources = plan.resources()?;
-    // Whoever made it may end before this process does.
+    // The process that made it may end before this one does.
     let process = context.process;
-    process.agent().open_port(process);
+    process.receive_from_hosts();
     Ok(plan.build(number, resources, &wish).as_abi())
 }
 
@@ -373,36 +375,38 @@ pub unsafe extern "C" fn ibv_destroy_qp(qp: *mut ibv_qp) -> c_int {
     }))
 }
 
-fn destroy(qp: &'static Qp) -> Result {
-    let process = qp.context.process;
+fn destroy(object: &'static Qp) -> Result {
+    let qp = &object.inner;
+    let adapter = object.context.adapter;
+    let process = adapter.process;
     let processes = process.fabric.processes();
     if qp.kind == QpKind::XrcRecv {
-        qp.part_target();
+        send_last_of_target(qp);
         process
             .fabric
             .domains()
             .close_qp(processes, qp.number)
             .map_err(|_| Errno::EBUSY)?;
-        process.leave_queue_pair(qp);
+        adapter.tables.leave_queue_pair(qp);
     } else {
         qp.record().state.store(IBV_QPS_RESET, Ordering::Release);
         qp.drain();
         qp.clear();
-        qp.hang_up();
+        close_connection(adapter, qp);
         // A poll that has a completion of this queue pair in hand is inside the queue.
         match qp.send_cq {
-            Some(cq) => cq.sweep(qp.number.bits(), || process.leave_queue_pair(qp)),
-            None => process.leave_queue_pair(qp),
+            Some(cq) => cq.sweep(qp.number.bits(), || adapter.tables.leave_queue_pair(qp)),
+            None => adapter.tables.leave_queue_pair(qp),
         }
         process
-            .home()
+            .own_segment()
             .destroy_qp(processes, qp.number.index())
             .map_err(|_| Errno::EBUSY)?;
     }
-    if let Some(agent) = process.agent_if_started() {
+    if let Some(agent) = adapter.agent_if_started() {
         agent.forget(qp);
     }
-    qp.context.events.forget(Element::Qp(qp.as_abi()));
-    qp.acknowledged().wait();
+    qp.events.forget();
+    object.acknowledged().wait();
     Ok(())
 }

@@ -5,15 +5,19 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use weft_verbs_abi::*;
 
+use super::object::Qp;
 use super::transition::{is_allowed, relevant};
-use super::{Qp, QpKind, State};
+use crate::call::{Errno, Result, code, require};
 use crate::fabric::QpRecord;
-use crate::fabric::queue_pair::Sender;
+use crate::fabric::record::queue_pair::Sender;
+use crate::identity::{self, Host, PKEYS};
+use crate::path::between_hosts::lifecycle::{
+    close_connection, connection_failed, open_connection, start_requester,
+};
+use crate::path::queue_pair::QueuePair;
+use crate::path::state::{QpKind, State};
 use crate::verbs::ah;
-use crate::verbs::attributes::MAX_RD_ATOMIC;
-use crate::verbs::call::{Errno, Result, code, require};
-use crate::verbs::identity::{self, Host, PKEYS};
-use crate::verbs::port::{ACTIVE_MTU, PORT};
+use crate::verbs::limits::{ACTIVE_MTU, MAX_RD_ATOMIC, PORT};
 
 /// # Safety
 /// `qp` is a queue pair of this device, `attributes` readable.
@@ -30,9 +34,10 @@ pub unsafe extern "C" fn ibv_modify_qp(
     }))
 }
 
-fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+fn modify(object: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<State> {
+    let qp = &object.inner;
     let mask = relevant(qp.kind, mask);
-    let mut kept = qp.attributes();
+    let mut stored = qp.attributes();
     let record = qp.record();
     let current = State::from_abi(record.state.load(Ordering::Acquire)).ok_or(Errno::EINVAL)?;
     let has = |attribute: c_int| mask & attribute != 0;
@@ -49,20 +54,20 @@ fn modify(qp: &'static Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result<Stat
         false => current,
     };
     require(is_allowed(qp.kind, current, next, mask), Errno::EINVAL)?;
-    check(qp, attributes, mask)?;
-    keep(&mut kept, attributes, mask);
-    publish(record, &kept, mask);
+    check(object, attributes, mask)?;
+    merge(&mut stored, attributes, mask);
+    publish(record, &stored, mask);
     if has(IBV_QP_EN_SQD_ASYNC_NOTIFY) {
         let wanted = attributes.en_sqd_async_notify != 0;
         qp.drain_event.store(wanted, Ordering::Release);
     }
     if next == State::Reset {
-        *kept = ibv_qp_attr::default();
+        *stored = ibv_qp_attr::default();
     }
-    let settings = *kept;
+    let settings = *stored;
     // Failures look at the attributes, too.
-    drop(kept);
-    enter(qp, &settings, current, next, mask)?;
+    drop(stored);
+    enter(object, &settings, current, next, mask)?;
     Ok(next)
 }
 
@@ -96,11 +101,11 @@ fn check(qp: &Qp, attributes: &ibv_qp_attr, mask: c_int) -> Result {
 }
 
 /// Takes over what the mask names.
-fn keep(kept: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
+fn merge(stored: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
     const PSN: u32 = (1 << 24) - 1;
     macro_rules! take {
         ($($attribute:ident => $($field:ident),+;)*) => {
-            $(if mask & $attribute != 0 { $(kept.$field = new.$field;)+ })*
+            $(if mask & $attribute != 0 { $(stored.$field = new.$field;)+ })*
         };
     }
     take! {
@@ -122,71 +127,79 @@ fn keep(kept: &mut ibv_qp_attr, new: &ibv_qp_attr, mask: c_int) {
         IBV_QP_PATH_MIG_STATE => path_mig_state;
         IBV_QP_EN_SQD_ASYNC_NOTIFY => en_sqd_async_notify;
     }
-    kept.rq_psn &= PSN;
-    kept.sq_psn &= PSN;
+    stored.rq_psn &= PSN;
+    stored.sq_psn &= PSN;
 }
 
 /// Shows peers what concerns them.
-fn publish(record: &QpRecord, kept: &ibv_qp_attr, mask: c_int) {
+fn publish(record: &QpRecord, stored: &ibv_qp_attr, mask: c_int) {
     let has = |attribute: c_int| mask & attribute != 0;
     if has(IBV_QP_ACCESS_FLAGS) {
-        record.access.store(kept.qp_access_flags, Ordering::Relaxed);
+        record
+            .access
+            .store(stored.qp_access_flags, Ordering::Relaxed);
     }
     if has(IBV_QP_PORT) {
         record
             .port
-            .store(u32::from(kept.port_num), Ordering::Relaxed);
+            .store(u32::from(stored.port_num), Ordering::Relaxed);
     }
     if has(IBV_QP_QKEY) {
-        record.qkey.store(kept.qkey, Ordering::Relaxed);
+        record.qkey.store(stored.qkey, Ordering::Relaxed);
     }
     if has(IBV_QP_DEST_QPN) {
-        record.dest_qpn.store(kept.dest_qp_num, Ordering::Relaxed);
+        record.dest_qpn.store(stored.dest_qp_num, Ordering::Relaxed);
     }
     if has(IBV_QP_MIN_RNR_TIMER) {
-        let timer = u32::from(kept.min_rnr_timer);
+        let timer = u32::from(stored.min_rnr_timer);
         record.min_rnr_timer.store(timer, Ordering::Relaxed);
     }
     if has(IBV_QP_MAX_DEST_RD_ATOMIC) {
-        let most = u32::from(kept.max_dest_rd_atomic);
+        let most = u32::from(stored.max_dest_rd_atomic);
         record.max_dest_rd_atomic.store(most, Ordering::Relaxed);
     }
     if has(IBV_QP_PATH_MTU) {
         record
             .path_mtu
-            .store(128 << kept.path_mtu, Ordering::Relaxed);
+            .store(128 << stored.path_mtu, Ordering::Relaxed);
     }
 }
 
 /// Does what the new state brings with it.
-fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: c_int) -> Result {
+fn enter(
+    object: &'static Qp,
+    settings: &ibv_qp_attr,
+    from: State,
+    to: State,
+    mask: c_int,
+) -> Result {
+    let qp = &object.inner;
     let record = qp.record();
-    let process = qp.context.process;
+    let process = qp.process;
     let show = || record.state.store(to as u32, Ordering::SeqCst);
     match (from, to) {
         (_, State::Reset) => {
             show();
-            reset(qp);
+            reset(object);
         }
         (_, State::Err) => {
             show();
-            qp.line_failed();
+            connection_failed(qp);
             qp.after_failure(None);
             qp.drain();
         }
         (State::Init, State::Rtr) => {
-            // Whoever is a target must hear of its peers' troubles.
+            // A target must hear of its peers' errors.
             process.agent();
-            connect(qp, settings)?;
+            connect(object, settings)?;
             record
                 .sender
-                .store(listens_to(qp, settings).word(), Ordering::Relaxed);
+                .store(expected_sender(qp, settings).word(), Ordering::Relaxed);
             show();
         }
         (State::Rtr, State::Rts) => {
-            qp.start_line(settings);
-            qp.sender_word
-                .store(speaks_as(qp, settings).word(), Ordering::Relaxed);
+            start_requester(qp, settings);
+            qp.set_sender_word(own_sender(qp, settings).word());
             show();
         }
         (_, State::Rts) => {
@@ -206,12 +219,11 @@ fn enter(qp: &'static Qp, settings: &ibv_qp_attr, from: State, to: State, mask: 
     Ok(())
 }
 
-fn reset(qp: &'static Qp) {
+fn reset(object: &'static Qp) {
+    let qp = &object.inner;
     qp.drain();
     qp.clear();
-    qp.hang_up();
-    qp.posted.store(0, Ordering::Relaxed);
-    qp.released.store(0, Ordering::Release);
+    close_connection(object.context.adapter, qp);
     let record = qp.record();
     record.access.store(0, Ordering::Relaxed);
     record.dest_qpn.store(0, Ordering::Relaxed);
@@ -219,25 +231,25 @@ fn reset(qp: &'static Qp) {
     record.qkey.store(0, Ordering::Relaxed);
     record.msn.store(0, Ordering::Relaxed);
     record.failure.store(0, Ordering::Relaxed);
-    // SAFETY: nothing is put off, and the application posts nothing while it resets.
-    unsafe { *qp.route.get() = None };
+    // SAFETY: nothing is deferred, and the application posts nothing while it resets.
+    unsafe { qp.restart() };
 }
 
 /// The PSN that a connection begins with. An unreliable responder takes that of the first packet (InfiniBand Architecture 1.6,
 /// §9.8.2).
-fn begins_with(qp: &Qp, psn: u32) -> u32 {
+fn initial_psn(qp: &QueuePair, psn: u32) -> u32 {
     if qp.kind.is_reliable() { psn } else { 0 }
 }
 
-fn listens_to(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+fn expected_sender(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     Sender {
         qpn: settings.dest_qp_num,
-        psn: begins_with(qp, settings.rq_psn),
+        psn: initial_psn(qp, settings.rq_psn),
         session: 0,
     }
 }
 
-fn speaks_as(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
+fn own_sender(qp: &QueuePair, settings: &ibv_qp_attr) -> Sender {
     static SESSIONS: AtomicU16 = AtomicU16::new(0);
     // An unreliable sender may begin anew; its peer goes on hearing it.
     let session = match qp.kind.is_reliable() {
@@ -246,23 +258,23 @@ fn speaks_as(qp: &Qp, settings: &ibv_qp_attr) -> Sender {
     };
     Sender {
         qpn: qp.number.bits(),
-        psn: begins_with(qp, settings.sq_psn),
+        psn: initial_psn(qp, settings.sq_psn),
         session,
     }
 }
 
 /// Finds out where the peer is.
-fn connect(qp: &'static Qp, settings: &ibv_qp_attr) -> Result {
+fn connect(object: &'static Qp, settings: &ibv_qp_attr) -> Result {
+    let qp = &object.inner;
     if qp.kind == QpKind::Ud {
-        let process = qp.context.process;
-        process.agent().open_port(process);
+        qp.process.receive_from_hosts();
         return Ok(());
     }
-    let config = qp.context.device.config;
+    let config = object.context.device.config;
     let host = identity::host_of_address(config, &settings.ah_attr);
-    qp.remote.store(host != Host::Own, Ordering::Relaxed);
+    qp.set_remote(host != Host::Own);
     match host {
-        Host::At(remote) => qp.open_line(settings, remote),
+        Host::At(remote) => open_connection(object.context.adapter, qp, settings, remote),
         Host::Own | Host::Nowhere => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
-use super::Qp;
+use super::object::Qp;
 
 /// # Safety
 /// `qp` is a queue pair of this device; the others are writable.
@@ -16,7 +16,7 @@ pub unsafe extern "C" fn ibv_query_qp(
     init: *mut ibv_qp_init_attr,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    let this = unsafe { Qp::from_abi(qp) };
+    let this = &unsafe { Qp::from_abi(qp) }.inner;
     let state = this.record().state.load(Ordering::Acquire);
     let answer = ibv_qp_attr {
         qp_state: state,

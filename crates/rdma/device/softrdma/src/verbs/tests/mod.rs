@@ -272,7 +272,7 @@ impl Side {
         };
         let mut bad = null_mut();
         // SAFETY: all are readable during the call.
-        unsafe { crate::path::post::post_send(self.qp, &mut wr, &mut bad) }
+        unsafe { crate::verbs::post::post_send(self.qp, &mut wr, &mut bad) }
     }
 
     pub fn receive(&self, wr_id: u64, offset: usize, length: usize) -> c_int {

@@ -1,0 +1,43 @@
+//! What is known of a job that runs. The steps of its life are methods in the files beside this one.
+
+use super::ending::Ending;
+use super::input::SharedInput;
+use super::output::Output;
+use super::rank::Rank;
+use crate::arguments::Job;
+use crate::plan::Plan;
+use crate::pmi::Server;
+use crate::sys::{Epoll, SignalReader, Spawner};
+use std::time::Instant;
+
+pub struct Supervisor<'a> {
+    pub job: &'a Job,
+    pub plan: &'a Plan,
+    pub epoll: Epoll,
+    pub signals: SignalReader,
+    pub spawner: Spawner,
+    pub server: Server,
+    pub ranks: Vec<Rank>,
+    pub output: Output,
+    pub input: Option<SharedInput>,
+    pub ending: Ending,
+    /// When `--timeout` expires.
+    pub deadline: Option<Instant>,
+    /// The signal last forwarded because somebody wants the job to end.
+    pub asked_to_end: Option<i32>,
+    /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
+    pub losses: Vec<(u32, Instant)>,
+    pub abort: Option<Abort>,
+}
+
+/// A rank's MPI_Abort that is not yet acted upon.
+pub struct Abort {
+    pub rank: u32,
+    pub code: i32,
+    /// By the clock of the ranks: of several the first decides, the others are its consequence.
+    pub time: u64,
+    /// When to look again.
+    pub look: Instant,
+    /// When to wait no longer.
+    pub until: Instant,
+}

@@ -1,0 +1,126 @@
+//! A blocking operation's way to the arena of its communicator.
+
+use std::cell::Cell;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use weft_collective::Arena;
+use weft_sync::board::{Board, Need};
+use weft_transport::Memory;
+
+use crate::error::{Class, Error, Result, argument};
+use crate::objects::comm::arena::SharedArena;
+use crate::objects::comm::{Comm, Traffic};
+use crate::process::engine::engine;
+use crate::process::job::oversubscribed;
+
+/// Between two looks whether a process that is waited for lives.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Looks before other things are looked after, where the one that is waited for has a core of its own.
+const SPINS: u32 = 64;
+
+/// An operation's way to the arena.
+pub(super) struct ArenaAccess<'a> {
+    shared: &'a SharedArena,
+    comm: &'a Comm,
+    /// What was found pending last.
+    pending: Cell<Option<Need>>,
+}
+
+impl<'a> ArenaAccess<'a> {
+    pub fn new(shared: &'a SharedArena, comm: &'a Comm) -> ArenaAccess<'a> {
+        ArenaAccess {
+            shared,
+            comm,
+            pending: Cell::new(None),
+        }
+    }
+}
+
+impl ArenaAccess<'_> {
+    /// Waits for what was found pending last, if anything was.
+    pub fn wait(&self) {
+        let Some(need) = self.pending.take() else {
+            return;
+        };
+        let (board, processes) = (&self.shared.board, &self.shared.processes);
+        let mut look = None;
+        let met = || board.is_met(need) || board.broken().is_some();
+        let sleeps = || {
+            board.sleeps();
+            let now = Instant::now();
+            if now < *look.get_or_insert(now + LOOK_EVERY) {
+                return;
+            }
+            look = Some(now + LOOK_EVERY);
+            if !processes[need.rank].is_alive() && !board.is_met(need) {
+                self.shared.give_up(need.rank);
+            }
+        };
+        let context = self.comm.context(Traffic::Collective);
+        let note = || {
+            let (rank, what) = (need.rank, need.what);
+            format!("collective operation, context {context}: rank {rank} has not come ({what:?})")
+        };
+        let engine = engine();
+        engine.block_on_others(self.comm.lane(), met, sleeps, note);
+        board.wakes();
+    }
+}
+
+impl Arena<Error> for ArenaAccess<'_> {
+    fn board(&self) -> &Board {
+        &self.shared.board
+    }
+
+    fn copies(&self) -> bool {
+        self.shared.copies
+    }
+
+    fn look(&self, need: Need) -> Poll<Result<()>> {
+        let board = &self.shared.board;
+        let spins = match oversubscribed() {
+            true => 1,
+            false => SPINS,
+        };
+        for _ in 0..spins {
+            if board.is_met(need) {
+                return Poll::Ready(Ok(()));
+            }
+            std::hint::spin_loop();
+        }
+        if let Err(error) = self.shared.given_up() {
+            return Poll::Ready(Err(error));
+        }
+        self.pending.set(Some(need));
+        Poll::Pending
+    }
+
+    #[cold]
+    fn wake(&self) {
+        let sleepers = self.shared.board.sleepers();
+        sleepers.for_each(|rank| self.shared.processes[rank].wake());
+    }
+
+    #[cold]
+    fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> Error {
+        let why = match bytes {
+            Some([theirs, own]) => format!("{theirs} bytes where this process has room for {own}"),
+            None => "another length than this process".to_string(),
+        };
+        let what = format_args!("rank {rank} passed to a collective operation {why}");
+        argument(Class::Truncate, "count", what)
+    }
+
+    fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<()> {
+        let process = &self.shared.processes[rank];
+        // SAFETY: a memory of contiguous bytes is valid for writes by the promise that it is.
+        let read = unsafe { process.read(address, into.base, into.bytes) };
+        if let Err(error) = read {
+            self.shared.give_up(rank);
+            let lost = process.lost(&format!("its memory could not be copied: {error}"));
+            return Err(Error::new(Class::ProcAborted, lost.to_string()));
+        }
+        self.shared.given_up()
+    }
+}

@@ -1,0 +1,120 @@
+//! Making a graph of which every process knows its own edges (MPI-5.0 §8.5.4).
+
+use super::exchange;
+use crate::error::{Class, Result, argument};
+use crate::objects::comm::Comm;
+use crate::objects::topology::{DistGraph, Side};
+
+/// What a process gives to `MPI_Dist_graph_create_adjacent`: its own edges.
+#[derive(Clone, Copy, Debug)]
+pub struct Adjacent<'a> {
+    pub sources: &'a [i32],
+    pub source_weights: Option<&'a [i32]>,
+    pub destinations: &'a [i32],
+    pub destination_weights: Option<&'a [i32]>,
+}
+
+/// What a process gives to `MPI_Dist_graph_create`: `degrees[i]` edges from `sources[i]`, for each `i` in turn.
+#[derive(Clone, Copy, Debug)]
+pub struct Edges<'a> {
+    pub sources: &'a [i32],
+    pub degrees: &'a [i32],
+    pub destinations: &'a [i32],
+    pub weights: Option<&'a [i32]>,
+}
+
+/// How many edges these degrees speak of.
+pub fn count(degrees: &[i32]) -> Result<usize> {
+    let checked = |(node, &degree): (usize, &i32)| {
+        usize::try_from(degree).map_err(|_| {
+            let what = format_args!("[{node}]: {degree} is negative");
+            argument(Class::Arg, "degrees", what)
+        })
+    };
+    degrees.iter().enumerate().map(checked).sum()
+}
+
+fn check_ranks(comm: &Comm, name: &str, ranks: &[i32]) -> Result<()> {
+    ranks
+        .iter()
+        .try_for_each(|&rank| comm.check_rank(Class::Rank, name, rank).map(drop))
+}
+
+fn check_weights(name: &str, weights: Option<&[i32]>) -> Result<()> {
+    let negative = weights.and_then(|weights| weights.iter().find(|weight| **weight < 0));
+    negative.map_or(Ok(()), |weight| {
+        let what = format_args!("{weight} is negative");
+        Err(argument(Class::Arg, name, what))
+    })
+}
+
+pub(super) fn adjacent(comm: &Comm, adjacent: Adjacent<'_>) -> Result<DistGraph> {
+    let Adjacent {
+        sources,
+        source_weights,
+        destinations,
+        destination_weights,
+    } = adjacent;
+    check_ranks(comm, "sources", sources)?;
+    check_ranks(comm, "destinations", destinations)?;
+    check_weights("sourceweights", source_weights)?;
+    check_weights("destweights", destination_weights)?;
+    if source_weights.is_some() != destination_weights.is_some() {
+        let what = "MPI_UNWEIGHTED is for both directions or none";
+        return Err(argument(Class::Arg, "sourceweights", what));
+    }
+    Ok(DistGraph::new(
+        Side::new(sources, source_weights),
+        Side::new(destinations, destination_weights),
+    ))
+}
+
+/// Each edge is told to both of its ends. They have them in the order of who gave them.
+pub(super) fn gathered(comm: &Comm, edges: Edges<'_>) -> Result<DistGraph> {
+    check_ranks(comm, "sources", edges.sources)?;
+    check_ranks(comm, "destinations", edges.destinations)?;
+    check_weights("weights", edges.weights)?;
+    let told = exchange::words(comm, &edges.told(comm.size()))?;
+    let weighted = edges.weights.is_some();
+    let side = || Side {
+        ranks: Vec::new(),
+        weights: weighted.then(Vec::new),
+    };
+    let (mut incoming, mut outgoing) = (side(), side());
+    for words in &told {
+        let [other_weighted, edges @ ..] = &words[..] else {
+            unreachable!("every process says whether it has weights")
+        };
+        if (*other_weighted > 0) != weighted {
+            let what = "MPI_UNWEIGHTED is for all processes or none";
+            return Err(argument(Class::Arg, "weights", what));
+        }
+        for &[is_out, rank, weight] in edges.as_chunks().0 {
+            let side = if is_out > 0 {
+                &mut outgoing
+            } else {
+                &mut incoming
+            };
+            side.push(rank, weight);
+        }
+    }
+    Ok(DistGraph::new(incoming, outgoing))
+}
+
+impl Edges<'_> {
+    /// What each rank is told: whether there are weights, then a triple for each end of an edge that it is.
+    fn told(&self, ranks: u32) -> Vec<Vec<i64>> {
+        let mut told = vec![vec![i64::from(self.weights.is_some())]; ranks as usize];
+        let mut place = 0;
+        for (&source, &degree) in self.sources.iter().zip(self.degrees) {
+            for _ in 0..degree {
+                let destination = self.destinations[place];
+                let weight = self.weights.map_or(0, |weights| weights[place]).into();
+                told[source as usize].extend([1, destination.into(), weight]);
+                told[destination as usize].extend([0, source.into(), weight]);
+                place += 1;
+            }
+        }
+        told
+    }
+}

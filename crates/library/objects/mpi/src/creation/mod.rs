@@ -1,0 +1,9 @@
+//! Communicators that processes make together.
+
+pub mod create;
+pub mod dist_graph;
+mod exchange;
+pub mod from_group;
+pub mod intercomm;
+pub mod split_type;
+pub mod topology;

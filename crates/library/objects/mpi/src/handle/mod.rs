@@ -1,0 +1,6 @@
+//! Handles: what the program calls an object by.
+
+mod names;
+pub(crate) mod table;
+
+pub use names::{CommId, GroupId, InfoId, SessionId, WindowId, kind};

@@ -1,0 +1,29 @@
+//! The beginning and the end of a session (MPI-5.0 §11.3).
+
+use super::models;
+use crate::error::Result;
+use crate::handle::{InfoId, SessionId};
+use crate::messages::buffered::{self, Key};
+use crate::objects::handler::{Handler, Kind};
+use crate::objects::session;
+
+/// `MPI_Session_init`. The handler is the session's.
+pub fn init(info: Option<InfoId>, handler: Handler) -> Result<SessionId> {
+    let handler = handler.for_kind(Kind::Session)?;
+    if let Some(info) = info {
+        session::check_thread_level(info)?;
+    }
+    models::open_session()?;
+    session::register(handler).inspect_err(|_| models::close_session())
+}
+
+/// `MPI_Session_finalize`, which detaches the session's buffer (MPI-5.0 §3.6). What was made from the session is the
+/// program's to free before.
+pub fn finalize(id: SessionId) -> Result<()> {
+    session::check(id)?;
+    models::complete()?;
+    session::remove(id)?;
+    buffered::forget(Key::Session(id));
+    models::close_session();
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The memory that all processes of a communicator share, for its blocking collective operations: what it is. It is made, and
+//! used, in `collective/arena.rs`.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use weft_shm::{Mapping, Process};
+use weft_sync::board::{Board, Broken};
+
+use crate::error::{Class, Error, Result, argument};
+
+/// What a process counts.
+pub(crate) struct Counts {
+    pub live: AtomicU32,
+    pub made: AtomicU64,
+    pub refused: AtomicU64,
+}
+
+pub(crate) static COUNTS: Counts = Counts {
+    live: AtomicU32::new(0),
+    made: AtomicU64::new(0),
+    refused: AtomicU64::new(0),
+};
+
+impl Counts {
+    /// Arenas made, and communicators that could not have one.
+    pub fn read(&self) -> (u64, u64) {
+        let [made, refused] = [&self.made, &self.refused].map(|word| word.load(Ordering::Relaxed));
+        (made, refused)
+    }
+}
+
+/// A communicator's arena, as far as it has come.
+#[derive(Default)]
+pub(crate) struct ArenaCell(OnceLock<Option<Box<SharedArena>>>);
+
+/// The memory, and whom it is shared with.
+pub(crate) struct SharedArena {
+    pub board: Board,
+    pub mapping: Mapping,
+    pub processes: Box<[Process]>,
+    /// Whether each of them may copy from the others' memory.
+    pub copies: bool,
+}
+
+impl std::fmt::Debug for ArenaCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.0.get().map(Option::is_some);
+        f.debug_tuple("ArenaCell").field(&state).finish()
+    }
+}
+
+impl ArenaCell {
+    /// The arena, or that there is none for good; none of both while no operation has asked for it.
+    #[inline]
+    pub fn get(&self) -> Option<Option<&SharedArena>> {
+        self.0.get().map(Option::as_deref)
+    }
+
+    /// Sets what was found out, once.
+    pub fn set(&self, shared: Option<Box<SharedArena>>) -> Option<&SharedArena> {
+        self.0.get_or_init(|| shared).as_deref()
+    }
+
+    /// The communicator is freed: no operation of this process's comes any more.
+    pub fn leave(&self) {
+        if let Some(Some(shared)) = self.0.get() {
+            COUNTS.live.fetch_sub(1, Ordering::Relaxed);
+            if shared.board.leave() {
+                shared.mapping.empty();
+            }
+        }
+    }
+}
+
+impl SharedArena {
+    /// A process of the communicator that is gone, if one is.
+    pub fn dead(&self) -> Option<usize> {
+        (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())
+    }
+
+    /// Ends all waits on the board, for a rank that is gone.
+    #[cold]
+    pub fn give_up(&self, rank: usize) {
+        self.board.give_up(Broken::Gone(rank));
+        let sleepers = self.board.sleepers();
+        sleepers.for_each(|rank| self.processes[rank].wake());
+    }
+
+    /// The error on a board that was given up, if it was.
+    pub fn given_up(&self) -> Result<()> {
+        match self.board.broken() {
+            None => Ok(()),
+            Some(Broken::Gone(rank)) => Err(self.lost(rank)),
+            Some(Broken::Apart) => Err(apart()),
+        }
+    }
+
+    #[cold]
+    fn lost(&self, rank: usize) -> Error {
+        let why = "a collective operation waits for it, or for one that did";
+        let lost = self.processes[rank].lost(why);
+        Error::new(Class::ProcAborted, lost.to_string())
+    }
+}
+
+#[cold]
+fn apart() -> Error {
+    let why = "the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
+    argument(Class::Truncate, "count", why)
+}

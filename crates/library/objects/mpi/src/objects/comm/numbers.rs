@@ -1,0 +1,348 @@
+//! Numbers of communicators: agreed among the processes of a new one, a new one each time.
+//!
+//! A number is a *serial* and a lane: `serial % SERIALS << 3 | lane`. Serials only grow, so that no communicator has the
+//! number of an earlier one, be there messages under way or receives that are posted in that one (MPI-5.0 §7.4.3: what is
+//! pending when a communicator is freed completes). To agree, each process proposes the lowest serial that is above all it
+//! has seen, and reserves it. If the largest and the smallest proposal are the same, all have it; else the next round
+//! starts at the largest, which none of them has seen. Two rounds at most, whatever the processes did before.
+//!
+//! - After `SERIALS` communicators, a *lap*, numbers come again. A process passes over those that it uses: of its
+//!   communicators, freed ones among them that a request refers to ([`CommReference`](super::CommReference)), and, as it begins the lap, of
+//!   receives that wait and messages that nobody received. One that is freed in front of where the lap has come to is free
+//!   from the next lap on, so that a look at what waits once a lap suffices.
+//! - Agreements of several threads under way at once take each other's serials, in one order here and in another there, round
+//!   after round. So from its third round on an agreement starts higher by a number drawn at random, from twice as many
+//!   each time: one of the processes draws it, and the maximum tells it to all. That also leaves behind what is in use
+//!   here and not there.
+//! - The lane is the one that the fewest communicators of a process have, the highest of the processes that propose the
+//!   serial.
+
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
+use weft_engine::LANES;
+
+use super::traffic::number_of;
+use crate::error::{Class, Result, argument};
+use crate::handle::CommId;
+use crate::process::engine::engine;
+
+/// Bits of a number that say its lane.
+const LANE_BITS: u32 = LANES.trailing_zeros();
+const _: () = assert!(1 << LANE_BITS == LANES);
+
+/// Serials that are told apart: a context has 29 bits for the number.
+const SERIALS: u32 = (1 << (29 - LANE_BITS)) - 1;
+
+/// The number of what all processes of the job have from the start, without a handle.
+pub(crate) const WHOLE_JOB: u32 = SERIALS << LANE_BITS;
+/// The number of a communicator whose processes have not agreed on one yet: nothing is sent under it.
+pub(crate) const UNAGREED: u32 = WHOLE_JOB + 1;
+
+/// The first serial that is agreed on: the predefined communicators have the one before.
+const FIRST: u64 = 1;
+/// Rounds of an agreement that nothing is added to: two threads' first round often collides, their second seldom.
+const PLAIN_ROUNDS: u32 = 2;
+/// Bits that a process draws at random each round.
+const DRAWN_BITS: u32 = 10;
+/// A round starts at most as much higher as all serials have, by this many bits less.
+const LEAP_BITS_LESS: u32 = 6;
+/// Bits of a proposal's first word below the serial: the lane, and what is drawn.
+const BELOW: u32 = LANE_BITS + DRAWN_BITS;
+
+/// Numbers in use by this process.
+pub(crate) struct Contexts {
+    used: Mutex<Used>,
+    /// The numbers under which receives wait here, or messages that nobody has received.
+    waiting: fn() -> Vec<u32>,
+    serials: u32,
+}
+
+struct Used {
+    /// Above all serials that this process has proposed or heard of.
+    next: u64,
+    /// Of the serial proposed last, in which the numbers that wait have been looked up.
+    lap: u64,
+    /// By serial, modulo their number.
+    uses: HashMap<u32, Use>,
+    /// Communicators by lane.
+    lanes: [u32; LANES as usize],
+}
+
+/// What uses a serial.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// An agreement, or a communicator without a handle.
+    Taken,
+    Comm(CommId),
+    /// Nothing but messages and receives of a freed communicator, perhaps: not to be taken in this lap.
+    Spent,
+}
+
+static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| Contexts::new(waiting_numbers));
+
+/// Numbers of communicators in which receives wait, or messages that nobody has received.
+fn waiting_numbers() -> Vec<u32> {
+    let contexts = engine().waiting_contexts();
+    contexts.into_iter().map(number_of).collect()
+}
+
+/// The numbers in use by this process.
+pub(crate) fn contexts() -> &'static Contexts {
+    &CONTEXTS
+}
+
+impl Contexts {
+    /// `waiting` tells the numbers under which receives wait here, or messages that nobody has received.
+    pub fn new(waiting: fn() -> Vec<u32>) -> Contexts {
+        Contexts::of_serials(SERIALS, waiting)
+    }
+
+    fn of_serials(serials: u32, waiting: fn() -> Vec<u32>) -> Contexts {
+        let mut lanes = [0; LANES as usize];
+        for number in 0..predefined::NUMBERS {
+            lanes[lane(number)] += 1;
+        }
+        let used = Used {
+            next: FIRST,
+            lap: 0,
+            uses: HashMap::from([(0, Use::Taken)]),
+            lanes,
+        };
+        Contexts {
+            used: Mutex::new(used),
+            waiting,
+            serials,
+        }
+    }
+
+    /// Reserves the lowest serial that is at least `floor` and not used here, and says which lane its number is to have.
+    fn reserve(&self, floor: u64) -> Option<(u64, u32)> {
+        let mut used = self.used.lock();
+        let serials = u64::from(self.serials);
+        let first = used.next.max(floor);
+        for serial in first..first + serials {
+            if serial / serials != used.lap {
+                self.begin_lap(&mut used, serial / serials);
+            }
+            if let Entry::Vacant(place) = used.uses.entry((serial % serials) as u32) {
+                place.insert(Use::Taken);
+                used.next = serial + 1;
+                return Some((serial, used.emptiest_lane()));
+            }
+        }
+        None
+    }
+
+    /// Numbers come again: what still waits under one passes it over. The look enters lanes, in which nobody asks for
+    /// numbers, under the lock, once in `serials` communicators.
+    #[cold]
+    fn begin_lap(&self, used: &mut Used, lap: u64) {
+        used.lap = lap;
+        used.uses.retain(|_, by| *by != Use::Spent);
+        for number in (self.waiting)() {
+            used.uses.entry(place(number)).or_insert(Use::Spent);
+        }
+    }
+
+    /// A reservation is not made use of: nothing was sent under its number.
+    fn give_up(&self, serial: u64) {
+        let place = (serial % u64::from(self.serials)) as u32;
+        self.used.lock().uses.remove(&place);
+    }
+
+    fn conclude(&self, number: u32) -> u32 {
+        self.used.lock().lanes[lane(number)] += 1;
+        number
+    }
+
+    /// The number of a serial in a lane.
+    fn number(&self, serial: u64, lane: u32) -> u32 {
+        ((serial % u64::from(self.serials)) as u32) << LANE_BITS | lane
+    }
+
+    /// A communicator is freed, and no request refers to it.
+    pub fn release(&self, number: u32) {
+        let mut used = self.used.lock();
+        used.lanes[lane(number)] -= 1;
+        // In front of where the lap has come to: messages may wait under it that were not there as the lap began.
+        let is_ahead = u64::from(place(number)) >= used.next % u64::from(self.serials);
+        match is_ahead {
+            true => used.uses.insert(place(number), Use::Spent),
+            false => used.uses.remove(&place(number)),
+        };
+    }
+
+    /// The handle of a number's communicator, if it has one here still.
+    pub fn comm(&self, number: u32) -> Option<CommId> {
+        if let Some(comm) = predefined::comm(number) {
+            return Some(comm);
+        }
+        match self.used.lock().uses.get(&place(number)) {
+            Some(Use::Comm(comm)) => Some(*comm),
+            _ => None,
+        }
+    }
+
+    pub fn bind(&self, number: u32, comm: CommId) {
+        let mut used = self.used.lock();
+        used.uses.insert(place(number), Use::Comm(comm));
+    }
+
+    /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes.
+    pub fn agree(&self, mut largest: impl FnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
+        let mut agreement = self.begin();
+        loop {
+            let agreed = largest(agreement.propose())?;
+            if let Some(number) = agreement.conclude(agreed)? {
+                return Ok(number);
+            }
+        }
+    }
+
+    /// The steps of [`agree`](Self::agree), for who waits in another way.
+    pub fn begin(&self) -> Agreement<'_> {
+        Agreement {
+            contexts: self,
+            floor: FIRST,
+            proposal: None,
+            rounds: 0,
+            lap: Lap::First,
+        }
+    }
+}
+
+fn place(number: u32) -> u32 {
+    number >> LANE_BITS
+}
+
+fn lane(number: u32) -> usize {
+    (number % LANES) as usize
+}
+
+impl Used {
+    fn emptiest_lane(&self) -> u32 {
+        let lanes = (0..LANES).zip(self.lanes);
+        let emptiest = lanes.min_by_key(|(_, comms)| *comms);
+        emptiest.map_or(0, |(lane, _)| lane)
+    }
+}
+
+/// The communicators that are there from the start: all of one serial.
+mod predefined {
+    use super::CommId;
+
+    pub const NUMBERS: u32 = 2;
+
+    pub fn comm(number: u32) -> Option<CommId> {
+        match number {
+            0 => Some(CommId::WORLD),
+            1 => Some(CommId::SELF),
+            _ => None,
+        }
+    }
+}
+
+/// An agreement under way. What it has reserved is free again if it is given up.
+pub(crate) struct Agreement<'a> {
+    contexts: &'a Contexts,
+    floor: u64,
+    /// A serial that is reserved, and the lane proposed for it.
+    proposal: Option<(u64, u32)>,
+    rounds: u32,
+    lap: Lap,
+}
+
+/// How far an agreement has looked: past serials, by numbers drawn at random, through all of them; then at every one.
+#[derive(Clone, Copy)]
+enum Lap {
+    First,
+    Skipping { end: u64 },
+    All { end: u64 },
+}
+
+impl Agreement<'_> {
+    /// This process's words of the next round, of which the element-wise maximum is to be found.
+    pub fn propose(&mut self) -> [i64; 2] {
+        if self.proposal.is_none() {
+            self.proposal = self.contexts.reserve(self.floor);
+        }
+        let Some((serial, lane)) = self.proposal else {
+            // None is left here: all see the end of the lap, and that not all propose one serial.
+            let end = self.floor + u64::from(self.contexts.serials);
+            return [(end << BELOW) as i64, 0];
+        };
+        let drawn = RandomState::new().hash_one(()) >> (u64::BITS - DRAWN_BITS);
+        let word = serial << BELOW | u64::from(lane) << DRAWN_BITS | drawn;
+        [word as i64, -(serial as i64)]
+    }
+
+    /// The number, if a round with that maximum has found it.
+    pub fn conclude(&mut self, [high, low]: [i64; 2]) -> Result<Option<u32>> {
+        let drawn = high as u64 & ((1 << DRAWN_BITS) - 1);
+        let lane = (high >> DRAWN_BITS) as u32 % LANES;
+        let (high, low) = ((high >> BELOW) as u64, -low as u64);
+        if high == low {
+            self.proposal = None;
+            let number = self.contexts.number(high, lane);
+            return Ok(Some(self.contexts.conclude(number)));
+        }
+        self.rounds += 1;
+        self.go_on(high, drawn)?;
+        // A process that has the one that the others are to come to keeps it.
+        if self
+            .proposal
+            .is_some_and(|(serial, _)| serial != self.floor)
+        {
+            self.give_up();
+        }
+        Ok(None)
+    }
+
+    /// The next round is to start at the serial `high` or, perhaps, above.
+    fn go_on(&mut self, high: u64, drawn: u64) -> Result<()> {
+        let serials = u64::from(self.contexts.serials);
+        // At most a small part of all: it is not to leap over those that are free.
+        let most = serials.ilog2().saturating_sub(LEAP_BITS_LESS);
+        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS).min(most);
+        let (bits, scale) = (
+            doublings.min(DRAWN_BITS),
+            doublings.saturating_sub(DRAWN_BITS),
+        );
+        let skip = (drawn % (1 << bits)) << scale;
+        let end = high + serials;
+        (self.floor, self.lap) = match self.lap {
+            Lap::First => (high, Lap::Skipping { end }),
+            Lap::Skipping { end } if high < end => (high + skip, self.lap),
+            Lap::Skipping { .. } => (high, Lap::All { end }),
+            Lap::All { end } if high < end => (high, self.lap),
+            Lap::All { .. } => return Err(self.none_is_free()),
+        };
+        Ok(())
+    }
+
+    #[cold]
+    fn none_is_free(&self) -> crate::Error {
+        let serials = self.contexts.serials;
+        let what = format_args!("no number is free: {serials} communicators at once are the limit");
+        argument(Class::Other, "newcomm", what)
+    }
+
+    fn give_up(&mut self) {
+        if let Some((serial, _)) = self.proposal.take() {
+            self.contexts.give_up(serial);
+        }
+    }
+}
+
+impl Drop for Agreement<'_> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,266 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+fn none() -> Vec<u32> {
+    Vec::new()
+}
+
+fn of_serials<const N: usize>(serials: u32) -> [Contexts; N] {
+    std::array::from_fn(|_| Contexts::of_serials(serials, none))
+}
+
+fn alone(contexts: &Contexts) -> u32 {
+    contexts.agree(Ok).unwrap()
+}
+
+fn element_wise([a, b]: [i64; 2], [c, d]: [i64; 2]) -> [i64; 2] {
+    [a.max(c), b.max(d)]
+}
+
+/// One agreement of all these processes: what they come to, and in how many rounds.
+fn agree_all(processes: &[&Contexts]) -> (Vec<Result<u32>>, u32) {
+    let mut all: Vec<Agreement> = processes.iter().map(|process| process.begin()).collect();
+    for round in 1.. {
+        let proposed = all.iter_mut().map(Agreement::propose);
+        let agreed = proposed.reduce(element_wise).unwrap();
+        let settled: Vec<_> = all.iter_mut().map(|one| one.conclude(agreed)).collect();
+        if !settled.iter().all(|one| matches!(one, Ok(None))) {
+            let settled = settled.into_iter();
+            return (settled.map(|one| one.map(Option::unwrap)).collect(), round);
+        }
+    }
+    unreachable!()
+}
+
+/// As [`agree_all`], of processes that find a number.
+fn agreed(processes: &[&Contexts]) -> (u32, u32) {
+    let (found, rounds) = agree_all(processes);
+    let numbers: BTreeSet<u32> = found.into_iter().map(Result::unwrap).collect();
+    assert_eq!(numbers.len(), 1, "{numbers:?}");
+    (*numbers.first().unwrap(), rounds)
+}
+
+#[test]
+fn a_number_is_not_used_again_in_its_lap() {
+    let [contexts] = of_serials(100);
+    let mut seen = BTreeSet::new();
+    for _ in 1..100 {
+        let number = alone(&contexts);
+        assert!(seen.insert(place(number)), "{number}");
+        contexts.release(number);
+    }
+    let again = alone(&contexts);
+    assert!(seen.contains(&place(again)));
+    assert_ne!(place(again), 0, "the predefined communicators' serial");
+}
+
+#[test]
+fn numbers_in_use_are_passed_over_in_the_next_lap() {
+    let [contexts] = of_serials(100);
+    let kept: Vec<u32> = (0..10).map(|_| alone(&contexts)).collect();
+    let kept: BTreeSet<u32> = kept.into_iter().map(place).collect();
+    for _ in 0..1000 {
+        let number = alone(&contexts);
+        assert!(!kept.contains(&place(number)));
+        contexts.release(number);
+    }
+}
+
+/// A receive that waits in a freed communicator has no handle to be known by.
+#[test]
+fn numbers_that_messages_wait_under_are_passed_over() {
+    fn waiting() -> Vec<u32> {
+        vec![7 << LANE_BITS | 3, 9 << LANE_BITS]
+    }
+    let contexts = Contexts::of_serials(20, waiting);
+    let lap = |contexts: &Contexts, count: u32| -> BTreeSet<u32> {
+        let numbers = (0..count).map(|_| alone(contexts));
+        let release = |number: &u32| contexts.release(*number);
+        numbers.inspect(release).map(place).collect()
+    };
+    assert_eq!(
+        lap(&contexts, 19),
+        BTreeSet::from_iter(1..20),
+        "nothing waits as it begins"
+    );
+    for _ in 0..3 {
+        let all_but = (1..20).filter(|serial| ![7, 9].contains(serial));
+        assert_eq!(lap(&contexts, 17), BTreeSet::from_iter(all_but));
+    }
+}
+
+#[test]
+fn one_that_is_freed_in_front_of_the_lap_waits_for_the_next() {
+    let [contexts] = of_serials(20);
+    let numbers: Vec<u32> = (0..19).map(|_| alone(&contexts)).collect();
+    for &number in numbers.iter().filter(|&&number| place(number) < 10) {
+        contexts.release(number);
+    }
+    // Into the second lap; what waits was looked up as it began.
+    assert_eq!(place(alone(&contexts)), 1);
+    let late = numbers[14];
+    assert_eq!(place(late), 15);
+    contexts.release(late);
+    for serial in 2..10 {
+        assert_eq!(place(alone(&contexts)), serial);
+    }
+    // The third.
+    contexts.release(numbers[0]);
+    let next = alone(&contexts);
+    assert_eq!(place(next), 1);
+    assert_eq!(place(alone(&contexts)), 15);
+}
+
+#[test]
+fn lanes_are_used_alike() {
+    let [contexts] = of_serials(1000);
+    let lane_of_next = || lane(alone(&contexts));
+    let first: Vec<usize> = (0..8).map(|_| lane_of_next()).collect();
+    assert_eq!(first, [2, 3, 4, 5, 6, 7, 0, 1], "after the predefined ones");
+    // One that is made and freed again and again keeps to its lane.
+    for _ in 0..20 {
+        let number = alone(&contexts);
+        assert_eq!(lane(number), 2);
+        contexts.release(number);
+    }
+}
+
+#[test]
+fn processes_that_have_seen_unlike_many_agree_in_two_rounds() {
+    let [a, b, c] = of_serials(SERIALS);
+    for count in 0..200 {
+        for _ in 0..count % 7 {
+            alone(&a);
+        }
+        for _ in 0..count % 3 {
+            agreed(&[&b, &c]);
+        }
+        let (number, rounds) = agreed(&[&a, &b, &c]);
+        assert!(rounds <= 2, "{rounds}");
+        if count % 2 == 0 {
+            [&a, &b, &c]
+                .into_iter()
+                .for_each(|process| process.release(number));
+        }
+    }
+}
+
+/// `MPI_Comm_create` of one process in turn: all agree, one keeps the number.
+#[test]
+fn those_of_one_process_each_are_agreed_on_in_one_round() {
+    let processes: [Contexts; 4] = of_serials(SERIALS);
+    let all = processes.each_ref();
+    for made in 0..1 << 16 {
+        let (number, rounds) = agreed(&all);
+        assert_eq!(rounds, 1, "after {made}");
+        for (rank, process) in all.iter().enumerate() {
+            if rank != made % all.len() {
+                process.release(number);
+            }
+        }
+    }
+}
+
+/// In the lap after, what is left behind does not cost a round each.
+#[test]
+fn interleaved_numbers_of_the_lap_before_are_left_behind() {
+    let processes: [Contexts; 2] = of_serials(1 << 16);
+    let [even, odd] = &processes;
+    for made in 0..1 << 12 {
+        let (number, _) = agreed(&[even, odd]);
+        [odd, even][made % 2].release(number);
+    }
+    let mut most = 0;
+    for _ in 0..1 << 16 {
+        let (number, rounds) = agreed(&[even, odd]);
+        most = most.max(rounds);
+        [even, odd]
+            .into_iter()
+            .for_each(|process| process.release(number));
+    }
+    assert!((3..100).contains(&most), "{most} rounds");
+}
+
+#[test]
+fn agreements_that_take_each_others_numbers_end() {
+    // Each process has the agreements' turns in its own order, the same in all rounds.
+    for count in 2..9 {
+        let processes: [Contexts; 2] = of_serials(SERIALS);
+        let mut agreements: Vec<_> = (0..count)
+            .map(|_| processes.each_ref().map(Contexts::begin))
+            .collect();
+        let mut numbers = vec![None; count];
+        for round in 0.. {
+            assert!(round < 100, "{count} agreements");
+            let open: Vec<usize> = (0..count).filter(|&i| numbers[i].is_none()).collect();
+            if open.is_empty() {
+                break;
+            }
+            let mut proposed = vec![[[0; 2]; 2]; count];
+            for &i in &open {
+                proposed[i][0] = agreements[i][0].propose();
+            }
+            for &i in open.iter().rev() {
+                proposed[i][1] = agreements[i][1].propose();
+            }
+            for &i in &open {
+                let agreed = element_wise(proposed[i][0], proposed[i][1]);
+                let settled = agreements[i].each_mut().map(|one| one.conclude(agreed));
+                let [Ok(mine), Ok(other)] = settled else {
+                    panic!("{count} agreements: no number is free");
+                };
+                assert_eq!(mine, other);
+                numbers[i] = mine;
+            }
+        }
+        let different: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
+        assert_eq!(different.len(), count);
+    }
+}
+
+#[test]
+fn without_a_number_free_at_both_all_fail() {
+    let [mine, other] = of_serials(64);
+    let numbers: Vec<u32> = (0..63).map(|_| agreed(&[&mine, &other]).0).collect();
+    // Each has a third that the other has not, and both have the last.
+    for (at, &number) in numbers.iter().enumerate() {
+        match at % 3 {
+            0 => mine.release(number),
+            1 => other.release(number),
+            _ => {}
+        }
+    }
+    let failed = |(found, _): (Vec<Result<u32>>, u32)| {
+        let classes = found.into_iter().map(|one| one.unwrap_err().class);
+        assert_eq!(classes.collect::<Vec<_>>(), [Class::Other; 2]);
+    };
+    failed(agree_all(&[&mine, &other]));
+    // One that has none at all fails the others too.
+    let full = Contexts::of_serials(64, none);
+    for _ in 0..63 {
+        alone(&full);
+    }
+    failed(agree_all(&[&full, &mine]));
+    // One that both have free is found, wherever it is.
+    other.release(numbers[30]);
+    let (number, _) = agreed(&[&mine, &other]);
+    assert_eq!(place(number), place(numbers[30]));
+}
+
+#[test]
+fn handles_are_found_by_number() {
+    let [contexts] = of_serials(100);
+    assert_eq!(contexts.comm(0), Some(CommId::WORLD));
+    assert_eq!(contexts.comm(1), Some(CommId::SELF));
+    let number = alone(&contexts);
+    assert_eq!(contexts.comm(number), None);
+    contexts.bind(number, CommId(77));
+    assert_eq!(contexts.comm(number), Some(CommId(77)));
+    contexts.release(number);
+    assert_eq!(contexts.comm(number), None);
+    assert_eq!(
+        [WHOLE_JOB, UNAGREED].map(|number| contexts.comm(number)),
+        [None; 2]
+    );
+}

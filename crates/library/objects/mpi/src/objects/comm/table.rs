@@ -1,0 +1,124 @@
+//! The communicators that handles name.
+
+use std::sync::{Arc, OnceLock};
+
+use super::communicator::Comm;
+use super::numbers;
+use crate::error::{Class, Error, Result, argument};
+use crate::handle::table::Table;
+use crate::handle::{CommId, kind};
+use crate::objects::group::Group;
+use crate::objects::handler::{Handler, Kind};
+use crate::process::phase::{self, Phase};
+
+static COMMS: Table<Comm> = Table::new(kind::COMM);
+
+/// The communicators that are there from the start.
+struct Predefined {
+    world: Arc<Comm>,
+    self_comm: Arc<Comm>,
+    whole_job: Comm,
+}
+
+static PREDEFINED: OnceLock<Predefined> = OnceLock::new();
+
+/// Makes the predefined communicators of a process that has `rank` among `size`.
+pub(crate) fn begin(rank: u32, size: u32) {
+    let predefined = Predefined {
+        world: Arc::new(Comm::new(0, rank, Group::first(size), c"MPI_COMM_WORLD")),
+        self_comm: Arc::new(Comm::new(1, 0, Group::listed(vec![rank]), c"MPI_COMM_SELF")),
+        whole_job: Comm::new(numbers::WHOLE_JOB, rank, Group::first(size), c""),
+    };
+    let set = PREDEFINED.set(predefined);
+    assert!(set.is_ok(), "a process starts once");
+    world().bind(CommId::WORLD);
+    self_comm().bind(CommId::SELF);
+}
+
+#[inline]
+fn predefined() -> &'static Predefined {
+    PREDEFINED
+        .get()
+        .expect("the shims let no call in before MPI_Init")
+}
+
+/// `MPI_COMM_WORLD`, whether or not the program may use it now.
+#[inline]
+fn world() -> &'static Arc<Comm> {
+    &predefined().world
+}
+
+/// `MPI_COMM_SELF`, whether or not the program may use it now.
+#[inline]
+pub(crate) fn self_comm() -> &'static Arc<Comm> {
+    &predefined().self_comm
+}
+
+/// All processes of the job, with no handle: where those meet that have no communicator yet.
+pub(crate) fn whole_job() -> &'static Comm {
+    &predefined().whole_job
+}
+
+/// The predefined communicators are there in the world model only, and not for sessions before or after it.
+#[inline]
+fn in_world() -> bool {
+    phase::world() == Phase::Active
+}
+
+/// The communicator that a handle names.
+#[inline]
+pub fn find(id: CommId) -> Result<&'static Comm> {
+    let comm = match id {
+        CommId::WORLD => in_world().then(|| &**world()),
+        CommId::SELF => in_world().then(|| &**self_comm()),
+        // SAFETY: the maker of the identifier has promised it (`CommId::named`).
+        CommId(handle) => unsafe { COMMS.lend(handle) },
+    };
+    comm.ok_or_else(not_a_comm)
+}
+
+/// As [`find`], kept alive for a call that takes long.
+pub fn share(id: CommId) -> Result<Arc<Comm>> {
+    let comm = match id {
+        CommId::WORLD => in_world().then(|| world().clone()),
+        CommId::SELF => in_world().then(|| self_comm().clone()),
+        CommId(handle) => COMMS.share(handle),
+    };
+    comm.ok_or_else(not_a_comm)
+}
+
+#[cold]
+fn not_a_comm() -> Error {
+    argument(Class::Comm, "comm", "not a communicator, or a freed one")
+}
+
+/// The handler of a communicator.
+pub fn handler_of(comm: CommId) -> Result<Handler> {
+    Ok(find(comm)?.handler())
+}
+
+/// Replaces a communicator's handler.
+pub fn set_handler(comm: CommId, handler: Handler) -> Result<()> {
+    find(comm)?.set_handler(handler.for_kind(Kind::Comm)?);
+    Ok(())
+}
+
+/// A handle for a new communicator, by which errors of its requests find it too.
+pub(crate) fn register(comm: Comm) -> Result<CommId> {
+    let comm = Arc::new(comm);
+    let id = COMMS.insert(comm.clone()).map(CommId);
+    let id =
+        id.ok_or_else(|| argument(Class::NoMem, "newcomm", "too many communicators (2^23)"))?;
+    comm.bind(id);
+    Ok(id)
+}
+
+/// Takes a communicator's handle away.
+pub(crate) fn remove(id: CommId) -> Result<Arc<Comm>> {
+    COMMS.remove(id.0).ok_or_else(not_a_comm)
+}
+
+/// The live handle of a communicator at an index.
+pub(crate) fn current(index: u32) -> Option<u64> {
+    COMMS.current(index)
+}

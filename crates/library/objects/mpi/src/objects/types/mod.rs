@@ -1,0 +1,17 @@
+//! Datatype handles (MPI-5.0 chapter 5). What a datatype means is in `weft_datatype`.
+
+mod annotation;
+mod buffer;
+mod datatype;
+pub mod fortran;
+
+pub use buffer::Buffer;
+pub use datatype::{
+    Found, TypeId, annotation, as_predefined, commit, committed, dup, find, find_committed, free,
+    is_address, keep, memory, name, plain, plain_bytes, register, set_name,
+};
+pub(crate) use datatype::{PrivateHandle, current};
+pub use fortran::constituent;
+pub use weft_datatype::{
+    Darray, Distribution, Envelope, Order, Subarray, TypeClass, match_size, value_index,
+};

@@ -1,0 +1,91 @@
+//! This process's place in its job.
+
+use std::sync::{Arc, OnceLock};
+
+use weft_bootstrap::Bootstrap;
+use weft_transport::Peer;
+
+use crate::error::{Class, Error, Result};
+
+static JOB: OnceLock<Membership> = OnceLock::new();
+
+/// This process as one of its job. It is never taken down: a process ends.
+pub(crate) struct Membership {
+    bootstrap: Arc<Bootstrap>,
+    oversubscribed: bool,
+    main_thread: std::thread::ThreadId,
+    pid: u32,
+}
+
+fn membership() -> &'static Membership {
+    JOB.get().expect("the shims let no call in before MPI_Init")
+}
+
+/// This process is one of its job from here on. `oversubscribed`: there are more processes than cores on this host.
+pub(crate) fn begin(bootstrap: Arc<Bootstrap>, oversubscribed: bool) {
+    let membership = Membership {
+        bootstrap,
+        oversubscribed,
+        main_thread: std::thread::current().id(),
+        pid: std::process::id(),
+    };
+    let set = JOB.set(membership);
+    assert!(set.is_ok(), "a process starts once");
+}
+
+/// What the launcher told.
+pub(crate) fn job() -> &'static weft_bootstrap::Job {
+    membership().bootstrap.job()
+}
+
+/// Rank in `MPI_COMM_WORLD`.
+pub(crate) fn rank() -> Peer {
+    job().rank
+}
+
+/// More processes than cores on this host: the same on all of them.
+pub(crate) fn oversubscribed() -> bool {
+    membership().oversubscribed
+}
+
+/// Whether this is the process that joined the job, and not a child of it.
+pub(crate) fn is_this() -> bool {
+    membership().pid == std::process::id()
+}
+
+/// Joins the job again, alone.
+pub(crate) fn rejoin() -> Result<()> {
+    membership().bootstrap.rejoin().map_err(of_launcher)
+}
+
+/// Leaves the job, `together` with all others or alone.
+pub(crate) fn leave(together: bool) -> Result<()> {
+    let bootstrap = &membership().bootstrap;
+    let fenced = match together {
+        true => bootstrap.fence(),
+        false => Ok(()),
+    };
+    let left = fenced.and_then(|()| bootstrap.finalize());
+    left.map_err(of_launcher)
+}
+
+/// Ends the job: `MPI_Abort`, and errors that are fatal.
+pub fn abort(code: i32, message: &str) -> ! {
+    match JOB.get() {
+        Some(membership) => membership.bootstrap.abort(code, message),
+        None => {
+            eprintln!("weft: {message}");
+            std::process::exit(code)
+        }
+    }
+}
+
+/// `MPI_Is_thread_main`.
+pub fn is_main_thread() -> bool {
+    std::thread::current().id() == membership().main_thread
+}
+
+/// The error of a launcher that could not do its part.
+pub(crate) fn of_launcher(error: weft_bootstrap::Error) -> Error {
+    Error::new(Class::Other, error.to_string())
+}

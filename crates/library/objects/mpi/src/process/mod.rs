@@ -1,0 +1,5 @@
+//! This process: whether MPI may be called in it, its place in the job, its engine.
+
+pub mod engine;
+pub mod job;
+pub mod phase;

@@ -1,0 +1,17 @@
+//! The end of a window.
+
+use super::object::{remove, share};
+use crate::collective::synchronize;
+use crate::error::Result;
+use crate::handle::WindowId;
+
+/// `MPI_Win_free`: collective, and not before all have come. It stays if a delete function of its attributes fails.
+pub fn free(id: WindowId) -> Result<()> {
+    let window = share(id)?;
+    window.epochs.check_closed()?;
+    window.attributes.delete_all(id.0)?;
+    synchronize(&window.comm)?;
+    remove(id)?;
+    window.close();
+    Ok(())
+}

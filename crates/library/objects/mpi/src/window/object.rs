@@ -1,0 +1,113 @@
+//! A window: its memory, its communicator, its epochs, its hints.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::epoch::Epochs;
+use super::figures::{Figures, Flavor};
+use super::hints::Hints;
+use crate::error::{Class, Error, Result, argument};
+use crate::handle::table::Table;
+use crate::handle::{WindowId, kind};
+use crate::objects::attributes::{Attributes, Holder};
+use crate::objects::comm::Comm;
+use crate::objects::group::Group;
+use crate::objects::handler::{Handler, HandlerCell};
+
+pub struct Window {
+    pub(super) rma: weft_rma::Window,
+    /// Of the window's own, for its synchronisation.
+    pub(super) comm: Comm,
+    pub(super) flavor: Flavor,
+    pub(super) figures: Figures,
+    pub(super) hints: Mutex<Hints>,
+    pub(super) epochs: Epochs,
+    handler: HandlerCell,
+    name: Mutex<CString>,
+    pub attributes: Attributes,
+}
+
+impl Window {
+    pub(super) fn new(
+        rma: weft_rma::Window,
+        comm: Comm,
+        flavor: Flavor,
+        figures: Figures,
+        hints: Hints,
+    ) -> Window {
+        Window {
+            epochs: Epochs::new(comm.size()),
+            rma,
+            comm,
+            flavor,
+            figures,
+            hints: Mutex::new(hints),
+            // MPI-5.0 §9.3.2
+            handler: HandlerCell::new(Handler::Fatal),
+            name: Mutex::default(),
+            attributes: Attributes::new(Holder::Window),
+        }
+    }
+
+    pub fn handler(&self) -> Handler {
+        self.handler.load()
+    }
+
+    pub fn set_handler(&self, handler: Handler) {
+        self.handler.store(handler);
+    }
+
+    /// Empty until one is set (MPI-5.0 §7.8).
+    pub fn name(&self) -> CString {
+        self.name.lock().clone()
+    }
+
+    pub fn set_name(&self, name: &CStr) {
+        name.clone_into(&mut self.name.lock());
+    }
+
+    /// The processes (`MPI_Win_get_group`).
+    pub fn group(&self) -> &Group {
+        self.comm.group()
+    }
+
+    pub(super) fn check_rank(&self, name: &str, rank: i32) -> Result<u32> {
+        self.comm.check_rank(Class::Rank, name, rank)
+    }
+}
+
+static WINDOWS: Table<Window> = Table::new(kind::WINDOW);
+
+/// The live handle of a window at an index.
+pub(crate) fn current(index: u32) -> Option<u64> {
+    WINDOWS.current(index)
+}
+
+/// A handle for a new window, if there is room for one.
+pub(super) fn register(window: Window) -> Option<WindowId> {
+    WINDOWS.insert(Arc::new(window)).map(WindowId)
+}
+
+/// Takes a window's handle away.
+pub(super) fn remove(id: WindowId) -> Result<()> {
+    WINDOWS.remove(id.0).map(drop).ok_or_else(not_a_window)
+}
+
+/// The window that a handle names.
+#[inline(always)]
+pub fn find(id: WindowId) -> Result<&'static Window> {
+    // SAFETY: the maker of the identifier has promised it (`WindowId::named`).
+    unsafe { WINDOWS.lend(id.0) }.ok_or_else(not_a_window)
+}
+
+/// As [`find`], kept alive for a call that takes long.
+pub fn share(id: WindowId) -> Result<Arc<Window>> {
+    WINDOWS.share(id.0).ok_or_else(not_a_window)
+}
+
+#[cold]
+fn not_a_window() -> Error {
+    argument(Class::Win, "win", "not a window, or a freed one")
+}

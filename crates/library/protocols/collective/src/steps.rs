@@ -1,0 +1,373 @@
+//! Memory that all ranks of a communicator share, and an operation's way through it: what the algorithms `shared` and
+//! `direct` are made of.
+//!
+//! A rank posts on the board (`weft_sync::board`), and reads what others post there; there is no message. An operation takes
+//! as many steps on every rank, which follows from what all of them know: the packed bytes and the number of ranks. What is
+//! posted is packed, so ranks may use different datatypes of the same signature.
+//!
+//! Lengths that should be alike and are not, in an erroneous program, are found where something is read: a post says how long it is,
+//! and whether more follows. No more is taken than there is and has room. More than has room is an error, as in a message;
+//! where the ranks then take unlike steps the board is given up, for all of them.
+
+use std::future::poll_fn;
+use std::ops::Range;
+
+use crate::arena::Arena;
+use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
+use crate::{Blocks, Channel, PointToPoint, Reduction};
+use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
+use weft_transport::Memory;
+
+/// An operation's steps on the board. What returns none has found that a rank it waits for is gone: the channel has the
+/// error, and the operation ends there. This rank posts nothing on the board any more, so that what others read there was
+/// always right: they have all that they need, or find the board given up. Nor does it wait for them, who may still read its
+/// memory while its caller writes to it: that a copy from another's memory was right is known when the board was not given
+/// up after it.
+pub(crate) struct Steps<'c, 'a, P: PointToPoint> {
+    channel: &'c Channel<'a, P>,
+    arena: &'c dyn Arena<P::Error>,
+    board: &'c Board,
+}
+
+/// What this rank is about to post.
+pub(crate) struct Posting {
+    step: u64,
+    more: bool,
+    pub slot: Memory,
+}
+
+/// Where in a rank's memory something lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    rank: usize,
+    address: u64,
+    bytes: usize,
+}
+
+impl Place {
+    /// What begins `bytes` further on.
+    pub fn after(self, bytes: usize) -> Place {
+        Place {
+            address: self.address.wrapping_add(bytes as u64),
+            bytes: self.bytes.saturating_sub(bytes),
+            ..self
+        }
+    }
+
+    /// Block `index` of `count` that are all as long.
+    pub fn block(self, index: usize, count: usize) -> Place {
+        let bytes = self.bytes / count;
+        Place {
+            bytes,
+            ..self.after(index * bytes)
+        }
+    }
+}
+
+/// The longest that is posted in a step.
+pub(crate) const LONGEST: usize = BUFFER_BYTES;
+
+/// What pieces a long message is posted in, so that some are read while others are written.
+pub(crate) const PIECE: usize = 16 << 10;
+
+impl<'a, P: PointToPoint> Channel<'a, P> {
+    /// This operation's steps. Algorithms that need them are chosen only where they are there.
+    pub(crate) fn steps(&self) -> Steps<'_, 'a, P> {
+        let arena = self.arena().expect("chosen where the ranks share a board");
+        Steps {
+            channel: self,
+            arena,
+            board: arena.board(),
+        }
+    }
+}
+
+impl<P: PointToPoint> Steps<'_, '_, P> {
+    async fn need(&self, need: Need) -> Option<()> {
+        if self.board.is_met(need) {
+            return Some(());
+        }
+        let outcome = poll_fn(|_| self.arena.look(need)).await;
+        self.unless_failed(outcome)
+    }
+
+    fn unless_failed(&self, outcome: Result<(), P::Error>) -> Option<()> {
+        let is_right = outcome.is_ok();
+        if !is_right {
+            self.board.end();
+        }
+        self.channel.keep(outcome);
+        is_right.then_some(())
+    }
+
+    /// Enters the next step, in which this rank posts this.
+    pub async fn begin(&self, Piece { bytes, more }: Piece) -> Option<Posting> {
+        let in_buffer = bytes > INLINE_BYTES;
+        let step = self.board.enter();
+        while let Err(need) = self.board.room(step, in_buffer) {
+            self.need(need).await?;
+        }
+        let payload = self.board.payload(self.channel.rank(), step, in_buffer);
+        let slot = Memory::contiguous(payload, bytes);
+        Some(Posting { step, more, slot })
+    }
+
+    /// Publishes what was written. The step.
+    pub fn publish(&self, posting: Posting) -> u64 {
+        let (bytes, more) = (posting.slot.bytes, posting.more);
+        if self.board.publish(posting.step, Piece { bytes, more }) {
+            self.arena.wake();
+        }
+        posting.step
+    }
+
+    /// Enters the next step and posts a copy, after which another piece follows or none.
+    pub async fn post(&self, memory: &Memory, more: bool) -> Option<u64> {
+        let bytes = memory.bytes;
+        let posting = self.begin(Piece { bytes, more }).await?;
+        copy(memory, &posting.slot);
+        Some(self.publish(posting))
+    }
+
+    /// Enters the next step and posts nothing there but that this rank has come so far.
+    pub async fn announce(&self) -> Option<u64> {
+        let posting = self.begin(Piece::NOTHING).await?;
+        Some(self.publish(posting))
+    }
+
+    /// Enters the next step without posting in it.
+    pub fn listen(&self) -> u64 {
+        let (step, sleepers) = self.board.enter_silently();
+        if sleepers {
+            self.arena.wake();
+        }
+        step
+    }
+
+    /// What a rank posts in the step, which should be as expected.
+    pub async fn posted(&self, step: u64, rank: usize, expected: Piece) -> Option<Memory> {
+        self.rank_posted(step, rank).await?;
+        let theirs = self.board.piece(rank, step);
+        if theirs != expected {
+            self.differs(rank, theirs, expected)?;
+        }
+        let in_buffer = theirs.bytes > INLINE_BYTES;
+        let payload = self.board.payload(rank, step, in_buffer);
+        Some(Memory::contiguous(payload, theirs.bytes))
+    }
+
+    /// None if the operation cannot go on: unless both are all that is posted of it, the ranks take unlike steps.
+    #[cold]
+    fn differs(&self, rank: usize, theirs: Piece, own: Piece) -> Option<()> {
+        if theirs.more || own.more {
+            self.board.give_up(Broken::Apart);
+            self.arena.wake();
+            return self.unless_failed(Err(self.arena.differs(rank, None)));
+        }
+        if theirs.bytes > own.bytes {
+            let bytes = Some([theirs.bytes, own.bytes]);
+            self.channel.keep(Err(self.arena.differs(rank, bytes)));
+        }
+        Some(())
+    }
+
+    /// Waits until a rank has posted in the step, whatever that is.
+    pub async fn rank_posted(&self, step: u64, rank: usize) -> Option<()> {
+        let what = What::Posted;
+        self.need(Need { rank, what, step }).await
+    }
+
+    /// Waits until all other ranks have posted in the step.
+    pub async fn others_posted(&self, step: u64) -> Option<()> {
+        for distance in 1..self.channel.size() {
+            self.rank_posted(step, self.channel.after(distance)).await?;
+        }
+        Some(())
+    }
+
+    /// A step in which all wait for each other.
+    pub async fn meet(&self) -> Option<()> {
+        let step = self.announce().await?;
+        self.others_posted(step).await
+    }
+
+    /// Posts where memory is, for others to read from: the message follows.
+    pub async fn post_place(&self, memory: &Memory) -> Option<u64> {
+        debug_assert!(memory.layout.is_none());
+        let address = memory.base.expose_provenance() as u64;
+        let mut words = [address, memory.bytes as u64];
+        self.post(&words_memory(&mut words), true).await
+    }
+
+    /// Where the memory is that a rank posts.
+    pub async fn posted_place(&self, step: u64, rank: usize) -> Option<Place> {
+        let mut words = [0; 2];
+        let (bytes, more) = (size_of_val(&words), true);
+        let slot = self.posted(step, rank, Piece { bytes, more }).await?;
+        copy(&slot, &words_memory(&mut words));
+        let [address, bytes] = words;
+        Some(Place {
+            rank,
+            address,
+            bytes: bytes as usize,
+        })
+    }
+
+    /// Copies what lies there, as far as there is room; that there is more is the channel's to keep.
+    pub fn take(&self, theirs: Place, into: &Memory) -> Option<()> {
+        if theirs.bytes > into.bytes {
+            let bytes = Some([theirs.bytes, into.bytes]);
+            let error = self.arena.differs(theirs.rank, bytes);
+            self.channel.keep(Err(error));
+        }
+        self.read(theirs, into)
+    }
+
+    /// Copies what lies there, as far as there is room.
+    pub fn read(&self, theirs: Place, into: &Memory) -> Option<()> {
+        let into = window(into, 0..into.bytes.min(theirs.bytes));
+        if into.bytes == 0 {
+            return Some(());
+        }
+        self.unless_failed(self.arena.read(theirs.rank, theirs.address, &into))
+    }
+
+    /// Takes a block from the memory whose place a rank posts in the step: number `index` of `count` that are all as long.
+    pub async fn take_block(
+        &self,
+        (step, rank): (u64, usize),
+        (index, count): (usize, usize),
+        block: &Memory,
+    ) -> Option<()> {
+        let theirs = self.posted_place(step, rank).await?.block(index, count);
+        let packed = Packed::room_for(block);
+        self.take(theirs, &packed.memory())?;
+        packed.unpack(block);
+        Some(())
+    }
+
+    /// Takes such a block from every other rank's memory, each to that rank's place in `blocks`.
+    pub async fn take_blocks(
+        &self,
+        step: u64,
+        which: (usize, usize),
+        blocks: &dyn Blocks,
+    ) -> Option<()> {
+        for distance in 1..self.channel.size() {
+            let rank = self.channel.after(distance);
+            let block = blocks.block(rank);
+            self.take_block((step, rank), which, &block).await?;
+        }
+        Some(())
+    }
+
+    /// Combines part `elements` of what these ranks post in the step, such a piece each, into `result`, from the last rank down.
+    /// `own` is this rank's, if it does not post. `spare` has room for the part. What is of another length is left out.
+    pub async fn fold(
+        &self,
+        reduction: &Reduction<'_>,
+        posted: (u64, Piece),
+        (ranks, own): (Range<usize>, Option<Operand<'_>>),
+        elements: Range<usize>,
+        (result, spare): (Operand<'_>, Operand<'_>),
+    ) -> Option<()> {
+        let (step, piece) = posted;
+        let size = reduction.element_bytes();
+        for rank in ranks.clone().rev() {
+            let is_first = rank + 1 == ranks.end;
+            match own.filter(|_| rank == self.channel.rank()) {
+                Some(own) if is_first => own.copy_to(result),
+                Some(own) => reduction.combine(own, result),
+                None => {
+                    let slot = self.posted(step, rank, piece).await?;
+                    if slot.bytes != piece.bytes {
+                        continue;
+                    }
+                    let part = slot.part(elements.start * size, elements.len() * size);
+                    match is_first {
+                        true => copy(&part, &result.memory()),
+                        false => reduction.combine(reduction.unpacked(&part, spare), result),
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// Ranges of at most `longest`, at least 1, that make up `0..count`, each with whether another follows.
+pub(crate) fn pieces(count: usize, longest: usize) -> impl Iterator<Item = (Range<usize>, bool)> {
+    let longest = longest.max(1);
+    (0..count).step_by(longest).map(move |start| {
+        let end = count.min(start + longest);
+        (start..end, end < count)
+    })
+}
+
+/// Rank `rank`'s of `ranks` slices of `0..count`.
+pub(crate) fn slice(count: usize, rank: usize, ranks: usize) -> Range<usize> {
+    count * rank / ranks..count * (rank + 1) / ranks
+}
+
+/// A reduction whose operands are copied from where they are.
+pub(crate) struct Direct<'s, 'c, 'a, 'r, P: PointToPoint> {
+    steps: &'s Steps<'c, 'a, P>,
+    reduction: &'s Reduction<'r>,
+    /// Where each rank's packed operand is.
+    operands: Vec<Place>,
+}
+
+impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
+    /// The ranks post in the step where their operands are.
+    pub async fn new(
+        steps: &'s Steps<'c, 'a, P>,
+        reduction: &'s Reduction<'r>,
+        step: u64,
+    ) -> Option<Self> {
+        let mut operands = Vec::with_capacity(steps.channel.size());
+        for rank in 0..steps.channel.size() {
+            operands.push(steps.posted_place(step, rank).await?);
+        }
+        Some(Direct {
+            steps,
+            reduction,
+            operands,
+        })
+    }
+
+    /// Combines these elements of all operands, from the last rank down, and packs the result.
+    pub fn combine(&self, elements: Range<usize>, result: &Memory) -> Option<()> {
+        let (reduction, size) = (self.reduction, self.reduction.element_bytes());
+        let longest = PIECE / size;
+        let room = reduction.share(0..longest.min(reduction.count()));
+        let scratch = room.scratch(2);
+        let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
+        let staging = Scratch::new(longest * size);
+        let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
+        for (piece, _) in pieces(elements.len(), longest) {
+            let at = elements.start + piece.start;
+            let sum = partial.part(0..piece.len());
+            let staged = staging.memory(piece.len() * size);
+            for rank in (0..ranks).rev() {
+                let is_first = rank + 1 == ranks;
+                let mut operand = spare;
+                if rank == own {
+                    operand = reduction.input().part(at..at + piece.len());
+                } else {
+                    let theirs = self.operands[rank].after(at * size);
+                    self.steps.read(theirs, &staged)?;
+                    operand = reduction.unpacked(&staged, operand);
+                }
+                match is_first {
+                    true => operand.copy_to(sum),
+                    false => reduction.combine(operand, sum),
+                }
+            }
+            copy(
+                &sum.memory(),
+                &result.part(piece.start * size, piece.len() * size),
+            );
+        }
+        Some(())
+    }
+}

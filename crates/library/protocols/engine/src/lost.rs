@@ -1,0 +1,274 @@
+//! Losing a peer: it died, or it broke the protocol and was ended.
+//!
+//! The transport tells each lane once, in a poll ([`Sink::lost`](weft_transport::Sink::lost)); a peer whose packet makes no sense is
+//! ended by the lane that found out, in the turn in which it did. In the same turn the lane drops all that it was to do for the
+//! peer and all that the peer has promised, and fails what waits for it. From then on nothing new begins to wait: sends and
+//! transfers are refused by the endpoint, and a receive fails when a thread first waits for it or looks at it for a while
+//! ([`State::watch_senders`]).
+//!
+//! A receive or probe from any source fails while no message is there for it and a process of its communicator is lost: the
+//! message might have been that process's (MPI-5.0 §9.3 gives the class; that no call waits for ever is what is asked of it).
+//! Who is in a communicator the maker of the engine says, by a context ([`Members`]).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use weft_transport::{Endpoint, Lost, Peer, Refused};
+use weft_wire::View;
+
+use crate::lane::{Action, Afterwards, Core, State};
+use crate::matched::Payload;
+use crate::status::Failure;
+
+/// Whose messages may come in a context.
+pub trait Members: Send + Sync {
+    fn contains(&self, context: u32, peer: Peer) -> bool;
+    /// The process of this number among them, from 0 on; none behind the last.
+    fn member(&self, context: u32, number: u32) -> Option<Peer>;
+}
+
+/// Every process of a job.
+pub(crate) struct Everyone(pub u32);
+
+impl Members for Everyone {
+    fn contains(&self, _: u32, peer: Peer) -> bool {
+        peer < self.0
+    }
+
+    fn member(&self, _: u32, number: u32) -> Option<Peer> {
+        (number < self.0).then_some(number)
+    }
+}
+
+/// Peers that the process has lost, for all its lanes: the user is told of each once.
+#[derive(Default)]
+pub(crate) struct Reported(Mutex<BTreeSet<Peer>>);
+
+impl Reported {
+    fn report(&self, me: Peer, peer: Peer, why: &Lost) {
+        if self.0.lock().insert(peer) {
+            eprintln!("weft: rank {me}: {why}");
+        }
+    }
+}
+
+/// Idle turns between two looks at the clock.
+const CLOCK_EVERY: u32 = 64;
+/// Time between two looks at the receives that wait.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// Members of a communicator that begin to be watched at once.
+const MEMBERS_AT_ONCE: u32 = 16;
+
+/// What a lane remembers for [`State::watch_senders`].
+#[derive(Default)]
+pub(crate) struct Watched {
+    idle_turns: u32,
+    last: Option<Instant>,
+    /// Contexts in which a message from any source was probed for in vain since then.
+    probed: Vec<u32>,
+    /// Of contexts in which one is awaited, the member that is watched next.
+    next_members: Vec<(u32, u32)>,
+}
+
+impl Core {
+    /// A packet of `from` makes no sense.
+    #[cold]
+    pub fn nonsense(&mut self, from: Peer, view: View) {
+        let words = view.0;
+        let why =
+            format!("rank {from} sent a malformed packet (header {words:x?}); connection ended");
+        let why = Lost(Arc::from(why));
+        self.actions.push_back(Action::End { peer: from, why });
+    }
+
+    /// Whether what comes from `peer` is of no account any more.
+    pub fn is_ended(&self, peer: Peer) -> bool {
+        let ends =
+            |action: &Action| matches!(action, Action::End { peer: ended, .. } if *ended == peer);
+        self.lost.contains(&peer) || self.actions.iter().any(ends)
+    }
+
+    /// Drops all that has to do with `peer`, and fails what waits for it.
+    #[cold]
+    pub fn lose(&mut self, peer: Peer, why: &Lost) {
+        if !self.lost.insert(peer) {
+            return;
+        }
+        self.reported.report(self.me, peer, why);
+        // First what might be done for requests that end here.
+        self.actions.retain(|action| action.peer() != peer);
+        let slots = self.slots.clone();
+        while let Some(slot) = self.pop_queued(peer, &slots) {
+            self.fail(slot, Failure::PeerLost);
+        }
+        self.outbound.take(peer);
+        self.fail_in_flight(peer);
+        self.fail_posted(|core, context, source, sender| match source < 0 {
+            true => core.members.contains(context, peer),
+            false => sender == peer,
+        });
+        self.drop_promised(peer);
+        let wakes = self.probers.drain(..).map(Afterwards::Wake);
+        self.afterwards.extend(wakes);
+    }
+
+    fn fail_in_flight(&mut self, peer: Peer) {
+        let mut in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        in_flight.sort_unstable();
+        for slot in in_flight {
+            if self.cells(slot).peer == peer {
+                self.fail(slot, Failure::PeerLost);
+            }
+        }
+    }
+
+    /// Fails the posted receives that a condition on context, source and sending process finds.
+    fn fail_posted(&mut self, concerned: impl Fn(&Core, u32, i32, Peer) -> bool) {
+        let posted: Vec<u32> = self
+            .matching
+            .posted_iter()
+            .map(|(_, _, posted)| posted.slot().index)
+            .collect();
+        for slot in posted {
+            let cells = self.cells(slot);
+            let (context, source, peer) = (cells.context, cells.source, cells.peer);
+            if concerned(self, context, source, peer) && self.withdraw(slot) {
+                self.fail(slot, Failure::PeerLost);
+            }
+        }
+    }
+
+    /// Drops the messages whose payload is with `peer`.
+    fn drop_promised(&mut self, peer: Peer) {
+        let promised: Vec<_> = self
+            .matching
+            .unexpected_iter()
+            .filter(|(_, _, message)| {
+                let payload = &message.payload;
+                let elsewhere = matches!(payload, Payload::Offered { .. } | Payload::Kept { .. });
+                elsewhere && message.peer == peer
+            })
+            .map(|(id, _, _)| id)
+            .collect();
+        for id in promised {
+            if let Some((_, unexpected)) = self.matching.remove(id) {
+                self.unstored(&unexpected);
+            }
+        }
+        self.actions.retain(|action| action.peer() != peer);
+    }
+
+    /// Whether a process of a context's communicator is lost.
+    pub fn has_lost_member(&self, context: u32) -> bool {
+        let mut lost = self.lost.iter();
+        lost.any(|&peer| self.members.contains(context, peer))
+    }
+}
+
+impl<E: Endpoint> State<E> {
+    /// A turn has brought nothing.
+    #[inline]
+    pub fn idle(&mut self) {
+        let turns = &mut self.core.watched.idle_turns;
+        *turns = turns.wrapping_add(1);
+        if turns.is_multiple_of(CLOCK_EVERY) {
+            self.watch_senders_if_due();
+        }
+    }
+
+    /// Before and after a sleep, and now and then between idle turns.
+    #[cold]
+    pub fn watch_senders_if_due(&mut self) {
+        let now = Instant::now();
+        let watched = &mut self.core.watched;
+        let last = watched.last.get_or_insert(now);
+        if now.duration_since(*last) >= WATCH_EVERY {
+            watched.last = Some(now);
+            self.watch_senders();
+        }
+    }
+
+    /// Sees to it that the death of a process is told on this lane if a receive waits for it, be it that nothing ever came
+    /// from there, and fails the receives from processes that are lost already. The calls that test do not say what for, so
+    /// this looks at all posted receives.
+    pub fn watch_senders(&mut self) {
+        let mut senders = BTreeSet::new();
+        let mut contexts: BTreeSet<u32> = self.core.watched.probed.drain(..).collect();
+        for (_, pattern, posted) in self.core.matching.posted_iter() {
+            match pattern.source < 0 {
+                true => drop(contexts.insert(pattern.context)),
+                false => drop(senders.insert(posted.peer())),
+            }
+        }
+        senders.retain(|&peer| self.expect(peer).is_err());
+        let nexts = &mut self.core.watched.next_members;
+        nexts.retain(|next| contexts.contains(&next.0));
+        contexts.retain(|&context| {
+            self.watch_members(context);
+            self.core.has_lost_member(context)
+        });
+        if !senders.is_empty() || !contexts.is_empty() {
+            self.core
+                .fail_posted(|_, context, source, peer| match source < 0 {
+                    true => contexts.contains(&context),
+                    false => senders.contains(&peer),
+                });
+        }
+    }
+
+    /// Watches some more of a context's processes.
+    fn watch_members(&mut self, context: u32) {
+        let members = self.core.members.clone();
+        let nexts = &mut self.core.watched.next_members;
+        let known = nexts.iter().position(|next| next.0 == context);
+        let index = known.unwrap_or_else(|| {
+            nexts.push((context, 0));
+            nexts.len() - 1
+        });
+        let begin = nexts[index].1;
+        let some = (begin..begin + MEMBERS_AT_ONCE).map_while(|next| members.member(context, next));
+        let some: Vec<Peer> = some.collect();
+        // From the first again behind the last: all of them are watched, but one may have been asked for in vain.
+        let whole = some.len() == MEMBERS_AT_ONCE as usize;
+        nexts[index].1 = if whole { begin + MEMBERS_AT_ONCE } else { 0 };
+        for peer in some {
+            // Its loss is told.
+            let _ = self.expect(peer);
+        }
+    }
+
+    /// Has `peer` watched, of which something is awaited.
+    pub fn expect(&mut self, peer: Peer) -> Result<(), Failure> {
+        if peer == self.core.me {
+            return Ok(());
+        }
+        if self.core.lost.contains(&peer) {
+            return Err(Failure::PeerLost);
+        }
+        match self.endpoint.expect(peer) {
+            Ok(()) => Ok(()),
+            Err(Refused::Lost) => Err(Failure::PeerLost),
+            Err(refused) => {
+                self.core.full(peer, refused);
+                Ok(())
+            }
+        }
+    }
+
+    /// Of a receive or probe in vain: whether its message can come still.
+    pub fn can_come(&mut self, context: u32, source: i32, peer: Peer) -> Result<(), Failure> {
+        if source >= 0 {
+            return self.expect(peer);
+        }
+        if self.core.has_lost_member(context) {
+            return Err(Failure::PeerLost);
+        }
+        let probed = &mut self.core.watched.probed;
+        if !probed.contains(&context) {
+            probed.push(context);
+        }
+        Ok(())
+    }
+}

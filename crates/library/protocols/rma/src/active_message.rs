@@ -1,0 +1,75 @@
+//! Copies that the target makes in a turn of progress of its own, where the kernel lets no other process into its memory.
+//!
+//! A control area has one active message ([`ActiveMessage`](weft_sync::ActiveMessage)), with room for [`MESSAGE_BYTES`]. Its lock is
+//! taken with patience, for the target may be long in coming. The target copies if the bytes lie in its part of the window by what
+//! it knows itself: what a message says may come from a hostile peer.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use weft_shm::Errands;
+use weft_sync::Ask;
+
+use crate::control::{Control, MESSAGE_BYTES};
+
+/// The target's side of one window.
+pub struct Server {
+    control: Arc<Control>,
+    /// What it lets others into: begin and length.
+    open: Mutex<Vec<(u64, u64)>>,
+    /// Ends the sleep of the process that waits, whichever it is.
+    answer: Box<dyn Fn(&Control) + Send + Sync>,
+}
+
+impl Server {
+    pub fn new(control: Arc<Control>, answer: Box<dyn Fn(&Control) + Send + Sync>) -> Server {
+        let open = Mutex::default();
+        Server {
+            control,
+            open,
+            answer,
+        }
+    }
+
+    pub fn open(&self, address: u64, bytes: u64) {
+        self.open.lock().push((address, bytes));
+    }
+
+    pub fn close(&self, address: u64) {
+        self.open.lock().retain(|piece| piece.0 != address);
+    }
+
+    fn is_open(&self, address: u64, bytes: u64) -> bool {
+        let open = self.open.lock();
+        open.iter().any(|&(begin, length)| {
+            address >= begin && bytes <= length && address - begin <= length - bytes
+        })
+    }
+
+    fn copy(&self, ask: Ask) -> bool {
+        if ask.bytes > MESSAGE_BYTES as u64 || !self.is_open(ask.address, ask.bytes) {
+            return false;
+        }
+        let theirs = self.control.message_bytes();
+        let mine = std::ptr::with_exposed_provenance_mut::<u8>(ask.address as usize);
+        let bytes = ask.bytes as usize;
+        // SAFETY: the bytes lie in memory that the program has put into the window, which it keeps valid until it takes
+        // it out (MPI-5.0 §12.2.2, §12.2.4); the message has room for MESSAGE_BYTES.
+        unsafe {
+            match ask.writes {
+                false => std::ptr::copy_nonoverlapping(mine, theirs, bytes),
+                true => std::ptr::copy_nonoverlapping(theirs, mine, bytes),
+            }
+        }
+        true
+    }
+}
+
+impl Errands for Server {
+    fn run(&self) {
+        let message = &self.control.header().message.0;
+        if message.run(|ask| self.copy(ask)) {
+            (self.answer)(&self.control);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The way to one process's part of a window: directly, by the kernel's copies, or by active messages.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use weft_shm::{Mapping, Process, Stretch};
+
+use crate::control::Control;
+use crate::stripes::Stripes;
+use crate::target::{Fault, Target};
+
+#[derive(Clone, Copy)]
+pub enum Way {
+    /// By loads and stores: this process's own memory, or a piece of the other's segment.
+    Direct(*mut u8),
+    /// By process_vm_readv(2) and process_vm_writev(2).
+    Kernel,
+    /// By active messages.
+    Target,
+}
+
+/// A way found.
+pub struct Link {
+    pub process: Process,
+    pub control: Arc<Control>,
+    pub way: Way,
+    /// Keeps the piece mapped.
+    _mapping: Option<Mapping>,
+    /// Where the part begins in the process's own memory, if it is user memory.
+    address: u64,
+    /// How long it is; none if it is what is attached.
+    bytes: Option<u64>,
+}
+
+// SAFETY: the pointer is an address of memory that lives as long as the window; what may be done with it does not depend
+// on the thread.
+unsafe impl Send for Link {}
+// SAFETY: as above.
+unsafe impl Sync for Link {}
+
+const EFAULT: i32 = 14;
+
+impl Link {
+    pub fn direct(process: Process, control: Arc<Control>, base: *mut u8, bytes: u64) -> Link {
+        Link {
+            process,
+            control,
+            way: Way::Direct(base),
+            _mapping: None,
+            address: 0,
+            bytes: Some(bytes),
+        }
+    }
+
+    pub fn mapped(process: Process, control: Arc<Control>, mapping: Mapping, bytes: u64) -> Link {
+        let way = Way::Direct(mapping.base());
+        Link {
+            process,
+            control,
+            way,
+            _mapping: Some(mapping),
+            address: 0,
+            bytes: Some(bytes),
+        }
+    }
+
+    /// Memory of the user's that begins at `address` in its process; `bytes` of it, or what is attached.
+    pub fn user(
+        process: Process,
+        control: Arc<Control>,
+        own: bool,
+        address: u64,
+        bytes: Option<u64>,
+    ) -> Link {
+        let way = if own {
+            Way::Direct(std::ptr::with_exposed_provenance_mut(address as usize))
+        } else if process.copies_allowed() {
+            Way::Kernel
+        } else {
+            Way::Target
+        };
+        Link {
+            process,
+            control,
+            way,
+            _mapping: None,
+            address,
+            bytes,
+        }
+    }
+
+    /// Where the byte at an offset of the part is in this process, if loads and stores reach it.
+    #[inline]
+    pub fn pointer(&self, offset: i64) -> Option<*mut u8> {
+        match &self.way {
+            Way::Direct(base) => Some(base.wrapping_offset(offset as isize)),
+            _ => None,
+        }
+    }
+
+    /// Bytes at an offset of the part, by their address in its process.
+    pub fn stretch(&self, offset: i64, bytes: usize) -> Stretch {
+        Stretch::new(self.address.wrapping_add_signed(offset), bytes)
+    }
+
+    /// The locks under which elements are updated in place, if all processes map the part.
+    #[inline]
+    pub fn stripes(&self) -> Option<&Stripes> {
+        let control = &self.control;
+        (!control.shape().user_memory).then(|| &control.header().stripes)
+    }
+
+    /// Whether `count` elements of the datatype at the target lie in its part.
+    #[inline]
+    pub fn check(&self, target: &Target) -> Result<(), Fault> {
+        let span = target
+            .datatype
+            .span(target.count)
+            .map_err(|_| Fault::Range)?;
+        // Elements that overlap may be more bytes than they span.
+        target
+            .datatype
+            .size()
+            .checked_mul(target.count)
+            .ok_or(Fault::Range)?;
+        self.check_span(target.offset, span)
+    }
+
+    #[inline]
+    pub fn check_span(&self, offset: i64, span: Range<isize>) -> Result<(), Fault> {
+        if span.is_empty() {
+            return Ok(());
+        }
+        let Some(bytes) = self.bytes else {
+            let address = (offset as u64).wrapping_add_signed(span.start as i64);
+            let length = (span.end - span.start) as u64;
+            return match self.control.attachments().contains(address, length) {
+                true => Ok(()),
+                false => Err(Fault::Range),
+            };
+        };
+        let low = offset.checked_add(span.start as i64);
+        let high = offset.checked_add(span.end as i64);
+        match (low, high) {
+            (Some(low), Some(high)) if low >= 0 && high as u64 <= bytes => Ok(()),
+            _ => Err(Fault::Range),
+        }
+    }
+
+    pub fn failed(&self, error: &io::Error) -> Fault {
+        match error.raw_os_error() {
+            // The program has taken the memory away before the window.
+            Some(EFAULT) => Fault::Range,
+            _ => Fault::Lost(
+                self.process
+                    .lost(&format!("its memory cannot be reached: {error}")),
+            ),
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The sender's side of bulk transfers.
+
+mod filling;
+mod helping;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use weft_sync::bulk::Side;
+use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
+
+use super::borrowed::BorrowedRing;
+use super::claims::Claims;
+use super::common::{Common, Missing};
+use super::control::{Control, CopyTarget, Descriptor, TransferId};
+use super::copying::Copying;
+use super::rings::RingUse;
+use super::transfers::{Step, Transfer, Transfers};
+use crate::links::Links;
+use crate::peers::{Neighbour, lost};
+use crate::segment::PAGE;
+use filling::Filling;
+
+/// Contiguous messages from this size on are copied from process to process.
+pub const COPIES_FROM_BYTES: usize = 1 << 20;
+/// As [`COPIES_FROM_BYTES`], while messages go both ways at once.
+const COPIES_BIDIRECTIONAL_FROM_BYTES: usize = 512 << 10;
+
+/// A transfer from here.
+struct Outgoing {
+    neighbour: Arc<Neighbour>,
+    source: Memory,
+    cookie: Cookie,
+    state: State,
+}
+
+enum State {
+    /// The receiver has not answered the call.
+    Called,
+    /// The receiver has, and waits for a ring.
+    NeedsRing {
+        receiver: TransferId,
+    },
+    Filling(Filling),
+    Copying(Copying),
+}
+
+/// A lane's transfers to peers.
+pub struct Sending {
+    transfers: Transfers<Outgoing>,
+    /// Those in state `NeedsRing`, in order.
+    need_rings: VecDeque<(Peer, TransferId)>,
+    begun: bool,
+}
+
+impl Transfer for Outgoing {
+    fn peer(&self) -> Peer {
+        self.neighbour.rank
+    }
+
+    fn cookie(&self) -> Cookie {
+        self.cookie
+    }
+}
+
+impl Outgoing {
+    fn step(&mut self, links: &mut Links, budget: usize, helps: bool) -> Step {
+        match &mut self.state {
+            State::Called | State::NeedsRing { .. } => Step::Idle,
+            State::Filling(filling) => filling.step(&self.source, &self.neighbour, links, budget),
+            State::Copying(copying) => {
+                helping::step(copying, &self.source, &self.neighbour, links, helps)
+            }
+        }
+    }
+
+    /// Gives back what the transfer has used.
+    fn end(self, common: &mut Common) {
+        if let State::Filling(Filling {
+            own: Some(index), ..
+        }) = self.state
+        {
+            common.rings.fill(index);
+        }
+    }
+}
+
+impl Sending {
+    pub fn new() -> Sending {
+        Sending {
+            transfers: Transfers::new(),
+            need_rings: VecDeque::new(),
+            begun: false,
+        }
+    }
+
+    pub fn send(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        neighbour: Arc<Neighbour>,
+        source: Memory,
+        cookie: Cookie,
+    ) -> BulkDescriptor {
+        let peer = neighbour.rank;
+        let (mark, bidirectional) = common.bidirectional.sent(peer);
+        if source.bytes == 0 {
+            self.transfers.finished.push_back((peer, cookie));
+            return Descriptor::Nothing.emit(mark);
+        }
+        let from = match (links.shared.options.copies_from_bytes, bidirectional) {
+            (Some(bytes), _) => bytes,
+            (None, false) => COPIES_FROM_BYTES,
+            (None, true) => COPIES_BIDIRECTIONAL_FROM_BYTES,
+        };
+        let can_copy =
+            source.layout.is_none() && source.bytes >= from && links.copies_allowed(&neighbour);
+        let address = can_copy.then_some(source.base as u64);
+        let through = match address {
+            Some(_) => None,
+            None => begin(links, common, peer, &source, bidirectional, cookie),
+        };
+        let (state, offered) = match through {
+            None => (State::Called, None),
+            Some((filling, offered)) => (State::Filling(filling), Some(offered)),
+        };
+        let transfer = self.transfers.enter(Outgoing {
+            neighbour,
+            source,
+            cookie,
+            state,
+        });
+        let Some(offered) = offered else {
+            return Descriptor::Call { transfer, address }.emit(mark);
+        };
+        links.counters.ring_transfers += 1;
+        self.transfers.activate(transfer);
+        // The data follow when the receiver has been told, so that it starts early.
+        self.begun = true;
+        offered.emit(mark)
+    }
+
+    /// The transfer of that name to `peer`, in state `Called`.
+    fn called(&mut self, peer: Peer, id: TransferId) -> Option<&mut Outgoing> {
+        let outgoing = self.transfers.named(peer, id);
+        outgoing.filter(|outgoing| matches!(outgoing.state, State::Called))
+    }
+
+    pub fn cancel(&mut self, common: &mut Common, peer: Peer, cookie: Cookie) {
+        let is_it =
+            |outgoing: &Outgoing| outgoing.cookie == cookie && outgoing.neighbour.rank == peer;
+        self.transfers
+            .drop_if(is_it, |outgoing| outgoing.end(common));
+        // Even if all is in the ring and the table knows nothing of it any more.
+        common.rings.cancel(peer, cookie);
+        common.borrowed.cancel(peer, cookie);
+    }
+
+    /// The receiver answers a call: through a ring.
+    pub fn need_ring(&mut self, peer: Peer, id: TransferId, receiver: TransferId) {
+        if let Some(outgoing) = self.called(peer, id) {
+            outgoing.state = State::NeedsRing { receiver };
+            self.need_rings.push_back((peer, id));
+        }
+    }
+
+    /// The receiver answers a call: by copying.
+    pub fn copy(
+        &mut self,
+        common: &mut Common,
+        peer: Peer,
+        id: TransferId,
+        target: CopyTarget,
+    ) -> Result<(), Missing> {
+        let Some(outgoing) = self.called(peer, id) else {
+            return Ok(());
+        };
+        let malformed = || lost(peer, "it asked for a copy that cannot be");
+        let fits = target.bytes <= outgoing.source.bytes as u64
+            && (PAGE as u64..1 << 40).contains(&target.chunk_bytes)
+            && target.chunks() <= u64::from(u32::MAX)
+            && outgoing.source.layout.is_none();
+        if !fits {
+            return Err(malformed().into());
+        }
+        let page = target.words & !(PAGE as u64 - 1);
+        let mapping = common.map(peer, page, PAGE)?;
+        let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
+        outgoing.state = State::Copying(Copying::new(Side::Sender, claims, target));
+        self.transfers.activate(id);
+        Ok(())
+    }
+
+    /// Whether an offer was made whose data can go on moving now that the receiver has been told.
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.transfers.is_active() || !self.need_rings.is_empty()
+    }
+
+    /// A source that is free.
+    pub fn pop_finished(&mut self) -> Option<Cookie> {
+        self.transfers
+            .finished
+            .pop_front()
+            .map(|(_, cookie)| cookie)
+    }
+
+    /// Moves up to about `budget` bytes. Receivers that copy are only helped if `helps`.
+    pub fn go_on(
+        &mut self,
+        links: &mut Links,
+        common: &mut Common,
+        budget: usize,
+        helps: bool,
+    ) -> bool {
+        self.begun = false;
+        let moved = self.hand_out_rings(links, common);
+        moved
+            | self.transfers.go_on(
+                links,
+                budget,
+                |outgoing, links, budget| outgoing.step(links, budget, helps),
+                |outgoing| outgoing.end(common),
+            )
+    }
+
+    /// Gives rings to answered calls.
+    fn hand_out_rings(&mut self, links: &mut Links, common: &mut Common) -> bool {
+        let mut moved = false;
+        while let Some(&(peer, id)) = self.need_rings.front() {
+            if let Some(outgoing) = self.transfers.named(peer, id)
+                && let State::NeedsRing { receiver } = outgoing.state
+            {
+                let bytes = outgoing.source.bytes as u64;
+                let cookie = outgoing.cookie;
+                let rings = &mut common.rings;
+                let given = match rings.take(links, RingUse::Answered, peer, cookie, bytes) {
+                    Ok(Some(given)) => given,
+                    Ok(None) => break,
+                    // Those in use may be others' for as long as they like: no one is certain to come back.
+                    Err(error) => {
+                        let why = format!("no memory for data to it: {error}");
+                        links.lose(lost(peer, &why), peer);
+                        self.need_rings.pop_front();
+                        continue;
+                    }
+                };
+                let place = given.place;
+                let chunk = filling::chunk(outgoing.source.bytes, false);
+                let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
+                outgoing.state = State::Filling(filling);
+                links.counters.ring_transfers += 1;
+                common.post(peer, Control::Ring { receiver, place });
+                self.transfers.activate(id);
+                links.wake_sleeper();
+                moved = true;
+            }
+            self.need_rings.pop_front();
+        }
+        moved
+    }
+
+    /// Before a sleep. True if there is something to do already.
+    pub fn wait(&mut self) -> bool {
+        let mut ready = !self.transfers.finished.is_empty();
+        for outgoing in self.transfers.active() {
+            ready |= match &outgoing.state {
+                State::Called | State::NeedsRing { .. } => false,
+                State::Filling(filling) => filling.wait(),
+                State::Copying(copying) => copying.wait(),
+            };
+        }
+        // Answered calls without a ring wait for rings, all of which are in use, for their receivers to take
+        // something out; an idle turn now and then is enough, as those receivers are at it.
+        ready | !self.need_rings.is_empty()
+    }
+
+    pub fn end_wait(&mut self) {
+        for outgoing in self.transfers.active() {
+            match &outgoing.state {
+                State::Called | State::NeedsRing { .. } => {}
+                State::Filling(filling) => filling.end_wait(),
+                State::Copying(copying) => copying.end_wait(),
+            }
+        }
+    }
+
+    pub fn forget(&mut self, common: &mut Common, peer: Peer) {
+        self.need_rings.retain(|&(other, _)| other != peer);
+        self.transfers.forget(peer, |outgoing| outgoing.end(common));
+    }
+
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        for outgoing in self.transfers.all() {
+            let (rank, bytes) = (outgoing.neighbour.rank, outgoing.source.bytes);
+            match &outgoing.state {
+                State::Called => {
+                    writeln!(
+                        out,
+                        "rank {rank} has not taken up an offer of {bytes} bytes"
+                    )
+                }
+                State::NeedsRing { .. } => {
+                    writeln!(out, "{bytes} bytes to rank {rank} wait for a free ring")
+                }
+                State::Filling(Filling { produced, .. }) => {
+                    writeln!(
+                        out,
+                        "{produced} of {bytes} bytes to rank {rank} are on their way"
+                    )
+                }
+                State::Copying(copying) => writeln!(
+                    out,
+                    "{} of {} chunks to rank {rank} are copied",
+                    copying.claims.done(),
+                    copying.claimant.chunks
+                ),
+            }?;
+        }
+        Ok(())
+    }
+}
+
+/// A ring for a transfer that is offered: one that was borrowed of the peer's, or an own one, if one is free.
+fn begin(
+    links: &mut Links,
+    common: &mut Common,
+    peer: Peer,
+    source: &Memory,
+    bidirectional: bool,
+    cookie: Cookie,
+) -> Option<(Filling, Descriptor)> {
+    let chunk = filling::chunk(source.bytes, bidirectional);
+    if let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie) {
+        links.counters.borrowed_transfers += 1;
+        let filling = Filling::new(ring, place.begin, None, chunk);
+        return Some((filling, Descriptor::Back(place)));
+    }
+    let bytes = source.bytes as u64;
+    // Without memory for one, the receiver is called, and there may be some when it answers.
+    let rings = &mut common.rings;
+    let given = rings
+        .take(links, RingUse::Offer, peer, cookie, bytes)
+        .ok()??;
+    let (place, spare) = (given.place, given.spare);
+    let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
+    Some((filling, Descriptor::Ring { place, spare }))
+}

@@ -1,0 +1,192 @@
+//! Memory of this process that others reach, and of others that this one reaches: what one-sided communication stands on.
+//!
+//! A process *exposes* pieces of its segment; a peer that is told the offset maps them, and both touch the same memory.
+//! Other memory of a peer is copied by the kernel (process_vm_readv(2), process_vm_writev(2)) where that is allowed.
+
+use std::io;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use weft_transport::{Lost, Peer};
+
+use crate::base::Base;
+use crate::cma::{self, Stretch, Way};
+use crate::fabric::Shm;
+use crate::peers::{Neighbour, lost};
+use crate::segment::Mapping;
+use crate::shared::Shared;
+
+/// A piece of this process's segment, given back when it is dropped.
+pub struct Exposed {
+    shared: Arc<Shared>,
+    offset: u64,
+    mapping: Mapping,
+}
+
+impl Exposed {
+    /// Where it lies in the segment: what peers map it by.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Gives the memory back already; from here on it reads as zeros.
+    pub fn empty(&self) {
+        // A kernel that cannot do it keeps the memory until the process ends. The offsets are not used again: there are
+        // 2^63 of them.
+        let _ = self.shared.segment.empty(self.offset, self.mapping.bytes());
+    }
+}
+
+impl Deref for Exposed {
+    type Target = Mapping;
+    fn deref(&self) -> &Mapping {
+        &self.mapping
+    }
+}
+
+impl Drop for Exposed {
+    fn drop(&mut self) {
+        self.empty();
+    }
+}
+
+/// A process of the job, this one included, as its memory is reached.
+#[derive(Clone)]
+pub struct Process {
+    neighbour: Arc<Neighbour>,
+    deny_copies: bool,
+}
+
+impl Process {
+    /// Maps a piece that it has exposed.
+    pub fn map(&self, offset: u64, bytes: usize) -> Result<Mapping, Lost> {
+        self.neighbour.map(offset, bytes)
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.neighbour.is_alive()
+    }
+
+    /// What is said of it when it is not.
+    pub fn lost(&self, why: &str) -> Lost {
+        lost(self.neighbour.rank, why)
+    }
+
+    /// Ends its sleep, so that it looks again at what it waits for.
+    pub fn wake(&self) {
+        self.neighbour.base.wake();
+    }
+
+    /// As [`wake`](Self::wake), and it will run an errand in its next turn of progress.
+    pub fn call(&self) {
+        self.neighbour.base.call();
+    }
+
+    /// Whether the kernel copies between its memory and this process's.
+    pub fn copies_allowed(&self) -> bool {
+        !self.deny_copies && self.neighbour.copies_allowed
+    }
+
+    /// Copies `bytes` from an address in the process, any address: if nothing is there it is an error.
+    ///
+    /// # Safety
+    /// `into` is valid for writes of `bytes`.
+    pub unsafe fn read(&self, address: u64, into: *mut u8, bytes: usize) -> io::Result<()> {
+        // SAFETY: by this function's contract.
+        unsafe { cma::copy(Way::Read, self.neighbour.card.pid, into, address, bytes) }
+    }
+
+    /// Copies `bytes` to an address in the process.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of `bytes`.
+    pub unsafe fn write(&self, address: u64, from: *const u8, bytes: usize) -> io::Result<()> {
+        let from = from.cast_mut();
+        // SAFETY: by this function's contract; a write reads the own side only.
+        unsafe { cma::copy(Way::Write, self.neighbour.card.pid, from, address, bytes) }
+    }
+
+    /// Copies from stretches of the process's memory, one after the other to `into`; at most 1024.
+    ///
+    /// # Safety
+    /// `into` is valid for writes of as many bytes as they have.
+    pub unsafe fn gather(&self, stretches: &[Stretch], into: *mut u8) -> io::Result<()> {
+        // SAFETY: by this function's contract.
+        unsafe { cma::copy_stretches(Way::Read, self.neighbour.card.pid, into, stretches) }
+    }
+
+    /// Copies to stretches of the process's memory, one after the other from `from`; at most 1024.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of as many bytes as they have.
+    pub unsafe fn scatter(&self, stretches: &[Stretch], from: *const u8) -> io::Result<()> {
+        let from = from.cast_mut();
+        // SAFETY: by this function's contract; a write reads the own side only.
+        unsafe { cma::copy_stretches(Way::Write, self.neighbour.card.pid, from, stretches) }
+    }
+}
+
+impl Shm {
+    /// Exposes `bytes` of zeros, which cost memory where they are written. More than there is are refused.
+    pub fn expose(&self, bytes: usize) -> io::Result<Exposed> {
+        let (offset, mapping) = self.shared().segment.carve_untouched(bytes)?;
+        Ok(Exposed {
+            shared: self.shared().clone(),
+            offset,
+            mapping,
+        })
+    }
+
+    /// As [`expose`](Self::expose), for memory that is given back by the process that uses it last ([`Mapping::empty`]). Where it lies
+    /// in the segment, too.
+    pub fn lend(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
+        self.shared().segment.carve_untouched(bytes)
+    }
+
+    /// A process of the job.
+    pub fn process(&self, peer: Peer) -> Result<Process, Lost> {
+        let shared = self.shared();
+        let neighbour = match peer == shared.rank {
+            true => Arc::new(own(shared).map_err(|error| lost(peer, &error.to_string()))?),
+            false => shared.peers.find(peer)?,
+        };
+        Ok(Process {
+            neighbour,
+            deny_copies: shared.options.deny_copies,
+        })
+    }
+}
+
+/// This process, as its own peer.
+fn own(shared: &Shared) -> io::Result<Neighbour> {
+    let mapping = shared.segment.map(shared.shape.base_bytes())?;
+    let base = Base::open(mapping, shared.shape, shared.rank, shared.card.key);
+    let base = base.map_err(io::Error::other)?;
+    Ok(Neighbour::new(shared.rank, shared.card, base))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::segment::{PAGE, Segment};
+    use crate::shared::Options;
+    use crate::world::pair;
+
+    /// A process may end and another get its number, with a segment of its own under the number of the first one's.
+    #[test]
+    fn another_segment_under_a_peers_numbers_is_not_mapped() {
+        let (a, b) = pair(Options::default());
+        let there = a.fabric.process(1).unwrap();
+        let piece = b.fabric.expose(PAGE).unwrap();
+        assert!(there.map(piece.offset(), PAGE).is_ok());
+        let stranger = Segment::create(piece.offset() as usize + PAGE).unwrap();
+        let number = b.fabric.shared().segment.memfd() as i32;
+        // SAFETY: takes numbers; nobody in this test uses the descriptor that is replaced but to close it.
+        let replaced = unsafe { libc::dup2(stranger.memfd() as i32, number) };
+        assert_eq!(replaced, number);
+        let lost = there.map(piece.offset(), PAGE).map(drop).unwrap_err();
+        assert!(
+            lost.to_string().contains("not the one its card tells of"),
+            "{lost}"
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! What the lanes of a process share.
+
+use std::sync::Arc;
+
+use weft_sync::Section;
+use weft_transport::{Lost, Peer};
+
+use crate::base::{Base, Shape};
+use crate::card::Card;
+use crate::connecting::{Answer, Connecting, Made, Need, Want};
+use crate::endings::{Ending, Endings};
+use crate::layout::{LINK_BYTES, SHORT_LINK_BYTES};
+use crate::peers::{Neighbour, Peers, lost};
+use crate::segment::Segment;
+
+/// Choices that tests make; the default is right for users.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Never copy from process to process, as if the kernel did not allow it.
+    pub deny_copies: bool,
+    /// Copy from process to process from this size on.
+    pub copies_from_bytes: Option<usize>,
+}
+
+/// What a process does for peers that the kernel does not let into its memory, in a turn of progress of its own.
+pub trait Errands: Send + Sync {
+    fn run(&self);
+}
+
+/// What the lanes of a process share.
+pub struct Shared {
+    pub rank: Peer,
+    pub shape: Shape,
+    pub options: Options,
+    pub card: Card,
+    pub base: Base,
+    pub segment: Segment,
+    pub peers: Peers,
+    pub connecting: Connecting,
+    pub endings: Endings,
+    pub errands: Section<Vec<Arc<dyn Errands>>>,
+}
+
+impl Shared {
+    /// Fulfils what lanes want of `peer`, however long that takes (`connecting`, rule 2). Not for a thread that holds a lane.
+    pub fn connect(&self, peer: Peer) {
+        let _under_way = self.connecting.under_way.enter();
+        while let Some(want) = self.connecting.next(peer) {
+            let made = self.make(&want);
+            let lane = want.lane;
+            self.connecting.answer(Answer { want, made });
+            self.base.notify(lane, peer);
+        }
+    }
+
+    fn make(&self, want: &Want) -> Result<Made, Lost> {
+        if let Some(lost) = self.endings.find(want.peer) {
+            return Err(lost);
+        }
+        let neighbour = self.peers.find(want.peer)?;
+        Ok(match want.need {
+            Need::Base => Made::Base(neighbour),
+            Need::Link => self.make_link(neighbour)?,
+            Need::Ring { offset } => Made::Ring {
+                mapping: neighbour.map(offset, LINK_BYTES)?,
+                neighbour,
+            },
+            Need::Piece { offset, bytes } => Made::Piece {
+                offset,
+                mapping: neighbour.map(offset, bytes)?,
+            },
+        })
+    }
+
+    fn make_link(&self, neighbour: Arc<Neighbour>) -> Result<Made, Lost> {
+        let carved = self.segment.carve_part(LINK_BYTES, SHORT_LINK_BYTES);
+        let (offset, mapping) = carved.map_err(|error| {
+            let why = format!("no memory for a connection to it: {error}");
+            lost(neighbour.rank, &why)
+        })?;
+        Ok(Made::Link {
+            neighbour,
+            offset,
+            mapping,
+        })
+    }
+
+    /// Enters a loss that `lane` has found, and notifies the other lanes. The first that was entered.
+    pub fn end(&self, ending: Ending, lane: u32) -> Ending {
+        let (first, mut lanes) = self.endings.enter(ending);
+        lanes &= !(1 << lane);
+        while lanes != 0 {
+            self.base.notify(lanes.trailing_zeros(), first.peer);
+            lanes &= lanes - 1;
+        }
+        first
+    }
+}

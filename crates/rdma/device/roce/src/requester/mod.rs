@@ -1,0 +1,203 @@
+//! The requester: send requests become packets, acknowledgements and read responses end them.
+//!
+//! Places (see [`Sequence`]) of everything posted, in order:
+//! ```text
+//!   done │ acknowledged ──── in flight ──── cursor ──── to be sent (again up to `sent`) ──── posted
+//! ```
+//! 1. A send request owns the positions `first .. first + packets` from its posting on. A READ owns one for each packet of
+//!    its response, and its request is sent in chunks of fixed positions, each a READ of its own to the responder. So the
+//!    window bounds read responses too, and a chunk asked for again ends where it ended the first time, as a
+//!    responder that knows the first may demand.
+//! 2. `acknowledged` grows over a READ or an atomic only by its response; over all else by any acknowledgement from there
+//!    on. An acknowledgement behind a missing response is an implied NAK.
+//! 3. What was lost is sent again from there on, with everything behind it (go-back-N): only `cursor` moves.
+//! 4. Requests end in order; the first that fails ends all behind it as flushed.
+
+mod answer;
+mod emit;
+mod retry;
+#[cfg(test)]
+mod tests;
+mod window;
+pub(crate) mod work;
+
+use std::collections::VecDeque;
+
+use self::retry::Retry;
+use self::window::Window;
+use super::host::{Fault, Host, SendDone, Status};
+use super::link::Link;
+use super::packet::Service;
+use super::sequence::Sequence;
+use work::Work;
+
+/// The attributes of RTS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequesterConfig {
+    /// `sq_psn`
+    pub psn: u32,
+    /// Exponent of the local ACK time-out; 0 waits for ever.
+    pub timeout: u8,
+    pub retry_count: u8,
+    /// 7 tries for ever.
+    pub rnr_retry: u8,
+    pub max_rd_atomic: u8,
+}
+
+#[derive(Debug)]
+struct Queued {
+    work: Work,
+    first: u64,
+    packets: u64,
+}
+
+impl Queued {
+    fn end(&self) -> u64 {
+        self.first + self.packets
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Requester {
+    link: Link,
+    sequence: Sequence,
+    max_rd_atomic: usize,
+    queue: VecDeque<Queued>,
+    acknowledged: u64,
+    /// The next position to send, and where in `queue` its request stands (its length if there is none).
+    cursor: u64,
+    cursor_index: usize,
+    /// One past the last position ever sent.
+    sent: u64,
+    posted: u64,
+    /// Ends of the READ chunks and atomics in flight, in order.
+    reads: VecDeque<u64>,
+    window: Window,
+    retry: Retry,
+    /// The request at the cursor cannot be sent: it fails when all before it are done.
+    poison: Option<Status>,
+    /// The response that was last missed.
+    implied_nak: Option<u64>,
+    failed: bool,
+}
+
+impl Requester {
+    pub fn new(link: Link, config: RequesterConfig) -> Requester {
+        Requester {
+            link,
+            sequence: Sequence::new(config.psn),
+            max_rd_atomic: usize::from(config.max_rd_atomic),
+            queue: VecDeque::new(),
+            acknowledged: 0,
+            cursor: 0,
+            cursor_index: 0,
+            sent: 0,
+            posted: 0,
+            reads: VecDeque::new(),
+            window: Window::new(),
+            retry: Retry::new(config.timeout, config.retry_count, config.rnr_retry),
+            poison: None,
+            implied_nak: None,
+            failed: false,
+        }
+    }
+
+    pub fn post(&mut self, work: Work, host: &mut impl Host) {
+        if self.failed {
+            host.send_done(work.flushed());
+            return;
+        }
+        let packets = self.link.packets(work.bytes());
+        self.queue.push_back(Queued {
+            work,
+            first: self.posted,
+            packets,
+        });
+        self.posted += packets;
+    }
+
+    pub fn is_drained(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub fn next_psn(&self) -> u32 {
+        self.sequence.psn(self.sent)
+    }
+
+    pub fn flush(&mut self, host: &mut impl Host) {
+        self.failed = true;
+        self.poison = None;
+        self.reads.clear();
+        self.retry.stop();
+        for queued in self.queue.drain(..) {
+            host.send_done(queued.work.flushed());
+        }
+    }
+
+    /// Ends the oldest request in this way, and the queue with it.
+    fn fail(&mut self, status: Status, host: &mut impl Host) {
+        if let Some(queued) = self.queue.pop_front() {
+            host.send_done(SendDone {
+                token: queued.work.token,
+                status,
+                bytes: 0,
+            });
+        }
+        self.flush(host);
+        host.fail(Fault::Requester);
+    }
+
+    /// The request at the cursor cannot be sent; those before it go on.
+    fn poison(&mut self, status: Status, host: &mut impl Host) {
+        self.poison = Some(status);
+        self.settle_poison(host);
+    }
+
+    fn settle_poison(&mut self, host: &mut impl Host) {
+        if let Some(status) = self.poison
+            && self.cursor_index == 0
+        {
+            self.fail(status, host);
+        }
+    }
+
+    /// Moves the cursor to this position.
+    fn seek(&mut self, position: u64) {
+        self.cursor = position;
+        self.cursor_index = self
+            .queue
+            .partition_point(|queued| queued.end() <= position);
+        self.poison = None;
+    }
+
+    /// Sends again from here on.
+    fn go_back(&mut self, position: u64) {
+        self.seek(position);
+        while self.reads.pop_back_if(|end| *end > position).is_some() {}
+        self.retry.forget_sample();
+    }
+
+    /// The oldest request is done.
+    fn complete(&mut self, host: &mut impl Host) {
+        if let Some(queued) = self.queue.pop_front() {
+            self.cursor_index = self.cursor_index.saturating_sub(1);
+            host.send_done(SendDone {
+                token: queued.work.token,
+                status: Status::Success,
+                bytes: queued.work.bytes() as u32,
+            });
+        }
+    }
+
+    /// UC: what was sent is done.
+    fn complete_sent(&mut self, host: &mut impl Host) {
+        while self.queue.front().is_some_and(|q| q.end() <= self.cursor) {
+            self.complete(host);
+        }
+        self.acknowledged = self.cursor;
+    }
+
+    fn is_reliable(&self) -> bool {
+        self.link.service != Service::Unreliable
+    }
+}

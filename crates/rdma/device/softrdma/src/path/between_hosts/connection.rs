@@ -1,0 +1,187 @@
+//! A connected queue pair's half of the protocol between hosts: requests and packets.
+
+use std::net::Ipv4Addr;
+
+use weft_verbs_abi::*;
+
+use weft_roce::packet::View;
+use weft_roce::{Atomic, Connection, Immediate, Operation, Sge, Work};
+
+use super::queue_pair_host::QueuePairHost;
+use crate::call::readable;
+use crate::path::clock;
+use crate::path::execute::Outcome;
+use crate::path::queue_pair::QueuePair;
+use crate::path::remote_connection::{RemoteConnection, RemoteConnectionState};
+use crate::path::request::{self, Payload, Request, Target};
+
+impl RemoteConnectionState {
+    /// Runs one call of the protocol, and flushes it if it gave up in it.
+    pub(super) fn call<R>(
+        &mut self,
+        qp: &'static QueuePair,
+        call: impl FnOnce(&mut Connection, &mut QueuePairHost<'_>) -> R,
+    ) -> Option<R> {
+        let connection = self.connection.as_mut()?;
+        let mut host = QueuePairHost {
+            qp,
+            posted: &mut self.posted,
+            failed: false,
+            wc_flags: 0,
+        };
+        let result = call(connection, &mut host);
+        if host.failed {
+            connection.flush(&mut host);
+        }
+        Some(result)
+    }
+
+    /// Says the last that the peer must hear of this end.
+    pub(super) fn part(&mut self, qp: &'static QueuePair) {
+        let Some(port) = qp.process.port() else {
+            return;
+        };
+        let mut batch = std::mem::take(&mut self.batch);
+        self.call(qp, |connection, host| connection.part(&mut batch, host));
+        port.send(clock::monotonic_ns(), &mut batch);
+    }
+
+    /// Sends all that may go out.
+    pub(super) fn pump(&mut self, qp: &'static QueuePair, now: u64) {
+        let Some(port) = qp.process.port() else {
+            return;
+        };
+        let mut batch = std::mem::take(&mut self.batch);
+        while self.call(qp, |connection, host| {
+            connection.transmit(now, &mut batch, host)
+        }) == Some(true)
+        {
+            port.send(now, &mut batch);
+        }
+        self.batch = batch;
+    }
+}
+
+impl RemoteConnection {
+    /// Agent: a packet arrived.
+    pub fn receive(&self, qp: &'static QueuePair, now: u64, source: Ipv4Addr, view: &View<'_>) {
+        self.state().call(qp, |connection, host| {
+            connection.receive(now, source, view, host)
+        });
+    }
+
+    pub fn pump(&self, qp: &'static QueuePair, now: u64) {
+        self.state().pump(qp, now);
+    }
+
+    /// Agent: does what is due; when to come again.
+    pub fn expire(&self, qp: &'static QueuePair, now: u64) -> Option<u64> {
+        let mut state = self.state();
+        let deadline = state.connection.as_ref()?.deadline()?;
+        if deadline > now {
+            return Some(deadline);
+        }
+        state.call(qp, |connection, host| connection.expire(now, host));
+        state.pump(qp, now);
+        state.connection.as_ref()?.deadline()
+    }
+}
+
+/// QueuePairHost a request to the protocol.
+pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> Outcome {
+    let mut state = qp.remote_connection.state();
+    if state.connection.is_none() {
+        return Outcome::Silent;
+    }
+    let work = work(request, payload);
+    let now = clock::monotonic_ns();
+    state.posted.push_back(*request);
+    let before = state.connection.as_ref().and_then(Connection::deadline);
+    state.call(qp, |connection, host| connection.post(work, host));
+    state.pump(qp, now);
+    let after = state.connection.as_ref().and_then(Connection::deadline);
+    drop(state);
+    // The agent keeps the time from now on.
+    if before.is_none() && after.is_some() {
+        qp.process.agent().wake();
+    }
+    Outcome::Left
+}
+
+/// What the request's payload is to the protocol.
+pub(super) fn payload(request: &Request, payload: Payload<'_>) -> weft_roce::Payload {
+    use weft_roce::Payload as Wire;
+    match payload {
+        Payload::Inline(bytes) => Wire::Inline(bytes.to_vec()),
+        Payload::Elements(elements) if request.has(IBV_SEND_INLINE) => {
+            let mut bytes = Vec::new();
+            for element in elements {
+                // SAFETY: the poster's inline elements are readable.
+                bytes.extend_from_slice(unsafe {
+                    readable(element.addr as *const u8, element.length as usize)
+                });
+            }
+            Wire::Inline(bytes)
+        }
+        Payload::Elements(elements) => Wire::Gather(
+            elements
+                .iter()
+                .map(|element| Sge {
+                    address: element.addr,
+                    length: element.length,
+                    lkey: element.lkey,
+                })
+                .collect(),
+        ),
+    }
+}
+
+fn work(request: &Request, bytes: Payload<'_>) -> Work {
+    Work {
+        token: u64::from(request.index),
+        operation: operation(request),
+        payload: payload(request, bytes),
+        solicited: request.has(IBV_SEND_SOLICITED),
+        fence: request.has(IBV_SEND_FENCE),
+        xrc_srq: request.remote_srqn,
+    }
+}
+
+fn operation(request: &Request) -> Operation {
+    use request::Operation as Posted;
+    let immediate = request.immediate;
+    match (request.operation, request.target) {
+        (Posted::Read, Target::Memory { address, rkey }) => Operation::Read { address, rkey },
+        (operation, Target::Memory { address, rkey }) => Operation::Write {
+            address,
+            rkey,
+            immediate: operation.has_immediate().then_some(immediate),
+        },
+        (
+            operation,
+            Target::Atomic {
+                address,
+                rkey,
+                operand,
+                swap,
+            },
+        ) => Operation::Atomic {
+            address,
+            rkey,
+            atomic: match operation {
+                Posted::FetchAndAdd => Atomic::FetchAdd { add: operand },
+                _ => Atomic::CompareSwap {
+                    compare: operand,
+                    swap,
+                },
+            },
+        },
+        (operation, _) => Operation::Send {
+            immediate: match operation {
+                Posted::SendWithImmediate => Immediate::Data(immediate),
+                Posted::SendWithInvalidate => Immediate::Invalidated(immediate),
+                _ => Immediate::None,
+            },
+        },
+    }
+}

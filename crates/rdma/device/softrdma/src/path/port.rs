@@ -1,0 +1,61 @@
+//! This process's port to other hosts.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use weft_roce::{Injection, Port, PortConfig};
+
+use super::clock;
+use crate::config::Config;
+
+/// The process's port, opened by the first who needs it.
+#[derive(Default)]
+pub struct SharedPort(OnceLock<Option<Port>>);
+
+impl SharedPort {
+    /// None if it could not be opened, which is told once: peers on other hosts are out of reach then.
+    pub fn open(&self, config: &Config, slot: u8) -> Option<&Port> {
+        let port = self.0.get_or_init(|| {
+            let faults = &config.faults;
+            let config = PortConfig {
+                address: config.ip,
+                slot,
+                fabric: config.fabric.clone(),
+                injection: Injection {
+                    loss: faults.loss,
+                    duplicate: faults.duplicate,
+                    reorder: faults.reorder,
+                    delay_us: faults.delay_us,
+                    seed: faults.seed,
+                    link_down: faults.link_down,
+                },
+            };
+            let told = |error: &std::io::Error| {
+                eprintln!("softrdma: UDP port 4791 of {}: {error}", config.address);
+            };
+            Port::open(&config).inspect_err(told).ok()
+        });
+        port.as_ref()
+    }
+
+    pub fn opened(&self) -> Option<&Port> {
+        self.0.get()?.as_ref()
+    }
+}
+
+/// The process may be about to end, and with it its agent: waits until packets that were kept back have left.
+pub fn wait_for_delayed(port: &Port) {
+    /// Nobody is kept longer by a wire that is slow on request.
+    const LONGEST: Duration = Duration::from_millis(100);
+    let begin = clock::monotonic_ns();
+    let last = port.last_deadline();
+    while let Some(last) = last
+        && clock::monotonic_ns() <= last
+        && clock::monotonic_ns() - begin < LONGEST.as_nanos() as u64
+    {
+        std::thread::sleep(Duration::from_micros(50));
+    }
+    if last.is_some() || port.wants_writable() {
+        port.flush(clock::monotonic_ns());
+    }
+}

@@ -1,0 +1,240 @@
+//! A process's doorbell: how others tell it that there is something to look at, and how it sleeps until then. The words
+//! lie in memory that the processes share.
+//!
+//! Each *lane* of a process has a bit for every other process (its *notifiers*), in words; a *summary*, of which each bit
+//! stands for some of those words; and one bit in the process's `signalled`.
+//!
+//! Notifying and listening (all operations SeqCst where not said otherwise):
+//! 1. A notifier sets its bit, then the word's bit in the summary, then the lane's bit in `signalled`, then reads `sleeping`;
+//!    if that is set it counts the doorbell up and wakes the sleeper.
+//! 2. The owner, when it sees its lane in `signalled`, clears in the opposite order (`signalled`, summary, words) and then
+//!    looks at what the notifiers have published. A bit that is set behind it leaves a later bit of the chain set, so the next
+//!    turn finds it.
+//! 3. A notifier whose bit is still set need not set it again: the owner has the clearing of that bit, and so the look at what
+//!    was published, still before it.
+//!
+//! Sleeping:
+//! 4. Before a sleep the owner sets `sleeping` and reads the doorbell's count ([`Doorbell::prepare`]), then looks at `signalled`
+//!    and at everything else that it waits for, then sleeps unless the count has changed: by 1 and 4 one of the two sees the
+//!    other.
+//! 5. One thread of the owner sleeps at a time. It takes `sleeping` back when it wakes ([`Doorbell::stay_awake`]).
+//!
+//! Everything here may be written by a hostile process: bits may name nobody.
+
+use std::time::Duration;
+
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, SleepWord, latest, latest64};
+
+/// The words by which the owner sleeps.
+#[repr(C, align(64))]
+pub struct Doorbell {
+    /// Written by notifiers (count up), read by the sleeper.
+    count: SleepWord,
+    /// Written by the owner.
+    sleeping: AtomicU32,
+}
+
+/// A bit for each lane with something in its summary, and bits beyond the lanes' for other calls. Written by notifiers and the
+/// owner; on its own line, as the owner reads it every turn.
+#[repr(C, align(64))]
+pub struct Signalled(AtomicU64);
+
+impl Doorbell {
+    /// Ends the owner's sleep, or keeps it from beginning.
+    pub fn wake(&self) {
+        self.count.fetch_add(1, Ordering::SeqCst);
+        if latest(&self.sleeping) != 0 {
+            self.count.wake_shared();
+        }
+    }
+
+    /// As [`wake`](Self::wake), after something was published that an owner which does not sleep will see (rule 1).
+    #[inline]
+    pub fn wake_sleeper(&self) {
+        if latest(&self.sleeping) != 0 {
+            self.wake();
+        }
+    }
+
+    /// Begins a sleep (rule 4): the doorbell's count.
+    pub fn prepare(&self) -> u32 {
+        self.sleeping.swap(1, Ordering::SeqCst);
+        self.count.load(Ordering::SeqCst)
+    }
+
+    /// Sleeps until the doorbell counts past `ticket`, at most `timeout`.
+    pub fn sleep(&self, ticket: u32, timeout: Duration) {
+        self.count.wait_shared(ticket, timeout);
+        self.stay_awake();
+    }
+
+    /// Whether the owner sleeps or is about to.
+    #[inline]
+    pub fn is_sleeping(&self) -> bool {
+        latest(&self.sleeping) != 0
+    }
+
+    /// Ends what `prepare` began.
+    #[inline]
+    pub fn stay_awake(&self) {
+        if self.sleeping.load(Ordering::Relaxed) != 0 {
+            self.sleeping.store(0, Ordering::SeqCst);
+        }
+    }
+}
+
+impl Signalled {
+    /// Every lane's bit.
+    #[inline]
+    pub fn all(&self) -> u64 {
+        latest64(&self.0)
+    }
+
+    pub fn set(&self, bit: u32) {
+        self.0.fetch_or(1 << bit, Ordering::SeqCst);
+    }
+
+    /// Whether the bit was set; clears it.
+    pub fn take(&self, bit: u32) -> bool {
+        self.0.fetch_and(!(1 << bit), Ordering::SeqCst) >> bit & 1 != 0
+    }
+}
+
+/// The bits of one lane's notifiers.
+pub struct Notifiers<'a> {
+    pub signalled: &'a Signalled,
+    pub lane: u32,
+    pub summary: &'a AtomicU64,
+    pub words: &'a [AtomicU64],
+}
+
+impl Notifiers<'_> {
+    /// Words behind each bit of the summary.
+    fn words_per_bit(&self) -> usize {
+        self.words.len().div_ceil(64)
+    }
+
+    /// Sets the bit of notifier `from` and all after it, unless it still stands (rules 1 and 3).
+    pub fn set(&self, from: u32) {
+        let (index, bit) = (from as usize / 64, 1 << (from % 64));
+        let word = &self.words[index];
+        if latest64(word) & bit == 0 {
+            word.fetch_or(bit, Ordering::SeqCst);
+            let group = index / self.words_per_bit();
+            self.summary.fetch_or(1 << group, Ordering::SeqCst);
+            self.signalled.set(self.lane);
+        }
+    }
+
+    /// Clears the lane's bits (rule 2) and names the notifiers.
+    pub fn take(&self, mut notified: impl FnMut(u32)) {
+        self.signalled.take(self.lane);
+        let mut groups = self.summary.swap(0, Ordering::SeqCst);
+        while groups != 0 {
+            let first = groups.trailing_zeros() as usize * self.words_per_bit();
+            groups &= groups - 1;
+            let words = self.words.iter().enumerate().skip(first);
+            for (index, word) in words.take(self.words_per_bit()) {
+                let mut bits = word.swap(0, Ordering::SeqCst);
+                while bits != 0 {
+                    notified(index as u32 * 64 + bits.trailing_zeros());
+                    bits &= bits - 1;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::primitive::bounded;
+    use loom::sync::Arc;
+
+    /// One lane of a process, and what two notifiers have published for it.
+    struct Process {
+        doorbell: Doorbell,
+        signalled: Signalled,
+        summary: AtomicU64,
+        words: Vec<AtomicU64>,
+        published: Vec<AtomicU32>,
+    }
+
+    impl Process {
+        fn new() -> Arc<Process> {
+            Arc::new(Process {
+                doorbell: Doorbell {
+                    count: SleepWord::new(0),
+                    sleeping: AtomicU32::new(0),
+                },
+                signalled: Signalled(AtomicU64::new(0)),
+                summary: AtomicU64::new(0),
+                words: vec![AtomicU64::new(0)],
+                published: vec![AtomicU32::new(0), AtomicU32::new(0)],
+            })
+        }
+
+        fn notifiers(&self) -> Notifiers<'_> {
+            Notifiers {
+                signalled: &self.signalled,
+                lane: 0,
+                summary: &self.summary,
+                words: &self.words,
+            }
+        }
+
+        /// Publishes `count` things, one after the other, and notifies of each.
+        fn publish(&self, from: u32, count: u32) {
+            for thing in 1..=count {
+                self.published[from as usize].swap(thing, Ordering::SeqCst);
+                self.notifiers().set(from);
+                self.doorbell.wake_sleeper();
+            }
+        }
+
+        /// Looks where it was notified and sleeps in between, until it has seen `counts`. A lost notification is a sleep
+        /// without end, which loom reports.
+        fn listen(&self, counts: [u32; 2]) {
+            let mut seen = [0; 2];
+            while seen != counts {
+                let ticket = self.doorbell.prepare();
+                if self.signalled.all() == 0 {
+                    self.doorbell.sleep(ticket, Duration::MAX);
+                } else {
+                    self.doorbell.stay_awake();
+                }
+                self.notifiers().take(|from| {
+                    seen[from as usize] = self.published[from as usize].load(Ordering::Acquire);
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn a_sleeper_sees_everything_of_one_notifier() {
+        bounded(|| {
+            let process = Process::new();
+            let notifier = {
+                let process = process.clone();
+                loom::thread::spawn(move || process.publish(0, 2))
+            };
+            process.listen([2, 0]);
+            notifier.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_sleeper_sees_everything_of_two_notifiers() {
+        bounded(|| {
+            let process = Process::new();
+            let notifiers = [0, 1].map(|from| {
+                let process = process.clone();
+                loom::thread::spawn(move || process.publish(from, 1))
+            });
+            process.listen([1, 1]);
+            for notifier in notifiers {
+                notifier.join().unwrap();
+            }
+        });
+    }
+}

@@ -1,0 +1,1 @@
+"""What all runners of this folder share: declared commands, processes that end, cases that are counted, leftovers that are found."""
