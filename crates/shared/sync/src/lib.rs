@@ -1,6 +1,7 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
-//! ids, a list of work that is ready, the withdrawal of what others use, events on demand, and sleeping.
+//! ids, what keeps the object of a table in use, a list of work that is ready, the withdrawal of what others use, events on
+//! demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
@@ -18,6 +19,7 @@ pub mod futex;
 mod magazines;
 mod owned_lock;
 mod parker;
+mod pins;
 mod primitive;
 mod queued_lock;
 mod ready;
@@ -33,6 +35,7 @@ pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
+pub use pins::{GENERATIONS, Pins};
 pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, Turn};
 pub use robust_spin_lock::RobustSpinLock;
