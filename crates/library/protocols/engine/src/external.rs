@@ -4,10 +4,11 @@
 use weft_memory::Memory;
 use weft_transport::Fabric;
 
+use crate::engine::{Engine, Exhausted};
+use crate::request_id::RequestId;
 use crate::slot::{Outcome, Role, flag};
-use crate::slots::{RequestId, Slots};
+use crate::slots::Slots;
 use crate::status::Status;
-use crate::{Engine, Exhausted};
 
 impl<F: Fabric> Engine<F> {
     /// A request of a lane, pending until [`complete_external`](Self::complete_external).

@@ -105,9 +105,6 @@ pub(crate) fn route_from(
 /// Memory of a persistent request, the same at each start.
 pub(crate) struct UserMemory(pub Memory);
 
-// SAFETY: only copied; what it points to is used by the operations it is copied for.
-unsafe impl Sync for UserMemory {}
-
 impl UserMemory {
     pub fn get(&self) -> Memory {
         self.0.clone()

@@ -22,6 +22,11 @@ pub struct Uniform {
     ranks: usize,
 }
 
+// SAFETY: an address, which it reads and writes nothing at: it makes `Memory` of it, which may be sent too.
+unsafe impl Send for Uniform {}
+// SAFETY: as above.
+unsafe impl Sync for Uniform {}
+
 impl Uniform {
     pub fn new(
         datatype: &Datatype,
@@ -68,6 +73,11 @@ pub struct Varying<'a> {
     counts: Counts<'a>,
     displacements: Counts<'a>,
 }
+
+// SAFETY: as of `Uniform`.
+unsafe impl Send for Varying<'_> {}
+// SAFETY: as of `Uniform`.
+unsafe impl Sync for Varying<'_> {}
 
 impl<'a> Varying<'a> {
     /// The counts are not negative.
@@ -120,6 +130,11 @@ pub struct Mixed {
     base: *mut u8,
     blocks: Vec<MixedBlock>,
 }
+
+// SAFETY: as of `Uniform`.
+unsafe impl Send for Mixed {}
+// SAFETY: as of `Uniform`.
+unsafe impl Sync for Mixed {}
 
 /// One of [`Mixed`] blocks.
 #[derive(Clone, Debug)]

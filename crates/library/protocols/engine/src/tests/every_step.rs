@@ -11,8 +11,8 @@ use weft_transport::loopback::{Loopback, Network};
 use weft_transport::{Endpoint, Fabric, Lost};
 
 use super::{CONTEXT, memory, route};
-use crate::matched::Payload;
 use crate::throttle::UNEXPECTED_BYTES;
+use crate::unexpected::Payload;
 use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, RequestId, Status, Wanted};
 
 const LIMIT: usize = 1000;

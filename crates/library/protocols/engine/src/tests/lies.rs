@@ -184,7 +184,7 @@ impl Stand {
                 // Until the transfer is taken up, and not until it is over.
                 let mut state = self.engine.lane(0).enter_soon();
                 while state.core.in_flight.is_empty() {
-                    let crate::lane::State { endpoint, core } = &mut *state;
+                    let crate::state::State { endpoint, core } = &mut *state;
                     endpoint.poll(core);
                 }
                 id
