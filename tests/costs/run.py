@@ -38,8 +38,12 @@ PHASES = {"isend": SENDER, "isend_wait": SENDER, "irecv": RECEIVER, "irecv_wait"
 SINGLE = "put get accumulate fetch_and_op compare_and_swap flush".split()
 MANY = "put_short put_long accumulate_short accumulate_long".split()
 ACCESSES = dict.fromkeys((*SINGLE, *MANY), SENDER)
+# Completed requests that are not one message, and the locked instructions of each at most. Two atomic operations on a word of
+# its own keep what is made of several alive while it is looked at; a send-receive and a generalized request give their place
+# back too. A round starts each persistent request twice.
+REQUESTS = {"start": 10, "persistent_test": 5, "persistent_wait": 5, "pair_wait": 16, "generalized_wait": 14, "waitany": 2, "waitsome": 2}
 # The program of each order and its phases.
-PROGRAMS = {"prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES)}
+PROGRAMS = {"requests": ("requests", dict.fromkeys(REQUESTS, SENDER)), "prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES)}
 
 
 class Costs:
@@ -126,6 +130,10 @@ def budgets(gate, costs):
     for phase in ACCESSES:
         for kind in ("system_calls", "allocations"):
             gate.at_most(f"{phase}, {kind.replace('_', ' ')}", getattr(costs["passive", phase, False], kind), 0, "budget")
+    for phase, limit in REQUESTS.items():
+        gate.at_most(f"{phase}, locked instructions, threads", costs["requests", phase, True].locked, limit, "budget")
+    for phase in ("start", "persistent_test", "persistent_wait", "waitany", "waitsome"):
+        gate.at_most(f"{phase}, allocations", costs["requests", phase, False].allocations, 0, "budget")
 
 
 def main():
@@ -149,6 +157,7 @@ def main():
     wanted += [("unexpected", (phase,), False) for phase in ("irecv", "irecv_wait")]
     # One run each: the phases are of one rank.
     wanted += [("passive", (phase,), False) for phase in ACCESSES]
+    wanted += [("requests", (phase,), threads) for threads in (False, True) for phase in REQUESTS]
     native = {key: launch(options, *key) for key in {(order, threads) for order, _, threads in wanted}}
     costs = {}
     for order, phases, threads in wanted:

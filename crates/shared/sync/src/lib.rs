@@ -1,12 +1,14 @@
 //! The few concurrent structures that WeftMPI is built on: a try-lock section, a submission list, a ring of
 //! cells, a doorbell, the words of bulk transfers, a board and locks over shared memory, a spin lock, counts, a recycler of slot
-//! ids, a list of work that is ready, and sleeping.
+//! ids, what keeps the object of a table in use, a list of work that is ready, the withdrawal of what others use, events on
+//! demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
 //! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
 //! does not understand them.
 
 mod active_message;
+pub mod arming;
 pub mod board;
 pub mod bulk;
 pub mod cells;
@@ -17,6 +19,7 @@ pub mod futex;
 mod magazines;
 mod owned_lock;
 mod parker;
+mod pins;
 mod primitive;
 mod queued_lock;
 mod ready;
@@ -24,6 +27,7 @@ mod robust_spin_lock;
 mod section;
 mod spin_lock;
 mod submissions;
+pub mod withdrawal;
 
 pub use active_message::{ActiveMessage, Answer, Ask};
 pub use count::{Count, Room};
@@ -31,6 +35,7 @@ pub use fetch::fetch;
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
+pub use pins::{GENERATIONS, Pins};
 pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, Turn};
 pub use robust_spin_lock::RobustSpinLock;

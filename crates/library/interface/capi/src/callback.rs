@@ -49,19 +49,22 @@ pub trait Holding: Output {
 
 impl Holding for CommId {
     fn of(number: u64) -> CommId {
-        CommId(number)
+        // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+        unsafe { CommId::named(number) }
     }
 }
 
 impl Holding for TypeId {
     fn of(number: u64) -> TypeId {
-        TypeId(number)
+        // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+        unsafe { TypeId::named(number) }
     }
 }
 
 impl Holding for WindowId {
     fn of(number: u64) -> WindowId {
-        WindowId(number)
+        // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+        unsafe { WindowId::named(number) }
     }
 }
 
@@ -150,7 +153,8 @@ impl Failing for MPI_Comm {
     fn handle(number: u64) -> MPI_Comm {
         match number {
             NO_OBJECT => MPI_COMM_NULL,
-            _ => CommId(number).into_c(),
+            // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+            _ => unsafe { CommId::named(number) }.into_c(),
         }
     }
 }

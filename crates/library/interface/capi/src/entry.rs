@@ -76,7 +76,10 @@ pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
             let comm = unsafe { CommId::from_c(handle, "comm") };
             comm.map_or(error::Object::None, error::Object::Comm)
         }
-        Object::Win(number) => error::Object::Window(WindowId(number as u64)),
+        Object::Win(number) => {
+            // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+            error::Object::Window(unsafe { WindowId::named(number as u64) })
+        }
         Object::Session(number) => error::Object::Session(SessionId(number as u64)),
         Object::File => error::Object::File,
         Object::GivenForComm(number) => return raise_given(wrong, number, Kind::Comm, function),

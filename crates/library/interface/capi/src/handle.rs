@@ -109,16 +109,14 @@ handles! {
     SessionId = MPI_Session, null MPI_SESSION_NULL, from |number, _| Ok(SessionId(number as u64)),
         to |session| session.0 as usize;
     InfoId = MPI_Info, null MPI_INFO_NULL, from |number, _| Ok(InfoId(number as u64)), to |info| info.0 as usize;
-    Request = MPI_Request, null MPI_REQUEST_NULL, from |number, _| Ok(Request(number as u64)),
-        to |request| request.0 as usize;
+    Request = MPI_Request, null MPI_REQUEST_NULL, from request, to |request| request.handle() as usize;
     tool::control::Handle = MPI_T_cvar_handle, null MPI_T_CVAR_HANDLE_NULL,
         from |number, _| Ok(tool::control::Handle(number as u64)), to |handle| handle.0 as usize;
     tool::session::Session = MPI_T_pvar_session, null MPI_T_PVAR_SESSION_NULL,
         from |number, _| Ok(tool::session::Session(number as u64)), to |session| session.0 as usize;
     tool::session::Handle = MPI_T_pvar_handle, null MPI_T_PVAR_HANDLE_NULL,
         from |number, _| Ok(tool::session::Handle(number as u64)), to |handle| handle.0 as usize;
-    WindowId = MPI_Win, null MPI_WIN_NULL, from |number, _| Ok(WindowId(number as u64)),
-        to |window| window.0 as usize;
+    WindowId = MPI_Win, null MPI_WIN_NULL, from window, to |window| window.handle() as usize;
     Message = MPI_Message, null MPI_MESSAGE_NULL, from |number, _| Ok(Message(number as u64)),
         to |message| message.0 as usize;
 }
@@ -145,8 +143,11 @@ impl FromC<MPI_Comm> for Option<CommId> {
 
 /// `MPI_WIN_NULL` is none.
 impl FromC<MPI_Win> for Option<WindowId> {
-    unsafe fn from_c(raw: MPI_Win, _: &'static str) -> Result<Option<WindowId>> {
-        Ok((raw != MPI_WIN_NULL).then(|| WindowId(raw.addr() as u64)))
+    unsafe fn from_c(raw: MPI_Win, name: &'static str) -> Result<Option<WindowId>> {
+        match raw == MPI_WIN_NULL {
+            true => Ok(None),
+            false => window(raw.addr(), name).map(Some),
+        }
     }
 }
 
@@ -162,7 +163,8 @@ fn comm(number: usize, name: &'static str) -> Result<CommId> {
     if number == predefined::COMM_WORLD {
         Ok(CommId::WORLD)
     } else if number >= PREDEFINED_END {
-        Ok(CommId(number as u64))
+        // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+        Ok(unsafe { CommId::named(number as u64) })
     } else if number == predefined::COMM_SELF {
         Ok(CommId::SELF)
     } else {
@@ -175,8 +177,20 @@ fn comm_number(comm: CommId) -> usize {
     match comm {
         CommId::WORLD => predefined::COMM_WORLD,
         CommId::SELF => predefined::COMM_SELF,
-        CommId(number) => number as usize,
+        other => other.handle() as usize,
     }
+}
+
+#[inline]
+fn window(number: usize, _: &'static str) -> Result<WindowId> {
+    // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+    Ok(unsafe { WindowId::named(number as u64) })
+}
+
+#[inline]
+fn request(number: usize, _: &'static str) -> Result<Request> {
+    // SAFETY: C's caller frees no partitioned request that others mark partitions of (MPI-5.0 §4.2.1).
+    Ok(unsafe { Request::named(number as u64) })
 }
 
 fn group(number: usize, name: &'static str) -> Result<GroupId> {
@@ -198,7 +212,8 @@ fn group_number(group: GroupId) -> usize {
 #[inline]
 pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
     if number >= PREDEFINED_END {
-        return Ok(TypeId(number as u64));
+        // SAFETY: C's caller sees to it that the object stays while a call works on it (MPI-5.0 §2.5.1).
+        return Ok(unsafe { TypeId::named(number as u64) });
     }
     Ok(predefined::datatype(number))
 }
@@ -206,7 +221,7 @@ pub fn datatype(number: usize, _: &'static str) -> Result<TypeId> {
 pub fn datatype_number(datatype: TypeId) -> usize {
     match weft_mpi::objects::types::as_predefined(datatype) {
         Some(predefined) => predefined::datatype_number(predefined),
-        None => datatype.0 as usize,
+        None => datatype.handle() as usize,
     }
 }
 

@@ -133,13 +133,19 @@ static BY_PLACE: [u16; Predefined::ALL.len()] = {
     numbers
 };
 
+/// The identifier of a number that is no handle of an object that could be freed.
+const fn of_no_object(number: u64) -> TypeId {
+    // SAFETY: there is no object.
+    unsafe { TypeId::named(number) }
+}
+
 /// The datatype of a number below 4096; one that is none becomes [`NOTHING`].
 #[inline]
 pub fn datatype(number: usize) -> TypeId {
     match BY_NUMBER.get(number.wrapping_sub(DATATYPES_START)) {
         // -1 is all ones in any width.
-        Some(&place) => TypeId(i64::from(place) as u64),
-        None => TypeId(NOTHING),
+        Some(&place) => of_no_object(i64::from(place) as u64),
+        None => of_no_object(NOTHING),
     }
 }
 
@@ -213,7 +219,7 @@ mod tests {
         }
         assert_eq!(seen, Predefined::ALL.len());
         for number in [0, 0x1ff, 0x200, 0x2ff, 0x300, usize::MAX] {
-            assert_eq!(datatype(number), TypeId(NOTHING), "{number:#x}");
+            assert_eq!(datatype(number), of_no_object(NOTHING), "{number:#x}");
         }
     }
 

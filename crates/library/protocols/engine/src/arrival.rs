@@ -10,10 +10,11 @@ use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{Body, CTS_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, SYNCHRONOUS, View};
 
-use crate::lane::{Action, Afterwards, Core};
-use crate::matched::{Payload, Posted, Unexpected};
 use crate::outbound::Control;
+use crate::posted::Posted;
 use crate::slot::{Outcome, PLAIN, Role, awaits, flag};
+use crate::state::{Action, Afterwards, Core};
+use crate::unexpected::{Payload, Unexpected};
 
 /// Messages of an aggregate that are fetched ahead.
 const AHEAD: usize = 96;

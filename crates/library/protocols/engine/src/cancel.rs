@@ -4,12 +4,12 @@
 use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{FORGOTTEN, Kind, Packet};
 
-use crate::Engine;
-use crate::lane::{Action, Core, State};
-use crate::matched::Payload;
+use crate::engine::Engine;
 use crate::outbound::Control;
+use crate::request_id::RequestId;
 use crate::slot::{Role, awaits, flag};
-use crate::slots::RequestId;
+use crate::state::{Action, Core, State};
+use crate::unexpected::Payload;
 
 impl<F: Fabric> Engine<F> {
     /// Asks for a pending request to be cancelled. It completes either way, by its operation or cancelled.

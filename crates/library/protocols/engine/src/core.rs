@@ -5,13 +5,14 @@ use std::sync::atomic::Ordering;
 use weft_transport::{Cookie, Header, Peer};
 use weft_wire::{Kind, Packet};
 
-use crate::lane::{Action, Core};
-use crate::matched::Unexpected;
 use crate::outbound::Control;
+use crate::request_id::RequestId;
 use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, awaits, flag};
-use crate::slots::{RequestId, Slots};
+use crate::slots::Slots;
+use crate::state::{Action, Core};
 use crate::status::Failure;
 use crate::throttle::Turn;
+use crate::unexpected::Unexpected;
 
 impl Core {
     /// The cells of a slot pending on this lane.

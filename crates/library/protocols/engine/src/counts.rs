@@ -1,25 +1,10 @@
-//! What the engine counts of its work. A lane counts under its section, so no count costs an atomic operation.
+//! What the engine counts of its work.
 
 use std::sync::atomic::Ordering;
 
 use weft_transport::Fabric;
 
-use crate::Engine;
-
-/// One lane's counts.
-#[derive(Default)]
-pub(crate) struct Tally {
-    /// How often the section was entered.
-    pub entries: u64,
-    /// Requests that found it held.
-    pub submitted: u64,
-    pub eager: u64,
-    pub aggregates: u64,
-    pub offered: u64,
-    pub advances: u64,
-    pub unexpected: u64,
-    pub unexpected_bytes: u64,
-}
+use crate::engine::Engine;
 
 /// What a process has done since its start, all lanes together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

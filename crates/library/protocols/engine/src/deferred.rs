@@ -5,23 +5,10 @@
 //! their misses overlap. They are posted, in their order, before anybody but another receive enters the lane: nothing
 //! else sees the lane without them.
 
-use weft_matching::{POSTED_TOGETHER, Pattern};
+use weft_matching::POSTED_TOGETHER;
 use weft_transport::Endpoint;
 
-use crate::lane::{Core, State};
-
-#[derive(Default)]
-pub(crate) struct Deferred {
-    slots: Vec<u32>,
-    patterns: Vec<Pattern>,
-}
-
-impl Deferred {
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-}
+use crate::state::{Core, State};
 
 impl Core {
     /// Defers a receive, or posts it with those that were deferred before.

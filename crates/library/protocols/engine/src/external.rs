@@ -1,12 +1,14 @@
 //! Requests that something outside the engine completes: the program (MPI-5.0 §13.2), or the last of several threads
 //! that work on one operation. For who waits they are requests like any other.
 
-use weft_transport::{Fabric, Memory};
+use weft_memory::Memory;
+use weft_transport::Fabric;
 
+use crate::engine::{Engine, Exhausted};
+use crate::request_id::RequestId;
 use crate::slot::{Outcome, Role, flag};
-use crate::slots::{RequestId, Slots};
+use crate::slots::Slots;
 use crate::status::Status;
-use crate::{Engine, Exhausted};
 
 impl<F: Fabric> Engine<F> {
     /// A request of a lane, pending until [`complete_external`](Self::complete_external).

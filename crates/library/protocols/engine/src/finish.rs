@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use weft_transport::Fabric;
 
-use crate::Engine;
+use crate::engine::Engine;
 use crate::lane::Lane;
+use crate::request_id::RequestId;
 use crate::slot::{PLAIN, Slot, flag};
-use crate::slots::{RequestId, Slots};
+use crate::slots::Slots;
 use crate::status::Status;
 
 impl<F: Fabric> Engine<F> {
@@ -38,7 +39,7 @@ impl<F: Fabric> Engine<F> {
             return Status::EMPTY;
         }
         // SAFETY: the request is complete, so its cells are the finishing thread's (slot protocol, rule 4).
-        Status::of(unsafe { self.slots.cells(id.index()) })
+        unsafe { self.slots.cells(id.index()) }.status()
     }
 
     /// The outcome of a complete request, whose identifier names nothing from here on.
@@ -55,7 +56,7 @@ impl<F: Fabric> Engine<F> {
     fn finish_slot(&self, slot: &Slot) -> Status {
         // SAFETY: complete, and finished by this thread (rule 4).
         let cells = unsafe { &*slot.cells.get() };
-        let (status, lane) = (Status::of(cells), cells.lane);
+        let (status, lane) = (cells.status(), cells.lane);
         // SAFETY: as above; the reference is not used again.
         unsafe { Slots::end(slot) };
         self.give_back(lane, slot);

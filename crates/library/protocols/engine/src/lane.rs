@@ -7,22 +7,16 @@
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use weft_matching::Matching;
 use weft_sync::{Guard, Section, Submissions};
-use weft_transport::{Endpoint, Fabric, Lost, Peer};
+use weft_transport::{Endpoint, Peer};
 
-use crate::Engine;
-use crate::counts::Tally;
-use crate::deferred::Deferred;
-use crate::lost::{Members, Reported, Watched};
-use crate::matched::{Posted, Unexpected};
-use crate::outbound::{Control, Outbound};
-use crate::slot::{NIL, Slot};
+use crate::outbound::Outbound;
+use crate::peers::{Members, Reported, Watched};
 use crate::slots::{FreeSlots, Slots};
+use crate::state::{Core, Deferred, State, Tally};
 use crate::throttle::Throttle;
-use crate::waiter::Waiter;
 
 pub(crate) struct Lane<E> {
     number: u32,
@@ -39,86 +33,6 @@ pub(crate) struct Shared {
     pub slots: Arc<Slots>,
     pub reported: Arc<Reported>,
     pub members: Arc<dyn Members>,
-}
-
-/// What a lane's section protects.
-pub(crate) struct State<E> {
-    pub endpoint: E,
-    pub core: Core,
-}
-
-/// A lane's state but for its endpoint, so that arrivals can change it while the endpoint polls.
-pub(crate) struct Core {
-    pub me: Peer,
-    pub slots: Arc<Slots>,
-    pub matching: Matching<Posted, Unexpected>,
-    /// Empty whenever anybody but a receive is inside.
-    pub deferred: Deferred,
-    pub outbound: Outbound,
-    pub throttle: Throttle,
-    /// What an arrival asks of the endpoint, which is busy delivering it.
-    pub actions: VecDeque<Action>,
-    /// To be done when the section is let go.
-    pub afterwards: Vec<Afterwards>,
-    /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
-    pub probers: Vec<Arc<Waiter>>,
-    /// Sends and operations that nobody will finish: a process must not leave before they are over.
-    pub detached: usize,
-    /// Requests that wait for another process, matched or announced, by slot.
-    pub in_flight: HashSet<u32>,
-    /// Peers that were lost, as far as this lane was told, for ever.
-    pub lost: BTreeSet<Peer>,
-    pub reported: Arc<Reported>,
-    pub members: Arc<dyn Members>,
-    pub watched: Watched,
-    pub tally: Tally,
-    /// For the next requests.
-    pub free: FreeSlots,
-}
-
-/// What is done by the thread that was inside once it has let the section go.
-pub(crate) enum Afterwards {
-    Wake(Arc<Waiter>),
-    /// Has the link to this peer made, which may take long.
-    Connect(Peer),
-}
-
-/// Deferred until the endpoint is free.
-pub(crate) enum Action {
-    Control {
-        peer: Peer,
-        control: Control,
-    },
-    /// Take an offer back.
-    Retract {
-        peer: Peer,
-        slot: u32,
-    },
-    /// There is room again.
-    Flush {
-        peer: Peer,
-    },
-    Throttle {
-        peer: Peer,
-        on: bool,
-    },
-    /// The peer has broken the protocol.
-    End {
-        peer: Peer,
-        why: Lost,
-    },
-}
-
-impl Action {
-    pub fn peer(&self) -> Peer {
-        match *self {
-            Action::Control { peer, .. }
-            | Action::Retract { peer, .. }
-            | Action::Flush { peer }
-            | Action::Throttle { peer, .. }
-            | Action::End { peer, .. } => peer,
-        }
-    }
 }
 
 impl<E: Endpoint> Lane<E> {
@@ -200,128 +114,5 @@ impl<E: Endpoint> Lane<E> {
             state.start(slot);
         }
         state.act();
-    }
-}
-
-impl<F: Fabric> Engine<F> {
-    /// Lets go, once nothing waits for the section, and wakes whom it concerns.
-    #[inline(always)]
-    pub(crate) fn leave<'a>(
-        &self,
-        lane: &'a Lane<F::Endpoint>,
-        state: Guard<'a, State<F::Endpoint>>,
-    ) {
-        if !state.core.afterwards.is_empty() {
-            return self.leave_and_act(lane, state);
-        }
-        self.leave_quietly(lane, state);
-    }
-
-    /// As [`leave`](Self::leave), of who cannot have completed anything.
-    #[inline(always)]
-    pub(crate) fn leave_quietly<'a>(
-        &self,
-        lane: &'a Lane<F::Endpoint>,
-        state: Guard<'a, State<F::Endpoint>>,
-    ) {
-        debug_assert!(state.core.afterwards.is_empty() && state.core.actions.is_empty());
-        if let Some(again) = state.leave() {
-            self.serve_and_leave(lane, again);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn leave_and_act<'a>(
-        &self,
-        lane: &'a Lane<F::Endpoint>,
-        mut state: Guard<'a, State<F::Endpoint>>,
-    ) {
-        let afterwards = std::mem::take(&mut state.core.afterwards);
-        let again = state.leave();
-        let mut peers = Vec::new();
-        for what in afterwards {
-            match what {
-                Afterwards::Wake(waiter) => waiter.tell(),
-                Afterwards::Connect(peer) => peers.push(peer),
-            }
-        }
-        self.ring_if_asleep();
-        if let Some(again) = again {
-            self.serve_and_leave(lane, again);
-        }
-        if !peers.is_empty() {
-            self.connect(lane, peers);
-        }
-    }
-
-    /// Has links made, and sends what waited for them.
-    #[cold]
-    fn connect(&self, lane: &Lane<F::Endpoint>, mut peers: Vec<Peer>) {
-        peers.sort_unstable();
-        peers.dedup();
-        peers.iter().for_each(|&peer| self.fabric.connect(peer));
-        let mut state = lane.enter_soon();
-        state.poll();
-        self.leave(lane, state);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn serve_and_leave<'a>(
-        &self,
-        lane: &'a Lane<F::Endpoint>,
-        mut state: Guard<'a, State<F::Endpoint>>,
-    ) {
-        lane.serve(&mut state);
-        self.leave(lane, state);
-    }
-
-    /// A free slot for a request of the lane.
-    pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<&Slot> {
-        if core.free.is_empty() {
-            self.refill(lane, core);
-        }
-        core.free.pop(&self.slots)
-    }
-
-    /// Gets free slots for the lane, if there are any: those that were given back, else a fresh one.
-    #[inline(never)]
-    fn refill(&self, lane: &Lane<F::Endpoint>, core: &mut Core) {
-        let mut first = lane.returned.take_linked();
-        if first == NIL
-            && let Some(index) = self.slots.fresh()
-        {
-            let slot = self.slots.at(index);
-            slot.link.store(NIL, Ordering::Relaxed);
-            // SAFETY: just taken from those that are free, by this thread.
-            unsafe { Slots::blank(slot) }.lane = lane.number as u8;
-            first = index;
-        }
-        core.free.begin_at(first, &self.slots);
-    }
-
-    /// Gives a freed slot back to where it belongs, by [`Cells::lane`](crate::slot::Cells), from a thread that is not in
-    /// the section.
-    #[inline]
-    pub(crate) fn give_back(&self, lane: u8, slot: &Slot) {
-        // With POOLED it is no lane's number.
-        match self
-            .lanes
-            .get(usize::from(lane))
-            .and_then(|lane| lane.get())
-        {
-            Some(lane) => lane.returned.push_plainly(slot.index, &slot.link),
-            None => self.slots.give_back(slot.index),
-        }
-    }
-
-    /// Hands a filled slot to a lane that was found held: through its list.
-    pub(crate) fn submit(&self, lane: &Lane<F::Endpoint>, slot: u32) {
-        lane.submissions.push(slot, &*self.slots);
-        if let Some(mut state) = lane.section.knock() {
-            lane.serve(&mut state);
-            self.leave(lane, state);
-        }
     }
 }

@@ -8,51 +8,18 @@
 //!
 //! A receive or probe from any source fails while no message is there for it and a process of its communicator is lost: the
 //! message might have been that process's (MPI-5.0 §9.3 gives the class; that no call waits for ever is what is asked of it).
-//! Who is in a communicator the maker of the engine says, by a context ([`Members`]).
+//! Who is in a communicator the maker of the engine says, by a context ([`Members`](crate::peers::Members)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use weft_transport::{Endpoint, Lost, Peer, Refused};
 use weft_wire::View;
 
-use crate::lane::{Action, Afterwards, Core, State};
-use crate::matched::Payload;
+use crate::state::{Action, Afterwards, Core, State};
 use crate::status::Failure;
-
-/// Whose messages may come in a context.
-pub trait Members: Send + Sync {
-    fn contains(&self, context: u32, peer: Peer) -> bool;
-    /// The process of this number among them, from 0 on; none behind the last.
-    fn member(&self, context: u32, number: u32) -> Option<Peer>;
-}
-
-/// Every process of a job.
-pub(crate) struct Everyone(pub u32);
-
-impl Members for Everyone {
-    fn contains(&self, _: u32, peer: Peer) -> bool {
-        peer < self.0
-    }
-
-    fn member(&self, _: u32, number: u32) -> Option<Peer> {
-        (number < self.0).then_some(number)
-    }
-}
-
-/// Peers that the process has lost, for all its lanes: the user is told of each once.
-#[derive(Default)]
-pub(crate) struct Reported(Mutex<BTreeSet<Peer>>);
-
-impl Reported {
-    fn report(&self, me: Peer, peer: Peer, why: &Lost) {
-        if self.0.lock().insert(peer) {
-            eprintln!("weft: rank {me}: {why}");
-        }
-    }
-}
+use crate::unexpected::Payload;
 
 /// Idle turns between two looks at the clock.
 const CLOCK_EVERY: u32 = 64;
@@ -60,17 +27,6 @@ const CLOCK_EVERY: u32 = 64;
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Members of a communicator that begin to be watched at once.
 const MEMBERS_AT_ONCE: u32 = 16;
-
-/// What a lane remembers for [`State::watch_senders`].
-#[derive(Default)]
-pub(crate) struct Watched {
-    idle_turns: u32,
-    last: Option<Instant>,
-    /// Contexts in which a message from any source was probed for in vain since then.
-    probed: Vec<u32>,
-    /// Of contexts in which one is awaited, the member that is watched next.
-    next_members: Vec<(u32, u32)>,
-}
 
 impl Core {
     /// A packet of `from` makes no sense.

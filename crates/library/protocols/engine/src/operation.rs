@@ -13,19 +13,18 @@
 //!    is waiting for a request.
 
 use parking_lot::Mutex;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use weft_sync::{Ready, Turn};
+use weft_sync::Turn;
 use weft_transport::Fabric;
 
+use crate::engine::{Engine, Exhausted};
+use crate::request_id::RequestId;
 use crate::slot::Role;
-use crate::slots::RequestId;
 use crate::status::Status;
-use crate::waiter::Waiter;
-use crate::{Engine, Exhausted};
+use crate::waiter::{Operation, Running, Waiter};
 
 /// Operations that a thread polls before it looks again at what it waits for.
 const AT_ONCE: usize = 16;
@@ -33,47 +32,6 @@ const AT_ONCE: usize = 16;
 /// What an operation's future leaves in the request that it waits for (rule 1).
 #[derive(Clone)]
 pub struct Awaited(Arc<Waiter>);
-
-type Running = Pin<Box<dyn Future<Output = Status> + Send>>;
-
-pub(crate) struct Operation {
-    /// None before its first poll is over, and once all is. Locked by the one whose turn it is.
-    future: Mutex<Option<Running>>,
-    turn: Turn,
-    request: RequestId,
-    ready: Arc<Ready<Arc<Operation>>>,
-}
-
-impl Operation {
-    /// What it waits for has come.
-    pub fn call(self: &Arc<Operation>) {
-        if self.turn.call() {
-            self.ready.push(self.clone());
-        }
-    }
-
-    /// Pending until it is called.
-    fn rest(self: &Arc<Operation>) {
-        if !self.turn.rest() {
-            self.ready.push(self.clone());
-        }
-    }
-}
-
-/// The operations of an engine.
-#[derive(Default)]
-pub(crate) struct Operations {
-    /// Those that are to be polled.
-    pub ready: Arc<Ready<Arc<Operation>>>,
-    /// How many are under way, for reports.
-    count: AtomicUsize,
-}
-
-impl Operations {
-    pub fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
-    }
-}
 
 impl<F: Fabric> Engine<F> {
     /// Begins an operation: `make` is given what the future leaves in requests. The request is

@@ -1,14 +1,17 @@
 //! The way in: starting sends and receives.
 
+use weft_memory::Memory;
 use weft_sync::Guard;
-use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
+use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{Kind, Packet};
 
-use crate::lane::{Lane, State};
-use crate::matched::Posted;
+use crate::engine::{Engine, Exhausted};
+use crate::lane::Lane;
+use crate::posted::Posted;
+use crate::request_id::RequestId;
 use crate::slot::{Cells, Outcome, Role, Slot, flag};
-use crate::slots::{RequestId, Slots};
-use crate::{Engine, Exhausted};
+use crate::slots::Slots;
+use crate::state::State;
 
 /// In [`Route::peer`]: a receive from any source.
 pub const ANYBODY: Peer = Peer::MAX;

@@ -1,14 +1,16 @@
 //! Looking at messages before receiving them (MPI-5.0 §3.8).
 
 use weft_matching::{Envelope, Pattern};
-use weft_transport::{Fabric, Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::{Fabric, Peer};
 
-use crate::Engine;
-use crate::lane::Core;
-use crate::matched::{Extracted, Unexpected};
+use crate::engine::Engine;
+use crate::request_id::RequestId;
 use crate::slot::Role;
-use crate::slots::{RequestId, Slots};
+use crate::slots::Slots;
+use crate::state::Core;
 use crate::status::{Failure, Status};
+use crate::unexpected::{Extracted, Unexpected};
 
 /// Which messages a probe asks for: negative source or tag is any.
 #[derive(Clone, Copy, Debug)]

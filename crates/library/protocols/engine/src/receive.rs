@@ -3,13 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Post};
-use weft_transport::{BulkDescriptor, Endpoint, Memory, Refused};
+use weft_memory::Memory;
+use weft_transport::{BulkDescriptor, Endpoint, Refused};
 
-use crate::lane::{Action, Core, State};
-use crate::matched::{Payload, Posted, Unexpected};
 use crate::outbound::Control;
+use crate::posted::Posted;
 use crate::slot::{Outcome, PLAIN, Role, awaits};
+use crate::state::{Action, Core, State};
 use crate::status::Failure;
+use crate::unexpected::{Payload, Unexpected};
 
 impl<E: Endpoint> State<E> {
     /// Starts a request that the lane has just been given.

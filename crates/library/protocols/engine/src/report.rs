@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use weft_transport::{Endpoint, Fabric};
 
-use crate::Engine;
-use crate::lane::State;
+use crate::engine::Engine;
 use crate::slot::Role;
+use crate::state::State;
 
 /// Lines of a kind after which the rest is only counted.
 const LINES: usize = 16;

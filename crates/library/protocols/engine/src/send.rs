@@ -6,9 +6,9 @@ use weft_wire::{
     SYNCHRONOUS,
 };
 
-use crate::lane::{Afterwards, Core, State};
 use crate::outbound::Control;
 use crate::slot::{Cells, awaits, flag};
+use crate::state::{Afterwards, Core, State};
 use crate::status::Failure;
 
 /// While messages wait for a peer, one in so many new ones tries whether there is room again.

@@ -24,11 +24,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
-use weft_transport::{BulkDescriptor, Layout, Memory, Peer};
+use weft_memory::{Layout, Memory};
+use weft_transport::{BulkDescriptor, Peer};
 
-use crate::matched::Extracted;
-
-use crate::status::Failure;
+use crate::status::{Failure, Status};
+use crate::unexpected::Extracted;
 use crate::waiter::Waiter;
 
 /// No slot, in a link.
@@ -226,6 +226,30 @@ impl Cells {
             context: self.context,
             source: self.source,
             tag: self.tag,
+        }
+    }
+
+    /// The status of a complete request.
+    #[inline]
+    pub fn status(&self) -> Status {
+        let Outcome {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+        } = self.outcome;
+        // The context lies in another cache line, and only an error needs it.
+        let context = if failure.is_some() { self.context } else { 0 };
+        let receive = self.role == Role::Receive;
+        Status {
+            source,
+            tag,
+            bytes,
+            failure,
+            cancelled,
+            context,
+            receive,
         }
     }
 

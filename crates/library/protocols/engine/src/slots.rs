@@ -9,50 +9,12 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use weft_sync::{Links, Magazines};
 
+use crate::request_id::RequestId;
 use crate::slot::{Cells, FREE, NIL, PENDING, POOLED, Slot};
 
 /// Small in tests, which make many engines.
 const CHUNK: u32 = if cfg!(test) { 64 } else { 2048 };
 const CHUNKS: usize = 1 << 17;
-
-/// Names a request: slot index and generation. Never zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct RequestId(u64);
-
-impl RequestId {
-    /// A send that needed no request: it is complete, its outcome empty.
-    pub const DONE: RequestId = RequestId(u32::MAX as u64);
-
-    const GENERATION_BITS: u32 = 28;
-    pub(crate) const GENERATION_MASK: u32 = (1 << Self::GENERATION_BITS) - 1;
-
-    #[inline]
-    pub(crate) fn new(index: u32, generation: u32) -> RequestId {
-        RequestId(u64::from(index) | u64::from(generation & Self::GENERATION_MASK) << 32)
-    }
-
-    /// The identifier as a number below 2^60.
-    #[inline]
-    pub const fn bits(self) -> u64 {
-        self.0
-    }
-
-    /// From a number, which may come from anywhere: it is checked where it is used.
-    #[inline]
-    pub fn from_bits(bits: u64) -> RequestId {
-        RequestId(bits)
-    }
-
-    #[inline]
-    pub(crate) fn index(self) -> u32 {
-        self.0 as u32
-    }
-
-    #[inline]
-    fn generation(self) -> u32 {
-        (self.0 >> 32) as u32
-    }
-}
 
 pub(crate) struct Slots {
     chunks: Box<[AtomicPtr<Slot>; CHUNKS]>,

@@ -1,7 +1,5 @@
 //! What a finished request tells.
 
-use crate::slot::{Cells, Outcome, Role};
-
 /// Why an operation failed though its arguments were right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
@@ -38,28 +36,4 @@ impl Status {
         context: 0,
         receive: false,
     };
-
-    /// Of a complete request.
-    #[inline]
-    pub(crate) fn of(cells: &Cells) -> Status {
-        let Outcome {
-            source,
-            tag,
-            bytes,
-            failure,
-            cancelled,
-        } = cells.outcome;
-        // The context lies in another cache line, and only an error needs it.
-        let context = if failure.is_some() { cells.context } else { 0 };
-        let receive = cells.role == Role::Receive;
-        Status {
-            source,
-            tag,
-            bytes,
-            failure,
-            cancelled,
-            context,
-            receive,
-        }
-    }
 }

@@ -3,10 +3,10 @@
 use weft_transport::{Endpoint, Header, Peer, Refused};
 use weft_wire::{Kind, Packet, entry_bytes, put_entry};
 
-use crate::lane::State;
 use crate::send::{Full, envelope};
 use crate::slot::{Cells, flag};
 use crate::slots::Slots;
+use crate::state::State;
 
 /// An aggregate's payload is at most this long, so that the receiver can work on one while the next is
 /// being written.

@@ -2,9 +2,9 @@
 
 use weft_matching::Envelope;
 
-use crate::lane::Core;
-use crate::matched::{Payload, Unexpected};
 use crate::slot::{Outcome, awaits, flag};
+use crate::state::Core;
+use crate::unexpected::{Payload, Unexpected};
 
 impl Core {
     /// Sends to this process: into a posted receive, or kept until one is posted. A standard-mode message of

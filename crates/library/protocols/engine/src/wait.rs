@@ -15,148 +15,22 @@
 //!    may be among them, and is the one to poll operations while all sleep, it rings this process's own doorbell
 //!    while one sleeps there.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_transport::{Endpoint, Fabric};
 
-use crate::lane::State;
-use crate::slots::RequestId;
+use crate::engine::{Engine, LANES};
+use crate::pace::Pace;
+use crate::request_id::RequestId;
+use crate::state::State;
 use crate::waiter::Waiter;
-use crate::{Engine, LANES};
-
-/// How long to stay awake while nothing comes, in turns of progress.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// Turns without giving up the processor.
-    pub spins: u32,
-    /// Turns that yield it, after those.
-    pub yields: u32,
-}
-
-impl Pace {
-    /// For a process that has a core to itself.
-    pub const ALONE: Pace = Pace {
-        spins: 2000,
-        yields: 200,
-    };
-    /// For more processes or threads than cores: whoever waits makes way.
-    pub const SHARED: Pace = Pace {
-        spins: 1,
-        yields: 300,
-    };
-}
-
-/// A [`Pace`] that tools may change: two numbers, read without regard to each other.
-pub(crate) struct PaceCell {
-    spins: AtomicU32,
-    yields: AtomicU32,
-}
-
-impl PaceCell {
-    pub fn new(pace: Pace) -> PaceCell {
-        PaceCell {
-            spins: AtomicU32::new(pace.spins),
-            yields: AtomicU32::new(pace.yields),
-        }
-    }
-
-    #[inline]
-    pub fn load(&self) -> Pace {
-        Pace {
-            spins: self.spins.load(Ordering::Relaxed),
-            yields: self.yields.load(Ordering::Relaxed),
-        }
-    }
-
-    pub fn store(&self, pace: Pace) {
-        self.spins.store(pace.spins, Ordering::Relaxed);
-        self.yields.store(pace.yields, Ordering::Relaxed);
-    }
-}
+use crate::watch::Watch;
 
 /// Turns after which a waiting thread counts as one that occupies a core.
 const COUNTED_AFTER: u32 = 8;
 /// Turns between two looks at all lanes.
 const ALL_LANES_EVERY: u32 = 32;
-
-/// Who sleeps (rule 2).
-#[derive(Default)]
-pub(crate) struct Watch {
-    sleepers: Mutex<Sleepers>,
-    /// How often a thread slept.
-    pub sleeps: AtomicU64,
-    /// Threads that have waited for some turns.
-    waiting: AtomicU32,
-    /// Who is to look again after each ring (rule 3).
-    outside: Mutex<Vec<Arc<Waiter>>>,
-    /// What those wait for, as far as they say.
-    pub notes: Mutex<Vec<(Arc<Waiter>, String)>>,
-}
-
-impl Watch {
-    fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
-        self.sleepers.lock()
-    }
-
-    /// True if the caller is the watcher from here on; else it is to park.
-    fn join(&self, parker: &Arc<Waiter>) -> bool {
-        let mut sleepers = self.sleepers();
-        if sleepers.watched {
-            sleepers.parked.push(parker.clone());
-            return false;
-        }
-        sleepers.watched = true;
-        true
-    }
-
-    /// After parking. Whoever finds no watcher may have been woken to become it: unless its wait is over it does,
-    /// and else wakes the next. True if the caller is the watcher from here on.
-    fn rejoin(&self, parker: &Arc<Waiter>, met: bool) -> bool {
-        let mut sleepers = self.sleepers();
-        sleepers.parked.retain(|other| !Arc::ptr_eq(other, parker));
-        if sleepers.watched {
-            return false;
-        }
-        if !met {
-            sleepers.watched = true;
-            return true;
-        }
-        sleepers.wake_next();
-        false
-    }
-
-    /// The watcher leaves: one of the parked is to take its place.
-    fn leave(&self) {
-        let mut sleepers = self.sleepers();
-        sleepers.watched = false;
-        sleepers.wake_next();
-    }
-
-    fn wake_outside(&self) {
-        let parkers = std::mem::take(&mut *self.outside.lock());
-        parkers.iter().for_each(|parker| parker.tell());
-    }
-
-    pub fn waiters(&self) -> u32 {
-        self.waiting.load(Ordering::Relaxed)
-    }
-}
-
-#[derive(Default)]
-struct Sleepers {
-    watched: bool,
-    parked: Vec<Arc<Waiter>>,
-}
-
-impl Sleepers {
-    fn wake_next(&mut self) {
-        if let Some(parker) = self.parked.pop() {
-            parker.tell();
-        }
-    }
-}
 
 /// Threads alive that have ever waited: each may want a core, though it waits for nothing now.
 static MEMBERS: AtomicU32 = AtomicU32::new(0);

@@ -1,19 +1,14 @@
-//! Who is told when a request completes: threads that sleep, and operations.
-//!
-//! A waiter is left in a request under the section of the request's lane, so either who completes the request finds it, or
-//! who leaves it finds the request complete. It is told once, after the section is let go. One thread at a time waits for
-//! a request (MPI-5.0 §3.7.3); operations, any number (several flushes of one buffer, MPI-5.0 §3.6).
+//! What is told when a request completes: a thread that sleeps, or an operation.
 
+use parking_lot::Mutex;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use weft_sync::Parker;
-use weft_transport::{Endpoint, Fabric};
+use weft_sync::{Parker, Ready, Turn};
 
-use crate::Engine;
-use crate::lane::{Afterwards, Core, State};
-use crate::operation::Operation;
-use crate::slot::{Role, flag};
-use crate::slots::RequestId;
+use crate::request_id::RequestId;
+use crate::status::Status;
 
 pub(crate) enum Waiter {
     Thread(Parker),
@@ -40,77 +35,50 @@ impl Waiter {
     }
 
     /// Whether it takes another's place: a thread that has left one behind does not wait for the request any more.
-    fn replaces(&self, other: &Waiter) -> bool {
+    pub fn replaces(&self, other: &Waiter) -> bool {
         let threads = matches!((self, other), (Waiter::Thread(_), Waiter::Thread(_)));
         threads || std::ptr::eq(self, other)
     }
 }
 
-impl<F: Fabric> Engine<F> {
-    /// Leaves a waiter in a request. False if it is complete, or finished.
-    pub(crate) fn leave_waiter(&self, id: RequestId, waiter: &Arc<Waiter>) -> bool {
-        let Some((lane, index)) = self.pending(id) else {
-            return false;
-        };
-        let mut state = lane.enter_soon();
-        // Asked again: from here on it stays so, as completing it takes the section.
-        let slot = self.slots.find(id);
-        let pending = slot.is_some_and(|slot| !slot.is_complete());
-        if pending {
-            state.core.leave_waiter(index, waiter);
-            state.expect_sender(index);
-        }
-        self.leave(lane, state);
-        pending
-    }
+pub(crate) type Running = Pin<Box<dyn Future<Output = Status> + Send>>;
+
+/// An operation under way (`operation.rs`).
+pub(crate) struct Operation {
+    /// None before its first poll is over, and once all is. Locked by the one whose turn it is.
+    pub future: Mutex<Option<Running>>,
+    pub turn: Turn,
+    pub request: RequestId,
+    pub ready: Arc<Ready<Arc<Operation>>>,
 }
 
-impl<E: Endpoint> State<E> {
-    /// Who waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
-    /// lane, or that the peer was dead before.
-    fn expect_sender(&mut self, slot: u32) {
-        let cells = self.core.cells(slot);
-        let (context, source, peer) = (cells.context, cells.source, cells.peer);
-        if cells.role != Role::Receive || cells.has(flag::ANNOUNCED) {
-            return;
+impl Operation {
+    /// What it waits for has come.
+    pub fn call(self: &Arc<Operation>) {
+        if self.turn.call() {
+            self.ready.push(self.clone());
         }
-        if let Err(failure) = self.can_come(context, source, peer)
-            && self.core.withdraw(slot)
-        {
-            self.core.fail(slot, failure);
+    }
+
+    /// Pending until it is called.
+    pub fn rest(self: &Arc<Operation>) {
+        if !self.turn.rest() {
+            self.ready.push(self.clone());
         }
     }
 }
 
-impl Core {
-    fn leave_waiter(&mut self, slot: u32, waiter: &Arc<Waiter>) {
-        let cells = self.cells(slot);
-        if !cells.has(flag::AWAITED) {
-            cells.flags |= flag::AWAITED;
-            // One of an earlier request may stand there.
-            cells.waiter = None;
-        }
-        let first = &mut cells.waiter;
-        if first.as_ref().is_none_or(|first| waiter.replaces(first)) {
-            *first = Some(waiter.clone());
-            return;
-        }
-        let further = &mut cells.extra().waiters;
-        match further.iter_mut().find(|other| waiter.replaces(other)) {
-            Some(other) => *other = waiter.clone(),
-            None => further.push(waiter.clone()),
-        }
-    }
+/// The operations of an engine.
+#[derive(Default)]
+pub(crate) struct Operations {
+    /// Those that are to be polled.
+    pub ready: Arc<Ready<Arc<Operation>>>,
+    /// How many are under way, for reports.
+    pub count: AtomicUsize,
+}
 
-    /// All that wait for a request are to be told once the section is let go.
-    pub(crate) fn tell_waiters(&mut self, slot: u32) {
-        let cells = self.cells(slot);
-        let first = cells.waiter.take();
-        let further = cells
-            .extra
-            .as_mut()
-            .map(|extra| std::mem::take(&mut extra.waiters));
-        let wakes = first.into_iter().chain(further.into_iter().flatten());
-        self.afterwards.extend(wakes.map(Afterwards::Wake));
+impl Operations {
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
     }
 }

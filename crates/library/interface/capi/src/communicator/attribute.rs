@@ -77,18 +77,22 @@ fn attr_put(comm: CommId, keyval: c_int, attribute_val: *mut c_void) -> Result<(
 }
 
 fn set(comm: CommId, key: c_int, value: *mut c_void) -> Result<()> {
-    let attributes = &comm::find(comm)?.attributes;
-    attributes.set(comm.0, key, value.expose_provenance())
+    // Shared, here and below: the program's delete function may free it.
+    let shared = comm::share(comm)?;
+    let attributes = &shared.attributes;
+    attributes.set(comm.handle(), key, value.expose_provenance())
 }
 
 #[mpi(Comm_delete_attr)]
 fn comm_delete_attr(comm: CommId, comm_keyval: c_int) -> Result<()> {
-    comm::find(comm)?.attributes.delete(comm.0, comm_keyval)
+    comm::share(comm)?
+        .attributes
+        .delete(comm.handle(), comm_keyval)
 }
 
 #[mpi(Attr_delete)]
 fn attr_delete(comm: CommId, keyval: c_int) -> Result<()> {
-    comm::find(comm)?.attributes.delete(comm.0, keyval)
+    comm::share(comm)?.attributes.delete(comm.handle(), keyval)
 }
 
 #[mpi(Comm_get_attr)]

@@ -37,8 +37,14 @@ fn type_free_keyval(type_keyval: InOutInt) -> Result<()> {
 
 #[mpi(Type_set_attr)]
 fn type_set_attr(datatype: TypeId, type_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    // The program's delete function may free it.
+    let _kept = types::keep(datatype);
     let attributes = &types::annotation(datatype)?.attributes;
-    attributes.set(datatype.0, type_keyval, attribute_val.expose_provenance())
+    attributes.set(
+        datatype.handle(),
+        type_keyval,
+        attribute_val.expose_provenance(),
+    )
 }
 
 #[mpi(Type_get_attr)]
@@ -55,6 +61,8 @@ fn type_get_attr(
 
 #[mpi(Type_delete_attr)]
 fn type_delete_attr(datatype: TypeId, type_keyval: c_int) -> Result<()> {
+    // The program's delete function may free it.
+    let _kept = types::keep(datatype);
     let attributes = &types::annotation(datatype)?.attributes;
-    attributes.delete(datatype.0, type_keyval)
+    attributes.delete(datatype.handle(), type_keyval)
 }

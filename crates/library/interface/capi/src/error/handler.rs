@@ -36,7 +36,7 @@ fn comm_set_errhandler(comm: CommId, errhandler: Handler) -> Result<()> {
 
 #[mpi(Comm_call_errhandler)]
 fn comm_call_errhandler(comm: CommId, errorcode: c_int) -> Result<()> {
-    comm::handler_of(comm)?.call(comm.0, errorcode, "MPI_Comm_call_errhandler");
+    comm::handler_of(comm)?.call(comm.handle(), errorcode, "MPI_Comm_call_errhandler");
     Ok(())
 }
 

@@ -35,9 +35,11 @@ fn win_free_keyval(win_keyval: InOutInt) -> Result<()> {
 
 #[mpi(Win_set_attr)]
 fn win_set_attr(win: WindowId, win_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
-    let attributes = &window::find(win)?.attributes;
+    // The program's delete function may free it.
+    let shared = window::share(win)?;
+    let attributes = &shared.attributes;
     check_own(win_keyval)?;
-    attributes.set(win.0, win_keyval, attribute_val.expose_provenance())
+    attributes.set(win.handle(), win_keyval, attribute_val.expose_provenance())
 }
 
 #[mpi(Win_get_attr)]
@@ -57,9 +59,11 @@ fn win_get_attr(
 
 #[mpi(Win_delete_attr)]
 fn win_delete_attr(win: WindowId, win_keyval: c_int) -> Result<()> {
-    let attributes = &window::find(win)?.attributes;
+    // The program's delete function may free it.
+    let shared = window::share(win)?;
+    let attributes = &shared.attributes;
     check_own(win_keyval)?;
-    attributes.delete(win.0, win_keyval)
+    attributes.delete(win.handle(), win_keyval)
 }
 
 /// A predefined attribute can only be read.

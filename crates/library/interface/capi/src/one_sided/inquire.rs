@@ -60,6 +60,6 @@ fn win_set_errhandler(win: WindowId, errhandler: Handler) -> Result<()> {
 #[mpi(Win_call_errhandler)]
 fn win_call_errhandler(win: WindowId, errorcode: c_int) -> Result<()> {
     let handler = window::find(win)?.handler();
-    handler.call(win.0, errorcode, "MPI_Win_call_errhandler");
+    handler.call(win.handle(), errorcode, "MPI_Win_call_errhandler");
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::objects::request::{Request, Status};
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
     /// The same without what the caller may take back: arrays of counts and the like.
-    type Owned: Plan + 'static;
+    type Owned: Plan + Send + Sync + 'static;
 
     fn into_owned(self) -> Self::Owned;
 

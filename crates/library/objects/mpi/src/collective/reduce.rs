@@ -46,6 +46,16 @@ pub struct Operands {
     output: *mut u8,
 }
 
+// SAFETY: two addresses at which nothing is read or written but by an operation, which is made of them by an unsafe function
+// (`Reduction::new`); operator and datatype may be sent and shared.
+unsafe impl Send for Operands {}
+// SAFETY: as above.
+unsafe impl Sync for Operands {}
+const _: () = {
+    const fn sent_and_shared<T: Send + Sync>() {}
+    sent_and_shared::<(Operator, Datatype)>();
+};
+
 /// Which buffers count on this process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Significant {

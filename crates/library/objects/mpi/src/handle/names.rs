@@ -18,11 +18,27 @@ pub mod kind {
 
 /// Names a communicator. Two are predefined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommId(pub u64);
+pub struct CommId(pub(crate) u64);
 
 impl CommId {
     pub const WORLD: CommId = CommId(0);
     pub const SELF: CommId = CommId(1);
+
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees the object that the handle names: where that is checked, the object
+    /// is used without being kept alive. MPI has programs see to it (MPI-5.0 §2.5.1, §11.6.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> CommId {
+        CommId(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
 }
 
 /// Names a group. [`GroupId::EMPTY`] is predefined.
@@ -48,4 +64,22 @@ pub struct SessionId(pub u64);
 
 /// Names a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowId(pub u64);
+pub struct WindowId(pub(crate) u64);
+
+impl WindowId {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees the object that the handle names: where that is checked, the object
+    /// is used without being kept alive. MPI has programs see to it (MPI-5.0 §2.5.1, §11.6.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> WindowId {
+        WindowId(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}

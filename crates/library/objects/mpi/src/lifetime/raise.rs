@@ -43,11 +43,11 @@ fn handler_and_number(object: Object) -> Option<(Handler, u64)> {
         Object::None => None,
         Object::File => Some((handler::of_files().load(), NO_OBJECT)),
         Object::Session(id) => Some((session::handler_of(id).ok()?, id.0)),
-        Object::Window(id) if inside => Some((window::find(id).ok()?.handler(), id.0)),
-        Object::Comm(id) if inside => Some((comm::find(id).ok()?.handler(), id.0)),
+        Object::Window(id) if inside => Some((window::share(id).ok()?.handler(), id.0)),
+        Object::Comm(id) if inside => Some((comm::share(id).ok()?.handler(), id.0)),
         Object::CommNumbered(number) if inside => {
             let id = contexts().comm(number)?;
-            Some((comm::find(id).ok()?.handler(), id.0))
+            Some((comm::share(id).ok()?.handler(), id.0))
         }
         Object::Window(_) | Object::Comm(_) | Object::CommNumbered(_) => None,
     }

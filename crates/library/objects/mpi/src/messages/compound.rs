@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use weft_engine::RequestId;
 
@@ -9,7 +10,7 @@ use super::generalized::Generalized;
 use super::partitioned::Partitioned;
 use crate::error::{Class, Result, argument};
 use crate::handle::kind;
-use crate::handle::table::Table;
+use crate::handle::table::{Pinned, Table};
 use crate::objects::request::{Request, not_a_request};
 use crate::process::engine::engine;
 
@@ -21,7 +22,7 @@ pub(crate) enum Form {
     /// Complete: a receive from `MPI_PROC_NULL`.
     FromNull,
     Engine(RequestId),
-    Compound(Arc<Compound>),
+    Compound(Pinned<'static, Compound>),
 }
 
 impl Request {
@@ -40,7 +41,7 @@ impl Request {
             return Ok(Form::Null);
         }
         COMPOUNDS
-            .share(self.0)
+            .pin(self.0)
             .map(Form::Compound)
             .ok_or_else(not_a_request)
     }
@@ -65,9 +66,59 @@ pub(crate) enum Compound {
 
 /// An operation that can be started again and again (MPI-5.0 §3.9).
 pub(crate) struct Persistent {
-    pub start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
+    start: Box<dyn Fn() -> Result<Request> + Send + Sync>,
+    active: Active,
+}
+
+impl Persistent {
+    pub fn new(start: Box<dyn Fn() -> Result<Request> + Send + Sync>) -> Persistent {
+        let active = Active(AtomicU64::new(INACTIVE));
+        Persistent { start, active }
+    }
+
+    /// Starts it; false if it is active.
+    pub fn start(&self) -> Result<bool> {
+        // Acquire: what the thread that ended it before did with its parts comes first.
+        let Active(word) = &self.active;
+        let begun = word.compare_exchange(INACTIVE, STARTING, Ordering::Acquire, Ordering::Relaxed);
+        if begun.is_err() {
+            return Ok(false);
+        }
+        let started = (self.start)();
+        let now = started.as_ref().map_or(INACTIVE, |request| request.0);
+        word.store(now, Ordering::Release);
+        started.map(|_| true)
+    }
+
     /// The operation under way; none while inactive.
-    pub active: Mutex<Option<Request>>,
+    #[inline]
+    pub fn active(&self) -> Option<Request> {
+        Active::operation(self.active.0.load(Ordering::Acquire))
+    }
+
+    /// Takes the operation under way, which the caller ends: inactive from here on.
+    #[inline]
+    pub fn end(&self) -> Option<Request> {
+        let active = self.active();
+        // One thread at a time completes or frees a request (MPI-5.0 §3.7.3).
+        if active.is_some() {
+            self.active.0.store(INACTIVE, Ordering::Release);
+        }
+        active
+    }
+}
+
+/// The operation under way of a persistent request: INACTIVE, STARTING by the thread that started it, or that operation.
+struct Active(AtomicU64);
+
+/// Neither is a request: those have their kind in the upper bits.
+const INACTIVE: u64 = 0;
+const STARTING: u64 = 1;
+
+impl Active {
+    fn operation(word: u64) -> Option<Request> {
+        (word != INACTIVE && word != STARTING).then_some(Request(word))
+    }
 }
 
 /// A send and a receive (`MPI_Isendrecv`).

@@ -50,10 +50,12 @@ pub fn receive_init(
     Compound::Partitioned(Partitioned::Receive(Arc::new(receiving))).register()
 }
 
-/// What a handle names, if it is a partitioned operation; none if it is null. Without a lock: threads mark partitions
+/// What a handle names, if it is a partitioned operation; none if it is null. Without a pin: threads mark partitions
 /// all at once.
 fn find(request: Request) -> Result<Option<&'static Partitioned>> {
-    if let Some(Compound::Partitioned(partitioned)) = COMPOUNDS.get(request.0) {
+    // SAFETY: the maker of the identifier has promised it (`Request::named`).
+    let compound = unsafe { COMPOUNDS.lend(request.0) };
+    if let Some(Compound::Partitioned(partitioned)) = compound {
         return Ok(Some(partitioned));
     }
     match request.form()? {

@@ -1,7 +1,5 @@
 //! Persistent requests (MPI-5.0 §3.9).
 
-use parking_lot::Mutex;
-
 use crate::error::{Class, Result, argument};
 use crate::handle::CommId;
 use crate::messages::compound::{Compound, Form, Persistent};
@@ -21,11 +19,7 @@ pub fn receive_init(buffer: Buffer, source: i32, tag: i32, comm: CommId) -> Resu
 
 /// An inactive request that starts so.
 pub(crate) fn register(start: Box<dyn Fn() -> Result<Request> + Send + Sync>) -> Result<Request> {
-    Compound::Persistent(Persistent {
-        start,
-        active: Mutex::new(None),
-    })
-    .register()
+    Compound::Persistent(Persistent::new(start)).register()
 }
 
 /// `MPI_Start`.
@@ -48,10 +42,8 @@ pub fn start(request: Request) -> Result<()> {
             ));
         }
     };
-    let mut active = persistent.active.lock();
-    if active.is_some() {
-        return Err(argument(Class::Request, "request", "active already"));
+    match persistent.start()? {
+        true => Ok(()),
+        false => Err(argument(Class::Request, "request", "active already")),
     }
-    *active = Some((persistent.start)()?);
-    Ok(())
 }

@@ -1,7 +1,8 @@
 //! Starting a message of checked arguments.
 
 use weft_engine::{ANYBODY, Incoming, Outgoing, Route};
-use weft_transport::{Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::Peer;
 
 use crate::error::Result;
 use crate::objects::comm::{Comm, Traffic};
@@ -103,9 +104,6 @@ pub(crate) fn route_from(
 
 /// Memory of a persistent request, the same at each start.
 pub(crate) struct UserMemory(pub Memory);
-
-// SAFETY: only copied; what it points to is used by the operations it is copied for.
-unsafe impl Sync for UserMemory {}
 
 impl UserMemory {
     pub fn get(&self) -> Memory {

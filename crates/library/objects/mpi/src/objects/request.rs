@@ -10,7 +10,25 @@ use crate::handle::kind;
 /// Names a request, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Request(pub u64);
+pub struct Request(pub(crate) u64);
+
+impl Request {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees a partitioned operation of this handle: threads that mark partitions
+    /// use it without keeping it alive, and freeing an active one is an error (MPI-5.0 §4.2.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> Request {
+        Request(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}
 
 const INDEX_BITS: u64 = (1 << 60) - 1;
 const ENGINE: u64 = (kind::REQUEST as u64) << 60;

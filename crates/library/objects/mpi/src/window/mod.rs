@@ -30,6 +30,6 @@ pub use figures::Flavor;
 pub use free::free;
 pub use info::{info, set_info};
 pub(crate) use object::current;
-pub use object::{Window, find};
+pub use object::{Window, find, share};
 pub use passive::{Locking, flush, flush_all, lock, lock_all, sync, unlock, unlock_all};
 pub use transfer::{Epoch, TargetBuffer, get, put};

@@ -1,7 +1,7 @@
 //! Buffers of one block per rank: of equal counts, of differing ones, and of differing datatypes.
 
 use weft_datatype::{Datatype, Overflow};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::{Counts, described};
 
@@ -21,6 +21,11 @@ pub struct Uniform {
     count: usize,
     ranks: usize,
 }
+
+// SAFETY: an address, which it reads and writes nothing at: it makes `Memory` of it, which may be sent too.
+unsafe impl Send for Uniform {}
+// SAFETY: as above.
+unsafe impl Sync for Uniform {}
 
 impl Uniform {
     pub fn new(
@@ -68,6 +73,11 @@ pub struct Varying<'a> {
     counts: Counts<'a>,
     displacements: Counts<'a>,
 }
+
+// SAFETY: as of `Uniform`.
+unsafe impl Send for Varying<'_> {}
+// SAFETY: as of `Uniform`.
+unsafe impl Sync for Varying<'_> {}
 
 impl<'a> Varying<'a> {
     /// The counts are not negative.
@@ -120,6 +130,11 @@ pub struct Mixed {
     base: *mut u8,
     blocks: Vec<MixedBlock>,
 }
+
+// SAFETY: as of `Uniform`.
+unsafe impl Send for Mixed {}
+// SAFETY: as of `Uniform`.
+unsafe impl Sync for Mixed {}
 
 /// One of [`Mixed`] blocks.
 #[derive(Clone, Debug)]

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_transport::faulty::{Fault, Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
-use weft_transport::{Endpoint, Fabric, Lost, Memory};
+use weft_transport::{Endpoint, Fabric, Lost};
 
 use super::{CONTEXT, memory, route};
-use crate::matched::Payload;
 use crate::throttle::UNEXPECTED_BYTES;
+use crate::unexpected::Payload;
 use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, RequestId, Status, Wanted};
 
 const LIMIT: usize = 1000;

@@ -1,8 +1,9 @@
 //! A peer whose packets are well formed and false: each answer of the protocol for a request in each stage. What fits the
 //! stage is taken; all else ends the peer, fails its requests once and leaves the process alone.
 
+use weft_memory::Memory;
 use weft_transport::loopback::{Loopback, LoopbackEndpoint, Network};
-use weft_transport::{Endpoint, Fabric, Header, Lost, Memory, Refused, Sink};
+use weft_transport::{Endpoint, Fabric, Header, Lost, Refused, Sink};
 use weft_wire::{Body, FORGOTTEN, Kind, Packet};
 
 use super::{CONTEXT, engines};
@@ -183,7 +184,7 @@ impl Stand {
                 // Until the transfer is taken up, and not until it is over.
                 let mut state = self.engine.lane(0).enter_soon();
                 while state.core.in_flight.is_empty() {
-                    let crate::lane::State { endpoint, core } = &mut *state;
+                    let crate::state::State { endpoint, core } = &mut *state;
                     endpoint.poll(core);
                 }
                 id

@@ -3,6 +3,7 @@
 //! A key is `index << 8 | generation`; index 0 is not used, so a key is never 0.
 //!
 //! # Protocol
+//! Rules 1 and 2 are `weft_sync::withdrawal`, which has a model.
 //! 1. The owner writes a record's fields, then its `key` (SeqCst). While `key` stands the fields stand.
 //! 2. A peer that wants to use a region first leaves a *mark* with the index in its own row of the owner's segment, then
 //!    loads `key` (both SeqCst); if it is the right one, the region stays until the mark is gone. The owner that takes a
@@ -17,6 +18,8 @@
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+use weft_sync::withdrawal;
 
 use super::lock::Busy;
 use super::numbers::Owner;
@@ -47,7 +50,7 @@ impl Visit<'_> {
 impl Drop for Visit<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.mark.index.store(0, Ordering::Release);
+        withdrawal::leave(&self.mark.index);
     }
 }
 
@@ -61,7 +64,7 @@ pub fn visit(segment: &Segment, me: Owner, key: u32, hint: usize) -> Option<Visi
         return None;
     }
     let mark = leave_mark(segment.visits(me.slot()), index, hint);
-    let right = record.key.load(Ordering::SeqCst) == key;
+    let right = withdrawal::stands(&record.key, key);
     let visit = Visit {
         mark,
         region: record.read(),
@@ -89,10 +92,7 @@ pub fn invalidate(segment: &Segment, me: Owner, key: u32, qpn: u32, pd: u32) -> 
 fn leave_mark(row: &VisitRow, index: u32, hint: usize) -> &Mark {
     for attempt in 0.. {
         let mark = &row[(hint + attempt) % MARKS];
-        let claim = mark
-            .index
-            .compare_exchange(0, index, Ordering::SeqCst, Ordering::Relaxed);
-        if claim.is_ok() {
+        if withdrawal::claim(&mark.index, index) {
             return mark;
         }
         if attempt % MARKS == MARKS - 1 {
@@ -141,7 +141,7 @@ fn wait_for_mark(
     index: u32,
     patience: Duration,
 ) -> Result<(), Busy> {
-    let stands = || mark.index.load(Ordering::SeqCst) == index;
+    let stands = || withdrawal::is_for(&mark.index, index);
     if !stands() {
         return Ok(());
     }

@@ -13,7 +13,7 @@
 pub mod adapter;
 mod agent;
 #[cfg(not(fuzzing))]
-mod agent_message;
+pub mod agent_message;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod agent_message;

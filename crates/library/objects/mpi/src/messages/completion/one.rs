@@ -1,7 +1,7 @@
 //! `MPI_Wait`, `MPI_Test` and `MPI_Request_get_status`.
 
 use super::outcome::{finish, outcome};
-use super::state::{State, parts, peek, state};
+use super::state::{State, part, peek, state};
 use crate::error::Result;
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
@@ -32,17 +32,14 @@ fn wait_pending(request: &mut Request) -> Result<Status> {
 }
 
 fn wait_form(request: &mut Request) -> Result<Status> {
-    let mut ids = Vec::new();
     loop {
         match state(*request)? {
             State::Inactive => return Ok(Status::EMPTY),
             State::Complete => return finish(request),
             State::Pending => {
-                ids.clear();
-                parts(*request, &mut ids)?;
-                // Empty if all have completed since.
-                if !ids.is_empty() {
-                    engine().wait_any(&ids);
+                // None if it has completed since.
+                if let Some(id) = part(*request)? {
+                    engine().wait_any(&[id]);
                 }
             }
         }

@@ -1,7 +1,5 @@
 //! The outcome of a complete request: taken, which ends the request, or looked at.
 
-use std::sync::Arc;
-
 use crate::error::{Class, Result};
 use crate::messages::compound::{COMPOUNDS, Compound, Form};
 use crate::objects::request::{Request, Status};
@@ -21,10 +19,10 @@ pub(super) fn finish(request: &mut Request) -> Result<Status> {
     Ok(status)
 }
 
-fn finish_compound(request: &mut Request, compound: &Arc<Compound>) -> Result<Status> {
-    match &**compound {
+fn finish_compound(request: &mut Request, compound: &Compound) -> Result<Status> {
+    match compound {
         Compound::Persistent(persistent) => {
-            let inner = persistent.active.lock().take();
+            let inner = persistent.end();
             inner.map_or(Ok(Status::EMPTY), |mut inner| finish(&mut inner))
         }
         Compound::Pair(pair) => {
@@ -68,7 +66,7 @@ pub(super) fn outcome(request: Request) -> Result<Status> {
         Form::Engine(id) => Status::from_engine(engine().status(id)),
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock();
+                let active = persistent.active();
                 active.map_or(Ok(Status::EMPTY), outcome)?
             }
             Compound::Pair(pair) => outcome(pair.receive)?,

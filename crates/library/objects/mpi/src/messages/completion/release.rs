@@ -1,7 +1,5 @@
 //! Requests that no call completes: freed (MPI-5.0 §3.7.3), cancelled (§3.8.4), or let go of by the library.
 
-use std::sync::Arc;
-
 use crate::error::{Class, Result, argument};
 use crate::messages::compound::{COMPOUNDS, Compound, Form};
 use crate::messages::lingering::linger;
@@ -42,15 +40,15 @@ fn active(request: Request) -> Result<Request> {
     if let Form::Compound(compound) = request.form()?
         && let Compound::Persistent(persistent) = &*compound
     {
-        return Ok(persistent.active.lock().unwrap_or(Request::NULL));
+        return Ok(persistent.active().unwrap_or(Request::NULL));
     }
     Ok(request)
 }
 
-fn free_parts(compound: &Arc<Compound>) -> Result<()> {
-    match &**compound {
+fn free_parts(compound: &Compound) -> Result<()> {
+    match compound {
         Compound::Persistent(persistent) => {
-            let active = persistent.active.lock().take();
+            let active = persistent.end();
             active.map_or(Ok(()), |mut inner| free(&mut inner))
         }
         Compound::Pair(pair) => {
@@ -87,7 +85,7 @@ pub fn cancel(request: Request) -> Result<()> {
         }
         Form::Compound(compound) => match &*compound {
             Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock();
+                let active = persistent.active();
                 active.map_or(Err(argument(Class::Request, "request", "inactive")), cancel)
             }
             Compound::Pair(_) => Err(argument(

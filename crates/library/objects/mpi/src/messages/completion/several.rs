@@ -1,8 +1,12 @@
 //! Several requests at once: all of them, any, or some (MPI-5.0 §3.7.5).
 
+use std::cell::Cell;
+
+use weft_engine::RequestId;
+
 use super::one::wait;
 use super::outcome::{finish, outcome};
-use super::state::{State, parts, peek, state};
+use super::state::{State, part, peek, state};
 use crate::error::{Class, Error, Result};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
@@ -109,22 +113,43 @@ fn scan(requests: &[Request]) -> Result<Any> {
 
 /// Waits until one of several requests is complete, or finds none active.
 fn await_any(requests: &[Request]) -> Result<Any> {
-    let mut ids = Vec::new();
+    let mut ids = Scratch::take();
     loop {
         match scan(requests)? {
             Any::Pending => {}
             other => return Ok(other),
         }
+        let ids = &mut ids.0;
         ids.clear();
         for &request in requests {
-            let mut own = Vec::new();
-            parts(request, &mut own)?;
-            ids.append(&mut own);
+            ids.extend(part(request)?);
         }
         // Empty if all have completed since: then the next scan finds one.
         if !ids.is_empty() {
-            engine().wait_any(&ids);
+            engine().wait_any(ids);
         }
+    }
+}
+
+/// What a call that waits for several requests gathers: memory that the thread keeps from call to call. A call within the
+/// call, as by a function of the program's, has its own.
+struct Scratch(Vec<RequestId>);
+
+thread_local! {
+    static SCRATCH: Cell<Vec<RequestId>> = const { Cell::new(Vec::new()) };
+}
+
+impl Scratch {
+    fn take() -> Scratch {
+        Scratch(SCRATCH.try_with(Cell::take).unwrap_or_default())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let gathered = std::mem::take(&mut self.0);
+        // A thread that ends needs it no more.
+        let _ = SCRATCH.try_with(|scratch| scratch.set(gathered));
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn state(request: Request) -> Result<State> {
         Form::Engine(id) if engine.is_complete(id) => State::Complete,
         Form::Engine(_) => State::Pending,
         Form::Compound(compound) => match &*compound {
-            Compound::Persistent(persistent) => match *persistent.active.lock() {
+            Compound::Persistent(persistent) => match persistent.active() {
                 None => State::Inactive,
                 Some(inner) => return state(inner),
             },
@@ -49,31 +49,27 @@ pub(super) fn state(request: Request) -> Result<State> {
     })
 }
 
-/// The engine's requests that a pending request waits for.
-pub(super) fn parts(request: Request, out: &mut Vec<RequestId>) -> Result<()> {
+/// A request of the engine's that a pending request waits for; none if it is complete. One suffices: when it completes, the
+/// request is looked at again.
+pub(super) fn part(request: Request) -> Result<Option<RequestId>> {
     let engine = engine();
-    match request.form()? {
-        Form::Null | Form::Done | Form::FromNull => {}
-        Form::Engine(id) if engine.is_complete(id) => {}
-        Form::Engine(id) => out.push(id),
+    Ok(match request.form()? {
+        Form::Null | Form::Done | Form::FromNull => None,
+        Form::Engine(id) => (!engine.is_complete(id)).then_some(id),
         Form::Compound(compound) => match &*compound {
-            Compound::Persistent(persistent) => {
-                let active = *persistent.active.lock();
-                active.map_or(Ok(()), |inner| parts(inner, out))?;
-            }
-            Compound::Pair(pair) => {
-                // One of the two suffices: when it completes, the other is waited for.
-                parts(pair.receive, out)?;
-                if out.is_empty() {
-                    parts(pair.send, out)?;
-                }
-            }
-            Compound::Generalized(generalized) => out.push(generalized.awaited()?),
-            Compound::Partitioned(partitioned) => out.extend(partitioned.part()),
-            Compound::Flush(id) => out.push(*id),
+            Compound::Persistent(persistent) => match persistent.active() {
+                Some(inner) => part(inner)?,
+                None => None,
+            },
+            Compound::Pair(pair) => match part(pair.receive)? {
+                Some(id) => Some(id),
+                None => part(pair.send)?,
+            },
+            Compound::Generalized(generalized) => Some(generalized.awaited()?),
+            Compound::Partitioned(partitioned) => partitioned.part(),
+            Compound::Flush(id) => Some(*id),
         },
-    }
-    Ok(())
+    })
 }
 
 /// A request's state, progress having been made if it is pending.

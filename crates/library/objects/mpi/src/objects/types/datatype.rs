@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use weft_datatype::{Datatype, Predefined};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::annotation::Annotation;
 use crate::error::{Class, Result, argument};
@@ -15,7 +15,25 @@ use crate::handle::table::Table;
 
 /// Names a datatype: predefined ones by their place in [`Predefined`], numbers below 4096.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TypeId(pub u64);
+pub struct TypeId(pub(crate) u64);
+
+impl TypeId {
+    /// The one of a handle, which need not be one.
+    ///
+    /// # Safety
+    /// While a call works on it, no other thread frees the object that the handle names: where that is checked, the object
+    /// is used without being kept alive. MPI has programs see to it (MPI-5.0 §2.5.1, §11.6.1).
+    #[inline]
+    pub const unsafe fn named(handle: u64) -> TypeId {
+        TypeId(handle)
+    }
+
+    /// Its handle.
+    #[inline]
+    pub const fn handle(self) -> u64 {
+        self.0
+    }
+}
 
 impl TypeId {
     pub const fn predefined(datatype: Predefined) -> TypeId {
@@ -78,7 +96,14 @@ pub fn find(id: TypeId) -> Result<Found> {
 
 #[inline]
 fn user(id: TypeId) -> Result<&'static UserType> {
-    TYPES.get(id.0).ok_or_else(not_a_type)
+    // SAFETY: the maker of the identifier has promised it (`TypeId::named`).
+    unsafe { TYPES.lend(id.0) }.ok_or_else(not_a_type)
+}
+
+/// Keeps the program's datatype that a handle names, if it is one, for a call in which a function of the program's might
+/// free it.
+pub fn keep(id: TypeId) -> Option<impl Sized> {
+    TYPES.share(id.0)
 }
 
 #[cold]
@@ -283,6 +308,7 @@ pub fn free(id: TypeId) -> Result<()> {
             "a predefined datatype cannot be freed",
         ));
     }
+    let _kept = keep(id);
     annotation(id)?.attributes.delete_all(id.0)?;
     TYPES.remove(id.0).map(drop).ok_or_else(not_a_type)
 }

@@ -8,7 +8,7 @@ pub mod fortran;
 pub use buffer::Buffer;
 pub use datatype::{
     Found, TypeId, annotation, as_predefined, commit, committed, dup, find, find_committed, free,
-    is_address, memory, name, plain, plain_bytes, register, set_name,
+    is_address, keep, memory, name, plain, plain_bytes, register, set_name,
 };
 pub(crate) use datatype::{PrivateHandle, current};
 pub use fortran::constituent;

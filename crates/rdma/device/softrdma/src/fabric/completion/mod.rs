@@ -24,6 +24,5 @@ pub(in crate::fabric) mod push;
 pub(in crate::fabric) mod queue;
 
 pub use entry::{CARRIED_BYTES, Carried, Completion, ENTRY_BYTES};
-pub use poll::Arm;
 pub use push::{Cqe, PushError, Pushed};
-pub use queue::Cq;
+pub use queue::{Arm, Cq};

@@ -2,28 +2,20 @@
 
 use std::sync::atomic::Ordering;
 
+use weft_sync::arming;
+
 use super::entry::{Carried, Completion, Entry, load, store};
 use super::push::PushError;
-use super::queue::Cq;
+use super::queue::{Arm, Cq};
 use crate::fabric::lock::PATIENT;
 use crate::fabric::processes::Processes;
-
-/// When a completion queue wants an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Arm {
-    /// At the next completion of a solicited message, or with an error.
-    Solicited = 1,
-    /// At the next completion.
-    Any = 2,
-}
 
 /// What only the owner does, one thread at a time.
 impl Cq<'_> {
     /// How many completions can be polled.
     #[inline]
     pub fn pending(&self) -> u32 {
-        let tail = self.record.producers.tail.load(Ordering::SeqCst);
+        let tail = arming::published(&self.record.producers.tail);
         let head = self.record.consumer.head.load(Ordering::Relaxed);
         let slots = self.record.producers.slots.load(Ordering::Relaxed);
         tail.wrapping_sub(head).min(slots)
@@ -75,10 +67,7 @@ impl Cq<'_> {
 
     /// Wants one event. Look at the queue again before you wait for it. A wish for any completion is not weakened.
     pub fn arm(&self, arm: Arm) {
-        self.record
-            .consumer
-            .armed
-            .fetch_max(arm as u32, Ordering::SeqCst);
+        arming::arm(&self.record.consumer.armed, arm as u32);
     }
 
     /// Completions were lost: the queue is of no more use.

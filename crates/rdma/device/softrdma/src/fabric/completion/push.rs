@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use super::entry::{Carried, Completion, store};
-use super::queue::Cq;
+use super::queue::{Arm, Cq};
 use crate::fabric::lock::{Busy, Held};
 use crate::fabric::processes::Processes;
+use weft_sync::arming;
 
 /// What is pushed.
 #[derive(Clone, Copy)]
@@ -174,22 +175,15 @@ impl<'a> Cq<'a> {
 
     #[inline]
     fn publish(&self, position: u32) {
-        let tail = &self.record.producers.tail;
-        tail.store(position.wrapping_add(1), Ordering::SeqCst);
+        arming::publish(&self.record.producers.tail, position.wrapping_add(1));
     }
 
     #[inline]
     fn pushed(&self, solicited: bool) -> Pushed {
-        let armed = &self.record.consumer.armed;
-        let wanted = match armed.load(Ordering::SeqCst) {
-            0 => false,
-            1 => solicited,
-            _ => true,
-        };
-        let notify = if wanted && armed.swap(0, Ordering::SeqCst) != 0 {
-            self.channel()
-        } else {
-            None
+        let wanted = |level| level != Arm::Solicited as u32 || solicited;
+        let notify = match arming::take(&self.record.consumer.armed, wanted) {
+            true => self.channel(),
+            false => None,
         };
         Pushed { notify }
     }

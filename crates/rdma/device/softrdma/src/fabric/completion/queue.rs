@@ -6,6 +6,16 @@ use super::entry::{CqEntry, ENTRY_BYTES};
 use crate::fabric::record::completion::CqRecord;
 use crate::fabric::segment::{ObjectId, Segment};
 
+/// When a completion queue wants an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Arm {
+    /// At the next completion of a solicited message, or with an error.
+    Solicited = 1,
+    /// At the next completion.
+    Any = 2,
+}
+
 /// A completion queue, by name.
 #[derive(Clone, Copy)]
 pub struct Cq<'a> {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use weft_sync::withdrawal;
+
 use crate::fabric::mapping::Shared;
 
 /// Threads of one process that can copy to another at the same time.
@@ -136,7 +138,7 @@ impl MrRecord {
 
     /// Takes the key away; the fields may only change after [`wait_for_visitors`](super::super::regions::wait_for_visitors).
     pub(in crate::fabric) fn withdraw(&self) {
-        self.key.store(0, Ordering::SeqCst);
+        withdrawal::withdraw(&self.key);
     }
 
     /// Low byte for a key that is not the last one that stood here.

@@ -1,4 +1,4 @@
-//! User memory that a transport reads and writes.
+//! User memory, as everything below the C interface names it: what a transport reads and writes, what collectives move.
 
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub struct Memory {
 // SAFETY: a `Memory` is a promise by the MPI caller that the buffer stays valid and untouched until the
 // operation completes (MPI-5.0 §3.7.2); which thread then does the copying does not matter.
 unsafe impl Send for Memory {}
+// SAFETY: nothing is read or written through it but by unsafe functions, whose callers see to the bytes.
+unsafe impl Sync for Memory {}
 
 impl Memory {
     pub const fn contiguous(base: *mut u8, bytes: usize) -> Memory {

@@ -1,0 +1,91 @@
+//! The engine's parts, and what it is made with.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use weft_transport::{Fabric, Peer};
+
+use crate::lane::{Lane, Shared};
+use crate::once::Once;
+use crate::pace::{Pace, PaceCell};
+use crate::peers::{Everyone, Members};
+use crate::slots::Slots;
+use crate::waiter::Operations;
+use crate::watch::Watch;
+
+/// Lanes of a process; all processes of a job have the same number. Each exists once it is used.
+pub const LANES: u32 = 8;
+
+/// Too many requests are outstanding for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exhausted;
+
+/// A process's engine on a fabric.
+pub struct Engine<F: Fabric> {
+    pub(crate) fabric: F,
+    pub(crate) me: Peer,
+    pub(crate) slots: Arc<Slots>,
+    pub(crate) shared: Shared,
+    pub(crate) lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
+    pub(crate) watch: Watch,
+    pub(crate) operations: Operations,
+    pub(crate) pace: PaceCell,
+    /// Threads of this process that can wait at once, each on a core.
+    pub(crate) threads: u32,
+    pub(crate) report_asked: AtomicBool,
+}
+
+impl<F: Fabric> Engine<F> {
+    /// The engine of process `me` of `peers`, which may use `threads` cores.
+    pub fn new(fabric: F, me: Peer, peers: u32, pace: Pace, threads: u32) -> Engine<F> {
+        let slots = Arc::new(Slots::new());
+        let shared = Shared {
+            me,
+            peers,
+            slots: slots.clone(),
+            reported: Arc::default(),
+            members: Arc::new(Everyone(peers)),
+        };
+        Engine {
+            fabric,
+            me,
+            slots,
+            shared,
+            lanes: [const { Once::new() }; LANES as usize],
+            watch: Watch::default(),
+            operations: Operations::default(),
+            pace: PaceCell::new(pace),
+            threads,
+            report_asked: AtomicBool::new(false),
+        }
+    }
+
+    /// Says whose messages may come in a context, where that is not every process. Before the engine is used.
+    pub fn with_members(mut self, members: Arc<dyn Members>) -> Engine<F> {
+        self.shared.members = members;
+        self
+    }
+
+    /// How long threads that have a core each stay awake.
+    pub fn pace(&self) -> Pace {
+        self.pace.load()
+    }
+
+    /// Changes that, for waits that begin from here on.
+    pub fn set_pace(&self, pace: Pace) {
+        self.pace.store(pace);
+    }
+
+    /// The fabric.
+    pub fn fabric(&self) -> &F {
+        &self.fabric
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
+        debug_assert!(lane < LANES);
+        // The remainder says to the compiler that it is within.
+        self.lanes[(lane % LANES) as usize]
+            .get_or_make(move || Lane::new(lane, self.fabric.endpoint(lane), &self.shared))
+    }
+}
