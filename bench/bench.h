@@ -3,7 +3,8 @@
  *
  * A point is measured in batches. The repetitions of a batch grow until it lasts a fixed share of the point's time
  * budget (these batches warm caches, pools and connections, and are dropped), then up to BATCHES_MAX batches are
- * sampled. A first repetition that takes ENOUGH times the budget is kept as the only sample. */
+ * sampled. A first repetition that takes ENOUGH times the budget is kept as the only sample. What passes between batches, while
+ * the ranks meet, is no part of a sample; where it is long (a loaded machine), sampling ends ENOUGH times the budget after it began. */
 #ifndef WEFT_BENCH_H
 #define WEFT_BENCH_H
 
@@ -131,6 +132,7 @@ static inline struct options read_options(int argc, char **argv, const char *lis
 
 struct sampler {
     double budget, spent; /* seconds */
+    double warm_since;    /* on the clock */
     long repetitions;
     bool warm;
     int count;
@@ -141,6 +143,7 @@ static inline void sampler_start(struct sampler *s, double budget)
 {
     s->budget = budget;
     s->spent = 0;
+    s->warm_since = 0;
     s->repetitions = 1;
     s->warm = false;
     s->count = 0;
@@ -169,6 +172,7 @@ static inline long sampler_next(struct sampler *s, double seconds)
         }
         s->warm = true;
         s->spent = 0;
+        s->warm_since = seconds_now();
         return s->repetitions;
     }
     if (seconds < share / 4) { /* an interruption of a warm-up batch had made it look long enough */
@@ -177,7 +181,8 @@ static inline long sampler_next(struct sampler *s, double seconds)
         return sampler_next(s, seconds);
     }
     sample_add(s, seconds / (double)s->repetitions);
-    if (s->count >= BATCHES_MAX || (s->count >= BATCHES_MIN && s->spent > s->budget))
+    bool over = s->spent > s->budget || seconds_now() - s->warm_since > ENOUGH * s->budget;
+    if (s->count >= BATCHES_MAX || (s->count >= BATCHES_MIN && over))
         return 0;
     return s->repetitions;
 }

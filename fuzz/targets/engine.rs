@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use weft_engine::{Engine, Incoming, Outgoing, Pace, RequestId, Route, Wanted};
+use weft_memory::Memory;
 use weft_transport::loopback::{Loopback, Network};
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Sink};
 
 const ME: Peer = 0;
 const LIAR: Peer = 1;

@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use libfuzzer_sys::fuzz_target;
+use weft_memory::Memory;
 use weft_shm::{Options, Shm, ShmEndpoint};
 use weft_transport::{
-    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Memory, Peer, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Sink,
 };
 
 const LONG_BYTES: usize = 96 * 1024;

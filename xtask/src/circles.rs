@@ -1,8 +1,5 @@
 //! No circle of files in any crate: two files of which each uses names that the other defines, directly or through
 //! others, cannot be read one after the other.
-//!
-//! `circles.txt` excuses crates that are not there yet, each with the number of its files that stand in circles: that
-//! number must not grow, and a crate that is clean must leave the list.
 
 mod components;
 mod resolve;
@@ -39,13 +36,12 @@ struct Tie {
     names: BTreeSet<String>,
 }
 
-/// The faults of all crates: circles that nothing excuses, and excuses that nothing needs.
-pub fn check(targets: &[Target], excuses: &str) -> Result<Vec<String>, String> {
-    let found = find(targets)?;
-    Ok(judge(&found, &parse_excuses(excuses)?))
+/// The faults of all crates, one text for each that has circles.
+pub fn check(targets: &[Target]) -> Result<Vec<String>, String> {
+    Ok(faults(&find(targets)?))
 }
 
-/// All circles of the crates whose folder ends in `name`, or of all crates, excused or not.
+/// All circles of the crates whose folder ends in `name`, or of all crates.
 pub fn describe(targets: &[Target], name: Option<&str>) -> Result<String, String> {
     let mut found = find(targets)?;
     if let Some(name) = name {
@@ -54,15 +50,21 @@ pub fn describe(targets: &[Target], name: Option<&str>) -> Result<String, String
             return Err(format!("no crate is called {name}"));
         }
     }
-    let mut text = String::new();
-    for (folder, circles) in found.iter().filter(|(_, circles)| !circles.is_empty()) {
-        writeln!(text, "{folder}: {} files in circles", files_in(circles)).unwrap();
-        text.push_str(&report(circles));
+    let faults = faults(&found);
+    if faults.is_empty() {
+        return Ok("no circle of files".to_owned());
     }
-    if text.is_empty() {
-        text.push_str("no circle of files");
-    }
-    Ok(text)
+    Ok(faults.concat())
+}
+
+fn faults(found: &Found) -> Vec<String> {
+    let with_circles = found.iter().filter(|(_, circles)| !circles.is_empty());
+    with_circles
+        .map(|(folder, circles)| {
+            let files = files_in(circles);
+            format!("{folder}: {files} files in circles\n{}", report(circles))
+        })
+        .collect()
 }
 
 type Found = BTreeMap<String, Vec<Circle>>;
@@ -106,49 +108,6 @@ fn circles_of(root: &Path, source: &Source) -> Result<Vec<Circle>, String> {
         .collect();
     circles.sort_by_key(|circle| circle.ties.len());
     Ok(circles)
-}
-
-/// Lines of a crate's folder and a number of files; `#` begins a comment.
-fn parse_excuses(text: &str) -> Result<BTreeMap<String, usize>, String> {
-    let lines = text.lines().map(str::trim);
-    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let mut excuses = BTreeMap::new();
-    for line in lines {
-        let parsed = line
-            .split_once(' ')
-            .and_then(|(folder, files)| Some((folder, files.trim().parse::<usize>().ok()?)));
-        let (folder, files) =
-            parsed.ok_or(format!("circles.txt: not a crate and a number: {line}"))?;
-        if excuses.insert(folder.to_owned(), files).is_some() {
-            return Err(format!("circles.txt names {folder} twice"));
-        }
-    }
-    Ok(excuses)
-}
-
-fn judge(found: &Found, excuses: &BTreeMap<String, usize>) -> Vec<String> {
-    let mut faults = Vec::new();
-    for (folder, circles) in found {
-        let files = files_in(circles);
-        match excuses.get(folder) {
-            Some(_) if files == 0 => faults.push(format!(
-                "circles.txt excuses {folder}, which has no circle of files: take it out"
-            )),
-            Some(&excused) if files > excused => faults.push(format!(
-                "{folder}: {files} files in circles, {excused} are excused\n{}",
-                report(circles)
-            )),
-            None if files > 0 => faults.push(format!(
-                "{folder}: {files} files in circles\n{}",
-                report(circles)
-            )),
-            _ => {}
-        }
-    }
-    for folder in excuses.keys().filter(|folder| !found.contains_key(*folder)) {
-        faults.push(format!("circles.txt excuses {folder}, which is no crate"));
-    }
-    faults
 }
 
 fn files_in(circles: &[Circle]) -> usize {

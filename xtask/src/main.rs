@@ -14,8 +14,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
   edges               check that the crates depend on each other as ARCHITECTURE.md says, and that no crate has a
-                      circle of files that xtask/circles.txt does not excuse
-  circles [CRATE]     list all circles of files, excused or not, with the names that tie them
+                      circle of files
+  circles [CRATE]     list all circles of files with the names that tie them
   header [--check]    write include/mpi.h and the Rust half of the ABI, or fail when they are stale
   coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
                       has no wrong-argument test

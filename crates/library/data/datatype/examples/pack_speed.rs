@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 use weft_datatype::{Datatype, Order, Predefined, Subarray};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 const ROUNDS: usize = 31;
 

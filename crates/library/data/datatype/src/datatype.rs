@@ -8,7 +8,7 @@ use crate::signature::Signature;
 use crate::subarray::{Darray, Subarray};
 use crate::{Overflow, Predefined};
 use std::sync::{Arc, LazyLock};
-use weft_transport::{Layout, Memory};
+use weft_memory::{Layout, Memory};
 
 /// A predefined type or one derived from another. Cloning is cheap; there is nothing to change in it.
 #[derive(Clone, Debug)]

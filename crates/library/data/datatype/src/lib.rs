@@ -2,7 +2,7 @@
 //! communication.
 //!
 //! A [`Datatype`] is a predefined type or is built from another; it says where the bytes of a message lie
-//! and hands them to the engine as a [`weft_transport::Memory`]. [`Op`] names the predefined reduction
+//! and hands them to the engine as a [`weft_memory::Memory`]. [`Op`] names the predefined reduction
 //! operations; [`kernel`] finds the loop that applies one to a type. Handles, the commit flag, reference
 //! counts and the ABI's numbers belong to the layers above.
 

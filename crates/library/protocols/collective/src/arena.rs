@@ -3,8 +3,8 @@
 
 use std::task::Poll;
 
+use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
-use weft_transport::Memory;
 
 /// The memory, of one rank.
 pub trait Arena<E> {

@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::num::NonZeroU8;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// Point-to-point messages in one communicator's collective context.
 pub trait PointToPoint {

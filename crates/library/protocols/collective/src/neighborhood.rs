@@ -3,7 +3,7 @@
 //! All messages of a call are under way at once: of edges in any order, no smaller set is sure to find its partners.
 
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// This rank's neighbours, in the order of the topology. None is `MPI_PROC_NULL`, with whom nothing is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use std::ops::Range;
 use crate::arena::Arena;
 use crate::memory::{Operand, Packed, Scratch, copy, window, words_memory};
 use crate::{Blocks, Channel, PointToPoint, Reduction};
+use weft_memory::Memory;
 use weft_sync::board::{BUFFER_BYTES, Board, Broken, INLINE_BYTES, Need, Piece, What};
-use weft_transport::Memory;
 
 /// An operation's steps on the board. What returns none has found that a rank it waits for is gone: the channel has the
 /// error, and the operation ends there. This rank posts nothing on the board any more, so that what others read there was

@@ -8,7 +8,7 @@ use weft_collective::{
     run_blocking,
 };
 use weft_datatype::{Datatype, Op, Predefined};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 struct Counting;
 

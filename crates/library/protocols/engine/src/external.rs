@@ -1,7 +1,8 @@
 //! Requests that something outside the engine completes: the program (MPI-5.0 §13.2), or the last of several threads
 //! that work on one operation. To a thread that waits they are requests like any other.
 
-use weft_transport::{Fabric, Memory};
+use weft_memory::Memory;
+use weft_transport::Fabric;
 
 use crate::engine::{Engine, Exhausted};
 use crate::request_id::RequestId;

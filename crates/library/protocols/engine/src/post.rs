@@ -1,7 +1,8 @@
 //! The way in: starting sends and receives.
 
+use weft_memory::Memory;
 use weft_sync::Guard;
-use weft_transport::{Endpoint, Fabric, Header, Memory, Peer};
+use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::engine::{Engine, Exhausted};

@@ -1,7 +1,8 @@
 //! Looking at messages before receiving them (MPI-5.0 §3.8).
 
 use weft_matching::{Envelope, Pattern};
-use weft_transport::{Fabric, Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::{Fabric, Peer};
 
 use crate::engine::Engine;
 use crate::request_id::RequestId;

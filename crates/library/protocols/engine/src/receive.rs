@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use weft_matching::{Envelope, Post};
-use weft_transport::{BulkDescriptor, Endpoint, Memory, Refused};
+use weft_memory::Memory;
+use weft_transport::{BulkDescriptor, Endpoint, Refused};
 
 use crate::outbound::Control;
 use crate::posted::Posted;

@@ -24,7 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
-use weft_transport::{BulkDescriptor, Layout, Memory, Peer};
+use weft_memory::{Layout, Memory};
+use weft_transport::{BulkDescriptor, Peer};
 
 use crate::status::{Failure, Status};
 use crate::unexpected::Extracted;

@@ -14,8 +14,9 @@ mod waiting;
 
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_transport::loopback::{Loopback, Network};
-use weft_transport::{Fabric, Memory, Peer};
+use weft_transport::{Fabric, Peer};
 
 use crate::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route, Status};
 

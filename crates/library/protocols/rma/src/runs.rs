@@ -1,7 +1,7 @@
 //! Put and get: copies between memory of this process and a target's part of a window.
 
+use weft_memory::Memory;
 use weft_shm::Stretch;
-use weft_transport::Memory;
 
 use crate::link::Link;
 use crate::target::{Fault, Target};

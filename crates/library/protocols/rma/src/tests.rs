@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use weft_datatype::{Datatype, Op, Predefined};
+use weft_memory::Memory;
 use weft_shm::{Options, Shm};
-use weft_transport::{Directory, Fabric, Memory, Peer};
+use weft_transport::{Directory, Fabric, Peer};
 
 use crate::runs::RUNS;
 use crate::{Fault, LockKind, Member, Operation, Own, Place, Target, Update, Window};

@@ -6,8 +6,8 @@
 //! they are packed. An update is over when its call returns, so updates of one process are in order (§12.7.2).
 
 use weft_datatype::{Datatype, Kernel, Op, Predefined, kernel};
+use weft_memory::Memory;
 use weft_sync::RobustSpinLock;
-use weft_transport::Memory;
 
 use crate::direct::{Direct, Word};
 use crate::link::Link;

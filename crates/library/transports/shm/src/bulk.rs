@@ -39,8 +39,9 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_sync::cells::Malformed;
-use weft_transport::{BulkDescriptor, Cookie, Memory, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Peer, Refused, Sink};
 
 use crate::links::Links;
 use crate::peers::lost;

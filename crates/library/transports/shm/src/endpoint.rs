@@ -11,8 +11,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weft_memory::Memory;
 use weft_sync::cells::INLINE_BYTES;
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Memory, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
 use crate::arrivals::Arrivals;
 use crate::bulk::Bulk;

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink};
+use weft_memory::Memory;
+
+use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,12 +26,11 @@
 
 pub mod faulty;
 pub mod loopback;
-mod memory;
-
-pub use memory::{Layout, Memory};
 
 use std::fmt;
 use std::sync::Arc;
+
+use weft_memory::Memory;
 
 /// A process of the job: its rank in `MPI_COMM_WORLD`.
 pub type Peer = u32;

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Memory, Peer, Refused, Sink};
+use weft_memory::Memory;
+
+use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 /// The network that a set of [`Loopback`] fabrics share.
 pub struct Network {

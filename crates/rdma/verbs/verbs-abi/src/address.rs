@@ -1,7 +1,6 @@
 //! GIDs, address handles, routes and rates.
 
 use crate::macros::{enumeration, zeroed};
-use crate::{ibv_context, ibv_pd};
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -89,14 +88,6 @@ pub struct ibv_ah_attr {
     pub port_num: u8,
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_ah {
-    pub context: *mut ibv_context,
-    pub pd: *mut ibv_pd,
-    pub handle: u32,
-}
-
 enumeration! { ibv_rate: u32 {
     IBV_RATE_MAX = 0,
     IBV_RATE_2_5_GBPS = 2,
@@ -139,6 +130,5 @@ zeroed! {
     ibv_global_route: 24,
     ibv_grh: 40,
     ibv_ah_attr: 32,
-    ibv_ah: 24,
     ibv_ece: 12,
 }

@@ -1,4 +1,4 @@
-//! The context and the tables of functions through which the inline calls reach a device.
+//! The extended context, and in it the table of functions through which the inline calls reach a device.
 //!
 //! `ibv_context` is the last field of `verbs_context`. A program only ever holds a pointer to the former; the inline
 //! calls find the latter by subtraction, when `abi_compat` has all bits set, and believe an operation to be there when
@@ -8,87 +8,10 @@
 use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 
-use libc::{pthread_mutex_t, timespec};
+use libc::timespec;
 
 use crate::macros::{enumeration, zeroed};
 use crate::*;
-
-/// A slot of the first ABI that nothing calls any more.
-pub type compat_slot = Option<unsafe extern "C" fn() -> *mut c_void>;
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_context_ops {
-    pub compat_query_device: compat_slot,
-    pub compat_query_port: compat_slot,
-    pub compat_alloc_pd: compat_slot,
-    pub compat_dealloc_pd: compat_slot,
-    pub compat_reg_mr: compat_slot,
-    pub compat_rereg_mr: compat_slot,
-    pub compat_dereg_mr: compat_slot,
-    pub alloc_mw: Option<unsafe extern "C" fn(pd: *mut ibv_pd, r#type: ibv_mw_type) -> *mut ibv_mw>,
-    pub bind_mw: Option<
-        unsafe extern "C" fn(qp: *mut ibv_qp, mw: *mut ibv_mw, mw_bind: *mut ibv_mw_bind) -> c_int,
-    >,
-    pub dealloc_mw: Option<unsafe extern "C" fn(mw: *mut ibv_mw) -> c_int>,
-    pub compat_create_cq: compat_slot,
-    pub poll_cq:
-        Option<unsafe extern "C" fn(cq: *mut ibv_cq, num_entries: c_int, wc: *mut ibv_wc) -> c_int>,
-    pub req_notify_cq:
-        Option<unsafe extern "C" fn(cq: *mut ibv_cq, solicited_only: c_int) -> c_int>,
-    pub compat_cq_event: compat_slot,
-    pub compat_resize_cq: compat_slot,
-    pub compat_destroy_cq: compat_slot,
-    pub compat_create_srq: compat_slot,
-    pub compat_modify_srq: compat_slot,
-    pub compat_query_srq: compat_slot,
-    pub compat_destroy_srq: compat_slot,
-    pub post_srq_recv: Option<
-        unsafe extern "C" fn(
-            srq: *mut ibv_srq,
-            recv_wr: *mut ibv_recv_wr,
-            bad_recv_wr: *mut *mut ibv_recv_wr,
-        ) -> c_int,
-    >,
-    pub compat_create_qp: compat_slot,
-    pub compat_query_qp: compat_slot,
-    pub compat_modify_qp: compat_slot,
-    pub compat_destroy_qp: compat_slot,
-    pub post_send: Option<
-        unsafe extern "C" fn(
-            qp: *mut ibv_qp,
-            wr: *mut ibv_send_wr,
-            bad_wr: *mut *mut ibv_send_wr,
-        ) -> c_int,
-    >,
-    pub post_recv: Option<
-        unsafe extern "C" fn(
-            qp: *mut ibv_qp,
-            wr: *mut ibv_recv_wr,
-            bad_wr: *mut *mut ibv_recv_wr,
-        ) -> c_int,
-    >,
-    pub compat_create_ah: compat_slot,
-    pub compat_destroy_ah: compat_slot,
-    pub compat_attach_mcast: compat_slot,
-    pub compat_detach_mcast: compat_slot,
-    pub compat_async_event: compat_slot,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ibv_context {
-    pub device: *mut ibv_device,
-    pub ops: ibv_context_ops,
-    pub cmd_fd: c_int,
-    pub async_fd: c_int,
-    pub num_comp_vectors: c_int,
-    pub mutex: pthread_mutex_t,
-    /// [`VERBS_ABI_IS_EXTENDED`] when the context is the end of a [`verbs_context`].
-    pub abi_compat: *mut c_void,
-}
-
-pub const VERBS_ABI_IS_EXTENDED: *mut c_void = usize::MAX as *mut c_void;
 
 enumeration! { ibv_values_mask: u32 {
     IBV_VALUES_MASK_RAW_CLOCK = 1 << 0,
@@ -284,19 +207,10 @@ pub struct verbs_context {
 }
 
 zeroed! {
-    ibv_context_ops: 256,
-    ibv_context: 328,
     ibv_values_ex: 24,
     verbs_context: 696,
 }
 
 const _: () = {
-    assert!(offset_of!(ibv_context_ops, alloc_mw) == 56);
-    assert!(offset_of!(ibv_context_ops, poll_cq) == 88);
-    assert!(offset_of!(ibv_context_ops, post_srq_recv) == 160);
-    assert!(offset_of!(ibv_context_ops, post_send) == 200);
-    assert!(offset_of!(ibv_context_ops, post_recv) == 208);
-    assert!(offset_of!(ibv_context, cmd_fd) == 264);
-    assert!(offset_of!(ibv_context, abi_compat) == 320);
     assert!(offset_of!(verbs_context, sz) + 8 == offset_of!(verbs_context, context));
 };

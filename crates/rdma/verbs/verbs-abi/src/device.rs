@@ -1,8 +1,7 @@
-//! Devices and their attributes.
+//! The attributes of devices.
 
 use core::ffi::{c_char, c_int};
 
-use crate::ibv_context;
 use crate::macros::{enumeration, zeroed};
 
 enumeration! { ibv_node_type: i32 {
@@ -27,30 +26,6 @@ enumeration! { ibv_transport_type: i32 {
 
 pub const IBV_SYSFS_NAME_MAX: usize = 64;
 pub const IBV_SYSFS_PATH_MAX: usize = 256;
-
-/// Slots of a forgotten ABI. Vendor libraries read the word behind the structure to see whether a device is theirs, so
-/// whoever makes one must keep zero bytes behind it: [`DEVICE_TAIL_LEN`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_device_ops {
-    pub dummy1: Option<unsafe extern "C" fn(*mut ibv_device, c_int) -> *mut ibv_context>,
-    pub dummy2: Option<unsafe extern "C" fn(*mut ibv_context)>,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_device {
-    pub ops: ibv_device_ops,
-    pub node_type: ibv_node_type,
-    pub transport_type: ibv_transport_type,
-    pub name: [c_char; IBV_SYSFS_NAME_MAX],
-    pub dev_name: [c_char; IBV_SYSFS_NAME_MAX],
-    pub dev_path: [c_char; IBV_SYSFS_PATH_MAX],
-    pub ibdev_path: [c_char; IBV_SYSFS_PATH_MAX],
-}
-
-/// Zero bytes that must follow an [`ibv_device`] in memory.
-pub const DEVICE_TAIL_LEN: usize = 64;
 
 enumeration! { ibv_device_cap_flags: u32 {
     IBV_DEVICE_RESIZE_MAX_WR = 1 << 0,
@@ -232,7 +207,6 @@ pub struct ibv_device_attr_ex {
 }
 
 zeroed! {
-    ibv_device: 664,
     ibv_device_attr: 232,
     ibv_query_device_ex_input: 4,
     ibv_odp_caps: 24,

@@ -1,16 +1,9 @@
-//! Protection, thread, parent and XRC domains.
+//! Thread, parent and XRC domains.
 
 use core::ffi::{c_int, c_void};
 
-use crate::ibv_context;
 use crate::macros::{enumeration, zeroed};
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_pd {
-    pub context: *mut ibv_context,
-    pub handle: u32,
-}
+use crate::{ibv_context, ibv_pd};
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +78,6 @@ pub struct ibv_xrcd {
 }
 
 zeroed! {
-    ibv_pd: 16,
     ibv_td_init_attr: 4,
     ibv_td: 8,
     ibv_parent_domain_init_attr: 48,

@@ -5,8 +5,9 @@
 //! caller says how long its structure is, that length decides. `tests/layout.rs` compares every size and offset with the
 //! headers that are installed.
 //!
-//! Names are C's. Types are grouped by the object they belong to. C enumerations are integers with constants, not Rust
-//! enums: what a foreign caller stores in them is any integer.
+//! Names are C's. Objects and work requests name one another and stand in `object`; all else is grouped by the object it
+//! belongs to. C enumerations are integers with constants, not Rust enums: what a foreign caller stores in them is any
+//! integer.
 //!
 //! All types are valid when all their bytes are zero, and `Default` gives just that.
 #![allow(non_camel_case_types)]
@@ -26,14 +27,15 @@ mod domain;
 mod event;
 mod flow;
 mod memory;
+mod object;
 mod path_record;
 mod port;
 mod queue_pair;
 mod queue_pair_ex;
 mod shared_receive;
 mod software;
+mod work_completion;
 mod work_queue;
-mod work_request;
 
 pub use address::*;
 pub use completion::*;
@@ -45,11 +47,12 @@ pub use event::*;
 pub use flow::*;
 pub use library::{LIBRARY, Library, LoadError};
 pub use memory::*;
+pub use object::*;
 pub use path_record::*;
 pub use port::*;
 pub use queue_pair::*;
 pub use queue_pair_ex::*;
 pub use shared_receive::*;
 pub use software::*;
+pub use work_completion::*;
 pub use work_queue::*;
-pub use work_request::*;

@@ -1,37 +1,9 @@
-//! Memory regions, memory windows, device memory and provider-allocated buffers.
+//! How memory is registered; device memory and provider-allocated buffers.
 
 use core::ffi::{c_int, c_void};
 
+use crate::ibv_context;
 use crate::macros::{enumeration, zeroed};
-use crate::{ibv_context, ibv_pd};
-
-enumeration! { ibv_access_flags: u32 {
-    IBV_ACCESS_LOCAL_WRITE = 1 << 0,
-    IBV_ACCESS_REMOTE_WRITE = 1 << 1,
-    IBV_ACCESS_REMOTE_READ = 1 << 2,
-    IBV_ACCESS_REMOTE_ATOMIC = 1 << 3,
-    IBV_ACCESS_MW_BIND = 1 << 4,
-    IBV_ACCESS_ZERO_BASED = 1 << 5,
-    IBV_ACCESS_ON_DEMAND = 1 << 6,
-    IBV_ACCESS_HUGETLB = 1 << 7,
-    IBV_ACCESS_FLUSH_GLOBAL = 1 << 8,
-    IBV_ACCESS_FLUSH_PERSISTENT = 1 << 9,
-    IBV_ACCESS_RELAXED_ORDERING = 1 << 20,
-    /// The flags that a device may ignore when it does not know them.
-    IBV_ACCESS_OPTIONAL_RANGE = 0x3ff0_0000,
-} }
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_mr {
-    pub context: *mut ibv_context,
-    pub pd: *mut ibv_pd,
-    pub addr: *mut c_void,
-    pub length: usize,
-    pub handle: u32,
-    pub lkey: u32,
-    pub rkey: u32,
-}
 
 enumeration! { ibv_rereg_mr_flags: c_int {
     IBV_REREG_MR_CHANGE_TRANSLATION = 1 << 0,
@@ -76,38 +48,6 @@ pub struct ibv_mr_init_attr {
 #[repr(C)]
 pub struct ibv_buf {
     _opaque: [u8; 0],
-}
-
-enumeration! { ibv_mw_type: u32 {
-    IBV_MW_TYPE_1 = 1,
-    IBV_MW_TYPE_2 = 2,
-} }
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_mw {
-    pub context: *mut ibv_context,
-    pub pd: *mut ibv_pd,
-    pub rkey: u32,
-    pub handle: u32,
-    pub r#type: ibv_mw_type,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_mw_bind_info {
-    pub mr: *mut ibv_mr,
-    pub addr: u64,
-    pub length: u64,
-    pub mw_access_flags: ibv_access_flags,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct ibv_mw_bind {
-    pub wr_id: u64,
-    pub send_flags: u32,
-    pub bind_info: ibv_mw_bind_info,
 }
 
 #[repr(C)]
@@ -193,11 +133,7 @@ enumeration! { ibv_fork_status: u32 {
 } }
 
 zeroed! {
-    ibv_mr: 48,
     ibv_mr_init_attr: 72,
-    ibv_mw: 32,
-    ibv_mw_bind_info: 32,
-    ibv_mw_bind: 48,
     ibv_alloc_dm_attr: 16,
     ibv_dm: 32,
     ibv_dmah: 8,

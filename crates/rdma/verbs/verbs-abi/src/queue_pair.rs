@@ -1,59 +1,18 @@
-//! Queue pairs: creation, attributes and states.
+//! Queue pairs: creation and attributes.
 
 use core::ffi::{c_int, c_void};
 
-use libc::{pthread_cond_t, pthread_mutex_t};
-
 use crate::macros::{enumeration, zeroed};
 use crate::{
-    ibv_access_flags, ibv_ah_attr, ibv_context, ibv_cq, ibv_mtu, ibv_pd, ibv_rwq_ind_table,
-    ibv_srq, ibv_xrcd,
+    ibv_access_flags, ibv_ah_attr, ibv_cq, ibv_mtu, ibv_pd, ibv_qp_state, ibv_qp_type,
+    ibv_rwq_ind_table, ibv_srq, ibv_xrcd,
 };
-
-enumeration! { ibv_qp_type: u32 {
-    IBV_QPT_RC = 2,
-    IBV_QPT_UC = 3,
-    IBV_QPT_UD = 4,
-    IBV_QPT_RAW_PACKET = 8,
-    IBV_QPT_XRC_SEND = 9,
-    IBV_QPT_XRC_RECV = 10,
-    IBV_QPT_DRIVER = 0xff,
-} }
-
-enumeration! { ibv_qp_state: u32 {
-    IBV_QPS_RESET = 0,
-    IBV_QPS_INIT = 1,
-    IBV_QPS_RTR = 2,
-    IBV_QPS_RTS = 3,
-    IBV_QPS_SQD = 4,
-    IBV_QPS_SQE = 5,
-    IBV_QPS_ERR = 6,
-    IBV_QPS_UNKNOWN = 7,
-} }
 
 enumeration! { ibv_mig_state: u32 {
     IBV_MIG_MIGRATED = 0,
     IBV_MIG_REARM = 1,
     IBV_MIG_ARMED = 2,
 } }
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ibv_qp {
-    pub context: *mut ibv_context,
-    pub qp_context: *mut c_void,
-    pub pd: *mut ibv_pd,
-    pub send_cq: *mut ibv_cq,
-    pub recv_cq: *mut ibv_cq,
-    pub srq: *mut ibv_srq,
-    pub handle: u32,
-    pub qp_num: u32,
-    pub state: ibv_qp_state,
-    pub qp_type: ibv_qp_type,
-    pub mutex: pthread_mutex_t,
-    pub cond: pthread_cond_t,
-    pub events_completed: u32,
-}
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -241,7 +200,6 @@ enumeration! { ibv_query_qp_data_in_order_caps: c_int {
 } }
 
 zeroed! {
-    ibv_qp: 160,
     ibv_qp_cap: 20,
     ibv_qp_init_attr: 64,
     ibv_rx_hash_conf: 24,

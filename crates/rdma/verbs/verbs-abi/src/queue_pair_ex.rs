@@ -3,7 +3,14 @@
 use core::ffi::{c_int, c_void};
 
 use crate::macros::zeroed;
-use crate::{ibv_ah, ibv_data_buf, ibv_mw, ibv_mw_bind_info, ibv_qp, ibv_send_flags, ibv_sge};
+use crate::{ibv_ah, ibv_mw, ibv_mw_bind_info, ibv_qp, ibv_send_flags, ibv_sge};
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ibv_data_buf {
+    pub addr: *mut c_void,
+    pub length: usize,
+}
 
 /// Begins with an [`ibv_qp`]: a pointer to one is a pointer to the other. `wr_id` and `wr_flags` are set by the
 /// application before it calls the function that begins a work request.
@@ -88,5 +95,6 @@ pub struct ibv_qp_ex {
 }
 
 zeroed! {
+    ibv_data_buf: 16,
     ibv_qp_ex: 360,
 }

@@ -1,23 +1,9 @@
-//! Shared receive queues.
+//! Shared receive queues: creation, attributes and their tag-matching lists.
 
-use core::ffi::c_void;
-
-use libc::{pthread_cond_t, pthread_mutex_t};
+use core::ffi::{c_int, c_void};
 
 use crate::macros::{enumeration, zeroed};
-use crate::{ibv_context, ibv_cq, ibv_pd, ibv_xrcd};
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ibv_srq {
-    pub context: *mut ibv_context,
-    pub srq_context: *mut c_void,
-    pub pd: *mut ibv_pd,
-    pub handle: u32,
-    pub mutex: pthread_mutex_t,
-    pub cond: pthread_cond_t,
-    pub events_completed: u32,
-}
+use crate::{ibv_cq, ibv_pd, ibv_sge, ibv_xrcd};
 
 enumeration! { ibv_srq_attr_mask: u32 {
     IBV_SRQ_MAX_WR = 1 << 0,
@@ -74,10 +60,45 @@ pub struct ibv_srq_init_attr_ex {
     pub tm_cap: ibv_tm_cap,
 }
 
+enumeration! { ibv_ops_wr_opcode: u32 {
+    IBV_WR_TAG_ADD = 0,
+    IBV_WR_TAG_DEL = 1,
+    IBV_WR_TAG_SYNC = 2,
+} }
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ibv_ops_wr_tm_add {
+    pub recv_wr_id: u64,
+    pub sg_list: *mut ibv_sge,
+    pub num_sge: c_int,
+    pub tag: u64,
+    pub mask: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ibv_ops_wr_tm {
+    pub unexpected_cnt: u32,
+    pub handle: u32,
+    pub add: ibv_ops_wr_tm_add,
+}
+
+/// An operation on the tag-matching list of a shared receive queue.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ibv_ops_wr {
+    pub wr_id: u64,
+    pub next: *mut ibv_ops_wr,
+    pub opcode: ibv_ops_wr_opcode,
+    pub flags: c_int,
+    pub tm: ibv_ops_wr_tm,
+}
+
 zeroed! {
-    ibv_srq: 128,
     ibv_srq_attr: 12,
     ibv_srq_init_attr: 24,
     ibv_tm_cap: 8,
     ibv_srq_init_attr_ex: 64,
+    ibv_ops_wr: 72,
 }

@@ -8,7 +8,7 @@ mod blocks;
 
 use crate::shape::Shape;
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
-use weft_transport::Layout;
+use weft_memory::Layout;
 
 /// A loop whose body has up to so many runs is done run by run: all iterations of the first one, then all of the next.
 const FEW: usize = 16;

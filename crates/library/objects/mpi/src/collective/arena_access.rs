@@ -5,8 +5,8 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use weft_collective::Arena;
+use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
-use weft_transport::Memory;
 
 use crate::error::{Class, Error, Result, argument};
 use crate::objects::comm::arena::SharedArena;

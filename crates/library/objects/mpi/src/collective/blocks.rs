@@ -1,7 +1,7 @@
 //! Buffers of blocks, one for each process.
 
 use weft_collective::{Blocks, Counts, Mixed, MixedBlock, Uniform, Varying};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::checked_count;
 use crate::error::{Class, Result, argument};

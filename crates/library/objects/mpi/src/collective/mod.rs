@@ -31,7 +31,7 @@ pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
 pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use crate::error::{Class, Error, Result, argument};
 use crate::objects::types::Buffer;

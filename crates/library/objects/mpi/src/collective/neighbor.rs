@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_collective::inter::Sides;
 use weft_collective::{Channel, Edges};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Plan, comm as shared};

@@ -6,7 +6,7 @@ use std::num::NonZeroU8;
 use weft_collective::{Arena, Channel, Outcome, PointToPoint, Reduction, Uniform, run_blocking};
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::arena_access::ArenaAccess;
 use crate::error::{Error, Result};

@@ -3,7 +3,7 @@
 
 use weft_collective::inter::{self, Sides};
 use weft_collective::{Blocks, Channel};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::blocks::{Layout, Vectors};
 use super::call::{Call, Plan, comm as shared};

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use parking_lot::Mutex;
 
 use weft_engine::RequestId;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::{CommId, SessionId};

@@ -3,7 +3,8 @@
 use parking_lot::Mutex;
 
 use weft_engine::{ANYBODY, Incoming, Outgoing};
-use weft_transport::{Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::Peer;
 
 use crate::constants::{ANY_SOURCE, ANY_TAG, PROC_NULL};
 use crate::error::{Class, OfBuffer, Result, argument};

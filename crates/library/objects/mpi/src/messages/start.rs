@@ -1,7 +1,8 @@
 //! Starting a message of checked arguments.
 
 use weft_engine::{ANYBODY, Incoming, Outgoing, Route};
-use weft_transport::{Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::Peer;
 
 use crate::error::Result;
 use crate::objects::comm::{Comm, Traffic};

@@ -2,8 +2,8 @@
 //! `MPI_Compare_and_swap`.
 
 use weft_datatype::{Datatype, Group, Op, Predefined};
+use weft_memory::Memory;
 use weft_rma::Operation;
-use weft_transport::Memory;
 
 use super::errors::unreached;
 use super::object::{Window, find};

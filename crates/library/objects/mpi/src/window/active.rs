@@ -2,7 +2,7 @@
 
 use std::sync::atomic;
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::epoch::{Access, Exposure};
 use super::object::{Window, share};

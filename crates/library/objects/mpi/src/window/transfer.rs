@@ -1,7 +1,7 @@
 //! Put and get (MPI-5.0 §12.3.1, §12.3.2), and where an access goes.
 
+use weft_memory::Memory;
 use weft_rma::Target;
-use weft_transport::Memory;
 
 use super::errors::unreached;
 use super::figures::Flavor;

@@ -2,7 +2,7 @@
 
 use crate::memory::Packed;
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,

@@ -9,7 +9,7 @@ mod shared;
 use crate::memory::copy;
 use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 algorithms! {
     Bruck: Nothing,

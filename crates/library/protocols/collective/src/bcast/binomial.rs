@@ -3,7 +3,7 @@
 use crate::channel::ROUNDS;
 use crate::tree::Subtree;
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memory, root: usize) {
     let subtree = Subtree::new(channel, root);

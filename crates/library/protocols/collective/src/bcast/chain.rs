@@ -2,7 +2,7 @@
 
 use crate::memory::window;
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// Long enough that a message's fixed costs do not show, short enough to fill the chain quickly.
 const SEGMENT_BYTES: usize = 64 << 10;

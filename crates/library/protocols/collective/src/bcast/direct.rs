@@ -1,7 +1,7 @@
 //! Everyone copies from the root's memory, and the root waits until all have.
 
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// The memory is contiguous.
 pub(super) async fn run<P: PointToPoint>(

@@ -1,7 +1,7 @@
 //! The root sends to everyone.
 
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(crate) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memory, root: usize) {
     if channel.rank() == root {

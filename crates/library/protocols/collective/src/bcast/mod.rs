@@ -11,7 +11,7 @@ use crate::memory::{Scratch, copy};
 use crate::select;
 use crate::steps::PIECE;
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 algorithms! {
     Binomial: Nothing,

@@ -3,7 +3,7 @@
 
 use crate::memory::window;
 use crate::{Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, memory: &Memory, root: usize) {
     let ranks = channel.size();

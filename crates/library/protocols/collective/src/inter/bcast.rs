@@ -2,7 +2,7 @@
 
 use super::{Root, Sides};
 use crate::PointToPoint;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub async fn bcast<P: PointToPoint>(
     sides: &Sides<'_, P>,

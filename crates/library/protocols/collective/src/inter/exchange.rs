@@ -4,7 +4,7 @@
 use super::Sides;
 use crate::channel::WINDOW;
 use crate::{Blocks, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// Sends `send` to everyone of the other group, and receives each one's.
 pub async fn allgather<P: PointToPoint>(

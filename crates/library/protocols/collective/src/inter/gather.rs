@@ -2,7 +2,7 @@
 
 use super::{Root, Sides};
 use crate::{Blocks, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// The root passes blocks, the others a `send`.
 pub async fn gather<P: PointToPoint>(

@@ -1,7 +1,7 @@
 //! Buffers of one block per rank: of equal counts, of differing ones, and of differing datatypes.
 
 use weft_datatype::{Datatype, Overflow};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::{Counts, described};
 

@@ -16,7 +16,7 @@ mod scratch;
 use std::ops::Range;
 
 use weft_datatype::Datatype;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub use blocks::{Blocks, Mixed, MixedBlock, Uniform, Varying};
 pub use counts::Counts;

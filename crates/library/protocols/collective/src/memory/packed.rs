@@ -1,6 +1,6 @@
 //! Memory as packed bytes.
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::{Blocks, Scratch, copy, window};
 

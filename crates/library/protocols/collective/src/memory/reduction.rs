@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use weft_datatype::{Datatype, Overflow};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::{Combine, Scratch, copy, described};
 

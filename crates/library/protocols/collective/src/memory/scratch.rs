@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 /// Memory of an operation's own, aligned for any element; on the stack while it is small, so that short operations
 /// allocate nothing. It holds zeros or what another operation left, so that a peer's short message leaves nothing

@@ -3,7 +3,7 @@
 use crate::memory::{Packed, Scratch, window};
 use crate::steps::{Direct, slice};
 use crate::{Channel, PointToPoint, Reduction};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,

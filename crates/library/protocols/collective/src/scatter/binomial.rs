@@ -4,7 +4,7 @@ use crate::channel::ROUNDS;
 use crate::memory::{Scratch, copy, window};
 use crate::tree::Subtree;
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,

@@ -2,7 +2,7 @@
 
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 pub(crate) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,

@@ -7,7 +7,7 @@ mod shared;
 
 use crate::select;
 use crate::{Blocks, Channel, PointToPoint};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 algorithms! {
     Binomial: Nothing,

@@ -3,8 +3,8 @@
 use crate::memory::{copy, equal_part};
 use crate::steps::{LONGEST, pieces};
 use crate::{Blocks, Channel, PointToPoint};
+use weft_memory::Memory;
 use weft_sync::board::Piece;
-use weft_transport::Memory;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,

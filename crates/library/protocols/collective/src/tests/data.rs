@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 use weft_datatype::{Datatype, Predefined};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 const HOLE: i32 = 0x5eed_0b5e;
 

@@ -169,7 +169,7 @@ fn a_refused_send_is_reported_and_who_comes_after_is_told() {
 fn run_blocking_waits_on_the_pending_request() {
     use std::cell::Cell;
     use std::num::NonZeroU8;
-    use weft_transport::Memory;
+    use weft_memory::Memory;
 
     struct Echo {
         arrived: Cell<u32>,

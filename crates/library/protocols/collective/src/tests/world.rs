@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU8;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use weft_memory::Memory;
 use weft_sync::board::{self, Board, Broken, Need};
-use weft_transport::Memory;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_transport::faulty::{Fault, Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
-use weft_transport::{Endpoint, Fabric, Lost, Memory};
+use weft_transport::{Endpoint, Fabric, Lost};
 
 use super::{CONTEXT, memory, route};
 use crate::throttle::UNEXPECTED_BYTES;

@@ -1,8 +1,9 @@
 //! A peer whose packets are well formed and false: each answer of the protocol for a request in each stage. What fits the
 //! stage is taken; all else ends the peer, fails its requests once and leaves the process alone.
 
+use weft_memory::Memory;
 use weft_transport::loopback::{Loopback, LoopbackEndpoint, Network};
-use weft_transport::{Endpoint, Fabric, Header, Lost, Memory, Refused, Sink};
+use weft_transport::{Endpoint, Fabric, Header, Lost, Refused, Sink};
 use weft_wire::{Body, FORGOTTEN, Kind, Packet};
 
 use super::{CONTEXT, engines};

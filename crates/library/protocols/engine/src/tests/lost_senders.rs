@@ -111,7 +111,7 @@ fn call(
         Ok((id, status)) => {
             engine.wait(engine.receive_extracted(
                 id,
-                weft_transport::Memory::contiguous(std::ptr::NonNull::dangling().as_ptr(), 0),
+                weft_memory::Memory::contiguous(std::ptr::NonNull::dangling().as_ptr(), 0),
             ));
             Ok(status.source)
         }

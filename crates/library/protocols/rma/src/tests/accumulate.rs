@@ -97,9 +97,8 @@ impl Case<'_> {
             datatype: &whole,
             count: part.len(),
         };
-        let memory = |bytes: &mut Vec<u8>| {
-            weft_transport::Memory::contiguous(bytes.as_mut_ptr(), bytes.len())
-        };
+        let memory =
+            |bytes: &mut Vec<u8>| weft_memory::Memory::contiguous(bytes.as_mut_ptr(), bytes.len());
         let origin = &sides[0].window;
         // SAFETY: all buffers are as long as their targets.
         unsafe {

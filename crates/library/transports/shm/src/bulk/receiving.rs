@@ -8,7 +8,8 @@ mod taking;
 use std::fmt;
 use std::sync::Arc;
 
-use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
+use weft_memory::Memory;
+use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};

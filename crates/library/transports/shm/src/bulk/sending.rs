@@ -7,8 +7,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_sync::bulk::Side;
-use weft_transport::{BulkDescriptor, Cookie, Memory, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use super::borrowed::BorrowedRing;
 use super::claims::Claims;

@@ -3,7 +3,8 @@ use crate::layout::LINK_BYTES;
 use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
-use weft_transport::{Endpoint, Header, Layout, Memory, Refused};
+use weft_memory::{Layout, Memory};
+use weft_transport::{Endpoint, Header, Refused};
 
 pub const RING_ONLY: Options = Options {
     deny_copies: true,

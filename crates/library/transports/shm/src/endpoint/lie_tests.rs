@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
+use weft_memory::Memory;
 use weft_sync::bulk::StreamCounts;
-use weft_transport::{BulkDescriptor, Endpoint, Header, Memory, Peer, Refused};
+use weft_transport::{BulkDescriptor, Endpoint, Header, Peer, Refused};
 
 use crate::base::GIVEN_UP;
 use crate::card::Card;

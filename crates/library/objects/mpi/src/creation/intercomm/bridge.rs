@@ -1,6 +1,6 @@
 //! How two groups agree on something: each within itself, and their leaders with each other.
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use crate::collective::{Peers, drive, largest};
 use crate::error::{Class, Error, Result};

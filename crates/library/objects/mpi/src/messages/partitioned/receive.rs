@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use weft_engine::RequestId;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::checks::{Stage, inactive_only};
 use crate::constants::{PROC_NULL, TAG_UB};

@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use weft_engine::RequestId;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::checks::{Stage, inactive_only};
 use super::tags::PARTITION_TAGS;

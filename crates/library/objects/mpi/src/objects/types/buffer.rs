@@ -1,7 +1,7 @@
 //! Buffer arguments.
 
 use weft_engine::Span;
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::datatype::{self, TypeId};
 use crate::error::Result;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use weft_datatype::{Datatype, Predefined};
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use super::annotation::Annotation;
 use crate::error::{Class, Result, argument};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use weft_memory::Memory;
 use weft_sync::bulk::Side;
-use weft_transport::{Lost, Memory, Peer};
+use weft_transport::{Lost, Peer};
 
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;

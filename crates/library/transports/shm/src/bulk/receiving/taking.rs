@@ -1,7 +1,8 @@
 //! Taking data out of a ring.
 
+use weft_memory::Memory;
 use weft_sync::bulk::Side;
-use weft_transport::{Lost, Memory, Peer};
+use weft_transport::{Lost, Peer};
 
 use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};

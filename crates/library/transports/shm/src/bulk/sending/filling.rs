@@ -1,7 +1,7 @@
 //! Filling a ring.
 
+use weft_memory::Memory;
 use weft_sync::bulk::Side;
-use weft_transport::Memory;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::transfers::Step;

@@ -1,6 +1,6 @@
 //! Helping a receiver that copies: from the back.
 
-use weft_transport::Memory;
+use weft_memory::Memory;
 
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;

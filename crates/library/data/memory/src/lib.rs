@@ -1,4 +1,4 @@
-//! User memory that a transport reads and writes.
+//! User memory, as everything below the C interface names it: what a transport reads and writes, what collectives move.
 
 use std::sync::Arc;
 
