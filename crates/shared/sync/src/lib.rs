@@ -37,7 +37,7 @@ pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use pins::{GENERATIONS, Pins};
 pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
-pub use ready::{Ready, Turn};
+pub use ready::{Ready, TaskState};
 pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
 pub use spin_lock::SpinLock;

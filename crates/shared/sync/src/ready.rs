@@ -16,7 +16,7 @@
 //! 4. Work that is over never rests: later calls find RUNNING.
 //!
 //! # Who sleeps
-//! 5. One thread may sleep until something is listed. It says so ([`Ready::lie_down`]) and then looks at the list; who
+//! 5. One thread may sleep until something is listed. It says so ([`Ready::prepare_sleep`]) and then looks at the list; who
 //!    lists something looks after that whether it is to be rung for ([`Ready::is_asleep`]). Both go through the list's section, one
 //!    after the other: either the sleeper sees what was listed, or who listed it sees the sleeper.
 
@@ -27,13 +27,13 @@ use std::collections::VecDeque;
 const RUNNING: u32 = 1;
 const CALLED: u32 = 2;
 
-/// Whose turn a piece of work is (rules 1 to 4).
-pub struct Turn(AtomicU32);
+/// The state of a piece of work: whose turn it is (rules 1 to 4).
+pub struct TaskState(AtomicU32);
 
-impl Turn {
+impl TaskState {
     /// Of work that its maker runs.
-    pub fn running() -> Turn {
-        Turn(AtomicU32::new(RUNNING))
+    pub fn running() -> TaskState {
+        TaskState(AtomicU32::new(RUNNING))
     }
 
     /// There is news. True if the caller is to list the work.
@@ -100,12 +100,12 @@ impl<T> Ready<T> {
     }
 
     /// The one who may sleep is about to. False if something is listed: it must not.
-    pub fn lie_down(&self) -> bool {
+    pub fn prepare_sleep(&self) -> bool {
         self.asleep.store(1, Ordering::SeqCst);
         self.list.enter().is_empty()
     }
 
-    pub fn get_up(&self) {
+    pub fn wake_up(&self) {
         self.asleep.store(0, Ordering::SeqCst);
     }
 
@@ -127,16 +127,16 @@ mod tests {
 
     #[test]
     fn listed_once_until_it_is_taken() {
-        let turn = Turn::running();
-        assert!(!turn.call());
-        assert!(!turn.rest(), "called while it ran");
-        turn.take();
-        assert!(turn.rest());
-        assert!(turn.call());
-        assert!(!turn.call(), "listed already");
-        turn.take();
-        assert!(!turn.call());
-        assert!(!turn.call());
+        let state = TaskState::running();
+        assert!(!state.call());
+        assert!(!state.rest(), "called while it ran");
+        state.take();
+        assert!(state.rest());
+        assert!(state.call());
+        assert!(!state.call(), "listed already");
+        state.take();
+        assert!(!state.call());
+        assert!(!state.call());
     }
 
     #[test]
@@ -146,13 +146,13 @@ mod tests {
         for item in 0..5 {
             ready.push(item);
         }
-        assert!(!ready.lie_down() && ready.is_asleep());
-        ready.get_up();
+        assert!(!ready.prepare_sleep() && ready.is_asleep());
+        ready.wake_up();
         assert_eq!(ready.take(3), [0, 1, 2]);
         ready.push(5);
         assert!(ready.any());
         assert_eq!(ready.take(9), [3, 4, 5]);
-        assert!(!ready.any() && ready.lie_down());
+        assert!(!ready.any() && ready.prepare_sleep());
     }
 }
 
@@ -167,17 +167,17 @@ mod models {
     /// One piece of work that looks at two pieces of news; what it saw is only its runner's.
     struct Shared {
         ready: Ready<()>,
-        turn: Turn,
+        state: TaskState,
         news: [AtomicU32; 2],
         seen: Plain,
         bed: Parker,
     }
 
     impl Shared {
-        fn new(turn: Turn) -> Arc<Shared> {
+        fn new(state: TaskState) -> Arc<Shared> {
             Arc::new(Shared {
                 ready: Ready::new(),
-                turn,
+                state,
                 news: [AtomicU32::new(0), AtomicU32::new(0)],
                 seen: Plain::new(0),
                 bed: Parker::new(),
@@ -193,7 +193,7 @@ mod models {
 
         fn bring(&self, which: usize) {
             self.news[which].store(1, Ordering::Relaxed);
-            if self.turn.call() {
+            if self.state.call() {
                 self.list();
             }
         }
@@ -211,9 +211,9 @@ mod models {
         /// Runs all that is listed.
         fn turn(&self) {
             while !self.ready.take(1).is_empty() {
-                self.turn.take();
+                self.state.take();
                 self.look();
-                if !self.turn.rest() {
+                if !self.state.rest() {
                     self.list();
                 }
             }
@@ -224,7 +224,7 @@ mod models {
     #[test]
     fn all_news_are_seen_by_one_runner_at_a_time() {
         bounded(|| {
-            let shared = Shared::new(Turn(AtomicU32::new(0)));
+            let shared = Shared::new(TaskState(AtomicU32::new(0)));
             let other = {
                 let shared = shared.clone();
                 thread::spawn(move || {
@@ -244,13 +244,13 @@ mod models {
     #[test]
     fn news_during_the_first_run_are_seen() {
         bounded(|| {
-            let shared = Shared::new(Turn::running());
+            let shared = Shared::new(TaskState::running());
             let others = [0, 1].map(|which| {
                 let shared = shared.clone();
                 thread::spawn(move || shared.bring(which))
             });
             shared.look();
-            if !shared.turn.rest() {
+            if !shared.state.rest() {
                 shared.list();
             }
             shared.turn();
@@ -264,15 +264,15 @@ mod models {
     #[test]
     fn the_sleeper_is_rung_for() {
         bounded(|| {
-            let shared = Shared::new(Turn(AtomicU32::new(0)));
+            let shared = Shared::new(TaskState(AtomicU32::new(0)));
             let other = {
                 let shared = shared.clone();
                 thread::spawn(move || shared.bring(1))
             };
-            if shared.ready.lie_down() {
+            if shared.ready.prepare_sleep() {
                 shared.bed.park(None);
             }
-            shared.ready.get_up();
+            shared.ready.wake_up();
             shared.turn();
             assert_eq!(shared.seen.read(), 1);
             other.join().unwrap();

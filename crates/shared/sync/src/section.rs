@@ -3,7 +3,7 @@
 //! The word is FREE, HELD or KNOCKED (held, and someone who did not get in has left work).
 //! 1. Only the thread that moves FREE to HELD or KNOCKED holds the section; only the holder touches the
 //!    value, and only the holder writes FREE.
-//! 2. Whoever does not get in by [`Section::knock`] puts its mark in the word with a read-modify-write *after*
+//! 2. Whoever does not get in by [`Section::enter_or_notify`] puts its mark in the word with a read-modify-write *after*
 //!    it has published its work; the holder clears the mark with a read-modify-write and looks for work
 //!    after that. Marks are one release sequence, so the holder sees the work of every mark it clears.
 //! 3. The holder writes FREE only over HELD: a mark cannot be overwritten by [`Guard::leave`].
@@ -59,7 +59,7 @@ impl<T> Section<T> {
     /// Enters if nobody is inside; else the one inside will find the section entered anew when it leaves
     /// ([`Guard::leave`]), and sees what the caller published before.
     #[inline]
-    pub fn knock(&self) -> Option<Guard<'_, T>> {
+    pub fn enter_or_notify(&self) -> Option<Guard<'_, T>> {
         match self.try_enter() {
             Some(guard) => Some(guard),
             None => self.leave_mark(),
@@ -100,14 +100,14 @@ impl<T> Section<T> {
 }
 
 /// The right to work on a [`Section`]'s value. Give it back by [`leave`](Guard::leave): dropping it forgets
-/// the knocks.
+/// the notifications.
 #[must_use]
 pub struct Guard<'a, T> {
     section: &'a Section<T>,
 }
 
 impl<'a, T> Guard<'a, T> {
-    /// Leaves the section; or, if someone knocked meanwhile, stays inside and gives the guard back: look for
+    /// Leaves the section; or, if someone notified it meanwhile, stays inside and gives the guard back: look for
     /// work again and leave again.
     #[inline]
     pub fn leave(self) -> Option<Guard<'a, T>> {
@@ -227,14 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn knock_is_told_once() {
+    fn a_notification_is_told_once() {
         let section = Section::new(());
         let guard = section.try_enter().unwrap();
-        assert!(section.knock().is_none());
-        assert!(section.knock().is_none());
-        let guard = guard.leave().expect("someone knocked");
+        assert!(section.enter_or_notify().is_none());
+        assert!(section.enter_or_notify().is_none());
+        let guard = guard.leave().expect("someone notified it");
         assert!(guard.leave().is_none());
-        assert!(section.knock().expect("free").leave().is_none());
+        assert!(section.enter_or_notify().expect("free").leave().is_none());
     }
 
     #[test]

@@ -230,7 +230,7 @@ mod models {
             // SAFETY: before the push the payload is the pusher's.
             self.payload[id as usize].with_mut(|value| unsafe { *value = id + 1 });
             self.list.push(id, &self.table);
-            let mut inside = self.served.knock();
+            let mut inside = self.served.enter_or_notify();
             while let Some(mut guard) = inside {
                 let mut batch = self.list.take(&self.table);
                 while let Some(id) = batch.pop(&self.table) {
@@ -244,9 +244,9 @@ mod models {
         }
     }
 
-    /// A submission followed by a knock is always served, whoever holds the section.
+    /// A submission followed by a notification is always served, whoever holds the section.
     #[test]
-    fn knock_is_always_served() {
+    fn a_notification_is_always_served() {
         loom::model(|| {
             let lane = Arc::new(Lane::new(2));
             let other = {

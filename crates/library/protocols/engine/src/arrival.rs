@@ -142,15 +142,15 @@ impl Core {
             Some(posted) => self.deliver(&posted, view, payload),
             None => {
                 let View([low, high]) = view;
-                self.eager_anyhow(from, low, high, payload);
+                self.eager_searching(from, low, high, payload);
             }
         }
     }
 
     #[inline(never)]
-    fn eager_anyhow(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
+    fn eager_searching(&mut self, from: Peer, low: u64, high: u64, payload: &[u8]) {
         let view = View([low, high]);
-        match self.matching.arrive_anyhow(envelope(view)) {
+        match self.matching.arrive_searching(envelope(view)) {
             Some(posted) => self.deliver(&posted, view, payload),
             None => self.eager_unexpected(from, low, high, payload),
         }
@@ -310,9 +310,9 @@ impl Core {
         let bytes = unexpected.payload.held_bytes();
         self.tally.unexpected += 1;
         self.tally.unexpected_bytes += bytes;
-        let turn = self.throttle.stored(peer, bytes);
+        let change = self.throttle.stored(peer, bytes);
         self.matching.enqueue(envelope, unexpected);
-        self.turn(peer, turn);
+        self.tell_throttle(peer, change);
         if !self.probers.is_empty() {
             let wakes = self.probers.drain(..).map(Afterwards::Wake);
             self.afterwards.extend(wakes);

@@ -11,7 +11,7 @@ use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, awaits,
 use crate::slots::Slots;
 use crate::state::{Action, Core};
 use crate::status::Failure;
-use crate::throttle::Turn;
+use crate::throttle::ThrottleChange;
 use crate::unexpected::Unexpected;
 
 impl Core {
@@ -64,7 +64,7 @@ impl Core {
         }
         let pooled = self.cells(slot).lane & POOLED != 0;
         let freed = self.slots.at(slot);
-        // SAFETY: a pending slot of this lane that nobody will finish (rule 5).
+        // SAFETY: a pending, detached slot of this lane (rule 5).
         unsafe { Slots::end(freed) };
         match pooled {
             true => self.slots.give_back(slot),
@@ -160,14 +160,16 @@ impl Core {
 
     /// Accounts for a message taken from the unexpected ones.
     pub fn unstored(&mut self, unexpected: &Unexpected) {
-        let turn = self
+        let change = self
             .throttle
             .taken(unexpected.peer, unexpected.payload.held_bytes());
-        self.turn(unexpected.peer, turn);
+        self.tell_throttle(unexpected.peer, change);
     }
 
-    pub fn turn(&mut self, peer: Peer, turn: Option<Turn>) {
-        if let Some(Turn { on }) = turn.filter(|_| peer != self.me && !self.lost.contains(&peer)) {
+    pub fn tell_throttle(&mut self, peer: Peer, change: Option<ThrottleChange>) {
+        if let Some(ThrottleChange { on }) =
+            change.filter(|_| peer != self.me && !self.lost.contains(&peer))
+        {
             self.actions.push_back(Action::Throttle { peer, on });
         }
     }

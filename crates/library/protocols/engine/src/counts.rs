@@ -44,7 +44,7 @@ pub struct Counts {
 }
 
 impl<F: Fabric> Engine<F> {
-    /// The counts. Enters each lane, waiting for who is inside.
+    /// The counts. Enters each lane, waiting for the holder.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts {
             sleeps: self.watch.sleeps.load(Ordering::Relaxed),
@@ -74,8 +74,8 @@ impl<F: Fabric> Engine<F> {
         counts
     }
 
-    /// The contexts of receives that are posted and of messages that nobody has received, in no order and as often as
-    /// they are there. Enters each lane, waiting for who is inside.
+    /// The contexts of receives that are posted and of messages that are not received yet, in no order and as often as
+    /// they are there. Enters each lane, waiting for the holder.
     pub fn waiting_contexts(&self) -> Vec<u32> {
         let mut contexts = Vec::new();
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {

@@ -2,7 +2,7 @@
 //!
 //! Among very many unexpected messages, to find one is several cache misses, each of which waits for the one before. So
 //! while there are many, a receive has only the first of them started and is deferred; some are posted together, and
-//! their misses overlap. They are posted, in their order, before anybody but another receive enters the lane: nothing
+//! their misses overlap. They are posted, in their order, before the lane is entered for anything but another receive: nothing
 //! else sees the lane without them.
 
 use weft_matching::POSTED_TOGETHER;

@@ -1,5 +1,5 @@
 //! Requests that something outside the engine completes: the program (MPI-5.0 §13.2), or the last of several threads
-//! that work on one operation. For who waits they are requests like any other.
+//! that work on one operation. To a thread that waits they are requests like any other.
 
 use weft_memory::Memory;
 use weft_transport::Fabric;

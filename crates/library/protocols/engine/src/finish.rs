@@ -70,9 +70,9 @@ impl<F: Fabric> Engine<F> {
         Some(self.finish_slot(slot))
     }
 
-    /// Finishes a request whose outcome nobody asks for, if it exists, is complete and went well.
+    /// Finishes a request whose outcome is not asked for, if it exists, is complete and went well.
     #[inline]
-    pub fn finish_quietly(&self, id: RequestId) -> bool {
+    pub fn finish_if_successful(&self, id: RequestId) -> bool {
         let Some(slot) = self.slots.named(id) else {
             return false;
         };
@@ -98,14 +98,14 @@ impl<F: Fabric> Engine<F> {
         well
     }
 
-    /// As [`finish_quietly`](Self::finish_quietly), after a turn of progress for it: most often that brings what has come.
+    /// As [`finish_if_successful`](Self::finish_if_successful), after a turn of progress for it: most often that brings what has come.
     #[inline(never)]
-    pub fn turn_and_finish_quietly(&self, id: RequestId) -> bool {
+    pub fn progress_and_finish_if_successful(&self, id: RequestId) -> bool {
         let Some(lane) = self.lane_of(id) else {
             return false;
         };
         self.progress_lane(lane);
-        self.finish_quietly(id)
+        self.finish_if_successful(id)
     }
 
     /// Waits for a request, if it exists, and finishes it.
@@ -126,7 +126,7 @@ impl<F: Fabric> Engine<F> {
         self.finish(id)
     }
 
-    /// Nobody will ask for this request's outcome: it is recycled when it is complete.
+    /// The request's outcome will not be asked for: it is recycled when it is complete.
     pub fn detach(&self, id: RequestId) {
         if let Some((lane, index)) = self.pending(id) {
             let mut state = lane.enter_soon();
@@ -148,7 +148,7 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// Progresses until every send of this process has left it and every operation is over that nobody will finish.
+    /// Progresses until every send of this process has left it and every operation is over that was detached.
     pub fn drain(&self) {
         self.block_on_arrival(0, || {
             self.progress();

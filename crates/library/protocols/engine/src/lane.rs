@@ -1,8 +1,8 @@
 //! A lane: one submission list, one section, one endpoint, one matching table.
 //!
-//! Whoever holds the section does all that waits for it: submissions, arrived packets, outbound queues;
+//! The thread that holds the section does all that waits for it: submissions, arrived packets, outbound queues;
 //! wake-ups are gathered while it is held and given when it is let go (Denis 2019 §V-B), and so are links to be made, which is
-//! slow. Nobody blocks on a section: a submitter that finds it held leaves its request on the list, with a knock that the
+//! slow. No thread blocks on a section: a submitter that finds it held leaves its request on the list, with a notification that the
 //! holder answers before it leaves.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -69,7 +69,7 @@ impl<E: Endpoint> Lane<E> {
         self.number
     }
 
-    /// Enters if nobody is inside, with earlier submissions already served and no receive deferred.
+    /// Enters if the section is free, with earlier submissions already served and no receive deferred.
     #[inline(always)]
     pub fn enter(&self) -> Option<Guard<'_, State<E>>> {
         let mut state = self.enter_to_receive()?;

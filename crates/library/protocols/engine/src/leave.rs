@@ -22,12 +22,12 @@ impl<F: Fabric> Engine<F> {
         if !state.core.afterwards.is_empty() {
             return self.leave_and_act(lane, state);
         }
-        self.leave_quietly(lane, state);
+        self.leave_without_wakes(lane, state);
     }
 
     /// As [`leave`](Self::leave), of who cannot have completed anything.
     #[inline(always)]
-    pub(crate) fn leave_quietly<'a>(
+    pub(crate) fn leave_without_wakes<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         state: Guard<'a, State<F::Endpoint>>,
@@ -127,7 +127,7 @@ impl<F: Fabric> Engine<F> {
     /// Hands a filled slot to a lane that was found held: through its list.
     pub(crate) fn submit(&self, lane: &Lane<F::Endpoint>, slot: u32) {
         lane.submissions.push(slot, &*self.slots);
-        if let Some(mut state) = lane.section.knock() {
+        if let Some(mut state) = lane.section.enter_or_notify() {
             lane.serve(&mut state);
             self.leave(lane, state);
         }

@@ -8,7 +8,7 @@
 //!
 //! A receive or probe from any source fails while no message is there for it and a process of its communicator is lost: the
 //! message might have been that process's (MPI-5.0 §9.3 gives the class; that no call waits for ever is what is asked of it).
-//! Who is in a communicator the maker of the engine says, by a context ([`Members`](crate::peers::Members)).
+//! The maker of the engine says which processes are in a communicator, by its context ([`Members`](crate::peers::Members)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -55,7 +55,7 @@ impl<T> Drop for Once<T> {
     fn drop(&mut self) {
         let place = *self.place.get_mut();
         if !place.is_null() {
-            // SAFETY: made by `make` from a box, and nobody borrows it any more.
+            // SAFETY: made by `make` from a box, and it is not borrowed any more.
             drop(unsafe { Box::from_raw(place) });
         }
     }

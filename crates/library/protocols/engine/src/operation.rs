@@ -1,14 +1,14 @@
 //! Operations: futures that go on while any thread makes progress, and for which a request stands.
 //!
-//! A future is made of messages, waiting for each as it needs it. It is polled by whoever makes progress on the engine
+//! A future is made of messages, waiting for each as it needs it. It is polled by a thread that makes progress on the engine
 //! (a call that tests or waits, for whatever) once what it waits for has come; there is no executor.
 //! 1. Before a future returns `Pending` it leaves its [`Awaited`] in the request that it waits for
-//!    ([`Engine::await_request`]). Who completes the request then calls the operation: it is listed as ready, and polled by
-//!    who takes it from the list, one thread at a time (`weft_sync::Turn`). A turn of progress so costs what is ready, not
+//!    ([`Engine::await_request`]). The thread that completes the request then calls the operation: it is listed as ready, and polled by
+//!    the thread that takes it from the list, one at a time (`weft_sync::TaskState`). A turn of progress so costs what is ready, not
 //!    what is under way.
 //! 2. No lane's section is held while it is polled, so it may begin further operations.
-//! 3. Nobody sleeps on news for an operation: the watcher does not while one is ready, and who calls, begins or polls one
-//!    while the watcher sleeps rings for it (`weft_sync::Ready`, rule 5). It also looks then at lanes that were made meanwhile.
+//! 3. No thread sleeps on news for an operation: the watcher does not while one is ready, and a thread that calls, begins or
+//!    polls one while the watcher sleeps rings the doorbell for it (`weft_sync::Ready`, rule 5). It also looks then at lanes that were made meanwhile.
 //! 4. The request that stands for it is one that is completed from outside (`external.rs`), so waiting for an operation
 //!    is waiting for a request.
 
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
-use weft_sync::Turn;
+use weft_sync::TaskState;
 use weft_transport::Fabric;
 
 use crate::engine::{Engine, Exhausted};
@@ -48,7 +48,7 @@ impl<F: Fabric> Engine<F> {
         let request = self.open(Role::Operation, lane, context)?;
         let operation = Arc::new(Operation {
             future: Mutex::new(None),
-            turn: Turn::running(),
+            state: TaskState::running(),
             request,
             ready: self.operations.ready.clone(),
         });
@@ -108,7 +108,7 @@ impl<F: Fabric> Engine<F> {
 
     /// Polls one that was taken from the list.
     fn turn_operation(&self, operation: &Arc<Operation>) {
-        operation.turn.take();
+        operation.state.take();
         let mut held = operation.future.lock();
         let Some(status) = held.as_mut().map(poll) else {
             return;

@@ -132,7 +132,7 @@ impl Outbound {
         self.waiting != 0 && self.queues[peer as usize].is_some()
     }
 
-    /// Whether nothing waits for anybody.
+    /// Whether nothing waits for any peer.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.waiting == 0

@@ -17,7 +17,7 @@ impl Pace {
         spins: 2000,
         yields: 200,
     };
-    /// For more processes or threads than cores: whoever waits makes way.
+    /// For more processes or threads than cores: a thread that waits makes way.
     pub const SHARED: Pace = Pace {
         spins: 1,
         yields: 300,

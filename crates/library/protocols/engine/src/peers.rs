@@ -1,4 +1,4 @@
-//! What is known of the other processes: who is in a communicator, who is lost.
+//! What is known of the other processes: which are in a communicator, and which are lost.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

@@ -65,7 +65,7 @@ fn span_of(memory: &Memory) -> Option<Span> {
 }
 
 impl Cells {
-    /// A request about to start. What is not set here, whoever starts it sets.
+    /// A request about to start. Its maker sets what is not set here.
     pub(crate) fn reset(&mut self, role: Role, memory: Memory) {
         debug_assert!(self.layout.is_none() && self.extra.is_none());
         let (base, bytes) = (memory.base, memory.bytes);
@@ -242,16 +242,16 @@ impl<F: Fabric> Engine<F> {
                 let posted = unsafe { Posted::new(slot) };
                 cells.posted = Some(state.core.matching.queue(pattern, posted));
                 let id = Slots::begin(slot);
-                self.leave_quietly(lane, state);
+                self.leave_without_wakes(lane, state);
                 Ok(id)
             }
-            state => Ok(self.receive_anyhow(lane, state, slot)),
+            state => Ok(self.receive_general(lane, state, slot)),
         }
     }
 
     /// Starts a receive whose slot is filled, in a lane that was entered to receive, if at all.
     #[inline(never)]
-    fn receive_anyhow<'a>(
+    fn receive_general<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         state: Option<Guard<'a, State<F::Endpoint>>>,

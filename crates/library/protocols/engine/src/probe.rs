@@ -117,7 +117,7 @@ impl<F: Fabric> Engine<F> {
         Ok(found?.expect("the wait ends when a message is found"))
     }
 
-    /// Whether `message` is one that [`Engine::extract`] returned and nobody received.
+    /// Whether `message` is one that [`Engine::extract`] returned and that is not received.
     pub fn is_extracted(&self, message: RequestId) -> bool {
         // SAFETY: a message slot belongs to the user's thread until it is received (slot protocol, rule 1).
         self.slots.find(message).is_some()

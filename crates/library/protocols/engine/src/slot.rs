@@ -10,13 +10,13 @@
 //! 1. From `allocate` until it is handed to its lane, a slot belongs to the thread that allocated it. It is
 //!    handed over by holding the lane's section, or by pushing its index on the lane's submission list
 //!    (a release; the taker acquires). A request that the engine has nothing to do for is handed over as it is
-//!    made: whoever is told its identifier afterwards finds it pending.
+//!    made: a thread that is told its identifier afterwards finds it pending.
 //! 2. A pending slot belongs to its lane: only the holder of the lane's section touches `cells`.
 //! 3. `complete` writes the outcome, then stores COMPLETE with release: the holder touches the slot no more.
-//!    Whoever loads COMPLETE with acquire may read the outcome.
+//!    A thread that loads COMPLETE with acquire may read the outcome.
 //! 4. A complete slot belongs to the thread that finishes the request; finishing a request in two threads
 //!    at once is the user's error (MPI-5.0 §3.7.3).
-//! 5. A detached slot (nobody will ask for its outcome) is recycled by the holder instead of rule 3.
+//! 5. A detached slot (its outcome will not be asked for) is recycled by the holder instead of rule 3.
 //! 6. `generation` grows when a slot is freed, so an identifier kept too long names nothing.
 
 use std::cell::UnsafeCell;
@@ -50,14 +50,14 @@ pub(crate) enum Role {
     Receive,
     /// A message taken out by a matched probe, to be received later.
     Message,
-    /// To be completed by whoever made it: nothing arrives for it (`external.rs`).
+    /// To be completed by its maker: nothing arrives for it (`external.rs`).
     External,
     /// What is made of other messages and completes it (`operation.rs`).
     Operation,
 }
 
 impl Role {
-    /// Whether other processes are concerned though nobody here asks for the outcome any more.
+    /// Whether other processes are concerned though this process does not ask for the outcome any more.
     pub fn outlives_its_call(self) -> bool {
         matches!(self, Role::Send | Role::Operation)
     }
@@ -67,7 +67,7 @@ impl Role {
 pub(crate) mod flag {
     /// The sender waits for the match (MPI-5.0 §3.4, synchronous mode).
     pub const SYNCHRONOUS: u8 = 1;
-    /// Nobody will ask for the outcome (MPI-5.0 §3.7.3, `MPI_Request_free`).
+    /// The outcome will not be asked for (MPI-5.0 §3.7.3, `MPI_Request_free`).
     pub const DETACHED: u8 = 2;
     /// A cancel message is under way.
     pub const CANCELLING: u8 = 4;
@@ -145,7 +145,7 @@ pub(crate) struct Extra {
     pub failure: u8,
     /// What a matched probe took out.
     pub extracted: Option<Extracted>,
-    /// Who waits besides the first (`waiter.rs`).
+    /// Those that wait besides the first (`wake.rs`).
     pub waiters: Vec<Arc<Waiter>>,
 }
 

@@ -145,7 +145,7 @@ impl Slots {
         unsafe { &mut *self.at(index).cells.get() }
     }
 
-    /// Frees a finished or detached slot: rules 4 to 6. It is the caller's to give back to its home.
+    /// Frees a finished or detached slot: rules 4 to 6. The caller gives it back to where it belongs.
     ///
     /// # Safety
     /// As for [`cells`](Self::cells).
@@ -177,7 +177,7 @@ impl Slots {
         slot.state.store(FREE, Ordering::Release);
     }
 
-    /// Gives back a free slot whose home is the magazines.
+    /// Gives back a free slot that belongs to the magazines.
     pub fn give_back(&self, index: u32) {
         self.magazines.free(index);
     }
@@ -185,9 +185,9 @@ impl Slots {
     /// Makes the chunk in which `index` lies, unless another thread just did.
     #[cold]
     fn grow(&self, index: u32) {
-        let home = &self.chunks[(index / CHUNK) as usize];
+        let place = &self.chunks[(index / CHUNK) as usize];
         let chunk = new_chunk(index / CHUNK * CHUNK);
-        let lost = home.compare_exchange(
+        let lost = place.compare_exchange(
             std::ptr::null_mut(),
             chunk,
             Ordering::AcqRel,

@@ -25,7 +25,7 @@ pub(crate) struct Core {
     pub me: Peer,
     pub slots: Arc<Slots>,
     pub matching: Matching<Posted, Unexpected>,
-    /// Empty whenever anybody but a receive is inside.
+    /// Empty unless the thread inside posts a receive.
     pub deferred: Deferred,
     pub outbound: Outbound,
     pub throttle: Throttle,
@@ -35,7 +35,7 @@ pub(crate) struct Core {
     pub afterwards: Vec<Afterwards>,
     /// Threads that sleep in a blocking probe: any unexpected message may be theirs.
     pub probers: Vec<Arc<Waiter>>,
-    /// Sends and operations that nobody will finish: a process must not leave before they are over.
+    /// Detached sends and operations: a process must not leave before they are over.
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
     pub in_flight: HashSet<u32>,

@@ -30,7 +30,7 @@ pub(crate) struct Throttle {
 
 /// A peer is to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct ThrottleChange {
     pub on: bool,
 }
 
@@ -43,7 +43,7 @@ impl Throttle {
     }
 
     /// A message of `peer`'s was stored.
-    pub fn stored(&mut self, peer: Peer, bytes: u64) -> Option<Turn> {
+    pub fn stored(&mut self, peer: Peer, bytes: u64) -> Option<ThrottleChange> {
         if self.accounts.is_empty() {
             self.accounts
                 .resize(self.peers as usize, Account::default());
@@ -55,11 +55,11 @@ impl Throttle {
             return None;
         }
         account.on = true;
-        Some(Turn { on: true })
+        Some(ThrottleChange { on: true })
     }
 
     /// A stored message of `peer`'s was taken.
-    pub fn taken(&mut self, peer: Peer, bytes: u64) -> Option<Turn> {
+    pub fn taken(&mut self, peer: Peer, bytes: u64) -> Option<ThrottleChange> {
         let account = &mut self.accounts[peer as usize];
         account.bytes -= bytes;
         account.messages -= 1;
@@ -67,7 +67,7 @@ impl Throttle {
             return None;
         }
         account.on = false;
-        Some(Turn { on: false })
+        Some(ThrottleChange { on: false })
     }
 
     /// Bytes and messages stored of all peers.
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(stored, UNEXPECTED_BYTES >> 20);
         assert_eq!(throttle.stored(1, 1 << 20), None);
         let mut taken = 1;
-        while throttle.taken(1, 1 << 20) != Some(Turn { on: false }) {
+        while throttle.taken(1, 1 << 20) != Some(ThrottleChange { on: false }) {
             taken += 1;
         }
         assert_eq!(stored + 2 - taken, (UNEXPECTED_BYTES / 2) >> 20);
@@ -105,7 +105,7 @@ mod tests {
     fn many_empty_messages_turn_it_on() {
         let mut throttle = Throttle::new(1);
         assert!((0..UNEXPECTED_MESSAGES).all(|_| throttle.stored(0, 0).is_none()));
-        assert_eq!(throttle.stored(0, 0), Some(Turn { on: true }));
+        assert_eq!(throttle.stored(0, 0), Some(ThrottleChange { on: true }));
         assert_eq!(throttle.totals(), (0, UNEXPECTED_MESSAGES + 1));
     }
 }

@@ -4,14 +4,14 @@
 //! another lane moves (Zambre 2020, fig. 9). Of the threads that sleep one is the *watcher*: it sleeps on the
 //! fabric's doorbell and progresses every lane when it rings. The others are *parked*, each in its own place.
 //! 1. A sleeper leaves its parker in the request it waits for, under the section of the request's lane; so
-//!    whoever completes the request finds it, or the sleeper finds the request complete.
-//! 2. Whether there is a watcher, and who is parked, stand under one mutex ([`Watch`]). Nobody parks without a
+//!    the thread that completes the request finds it, or the sleeper finds the request complete.
+//! 2. Whether there is a watcher, and which threads are parked, stand under one mutex ([`Watch`]). No thread parks without a
 //!    watcher; a watcher that leaves wakes one of the parked, who takes its place, or, if its own wait is
 //!    over, wakes the next.
-//! 3. Who waits for something that no request tells of ([`Engine::block_on_outside`]) leaves its parker with the watcher,
+//! 3. A thread that waits for something that no request tells of ([`Engine::block_on_outside`]) leaves its parker with the watcher,
 //!    which wakes all of those each time before it sleeps: after each ring of the doorbell, that is, and at least as
 //!    often as it wakes for nothing.
-//! 4. A thread that completes requests tells who waits for them after it has let go of the section; as the watcher
+//! 4. A thread that completes requests tells their waiters after it has let go of the section; as the watcher
 //!    may be among them, and is the one to poll operations while all sleep, it rings this process's own doorbell
 //!    while one sleeps there.
 
@@ -319,12 +319,12 @@ impl<F: Fabric> Engine<F> {
         loop {
             let ticket = self.fabric.prepare_sleep();
             self.watch.wake_outside();
-            let nothing_ready = self.operations.ready.lie_down();
+            let nothing_ready = self.operations.ready.prepare_sleep();
             let busy = self.arm() || !nothing_ready;
             if !busy && !condition.met() {
                 self.fabric.sleep(ticket, None);
             }
-            self.operations.ready.get_up();
+            self.operations.ready.wake_up();
             self.disarm();
             self.report_if_asked();
             for _ in 0..Pace::SHARED.yields {

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use weft_sync::{Parker, Ready, Turn};
+use weft_sync::{Parker, Ready, TaskState};
 
 use crate::request_id::RequestId;
 use crate::status::Status;
@@ -47,7 +47,7 @@ pub(crate) type Running = Pin<Box<dyn Future<Output = Status> + Send>>;
 pub(crate) struct Operation {
     /// None before its first poll is over, and once all is. Locked by the one whose turn it is.
     pub future: Mutex<Option<Running>>,
-    pub turn: Turn,
+    pub state: TaskState,
     pub request: RequestId,
     pub ready: Arc<Ready<Arc<Operation>>>,
 }
@@ -55,14 +55,14 @@ pub(crate) struct Operation {
 impl Operation {
     /// What it waits for has come.
     pub fn call(self: &Arc<Operation>) {
-        if self.turn.call() {
+        if self.state.call() {
             self.ready.push(self.clone());
         }
     }
 
     /// Pending until it is called.
     pub fn rest(self: &Arc<Operation>) {
-        if !self.turn.rest() {
+        if !self.state.rest() {
             self.ready.push(self.clone());
         }
     }

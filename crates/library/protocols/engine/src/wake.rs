@@ -1,7 +1,7 @@
 //! Leaving waiters in requests, and telling them when those complete.
 //!
-//! A waiter is left in a request under the section of the request's lane, so either who completes the request finds it, or
-//! who leaves it finds the request complete. It is told once, after the section is let go. One thread at a time waits for
+//! A waiter is left in a request under the section of the request's lane, so either the thread that completes the request finds it, or
+//! the one that leaves it finds the request complete. It is told once, after the section is let go. One thread at a time waits for
 //! a request (MPI-5.0 §3.7.3); operations, any number (several flushes of one buffer, MPI-5.0 §3.6).
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl<F: Fabric> Engine<F> {
 }
 
 impl<E: Endpoint> State<E> {
-    /// Who waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
+    /// A thread that waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
     /// lane, or that the peer was dead before.
     fn expect_sender(&mut self, slot: u32) {
         let cells = self.core.cells(slot);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::waiter::Waiter;
 
-/// Who sleeps: rules 2 and 3 of `wait.rs`.
+/// The threads that sleep: rules 2 and 3 of `wait.rs`.
 #[derive(Default)]
 pub(crate) struct Watch {
     sleepers: Mutex<Sleepers>,
@@ -14,7 +14,7 @@ pub(crate) struct Watch {
     pub sleeps: AtomicU64,
     /// Threads that have waited for some turns.
     pub waiting: AtomicU32,
-    /// Who is to look again after each ring (rule 3).
+    /// Those that are to look again after each ring (rule 3).
     pub outside: Mutex<Vec<Arc<Waiter>>>,
     /// What those wait for, as far as they say.
     pub notes: Mutex<Vec<(Arc<Waiter>, String)>>,
@@ -36,7 +36,7 @@ impl Watch {
         true
     }
 
-    /// After parking. Whoever finds no watcher may have been woken to become it: unless its wait is over it does,
+    /// After parking. A thread that finds no watcher may have been woken to become it: unless its wait is over it does,
     /// and else wakes the next. True if the caller is the watcher from here on.
     pub fn rejoin(&self, parker: &Arc<Waiter>, met: bool) -> bool {
         let mut sleepers = self.sleepers();

@@ -136,13 +136,13 @@ impl<P, U> Matching<P, U> {
     #[inline]
     pub fn arrive(&mut self, envelope: Envelope) -> Option<P> {
         match self.arrive_in_order(&envelope) {
-            None => self.arrive_anyhow(envelope),
+            None => self.arrive_searching(envelope),
             found => found,
         }
     }
 
     /// As [`Matching::arrive`], if few receives wait and the oldest of them is for messages of exactly this envelope: the
-    /// commonest case. After `None`, [`Matching::arrive_anyhow`] comes next.
+    /// commonest case. After `None`, [`Matching::arrive_searching`] comes next.
     #[inline(always)]
     pub fn arrive_in_order(&mut self, envelope: &Envelope) -> Option<P> {
         let taken = self.posted.few.take_first(envelope);
@@ -154,7 +154,7 @@ impl<P, U> Matching<P, U> {
 
     /// As [`Matching::arrive`], for a message that is not for the first of few receives.
     #[inline(never)]
-    pub fn arrive_anyhow(&mut self, envelope: Envelope) -> Option<P> {
+    pub fn arrive_searching(&mut self, envelope: Envelope) -> Option<P> {
         let mut steps = 0;
         if self.posted.few.first().is_some() {
             let taken = self.posted.few.take_accepting(&envelope, &mut steps);

@@ -158,8 +158,8 @@ impl Run {
                 // As if very much were here; the account is put right at the end.
                 let lane = receiver.lane(0);
                 let mut state = lane.enter_soon();
-                let turn = state.core.throttle.stored(sender.me, UNEXPECTED_BYTES + 1);
-                state.core.turn(sender.me, turn);
+                let change = state.core.throttle.stored(sender.me, UNEXPECTED_BYTES + 1);
+                state.core.tell_throttle(sender.me, change);
                 state.act();
                 receiver.leave(lane, state);
             }

@@ -40,9 +40,9 @@ pub fn wait_all_without_statuses(requests: &mut [Request]) -> Result<()> {
     let mut failed = None;
     for request in requests {
         let quiet = *request == Request::done()
-            || request
-                .as_engine()
-                .is_some_and(|id| engine.finish_quietly(id) || engine.turn_and_finish_quietly(id));
+            || request.as_engine().is_some_and(|id| {
+                engine.finish_if_successful(id) || engine.progress_and_finish_if_successful(id)
+            });
         if quiet {
             *request = Request::NULL;
             continue;
