@@ -1,6 +1,7 @@
 //! Messages of a process to itself: they go through matching, not through a transport.
 
 use weft_matching::Envelope;
+use weft_memory::Memory;
 
 use crate::slot::{Outcome, awaits, flag};
 use crate::state::Core;
@@ -73,28 +74,33 @@ impl Core {
 
     /// Copies between two buffers of this process and completes both requests.
     pub fn copy_to_self(&mut self, send: u32, receive: u32, taken: usize) {
-        // Through a bounce buffer: either side may be strided, and a packed window is all a layout copies.
-        let mut bounce = [0; 4096];
         let source = self.cells(send).memory();
         let target = self.cells(receive).memory();
-        let mut offset = 0;
         if source.layout.is_none() && target.layout.is_none() {
             // SAFETY: both buffers are the library's until their requests complete (MPI-5.0 §3.7.2), `taken` is
             // within both, and a correct program's send and receive buffers do not overlap; `copy` stands it.
             unsafe { std::ptr::copy(source.base, target.base, taken) };
-            offset = taken;
-        }
-        while offset < taken {
-            let step = bounce.len().min(taken - offset);
-            // SAFETY: as above; offset and step stay within both packed lengths.
-            unsafe {
-                source.read(offset, &mut bounce[..step]);
-                target.write(offset, &bounce[..step]);
-            }
-            offset += step;
+        } else {
+            copy_by_windows(&source, &target, taken);
         }
         self.in_flight.remove(&send);
         self.complete(send);
         self.complete(receive);
+    }
+}
+
+/// Copies `taken` packed bytes. Either side may be strided, and a packed window is all that a layout copies.
+fn copy_by_windows(source: &Memory, target: &Memory, taken: usize) {
+    let mut window = [0; 4096];
+    let mut offset = 0;
+    while offset < taken {
+        let step = window.len().min(taken - offset);
+        // SAFETY: both buffers are the library's until their requests complete (MPI-5.0 §3.7.2); offset and step stay
+        // within both packed lengths.
+        unsafe {
+            source.read(offset, &mut window[..step]);
+            target.write(offset, &window[..step]);
+        }
+        offset += step;
     }
 }
