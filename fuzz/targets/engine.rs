@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use weft_engine::{Engine, Incoming, Outgoing, Pace, RequestId, Route, Wanted};
+use weft_fuzz::Input;
 use weft_memory::Memory;
 use weft_transport::loopback::{Loopback, Network};
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Sink};
@@ -41,26 +42,12 @@ impl Sink for Heard {
     fn lost(&mut self, _: Peer, _: &Lost) {}
 }
 
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn number(&mut self) -> u64 {
-        u64::from(self.byte().unwrap_or(0))
-    }
-
-    /// A word: a small number, one that was heard, or any.
-    fn word(&mut self, heard: &[u64]) -> u64 {
-        match self.number() {
-            small @ 0..128 => small,
-            known @ 128..240 if !heard.is_empty() => heard[(known as usize - 128) % heard.len()],
-            _ => (0..8).fold(0, |word, _| word << 8 | self.number()),
-        }
+/// A word: a small number, one that was heard, or any.
+fn word(input: &mut Input, heard: &[u64]) -> u64 {
+    match input.number(1) {
+        small @ 0..128 => small,
+        known @ 128..240 if !heard.is_empty() => heard[(known as usize - 128) % heard.len()],
+        _ => input.number(8),
     }
 }
 
@@ -132,7 +119,7 @@ impl World {
                 );
             }
             6 => {
-                let at = input.number() as usize;
+                let at = input.number(1) as usize;
                 if let Some(&id) = self.requests.get(at % self.requests.len().max(1)) {
                     self.engine.cancel(id);
                 }
@@ -150,8 +137,9 @@ impl World {
                 self.liar.poll(&mut self.heard);
             }
             9 => {
-                let cookie = input.word(&self.heard.0);
-                let descriptor = BulkDescriptor(std::array::from_fn(|_| input.word(&self.heard.0)));
+                let cookie = word(input, &self.heard.0);
+                let descriptor =
+                    BulkDescriptor(std::array::from_fn(|_| word(input, &self.heard.0)));
                 let memory = self.memory(true);
                 let _ = self
                     .liar
@@ -159,23 +147,23 @@ impl World {
             }
             10 => {
                 let memory = self.memory(true);
-                if let Ok(descriptor) = self.liar.bulk_send(ME, memory, input.number()) {
+                if let Ok(descriptor) = self.liar.bulk_send(ME, memory, input.number(1)) {
                     self.heard.0.extend(descriptor.0);
                 }
             }
             _ => {
-                let kind = input.number() % 12;
-                let flags = input.number() % 4;
+                let kind = input.number(1) % 12;
+                let flags = input.number(1) % 4;
                 let any = if choice & 128 == 0 {
                     0
                 } else {
-                    input.word(&[])
+                    word(input, &[])
                 };
                 let first = kind | flags << 8 | u64::from(LIAR) << 32 | any;
                 let second = u64::from(CONTEXT) | (tag as u64) << 32;
-                let words = input.number() as usize % (EAGER_BYTES / 8);
+                let words = input.number(1) as usize % (EAGER_BYTES / 8);
                 let payload: Vec<u8> = (0..words)
-                    .flat_map(|_| input.word(&self.heard.0).to_le_bytes())
+                    .flat_map(|_| word(input, &self.heard.0).to_le_bytes())
                     .collect();
                 let _ = self.liar.send(ME, Header([first, second]), &payload, false);
             }
@@ -203,7 +191,7 @@ impl World {
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
-    let mut world = World::new(input.number());
+    let mut world = World::new(input.number(1));
     while world.step(&mut input).is_some() {}
     world.end();
 });

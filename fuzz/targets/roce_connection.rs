@@ -7,6 +7,7 @@
 use std::net::Ipv4Addr;
 
 use libfuzzer_sys::fuzz_target;
+use weft_fuzz::Input;
 use weft_roce::packet::View;
 use weft_roce::{
     Access, Atomic, Batch, Connection, Fault, Host, Immediate, LocalError, Operation, Path,
@@ -103,20 +104,6 @@ impl Host for Side {
     fn fail(&mut self, _: Fault) {}
 }
 
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn number(&mut self) -> u64 {
-        u64::from(self.byte().unwrap_or(0))
-    }
-}
-
 fn post(connection: &mut Connection, side: &mut Side, kind: u64, length: u32) {
     let operation = match kind % 3 {
         0 => Operation::Send {
@@ -151,11 +138,11 @@ fn post(connection: &mut Connection, side: &mut Side, kind: u64, length: u32) {
 
 /// A packet of the input's bytes. The fields that decide whether it is looked at at all are near those that are expected.
 fn packet(input: &mut Input, psn: u32) -> Vec<u8> {
-    let opcode = input.number() as u8;
-    let length = input.number() as usize % 80 * 4;
-    let near = psn.wrapping_add(input.number() as u32).wrapping_sub(8) & 0xff_ffff;
-    let mut bytes = vec![opcode, input.number() as u8 & 0xf0, 0xff, 0xff, 0, 0, 0, 7];
-    bytes.extend((near | (input.number() as u32 & 0x80) << 24).to_be_bytes());
+    let opcode = input.number(1) as u8;
+    let length = input.number(1) as usize % 80 * 4;
+    let near = psn.wrapping_add(input.number(1) as u32).wrapping_sub(8) & 0xff_ffff;
+    let mut bytes = vec![opcode, input.number(1) as u8 & 0xf0, 0xff, 0xff, 0, 0, 0, 7];
+    bytes.extend((near | (input.number(1) as u32 & 0x80) << 24).to_be_bytes());
     let rest = input.0.len().min(length).min(28);
     bytes.extend(&input.0[..rest]);
     input.0 = &input.0[rest..];
@@ -169,7 +156,7 @@ fuzz_target!(|data: &[u8]| {
         Service::Reliable,
         Service::Unreliable,
         Service::ExtendedReliable,
-    ][input.number() as usize % 3];
+    ][input.number(1) as usize % 3];
     let psn = 0xff_fff0;
     let path = Path {
         local: LOCAL,
@@ -203,8 +190,8 @@ fuzz_target!(|data: &[u8]| {
             0 => post(
                 &mut connection,
                 &mut side,
-                input.number(),
-                input.number() as u32 * 16,
+                input.number(1),
+                input.number(1) as u32 * 16,
             ),
             1 => side.receives += 1,
             2 => {

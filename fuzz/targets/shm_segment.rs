@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use libfuzzer_sys::fuzz_target;
+use weft_fuzz::Input;
 use weft_memory::Memory;
 use weft_shm::{Options, Shm, ShmEndpoint};
 use weft_transport::{
@@ -101,22 +102,6 @@ impl Drop for Scribble {
     fn drop(&mut self) {
         // SAFETY: made by `of`, and nothing else uses it.
         unsafe { libc::munmap(self.base.cast(), self.bytes) };
-    }
-}
-
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    fn number(&mut self, bytes: u32) -> u64 {
-        (0..bytes).fold(0, |number, _| {
-            number << 8 | u64::from(self.byte().unwrap_or(0))
-        })
     }
 }
 
