@@ -62,13 +62,18 @@ def kill_launcher(site, watched, rounds, seed):
     watched.check()
 
 
-def kill_lock_holder(site):
-    """The others get an error from the lock of a window that the dead one had."""
-    job = site.start([site.mpiexec, "-n", 3, site.program("lock_holder")])
-    result = job.finish(END_SECONDS)
+def bereave(site, program, *arguments, before=()):
+    """Rank 1 of `program` is killed; both others have to come out of what they wait for with an error, and to say so."""
+    result = site.start([site.mpiexec, "-n", 3, *before, site.program(program), *arguments]).finish(END_SECONDS)
     require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
     for rank in (0, 2):
-        require(f"ok lock_holder {rank}" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+        said = " ".join(["ok", program, *arguments, str(rank)]) + "\n" in result.output
+        require(said, f"rank {rank} did not come out of it with the error:\n{result.output}")
+
+
+def kill_lock_holder(site):
+    """The others get an error from the lock of a window that the dead one had."""
+    bereave(site, "lock_holder")
 
 
 WINDOW_ACCESSES = "put get accumulate fetch start wait holder".split()
@@ -76,12 +81,7 @@ WINDOW_ACCESSES = "put get accumulate fetch start wait holder".split()
 
 def kill_in_window(site, access, before):
     """The others are told, or go on, when the target of their accesses dies; `before` may keep the kernel from copying."""
-    program = site.program("window_bereaved")
-    result = site.start([site.mpiexec, "-n", 3, *before, program, access]).finish(END_SECONDS)
-    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
-    for rank in (0, 2):
-        said = f"ok window_bereaved {access} {rank}\n" in result.output
-        require(said, f"rank {rank} did not come out of it:\n{result.output}")
+    bereave(site, "window_bereaved", access, before=before)
 
 
 AWAITED = (
@@ -91,12 +91,7 @@ AWAITED = (
 
 def kill_awaited(site, operation):
     """The others come out of an operation in which they wait for the dead one, or for who does, with an error."""
-    job = site.start([site.mpiexec, "-n", 3, site.program("bereaved"), operation])
-    result = job.finish(END_SECONDS)
-    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
-    for rank in (0, 2):
-        said = f"ok bereaved {operation} {rank}\n" in result.output
-        require(said, f"rank {rank} did not come out of it with the error:\n{result.output}")
+    bereave(site, "bereaved", operation)
 
 
 CALLS = (
@@ -106,11 +101,7 @@ CALLS = (
 
 def kill_sender(site, call):
     """The others are told by every call that waits or tests for a message of the dead one, or of any rank beside it."""
-    job = site.start([site.mpiexec, "-n", 3, site.program("lost_senders"), call])
-    result = job.finish(END_SECONDS)
-    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
-    for rank in (0, 2):
-        require(f"ok lost_senders {call} {rank}\n" in result.output, f"rank {rank} did not get the error:\n{result.output}")
+    bereave(site, "lost_senders", call)
 
 
 def survive(site, ranks, size, form, choose, rounds, numbers=range(3, 100)):
