@@ -9,7 +9,7 @@ prefix := build/check/prefix
 peers := build/peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm hosts costs loom tsan asan valgrind \
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
 
 help: ## this list
@@ -71,7 +71,12 @@ stress: staged ## all kinds of requests mixed in threads, for 10 minutes (make s
 
 slurm: staged ## under Slurm's srun, in a cluster of one node that the test starts and stops
 	@scripts/setup.sh slurm
-	python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness --filter Slurm
+	python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness --target slurm \
+		--filter Slurm
+
+hosts: staged peers ## between virtual hosts: the bed itself, every launcher, programs that check what they get, failures (make hosts ONLY=fault)
+	@scripts/setup.sh hosts
+	python3 tests/hosts/run.py --prefix $(prefix) --peers $(peers) --build build/check/hosts --filter '$(ONLY)'
 
 costs: staged ## instructions, locks, allocations and system calls per message, against the recorded ones
 	python3 tests/costs/run.py --prefix $(prefix) --build build/check/costs

@@ -11,7 +11,7 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 20
+steps_begin "$out/logs" 21
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
@@ -26,6 +26,8 @@ robustness() {
 # Two targets at a time, so this many seconds five times.
 fuzzing() { scripts/fuzz.sh 20; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
+
+hosts() { python3 tests/hosts/run.py --target check --prefix "$prefix" --peers "$peers" --build "$out/hosts" --quick; }
 
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
@@ -52,6 +54,7 @@ step "header against the standard's data" "a moment" "$fix; again: make header-c
 step "examples" "a moment" "$fix" scripts/run_examples.sh "$prefix" "$out/examples"
 step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make conformance" conformance
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness
+step "virtual hosts" "about 2 min" "$fix; all of it: make hosts" hosts
 step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
 step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/costs/run.py --record" \
     python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"

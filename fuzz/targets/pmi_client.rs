@@ -8,8 +8,8 @@ use std::os::fd::IntoRawFd;
 use std::os::unix::net::UnixStream;
 
 use libfuzzer_sys::fuzz_target;
-use weft_bootstrap::Mapping;
 use weft_bootstrap::pmi1::{LineBuffer, Message};
+use weft_bootstrap::{Hosts, Mapping};
 
 fn lines(data: &[u8]) {
     let mut buffer = LineBuffer::new(1024);
@@ -34,12 +34,12 @@ fn mapping(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data)
         && let Some(mapping) = Mapping::parse(text)
     {
+        let hosts = Hosts::named((0..41).map(|rank| mapping.node(rank)));
         for rank in [0, 1, 7, 40] {
-            let beside = mapping.ranks_beside(rank, 41);
-            assert!(
-                beside.contains(&rank) && beside.is_sorted(),
-                "{rank} of {text}: {beside:?}"
-            );
+            let beside: Vec<u32> = hosts.ranks(hosts.of(rank)).collect();
+            let shares = |other: &u32| mapping.node(*other) == mapping.node(rank);
+            let expected: Vec<u32> = (0..41).filter(shares).collect();
+            assert_eq!(beside, expected, "{rank} of {text}");
         }
     }
 }

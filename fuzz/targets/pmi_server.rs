@@ -11,7 +11,12 @@ mod pmi;
 const RANKS: u32 = 3;
 
 fuzz_target!(|data: &[u8]| {
-    let mut server = pmi::Server::new("space", [0, 0, 1].into_iter());
+    let job = pmi::Job {
+        name: "space".into(),
+        size: RANKS,
+        mapping: "(vector,(0,1,3))".into(),
+    };
+    let mut server = pmi::Server::new(job, [0, 0, 1].into_iter());
     let mut events = Vec::new();
     for line in data.split(|&byte| byte == b'\n') {
         let Some((first, rest)) = line.split_first() else {

@@ -129,7 +129,7 @@ fn run(mut input: Input) -> Option<()> {
     let cards = Arc::new(Cards::default());
     let mut sides: Vec<Side> = (0..2)
         .map(|rank| {
-            let fabric = Shm::with_options(rank, 2, 1, cards.clone(), options).unwrap();
+            let fabric = Shm::with_options(rank, &[0, 1], 1, cards.clone(), options).unwrap();
             let endpoint = fabric.endpoint(0);
             Side {
                 fabric,

@@ -21,6 +21,7 @@ import load
 import slurm
 import stress
 import surroundings
+import tracing
 from jobs import Site
 from lib.cases import run_all
 from lib.commands import declare
@@ -56,7 +57,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, load, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, tracing, load, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

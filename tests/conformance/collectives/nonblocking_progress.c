@@ -6,7 +6,7 @@
 
 enum { ROUNDS = 200, MANY = 50, TAG = 5 };
 
-/* Nobody's barrier is over before the last has entered, who does so only after a message that says it may. */
+/* Nobody's barrier is over before the last has entered, who does so only after a message of each that says it may. */
 static void not_before_the_last(void)
 {
     int last = size_of_world - 1, flag = 1, token = 0;
@@ -14,7 +14,8 @@ static void not_before_the_last(void)
     if (size_of_world < 2)
         return;
     if (rank_of_world == last) {
-        MPI_Recv(&token, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int rank = 0; rank < last; rank++)
+            MPI_Recv(&token, 1, MPI_INT, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
     } else {
         MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
@@ -24,8 +25,7 @@ static void not_before_the_last(void)
             MPI_Request_get_status(barrier, &flag, MPI_STATUS_IGNORE);
             CHECK(!flag, "MPI-5.0 §6.3");
         }
-        if (rank_of_world == 0)
-            MPI_Send(&token, 1, MPI_INT, last, TAG, MPI_COMM_WORLD);
+        MPI_Send(&token, 1, MPI_INT, last, TAG, MPI_COMM_WORLD);
     }
     MPI_Status status;
     MPI_Wait(&barrier, &status);

@@ -62,15 +62,26 @@ static void controls(void)
         MPI_T_enum enumeration;
         MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
         number value = 0;
+        char text[4096];
         MPI_T_cvar_get_info(i, name, &name_length, &verbosity, &type, &enumeration, description,
                             &description_length, &bind, &scope);
         CHECK(verbosity >= MPI_T_VERBOSITY_USER_BASIC && verbosity <= MPI_T_VERBOSITY_MPIDEV_ALL, "MPI-5.0 §15.3.1");
-        CHECK(type == MPI_UNSIGNED_LONG_LONG && enumeration == MPI_T_ENUM_NULL, "MPI-5.0 §15.3.5");
+        CHECK((type == MPI_UNSIGNED_LONG_LONG || type == MPI_CHAR) && enumeration == MPI_T_ENUM_NULL, "MPI-5.0 §15.3.5");
         CHECK_EQUAL(bind, MPI_T_BIND_NO_OBJECT, "MPI-5.0 §15.3.2");
         CHECK(description_length > 10, "a description");
         MPI_T_cvar_get_index(name, &index);
         CHECK_EQUAL(index, i, "MPI-5.0 §15.3.6");
         CHECK_EQUAL(MPI_T_cvar_handle_alloc(i, NULL, &handle, &elements), MPI_SUCCESS, "MPI-5.0 §15.3.6");
+        if (type == MPI_CHAR) {
+            CHECK(elements >= 1 && elements <= (int)sizeof text, "MPI-5.0 §15.3.6");
+            memset(text, 'x', sizeof text);
+            CHECK_EQUAL(MPI_T_cvar_read(handle, text), MPI_SUCCESS, "MPI-5.0 §15.3.6");
+            CHECK(memchr(text, 0, elements) != NULL, "a string ends within its elements: MPI-5.0 §15.3.6");
+            CHECK_EQUAL(scope, MPI_T_SCOPE_CONSTANT, "chosen before MPI_Init");
+            CHECK_EQUAL(MPI_T_cvar_write(handle, text), MPI_T_ERR_CVAR_SET_NEVER, "MPI-5.0 §15.3.10");
+            MPI_T_cvar_handle_free(&handle);
+            continue;
+        }
         CHECK_EQUAL(elements, 1, "MPI-5.0 §15.3.6");
         CHECK_EQUAL(MPI_T_cvar_read(handle, &value), MPI_SUCCESS, "MPI-5.0 §15.3.6");
         if (scope == MPI_T_SCOPE_CONSTANT) {

@@ -2,28 +2,21 @@
 //!
 //! 1. A process takes `lock`. One that takes it over from a dead holder first takes the dead one's message back, or waits for its
 //!    end if it runs ([`clear`](ActiveMessage::clear)).
-//! 2. It writes what it asks, and the bytes that go with it, then ASKED into `state` (Release), and notifies the target.
-//! 3. The target moves ASKED to RUNNING (Acquire), does what is asked, and writes DONE or REFUSED (Release).
-//! 4. The process waits for DONE or REFUSED (Acquire), takes the bytes that came back, writes IDLE, and releases the lock.
+//! 2. It writes what it asks, and the bytes that go with it, and hands both over ([`Handoff`]).
+//! 3. Once it has the answer it takes the bytes that came back, clears the message and releases the lock.
 //!
-//! So the bytes are touched by the lock's holder while the state is IDLE, DONE or REFUSED, and by the target while it is
-//! RUNNING. What a message says may come from a hostile peer.
+//! What a message says may come from a hostile peer.
 
 use crate::OwnedLock;
+use crate::handoff::{Answer, Handoff};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
-
-const IDLE: u32 = 0;
-const ASKED: u32 = 1;
-const RUNNING: u32 = 2;
-const DONE: u32 = 3;
-const REFUSED: u32 = 4;
 
 /// The words of a message; all zeros is none.
 #[derive(Default)]
 #[repr(C)]
 pub struct ActiveMessage {
     pub lock: OwnedLock,
-    state: AtomicU32,
+    handoff: Handoff,
     /// Not 0: into the target's memory.
     writes: AtomicU32,
     address: AtomicU64,
@@ -38,56 +31,32 @@ pub struct Ask {
     pub bytes: u64,
 }
 
-/// How a message stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Pending,
-    Done,
-    Refused,
-}
-
 impl ActiveMessage {
     /// For the holder of a lock that was taken over, and for one whose message is over: true once no message is in the way.
     pub fn clear(&self) -> bool {
-        let back = |from| {
-            self.state
-                .compare_exchange(from, IDLE, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok()
-        };
-        self.state.load(Ordering::Acquire) == IDLE || [ASKED, DONE, REFUSED].into_iter().any(back)
+        self.handoff.clear()
     }
 
     pub fn ask(&self, ask: Ask) {
         self.writes.store(u32::from(ask.writes), Ordering::Relaxed);
         self.address.store(ask.address, Ordering::Relaxed);
         self.bytes.store(ask.bytes, Ordering::Relaxed);
-        self.state.store(ASKED, Ordering::Release);
+        self.handoff.ask();
     }
 
     pub fn answer(&self) -> Answer {
-        match self.state.load(Ordering::Acquire) {
-            DONE => Answer::Done,
-            REFUSED => Answer::Refused,
-            _ => Answer::Pending,
-        }
+        self.handoff.answer()
     }
 
     /// The target's part: does what is asked by `act`, which says whether it did. False if nothing is asked.
     pub fn run(&self, act: impl FnOnce(Ask) -> bool) -> bool {
-        let taken =
-            self.state
-                .compare_exchange(ASKED, RUNNING, Ordering::AcqRel, Ordering::Relaxed);
-        if taken.is_err() {
-            return false;
-        }
-        let ask = Ask {
-            writes: self.writes.load(Ordering::Relaxed) != 0,
-            address: self.address.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
-        };
-        let end = if act(ask) { DONE } else { REFUSED };
-        self.state.store(end, Ordering::Release);
-        true
+        self.handoff.run(|| {
+            act(Ask {
+                writes: self.writes.load(Ordering::Relaxed) != 0,
+                address: self.address.load(Ordering::Relaxed),
+                bytes: self.bytes.load(Ordering::Relaxed),
+            })
+        })
     }
 }
 

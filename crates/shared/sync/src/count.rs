@@ -2,10 +2,10 @@
 //!
 //! # Protocol
 //! 1. [`Count`]: any thread adds, one or more read. Adding releases and reading acquires, and each addition continues the one
-//!    before it: who reads a number sees what was done before each addition that it holds.
-//! 2. [`Room`]: who wants some takes it off and looks at what was there, and puts it back if that was not enough. So the word may
-//!    fall below 0 for moments, in which others are refused that would have fitted; it never says more than the truth. Putting
-//!    back releases and taking acquires: who is given room sees what was done before it was put back.
+//!    before it: the reader of a number sees what was done before each addition that the number holds.
+//! 2. [`Room`]: a thread that wants some subtracts it and looks at what was there; if that was not enough it adds it again. So the
+//!    word may fall below 0 for moments, in which others are refused that would have fitted; it never says more than the truth.
+//!    Adding releases and subtracting acquires: a thread that is given room sees what was done before the room was given back.
 
 use crate::primitive::{AtomicU64, Ordering};
 
@@ -157,7 +157,7 @@ mod models {
         });
     }
 
-    /// Who is refused disturbs nobody's room for longer than the call.
+    /// A thread that is refused disturbs nobody's room for longer than the call.
     #[test]
     fn what_is_refused_is_put_back() {
         loom::model(|| {

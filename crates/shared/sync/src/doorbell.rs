@@ -19,18 +19,35 @@
 //!    other.
 //! 5. One thread of the owner sleeps at a time. It takes `sleeping` back when it wakes ([`Doorbell::stay_awake`]).
 //!
+//! Sleeping on descriptors: a process that waits for networks too sleeps in poll(2), where no futex wakes it. It has a [`Pipe`],
+//! which those who wake it have opened before, and all its sleeps are of this kind.
+//! 6. What it sets in `sleeping` says so: whoever finds that, having counted the doorbell up, writes a byte to the pipe. A full
+//!    pipe has bytes for the sleeper already.
+//! 7. A byte stays until it is read, so one that comes before the owner polls ends that sleep too. That the owner reads the
+//!    count before it polls only spares it the system call.
+//! 8. When it wakes it takes `sleeping` back and then reads the bytes. All of them are from those who counted before the next
+//!    sleep's ticket, so none that the next sleep needs is lost. A byte that comes later, from one who had found `sleeping`
+//!    set, ends the next sleep for no reason.
+//!
 //! Everything here may be written by a hostile process: bits may name nobody.
 
+use std::os::fd::RawFd;
 use std::time::Duration;
 
-use crate::primitive::{AtomicU32, AtomicU64, Ordering, SleepWord, latest, latest64};
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, Pipe, SleepWord, latest, latest64};
+
+// How the owner sleeps, in `sleeping`.
+const AWAKE: u32 = 0;
+/// On the count (futex(2)).
+const ON_COUNT: u32 = 1;
+const ON_PIPE: u32 = 2;
 
 /// The words by which the owner sleeps.
 #[repr(C, align(64))]
 pub struct Doorbell {
     /// Written by notifiers (count up), read by the sleeper.
     count: SleepWord,
-    /// Written by the owner.
+    /// Whether and how the owner sleeps. Written by it, read by notifiers.
     sleeping: AtomicU32,
 }
 
@@ -40,25 +57,37 @@ pub struct Doorbell {
 pub struct Signalled(AtomicU64);
 
 impl Doorbell {
-    /// Ends the owner's sleep, or keeps it from beginning.
-    pub fn wake(&self) {
+    /// Ends the owner's sleep, or keeps it from beginning. `pipe` is the owner's, if it has one.
+    pub fn wake(&self, pipe: Option<&Pipe>) {
         self.count.fetch_add(1, Ordering::SeqCst);
-        if latest(&self.sleeping) != 0 {
-            self.count.wake_shared();
+        match (latest(&self.sleeping), pipe) {
+            (AWAKE, _) => {}
+            (ON_PIPE, Some(pipe)) => pipe.ring(),
+            // Also where a process says that it sleeps on a pipe that it does not have.
+            _ => self.count.wake_shared(),
         }
     }
 
     /// As [`wake`](Self::wake), after something was published that an owner which does not sleep will see (rule 1).
     #[inline]
-    pub fn wake_sleeper(&self) {
-        if latest(&self.sleeping) != 0 {
-            self.wake();
+    pub fn wake_sleeper(&self, pipe: Option<&Pipe>) {
+        if latest(&self.sleeping) != AWAKE {
+            self.wake(pipe);
         }
     }
 
-    /// Begins a sleep (rule 4): the doorbell's count.
+    /// Begins a [`sleep`](Self::sleep) (rule 4): the doorbell's count.
     pub fn prepare(&self) -> u32 {
-        self.sleeping.swap(1, Ordering::SeqCst);
+        self.prepare_by(ON_COUNT)
+    }
+
+    /// Begins a [`sleep_on`](Self::sleep_on).
+    pub fn prepare_on_pipe(&self) -> u32 {
+        self.prepare_by(ON_PIPE)
+    }
+
+    fn prepare_by(&self, way: u32) -> u32 {
+        self.sleeping.swap(way, Ordering::SeqCst);
         self.count.load(Ordering::SeqCst)
     }
 
@@ -68,17 +97,31 @@ impl Doorbell {
         self.stay_awake();
     }
 
+    /// As [`sleep`](Self::sleep), on the owner's pipe: also until one of `others` is readable. True if one is.
+    pub fn sleep_on(&self, pipe: &Pipe, ticket: u32, timeout: Duration, others: &[RawFd]) -> bool {
+        if latest(&self.count) != ticket {
+            self.stay_awake();
+            return false;
+        }
+        let found = pipe.wait(timeout, others);
+        self.stay_awake();
+        if found.rung {
+            pipe.drain();
+        }
+        found.other
+    }
+
     /// Whether the owner sleeps or is about to.
     #[inline]
     pub fn is_sleeping(&self) -> bool {
-        latest(&self.sleeping) != 0
+        latest(&self.sleeping) != AWAKE
     }
 
     /// Ends what `prepare` began.
     #[inline]
     pub fn stay_awake(&self) {
-        if self.sleeping.load(Ordering::Relaxed) != 0 {
-            self.sleeping.store(0, Ordering::SeqCst);
+        if self.sleeping.load(Ordering::Relaxed) != AWAKE {
+            self.sleeping.store(AWAKE, Ordering::SeqCst);
         }
     }
 }
@@ -151,9 +194,10 @@ mod models {
     use crate::primitive::bounded;
     use loom::sync::Arc;
 
-    /// One lane of a process, and what two notifiers have published for it.
+    /// One lane of a process, and what two notifiers have published for it, or a network and a thread of the process's own.
     struct Process {
         doorbell: Doorbell,
+        pipe: Option<Pipe>,
         signalled: Signalled,
         summary: AtomicU64,
         words: Vec<AtomicU64>,
@@ -161,12 +205,14 @@ mod models {
     }
 
     impl Process {
-        fn new() -> Arc<Process> {
+        /// A process that sleeps on the count or on a pipe.
+        fn new(pipe: Option<Pipe>) -> Arc<Process> {
             Arc::new(Process {
                 doorbell: Doorbell {
                     count: SleepWord::new(0),
-                    sleeping: AtomicU32::new(0),
+                    sleeping: AtomicU32::new(AWAKE),
                 },
+                pipe,
                 signalled: Signalled(AtomicU64::new(0)),
                 summary: AtomicU64::new(0),
                 words: vec![AtomicU64::new(0)],
@@ -188,7 +234,36 @@ mod models {
             for thing in 1..=count {
                 self.published[from as usize].swap(thing, Ordering::SeqCst);
                 self.notifiers().set(from);
-                self.doorbell.wake_sleeper();
+                self.doorbell.wake_sleeper(self.pipe.as_ref());
+            }
+        }
+
+        /// Something has come by the network.
+        fn arrive(&self) {
+            self.published[1].swap(1, Ordering::SeqCst);
+            self.pipe.as_ref().unwrap().set_other(true);
+        }
+
+        /// Another thread of the process has something for the sleeper.
+        fn submit(&self) {
+            self.published[1].swap(1, Ordering::SeqCst);
+            self.doorbell.wake(self.pipe.as_ref());
+        }
+
+        /// Sleeps unless there is something; takes what has come by the network.
+        fn sleep(&self, nothing: impl FnOnce() -> bool) {
+            let Some(pipe) = &self.pipe else {
+                let ticket = self.doorbell.prepare();
+                return match nothing() {
+                    true => self.doorbell.sleep(ticket, Duration::MAX),
+                    false => self.doorbell.stay_awake(),
+                };
+            };
+            let ticket = self.doorbell.prepare_on_pipe();
+            if !nothing() {
+                self.doorbell.stay_awake();
+            } else if self.doorbell.sleep_on(pipe, ticket, Duration::MAX, &[]) {
+                pipe.set_other(false);
             }
         }
 
@@ -197,44 +272,102 @@ mod models {
         fn listen(&self, counts: [u32; 2]) {
             let mut seen = [0; 2];
             while seen != counts {
-                let ticket = self.doorbell.prepare();
-                if self.signalled.all() == 0 {
-                    self.doorbell.sleep(ticket, Duration::MAX);
-                } else {
-                    self.doorbell.stay_awake();
-                }
+                self.sleep(|| self.signalled.all() == 0);
                 self.notifiers().take(|from| {
                     seen[from as usize] = self.published[from as usize].load(Ordering::Acquire);
                 });
             }
         }
+
+        /// As `listen`, for one thing of a notifier and one that is looked at before each sleep.
+        fn listen_and_look(&self) {
+            let (mut notified, mut looked) = (0, 0);
+            while (notified, looked) != (1, 1) {
+                let submitted = || latest(&self.published[1]) > looked;
+                self.sleep(|| self.signalled.all() == 0 && !submitted());
+                looked = latest(&self.published[1]);
+                self.notifiers().take(|_| {
+                    notified = self.published[0].load(Ordering::Acquire);
+                });
+            }
+        }
     }
 
-    #[test]
-    fn a_sleeper_sees_everything_of_one_notifier() {
-        bounded(|| {
-            let process = Process::new();
-            let notifier = {
-                let process = process.clone();
-                loom::thread::spawn(move || process.publish(0, 2))
-            };
+    /// In threads of their own.
+    fn spawn(
+        process: &Arc<Process>,
+        what: impl FnOnce(&Process) + 'static,
+    ) -> loom::thread::JoinHandle<()> {
+        let process = process.clone();
+        loom::thread::spawn(move || what(&process))
+    }
+
+    fn one_notifier(pipe: fn() -> Option<Pipe>) {
+        bounded(move || {
+            let process = Process::new(pipe());
+            let notifier = spawn(&process, |process| process.publish(0, 2));
             process.listen([2, 0]);
             notifier.join().unwrap();
         });
     }
 
-    #[test]
-    fn a_sleeper_sees_everything_of_two_notifiers() {
-        bounded(|| {
-            let process = Process::new();
-            let notifiers = [0, 1].map(|from| {
-                let process = process.clone();
-                loom::thread::spawn(move || process.publish(from, 1))
-            });
+    fn two_notifiers(pipe: fn() -> Option<Pipe>) {
+        bounded(move || {
+            let process = Process::new(pipe());
+            let notifiers = [0, 1].map(|from| spawn(&process, move |one| one.publish(from, 1)));
             process.listen([1, 1]);
             for notifier in notifiers {
                 notifier.join().unwrap();
             }
         });
+    }
+
+    fn notifier_and_other(pipe: fn() -> Option<Pipe>, other: fn(&Process)) {
+        bounded(move || {
+            let process = Process::new(pipe());
+            let others = [
+                spawn(&process, |one| one.publish(0, 1)),
+                spawn(&process, other),
+            ];
+            process.listen_and_look();
+            for other in others {
+                other.join().unwrap();
+            }
+        });
+    }
+
+    #[test]
+    fn a_sleeper_sees_everything_of_one_notifier() {
+        one_notifier(|| None);
+    }
+
+    #[test]
+    fn a_sleeper_sees_everything_of_two_notifiers() {
+        two_notifiers(|| None);
+    }
+
+    #[test]
+    fn a_sleeper_sees_a_notifier_and_a_thread_of_its_own() {
+        notifier_and_other(|| None, Process::submit);
+    }
+
+    #[test]
+    fn a_sleeper_on_a_pipe_sees_everything_of_one_notifier() {
+        one_notifier(|| Some(Pipe::default()));
+    }
+
+    #[test]
+    fn a_sleeper_on_a_pipe_sees_everything_of_two_notifiers() {
+        two_notifiers(|| Some(Pipe::default()));
+    }
+
+    #[test]
+    fn a_sleeper_on_a_pipe_sees_a_notifier_and_a_thread_of_its_own() {
+        notifier_and_other(|| Some(Pipe::default()), Process::submit);
+    }
+
+    #[test]
+    fn a_sleeper_on_a_pipe_sees_a_notifier_and_a_network() {
+        notifier_and_other(|| Some(Pipe::default()), Process::arrive);
     }
 }

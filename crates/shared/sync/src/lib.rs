@@ -16,10 +16,13 @@ mod count;
 pub mod doorbell;
 mod fetch;
 pub mod futex;
+mod handoff;
 mod magazines;
 mod owned_lock;
 mod parker;
 mod pins;
+#[cfg_attr(loom, allow(dead_code, reason = "a model has its own pipe"))]
+mod pipe;
 mod primitive;
 mod queued_lock;
 mod ready;
@@ -29,18 +32,20 @@ mod spin_lock;
 mod submissions;
 pub mod withdrawal;
 
-pub use active_message::{ActiveMessage, Answer, Ask};
+pub use active_message::{ActiveMessage, Ask};
 pub use count::{Count, Room};
 pub use fetch::fetch;
+pub use handoff::{Answer, Handoff};
 pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use pins::{GENERATIONS, Pins};
+pub use primitive::{Pipe, prefetch_to_write};
 pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, TaskState};
 pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
-pub use spin_lock::SpinLock;
+pub use spin_lock::{SpinLock, pause};
 pub use submissions::{Batch, Links, NONE, Submissions};
 
 /// The atomics of this crate's interfaces: std's, or loom's in a model.

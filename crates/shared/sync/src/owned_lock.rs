@@ -1,16 +1,16 @@
-//! A lock in memory that several processes share, which outlives whoever dies with it.
+//! A lock in memory that several processes share, which outlives a process that dies with it.
 //!
 //! The word is 0 (free) or the holder's number, with WAITED set when somebody sleeps on it or is about to.
 //! 1. Only a move from 0 to a number takes a free lock, and only a move from a *dead* holder's number to another takes it
 //!    over. Whether a holder is dead is for the caller to know: once dead, a number never touches the lock again and is
 //!    never given to another while it stands in a lock.
-//! 2. What the lock guards is touched by its holder alone. Who takes it over finds it as the dead left it, in the middle
-//!    of anything, and mends it first: [`OwnedLock::take_over`] is the moment at which all stores of the dead are seen.
+//! 2. What the lock guards is touched by its holder alone. A process that takes the lock over finds that as the dead one left it, in
+//!    the middle of anything, and mends it first: [`OwnedLock::take_over`] is the moment at which all stores of the dead are seen.
 //! 3. A sleeper sets WAITED by a read-modify-write on the held word and sleeps while the word stays so; the holder that
-//!    finds WAITED on release wakes all. Who was woken, and who takes over, leaves WAITED set when it takes the lock, for
-//!    there may be more sleepers. Sleeps are bounded, since the dead wake nobody.
-//! 4. A release moves the holder's own number to 0 and nothing else: one who was wrongly held for dead does not free
-//!    another's lock.
+//!    finds WAITED on release wakes all. A process that was woken, or that takes over, leaves WAITED set when it takes the
+//!    lock, for there may be more sleepers. Sleeps are bounded, since the dead wake nobody.
+//! 4. A release moves the holder's own number to 0 and nothing else: a process that was wrongly taken for dead does not
+//!    free another's lock.
 
 use crate::primitive::{AtomicU32, Ordering};
 

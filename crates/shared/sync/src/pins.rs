@@ -4,12 +4,12 @@
 //! 1. A thread may use the object while it has the place pinned, which it can while it is LIVE with the generation that
 //!    the thread knows.
 //! 2. `remove` makes a LIVE place REMOVED, once. No further pins are given.
-//! 3. Who takes the last pin of a REMOVED place away, or removes it while none is there, is told so, is alone with the
-//!    object, and takes it out. Then it makes the place EMPTY, of the next generation (`empty`).
-//! 4. Who owns an EMPTY place puts an object in and makes it LIVE (`fill`).
+//! 3. The thread that takes away the last pin of a REMOVED place, or removes a place that has no pins, is told so. It is alone
+//!    with the object and takes it out. Then it makes the place EMPTY, of the next generation (`empty`).
+//! 4. The owner of an EMPTY place puts an object in and makes it LIVE (`fill`).
 //!
-//! Pins are counted up by a compare-exchange, so that no count is ever there of a thread that is not let in: rule 3 has
-//! one winner. Acquire and release on all of them: what was done under a pin comes before the object is taken out, and what
+//! A pin is counted by a compare-exchange that fails unless the place is LIVE. So the count holds no thread that was refused, and
+//! rule 3 has one winner. Acquire and release on all of them: what was done under a pin comes before the object is taken out, and what
 //! was put in before whatever is done under a pin.
 
 use crate::primitive::{AtomicU64, Ordering};
@@ -47,8 +47,8 @@ impl Pins {
         (word >> GENERATION) as u32
     }
 
-    /// Whether the place is LIVE with this generation now. Who is told so by nothing else may use the object if it knows
-    /// otherwise that it is not removed.
+    /// Whether the place is LIVE with this generation now. That alone does not let the caller use the object: it has to
+    /// know otherwise that the object is not removed.
     #[inline]
     pub fn is_live(&self, generation: u32) -> bool {
         live(self.0.load(Ordering::Acquire), generation)

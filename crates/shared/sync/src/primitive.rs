@@ -91,6 +91,52 @@ pub fn prefetch_to_write<T>(address: *const T) {
     let _ = address;
 }
 
+#[cfg(not(loom))]
+pub use crate::pipe::Pipe;
+
+/// Under loom a pipe of one byte, and one other descriptor beside it: a lock and a condition, so that a missing wake-up is found
+/// as a deadlock.
+#[cfg(loom)]
+#[derive(Default)]
+pub struct Pipe {
+    found: loom::sync::Mutex<crate::pipe::Found>,
+    changed: loom::sync::Condvar,
+}
+
+#[cfg(loom)]
+impl Pipe {
+    fn change(&self, change: impl FnOnce(&mut crate::pipe::Found)) {
+        change(&mut self.found.lock().unwrap());
+        self.changed.notify_one();
+    }
+
+    pub fn ring(&self) {
+        self.change(|found| found.rung = true);
+    }
+
+    /// The other descriptor becomes readable, or is read.
+    #[cfg(test)]
+    pub fn set_other(&self, readable: bool) {
+        self.change(|found| found.other = readable);
+    }
+
+    pub fn wait(
+        &self,
+        _timeout: std::time::Duration,
+        _others: &[std::os::fd::RawFd],
+    ) -> crate::pipe::Found {
+        let mut found = self.found.lock().unwrap();
+        while *found == crate::pipe::Found::default() {
+            found = self.changed.wait(found).unwrap();
+        }
+        *found
+    }
+
+    pub fn drain(&self) {
+        self.found.lock().unwrap().rung = false;
+    }
+}
+
 /// A word that one thread can sleep on: a futex, or under loom a lock and a condition, so that a missing
 /// wake-up is found as a deadlock.
 #[cfg(not(loom))]

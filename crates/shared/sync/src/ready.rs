@@ -8,17 +8,17 @@
 //!                ▲                │call
 //!                └────rest── RUNNING|CALLED
 //! ```
-//! 1. Whoever has news writes them and then calls (release). Who finds no mark puts the work in the list; who finds one
-//!    does not, so it stands there at most once.
-//! 2. Whoever takes it out of the list runs it (acquire): it sees the news of every call before. Nobody else runs it until
+//! 1. A thread that has news writes them and then calls (release). If it finds no mark it puts the work in the list, else not:
+//!    the work stands there at most once.
+//! 2. The thread that takes it out of the list runs it (acquire): it sees the news of every call before. Nobody else runs it until
 //!    it rests, so what only the runner touches needs no lock.
 //! 3. A runner that was called meanwhile finds that as it comes to rest, and puts the work in the list again.
 //! 4. Work that is over never rests: later calls find RUNNING.
 //!
 //! # Who sleeps
-//! 5. One thread may sleep until something is listed. It says so ([`Ready::prepare_sleep`]) and then looks at the list; who
-//!    lists something looks after that whether it is to be rung for ([`Ready::is_asleep`]). Both go through the list's section, one
-//!    after the other: either the sleeper sees what was listed, or who listed it sees the sleeper.
+//! 5. One thread may sleep until something is listed. It says so ([`Ready::prepare_sleep`]) and then looks at the list. A
+//!    thread that lists something looks after that whether it has to ring for the sleeper ([`Ready::is_asleep`]). Both go through the
+//!    list's section, one after the other: either the sleeper sees what was listed, or the other thread sees the sleeper.
 
 use crate::Section;
 use crate::primitive::{AtomicU32, Ordering};

@@ -7,7 +7,7 @@
 //! 2. Those who find HELD spin a little, then give up the core, then sleep for moments: the holder may have lost its core in
 //!    the middle. They look before they try, so that the holder keeps the line.
 //! 3. [`SpinLock::mark`] looks and stores, which are two steps: two threads that come at the same moment may both pass. It says
-//!    false only if a thread is inside, so an innocent program is never accused: who comes after the last one left, by whatever
+//!    false only if a thread is inside, so an innocent program is never accused: a thread that comes after the last one left, by whatever
 //!    tells the program so, sees FREE.
 
 use crate::primitive::{AtomicU32, Ordering, yield_now};
@@ -77,7 +77,7 @@ impl Default for SpinLock {
 }
 
 /// Waits for a moment, longer in later rounds.
-pub(crate) fn pause(round: u32) {
+pub fn pause(round: u32) {
     /// About 2 us: longer than anything that is done inside when nobody loses a core.
     const SPINS: u32 = 64;
     const FIRST_SLEEP: u32 = 128;

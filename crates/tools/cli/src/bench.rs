@@ -4,6 +4,7 @@ mod catalog;
 mod endpoints;
 mod job;
 mod library;
+mod library_round;
 mod mark;
 mod options;
 mod plan;
@@ -15,15 +16,14 @@ mod rounds;
 mod stats;
 mod table;
 mod tune;
-mod turn;
 
 use std::fs;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::installation::Installation;
 use crate::machine::{self, Machine, ProcessorTime};
-use crate::place::Place;
 pub use endpoints::PART;
 pub use options::Options;
 
@@ -133,10 +133,11 @@ fn tune(options: &Options) -> Result<(), String> {
     if options.names != ["collectives"] || options.json || options.plot.is_some() {
         return Err("--tune goes with `collectives` alone, and prints tables".into());
     }
-    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
-    let library = Library::weft(&place)?;
-    let plan = plan(options, &TUNE, &[], &place)?;
-    println!("{}\n", Machine::read(place.tree.as_deref()).line());
+    let installation =
+        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let library = Library::weft(&installation)?;
+    let plan = plan(options, &TUNE, &[], &installation)?;
+    println!("{}\n", Machine::read(installation.tree.as_deref()).line());
     let mut progress = Progress::new(false);
     let tables = tune::run(&plan, &library, &mut |text| progress.show(text));
     progress.clear();
@@ -146,16 +147,17 @@ fn tune(options: &Options) -> Result<(), String> {
 
 /// True when our own library did not fail.
 fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool, String> {
-    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
-    let machine = Machine::read(place.tree.as_deref());
-    let libraries = libraries(options, &place, benchmarks)?;
+    let installation =
+        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let machine = Machine::read(installation.tree.as_deref());
+    let libraries = libraries(options, &installation, benchmarks)?;
     let mut progress = Progress::new(options.json);
     if !options.json {
         println!("{}\n", machine.line());
     }
     let (mut reports, mut ours_well) = (Vec::new(), true);
     for &benchmark in benchmarks {
-        let plan = plan(options, benchmark, &libraries, &place)?;
+        let plan = plan(options, benchmark, &libraries, &installation)?;
         let results = rounds::run(&plan, &mut |text| progress.show(text));
         progress.clear();
         let results = results.map_err(|failure| explained(benchmark, failure))?;
@@ -190,7 +192,7 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
 
 fn libraries(
     options: &Options,
-    place: &Place,
+    installation: &Installation,
     benchmarks: &[&Benchmark],
 ) -> Result<Vec<Library>, String> {
     if benchmarks.iter().all(|b| **b == FLOOR) {
@@ -199,8 +201,8 @@ fn libraries(
     let peers = options
         .peers_dir
         .clone()
-        .unwrap_or_else(|| place.build.join("peers"));
-    let ours = [Library::weft(place)].into_iter();
+        .unwrap_or_else(|| installation.build.join("peers"));
+    let ours = [Library::weft(installation)].into_iter();
     let all = ours.chain(
         options
             .peers
@@ -230,7 +232,7 @@ fn plan<'a>(
     options: &Options,
     benchmark: &'static Benchmark,
     libraries: &'a [Library],
-    place: &'a Place,
+    installation: &'a Installation,
 ) -> Result<Plan<'a>, String> {
     let asked = match benchmark.axis {
         Axis::Points { .. } => &options.sizes,
@@ -268,8 +270,8 @@ fn plan<'a>(
         cores: machine::cores(),
         seconds: options.seconds.unwrap_or(benchmark.seconds),
         limit_seconds: options.limit,
-        sources: &place.sources,
-        build: &place.build,
+        sources: &installation.sources,
+        build: &installation.build,
         with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
     })
 }

@@ -1,7 +1,9 @@
 //! `weft info`: this installation and what this machine lets it do.
 
+use std::env;
 use std::fs;
 use std::io::{self, IoSliceMut, Read};
+use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -9,24 +11,27 @@ use nix::sys::statvfs::statvfs;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
 
+use crate::installation::Installation;
 use crate::machine::Machine;
-use crate::place::Place;
 
 pub fn run() -> ExitCode {
-    let place = match Place::find() {
-        Ok(place) => place,
+    let installation = match Installation::find() {
+        Ok(installation) => installation,
         Err(error) => {
             eprintln!("weft info: cannot find where this program is: {error}");
             return ExitCode::FAILURE;
         }
     };
-    let machine = Machine::read(place.tree.as_deref());
+    let machine = Machine::read(installation.tree.as_deref());
     let line = |name: &str, text: &str| println!("{name:<22} {text}");
     line("WeftMPI", env!("CARGO_PKG_VERSION"));
     line("MPI", "5.0 standard ABI (libmpi_abi.so.1)");
-    line("prefix", &place.prefix.display().to_string());
+    line("prefix", &installation.prefix.display().to_string());
     for file in ["bin/mpicc", "bin/mpiexec", "lib/libmpi_abi.so.1"] {
-        line(&format!("  {file}"), presence(&place.prefix.join(file)));
+        line(
+            &format!("  {file}"),
+            presence(&installation.prefix.join(file)),
+        );
     }
     line("processor", &machine.processor);
     line("cores", &machine.cores.to_string());
@@ -35,6 +40,7 @@ pub fn run() -> ExitCode {
     line("copy between processes", &copy_between_processes());
     line("ptrace scope", &ptrace_scope());
     line("/dev/shm", &shared_memory_folder());
+    line("addresses", &addresses());
     ExitCode::SUCCESS
 }
 
@@ -72,6 +78,23 @@ fn shared_memory_folder() -> String {
             (s.blocks_free() * s.fragment_size()) >> 20
         ),
         Err(_) => "not there (not needed)".into(),
+    }
+}
+
+/// By which ranks on other hosts would reach those on this one.
+fn addresses() -> String {
+    let named = env::var("WEFT_INTERFACE").unwrap_or_default();
+    let named = named.split(',').map(str::trim);
+    let named: Vec<String> = named
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    match weft_tcp::addresses(&named) {
+        Ok(addresses) => {
+            let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
+            addresses.join(" ")
+        }
+        Err(error) => format!("none for ranks on other hosts: {error}"),
     }
 }
 

@@ -4,8 +4,8 @@
 
 mod bench;
 mod info;
+mod installation;
 mod machine;
-mod place;
 mod plan;
 mod softrdma;
 

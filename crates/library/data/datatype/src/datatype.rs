@@ -246,7 +246,10 @@ impl Datatype {
 
     /// The predefined datatype that all basic elements are of, if they are all of one.
     pub fn only_basic(&self) -> Option<Predefined> {
-        self.with_signature(Signature::only)
+        match &self.0 {
+            Kind::Predefined(predefined) => Some(*predefined),
+            Kind::Derived(derived) => derived.signature.only(),
+        }
     }
 
     fn copier(&self) -> &Arc<Copier> {
@@ -391,7 +394,7 @@ impl Envelope {
         )
     }
 
-    /// As [`datatypes`](Self::datatypes), the rest dropped.
+    /// The same datatypes as [`datatypes`](Self::datatypes); the other parts of the envelope are dropped.
     pub(crate) fn into_datatypes(self) -> Vec<Datatype> {
         match self {
             Envelope::Struct { types, .. } => types.into_vec(),

@@ -1,5 +1,7 @@
 //! The predefined reduction operations and the types each is allowed on (MPI-5.0 §6.9.2, §6.9.4, §13.3.4).
 
+use std::sync::LazyLock;
+
 use crate::reduce::kernel::{
     self, And, Arithmetic, Connective, Exclusive, Max, Min, Or, Preference, Product, Sum,
 };
@@ -105,8 +107,21 @@ pub unsafe fn combine(
     unsafe { kernel(input, inout, count) }
 }
 
+/// Every kernel for this processor, by operation and type.
+static KERNELS: LazyLock<[[Option<Kernel>; Predefined::ALL.len()]; Op::ALL.len()]> =
+    LazyLock::new(|| {
+        std::array::from_fn(|op| {
+            std::array::from_fn(|predefined| find_kernel(Op::ALL[op], Predefined::ALL[predefined]))
+        })
+    });
+
 /// The loop that applies `op` to elements of `predefined`, if the standard allows it.
+#[inline]
 pub fn kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
+    KERNELS[op as usize][predefined as usize]
+}
+
+fn find_kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
     use Group::{Byte, CInteger, Floating, FortranInteger, Logical, MultiLanguage};
     let element = predefined.element();
     match (op, predefined.group()) {

@@ -35,6 +35,7 @@ macro_rules! elements {
 
         impl Element {
             /// Bytes from one value to the next in an array.
+            #[inline]
             pub const fn extent(self) -> usize {
                 match self { $(Element::$element => size_of::<$representation>()),* }
             }
@@ -90,6 +91,7 @@ impl Element {
     }
 
     /// Bytes of data in one value: the extent without a pair's holes.
+    #[inline]
     pub const fn size(self) -> usize {
         match self.fields() {
             Some([value, index]) => value.1 + index.1,
@@ -113,10 +115,12 @@ macro_rules! predefined {
                 match self { $(Predefined::$name => concat!("MPI_", $text)),* }
             }
 
+            #[inline]
             pub const fn group(self) -> Group {
                 match self { $(Predefined::$name => Group::$group),* }
             }
 
+            #[inline]
             pub const fn element(self) -> Element {
                 match self { $(Predefined::$name => Element::$element),* }
             }

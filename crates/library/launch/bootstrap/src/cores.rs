@@ -1,6 +1,6 @@
-//! What a process may run on, and what the processes of a host may run on between them.
+//! The CPUs that a process may run on, and those that the processes of a host may run on between them.
 //!
-//! A card begins with it: a bit for each CPU in hexadecimal, the lowest first, a slash, how many the process may keep busy,
+//! A card begins with those of its process: a bit for each CPU in hexadecimal, the lowest first, a slash, how many the process may keep busy,
 //! and a bar, before which there is nothing where the launcher has told how many cores the host has.
 
 use std::fmt::Write;
@@ -17,11 +17,6 @@ pub struct Cores {
     mask: Vec<u8>,
     /// How many may be busy at once, where that is less than the bits: a container's share of processor time.
     quota: Option<u32>,
-}
-
-/// Where a host's first rank publishes what its host has.
-pub fn key(first: u32) -> String {
-    format!("weft-cores-{first}")
 }
 
 impl Cores {
@@ -49,7 +44,7 @@ impl Cores {
         format!("{text}|{card}")
     }
 
-    /// What a card begins with, and the card.
+    /// Splits a published card into the cores that it begins with and the card of the transport.
     pub fn read(rank: u32, card: &str) -> Result<(Cores, String)> {
         let malformed = || Error::Card(format!("the card of rank {rank} is malformed"));
         let (cores, card) = card.split_once('|').ok_or_else(malformed)?;
@@ -75,7 +70,7 @@ impl Cores {
         })
     }
 
-    /// Adds what another process of the host may run on.
+    /// Adds the CPUs that another process of the host may run on.
     pub fn add(&mut self, other: &Cores) {
         if self.mask.len() < other.mask.len() {
             self.mask.resize(other.mask.len(), 0);

@@ -1,6 +1,4 @@
-//! Who shares this host, where the launcher does not say: from names that the ranks exchange.
-
-use crate::Result;
+//! A name for this host that no other has, for ranks to exchange where the launcher does not say who is where.
 
 /// Names this host and boot without the network: a kernel's boot id, and the UTS and PID namespaces, since containers on
 /// one kernel are hosts of their own.
@@ -14,19 +12,4 @@ pub fn identity() -> String {
             .collect::<String>()
     };
     format!("{}/{}/{}", boot.trim(), namespace("uts"), namespace("pid"))
-}
-
-/// The ranks whose identity is this host's, ascending.
-pub fn ranks_here(
-    size: u32,
-    here: &str,
-    mut identity_of: impl FnMut(u32) -> Result<String>,
-) -> Result<Vec<u32>> {
-    let mut ranks = Vec::new();
-    for rank in 0..size {
-        if identity_of(rank)? == here {
-            ranks.push(rank);
-        }
-    }
-    Ok(ranks)
 }

@@ -1,6 +1,8 @@
 //! The place of a process in its job, as its launcher tells it.
 
-/// What started this process.
+use crate::hosts::Hosts;
+
+/// The launcher that started this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Launcher {
     /// A PMI-1 server: our mpiexec, Hydra, Slurm's pmi2 plugin.
@@ -32,4 +34,6 @@ pub struct Job {
     /// ranks agree on it ([`Bootstrap::agree_on_cores`](crate::Bootstrap::agree_on_cores)).
     pub host_cores: Option<u32>,
     pub launcher: Launcher,
+    /// Which host each rank runs on.
+    pub hosts: Hosts,
 }

@@ -18,6 +18,7 @@ mod error;
 #[allow(unsafe_code)]
 mod ffi;
 mod host;
+mod hosts;
 mod job;
 mod mapping;
 pub mod pmi1;
@@ -31,12 +32,26 @@ use cores::Cores;
 
 pub use error::{Error, Result};
 pub use ffi::at_exit;
+pub use hosts::Hosts;
 pub use job::{Job, Launcher};
 pub use mapping::Mapping;
 
 /// How long an abort waits until the launcher has read what this process has written. Reading takes microseconds; a
 /// launcher that does not read must not keep the job alive.
 const ABORT_DRAIN: Duration = Duration::from_millis(500);
+
+/// The facts that ranks tell of themselves beside their cards.
+const CORES: &str = "cores";
+const OVERSUBSCRIBED: &str = "oversubscribed";
+
+/// What is agreed about the cores of a job's hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostCores {
+    /// How many the ranks of this host share.
+    pub here: u32,
+    /// Whether any host of the job has more ranks than cores: what an algorithm is chosen by, which all ranks choose alike.
+    pub oversubscribed: bool,
+}
 
 /// The connection to the launcher. One per process: it takes over the inherited socket.
 ///
@@ -118,42 +133,69 @@ impl Bootstrap {
         }
     }
 
-    /// How many cores the ranks of this host share: the same answer on all of them, whatever each is bound to. All ranks of
-    /// the job call it, once, after the [`fence`](Bootstrap::fence) that follows [`publish`](Bootstrap::publish).
+    /// What the ranks know of their hosts' cores: the same answer on all of a host, whatever each is bound to, and the same verdict
+    /// on all of the job. All ranks of the job call it, once, after the [`fence`](Bootstrap::fence) that follows
+    /// [`publish`](Bootstrap::publish).
     ///
     /// Where the launcher does not say it, each card tells what its process may run on, and the host's first rank reads the
     /// cards of its host and publishes what they come to, which the others read after one more fence. So it takes two
     /// questions a rank, where reading all cards everywhere would take as many as the square of a host's ranks, and every
     /// rank has the number from one line: ranks that add up by themselves could differ, and would then choose
-    /// unlike algorithms for one operation.
-    pub fn agree_on_cores(&self) -> Result<u32> {
-        if let Some(cores) = self.job.host_cores {
-            return Ok(cores.max(1));
-        }
-        if self.job.size == 1 {
-            return Ok(Cores::of_this_process().count());
-        }
+    /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one number a host.
+    pub fn agree_on_cores(&self) -> Result<HostCores> {
+        let job = &self.job;
+        let several = job.hosts.count() > 1;
+        let told = job.host_cores.map(|cores| cores.max(1));
+        let here = match told {
+            Some(cores) if !several => cores,
+            None if job.size == 1 => Cores::of_this_process().count(),
+            told => self.cores_by_the_first(told)?,
+        };
+        let oversubscribed = match several {
+            true => self.verdict_of_rank_0()?,
+            false => job.local_size > here,
+        };
+        Ok(HostCores {
+            here,
+            oversubscribed,
+        })
+    }
+
+    /// The number that the first rank of this host publishes.
+    fn cores_by_the_first(&self, told: Option<u32>) -> Result<u32> {
         let first = self.job.local_ranks[0];
-        let found = match self.job.rank == first {
-            true => Some(self.cores_of_this_host()?),
-            false => None,
-        };
-        let agreed = match &self.exchange {
-            Exchange::Pmi1(client) => {
-                let key = cores::key(first);
-                found.map_or(Ok(()), |cores| client.put(&key, &cores.to_string()))?;
-                client.fence()?;
-                client.require(&key, first)?
-            }
-            Exchange::Pmix(client) => {
-                found.map_or(Ok(()), |cores| client.put_cores(&cores.to_string()))?;
-                client.fence()?;
-                client.cores(first)?
-            }
-            Exchange::Single(_) => return Ok(Cores::of_this_process().count()),
-        };
-        let agreed = agreed.parse().ok().filter(|cores| *cores > 0);
-        agreed.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
+        if self.job.rank == first {
+            let cores = told.map_or_else(|| self.cores_of_this_host(), Ok)?;
+            self.tell(CORES, &cores.to_string())?;
+        }
+        self.fence()?;
+        self.cores_told_by(first)
+    }
+
+    fn cores_told_by(&self, first: u32) -> Result<u32> {
+        let cores = self.told(CORES, first)?.parse().ok();
+        let cores = cores.filter(|cores| *cores > 0);
+        cores.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
+    }
+
+    /// Whether any host has more ranks than cores.
+    fn verdict_of_rank_0(&self) -> Result<bool> {
+        if self.job.rank == 0 {
+            let hosts = self.job.hosts.firsts().into_iter();
+            let mut hosts = hosts.zip(self.job.hosts.sizes());
+            let verdict = hosts.try_fold(false, |verdict, (first, ranks)| {
+                Ok::<_, Error>(verdict | (ranks > self.cores_told_by(first)?))
+            })?;
+            self.tell(OVERSUBSCRIBED, &u32::from(verdict).to_string())?;
+        }
+        self.fence()?;
+        match &*self.told(OVERSUBSCRIBED, 0)? {
+            "0" => Ok(false),
+            "1" => Ok(true),
+            other => Err(Error::Card(format!(
+                "rank 0 tells `{other}`, which is no verdict on the cores of hosts"
+            ))),
+        }
     }
 
     fn cores_of_this_host(&self) -> Result<u32> {
@@ -162,6 +204,24 @@ impl Bootstrap {
             cores.add(&Cores::read(rank, &self.whole_card(rank)?)?.0);
         }
         Ok(cores.count())
+    }
+
+    /// Has a fact about this rank known to all from the next fence on.
+    fn tell(&self, fact: &str, value: &str) -> Result<()> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.tell(fact, self.job.rank, value),
+            Exchange::Pmix(client) => client.tell(fact, value),
+            Exchange::Single(_) => unreachable!("one process agrees with itself"),
+        }
+    }
+
+    /// What `rank` told.
+    fn told(&self, fact: &str, rank: u32) -> Result<String> {
+        match &self.exchange {
+            Exchange::Pmi1(client) => client.told(fact, rank),
+            Exchange::Pmix(client) => client.told(fact, rank),
+            Exchange::Single(_) => unreachable!("one process agrees with itself"),
+        }
     }
 
     /// Waits until every rank of the job has joined.

@@ -79,14 +79,6 @@ impl Mapping {
         }
         unreachable!("a place below the period lies in a run")
     }
-
-    /// The ranks below `size` that share the node of `rank`, ascending.
-    pub fn ranks_beside(&self, rank: u32, size: u32) -> Vec<u32> {
-        let node = self.node(rank);
-        (0..size)
-            .filter(|&other| self.node(other) == node)
-            .collect()
-    }
 }
 
 impl Run {
@@ -234,8 +226,6 @@ mod tests {
                     let oracle: Vec<u32> = pass.iter().copied().cycle().take(size as usize).collect();
                     let nodes: Vec<u32> = (0..size).map(|rank| mapping.node(rank)).collect();
                     prop_assert_eq!(&nodes, &oracle);
-                    let beside = mapping.ranks_beside(0, size);
-                    prop_assert!((0..size).all(|rank| beside.contains(&rank) == (nodes[rank as usize] == nodes[0])));
                     prop_assert_eq!(Mapping::parse(&mapping.to_string()), Some(mapping));
                 }
             }

@@ -3,12 +3,13 @@
 use crate::error::{Error, Result};
 use crate::ffi::pmix::{ERROR_UNREACHABLE, Library, Status, Unusable};
 use crate::job::{Job, Launcher};
+use crate::{host, hosts::Hosts};
 use std::ffi::{CStr, CString};
 
 const LIBRARY: &str = "libpmix.so.2";
 
 const CARD: &CStr = c"weft-card";
-const CORES: &CStr = c"weft-cores";
+const HOST: &str = "host";
 
 pub struct Client {
     library: Library,
@@ -17,16 +18,23 @@ pub struct Client {
 impl Client {
     pub fn connect(variable: &dyn Fn(&str) -> Option<String>) -> Result<(Client, Job)> {
         let library = Library::init(&library_names(variable)).map_err(explain)?;
-        let job = job(&library)?;
-        Ok((Client { library }, job))
+        let client = Client { library };
+        let job = client.job()?;
+        Ok((client, job))
     }
 
     pub fn publish(&self, card: &str) -> Result<()> {
         self.put(CARD, card)
     }
 
-    pub fn put_cores(&self, cores: &str) -> Result<()> {
-        self.put(CORES, cores)
+    /// Has this rank's `fact` known to all from the next fence on.
+    pub fn tell(&self, fact: &str, value: &str) -> Result<()> {
+        self.put(&fact_key(fact), value)
+    }
+
+    /// What `rank` told.
+    pub fn told(&self, fact: &str, rank: u32) -> Result<String> {
+        self.text(rank, &fact_key(fact))
     }
 
     fn put(&self, key: &CStr, text: &str) -> Result<()> {
@@ -45,10 +53,6 @@ impl Client {
 
     pub fn card(&self, rank: u32) -> Result<String> {
         self.text(rank, CARD)
-    }
-
-    pub fn cores(&self, rank: u32) -> Result<String> {
-        self.text(rank, CORES)
     }
 
     fn text(&self, rank: u32, key: &CStr) -> Result<String> {
@@ -111,41 +115,76 @@ fn failed(call: &str, status: Status) -> Error {
     Error::launcher(format!("{call} fails with status {status}"))
 }
 
-fn job(library: &Library) -> Result<Job> {
-    let rank = library.rank();
-    let unsigned = |number: i64| u32::try_from(number).ok();
-    let size = library.number(None, c"pmix.job.size").and_then(unsigned);
-    let size = size.filter(|&size| rank < size).ok_or_else(|| {
-        Error::launcher(format!(
-            "PMIx gives no size of the job, or one that rank {rank} is not within"
-        ))
-    })?;
-    let peers = library
-        .text_at_start(None, c"pmix.lpeers")
-        .unwrap_or_else(|| rank.to_string());
-    let local_ranks = parse_ranks(&peers, size).ok_or_else(|| {
-        Error::launcher(format!(
-            "PMIx's list of ranks on this host `{peers}` is malformed"
-        ))
-    })?;
-    let local_rank = local_ranks.binary_search(&rank);
-    Ok(Job {
-        id: library.namespace(),
-        rank,
-        size,
-        local_rank: local_rank
-            .map_err(|_| Error::launcher("PMIx leaves this rank out of its host"))?
-            as u32,
-        local_size: local_ranks.len() as u32,
-        local_ranks,
-        app_num: library
-            .number(Some(rank), c"pmix.appnum")
-            .and_then(|n| i32::try_from(n).ok())
-            .unwrap_or(-1),
-        universe_size: library.number(None, c"pmix.univ.size").and_then(unsigned),
-        host_cores: None,
-        launcher: Launcher::Pmix,
-    })
+fn fact_key(fact: &str) -> CString {
+    CString::new(format!("weft-{fact}")).expect("a fact's name holds no zero byte")
+}
+
+impl Client {
+    fn job(&self) -> Result<Job> {
+        let library = &self.library;
+        let rank = library.rank();
+        let unsigned = |number: i64| u32::try_from(number).ok();
+        let size = library.number(None, c"pmix.job.size").and_then(unsigned);
+        let size = size.filter(|&size| rank < size).ok_or_else(|| {
+            Error::launcher(format!(
+                "PMIx gives no size of the job, or one that rank {rank} is not within"
+            ))
+        })?;
+        let hosts = self.hosts(rank, size)?;
+        let local_ranks: Vec<u32> = hosts.ranks(hosts.of(rank)).collect();
+        let local_rank = local_ranks.iter().take_while(|&&other| other < rank);
+        Ok(Job {
+            id: library.namespace(),
+            rank,
+            size,
+            local_rank: local_rank.count() as u32,
+            local_size: local_ranks.len() as u32,
+            local_ranks,
+            app_num: library
+                .number(Some(rank), c"pmix.appnum")
+                .and_then(|n| i32::try_from(n).ok())
+                .unwrap_or(-1),
+            universe_size: library.number(None, c"pmix.univ.size").and_then(unsigned),
+            host_cores: None,
+            launcher: Launcher::Pmix,
+            hosts,
+        })
+    }
+
+    /// From the list of ranks on this host, and, where these are not all, the name of each rank's host. Servers tell both of all
+    /// ranks, where they tell other maps in one version and not in the next.
+    fn hosts(&self, rank: u32, size: u32) -> Result<Hosts> {
+        let peers = self
+            .library
+            .text_at_start(None, c"pmix.lpeers")
+            .unwrap_or_else(|| rank.to_string());
+        let local_ranks = parse_ranks(&peers, size).ok_or_else(|| {
+            Error::launcher(format!(
+                "PMIx's list of ranks on this host `{peers}` is malformed"
+            ))
+        })?;
+        if local_ranks.len() == size as usize {
+            return Ok(Hosts::one(size));
+        }
+        let name = |rank| self.library.text_at_start(Some(rank), c"pmix.hname");
+        let hosts = match (0..size).map(name).collect::<Option<Vec<String>>>() {
+            Some(names) => Hosts::named(names),
+            None => self.exchange_identities(size)?,
+        };
+        if !hosts.ranks(hosts.of(rank)).eq(local_ranks.iter().copied()) {
+            return Err(Error::launcher(format!(
+                "PMIx's list of ranks on the host of rank {rank} `{peers}` is not that by the names of hosts"
+            )));
+        }
+        Ok(hosts)
+    }
+
+    fn exchange_identities(&self, size: u32) -> Result<Hosts> {
+        self.tell(HOST, &host::identity())?;
+        self.fence()?;
+        let names = (0..size).map(|rank| self.told(HOST, rank));
+        Ok(Hosts::named(names.collect::<Result<Vec<String>>>()?))
+    }
 }
 
 /// Reads `0,1,2` or, as some servers write, `0-2,5`; the ranks ascending and each once.

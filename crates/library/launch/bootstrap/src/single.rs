@@ -1,6 +1,7 @@
 //! A process on its own: rank 0 of 1, and its own card.
 
 use crate::error::{Error, Result};
+use crate::hosts::Hosts;
 use crate::job::{Job, Launcher};
 use std::sync::{Mutex, PoisonError};
 
@@ -22,6 +23,7 @@ impl Single {
             universe_size: None,
             host_cores: None,
             launcher: Launcher::Single,
+            hosts: Hosts::one(1),
         };
         (Single::default(), job)
     }

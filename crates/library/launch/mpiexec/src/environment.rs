@@ -1,5 +1,6 @@
 //! The environment that ranks start with.
 
+use crate::arguments::Inherit;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -25,14 +26,58 @@ fn is_of_another_launcher(name: &OsStr) -> bool {
         .contains(&name)
 }
 
-/// The environment of an application's ranks, but for what differs from rank to rank: mpiexec's own, then the settings in
-/// order, later ones over earlier ones.
+/// What is true of one host, or of one login there, and is taken from where the rank runs.
+fn is_of_its_host(name: &OsStr) -> bool {
+    const OWN: [&str; 17] = [
+        "HOSTNAME",
+        "HOST",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XAUTHORITY",
+        "XDG_RUNTIME_DIR",
+        "XDG_SESSION_ID",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "SSH_CLIENT",
+        "SSH_CONNECTION",
+        "SSH_TTY",
+        "SSH_AUTH_SOCK",
+        "SLURMD_NODENAME",
+        "SLURM_NODEID",
+        "SLURM_LOCALID",
+        "SLURM_PROCID",
+        "SLURM_TASK_PID",
+    ];
+    OWN.iter().any(|own| name == *own)
+}
+
+type Variables = Vec<(OsString, OsString)>;
+
+/// What ranks get of mpiexec's own environment.
+pub fn inherited(inherit: &Inherit) -> Variables {
+    let wanted = |name: &OsString| match inherit {
+        Inherit::All => !is_of_its_host(name),
+        Inherit::None => false,
+        Inherit::Listed(names) => names.contains(name),
+    };
+    std::env::vars_os()
+        .filter(|(name, _)| !is_of_another_launcher(name) && wanted(name))
+        .collect()
+}
+
+/// What ranks get of the environment of the host that they run on.
+pub fn of_this_host() -> Variables {
+    std::env::vars_os()
+        .filter(|(name, _)| is_of_its_host(name))
+        .collect()
+}
+
+/// The environment of an application's ranks, but for what differs from rank to rank: what is inherited, then the settings
+/// in order, later ones over earlier ones.
 pub fn of_application<'a>(
+    inherited: Variables,
     settings: impl Iterator<Item = &'a (OsString, OsString)>,
 ) -> Vec<CString> {
-    let mut variables: Vec<(OsString, OsString)> = std::env::vars_os()
-        .filter(|(name, _)| !is_of_another_launcher(name))
-        .collect();
+    let mut variables = inherited;
     for (name, value) in settings {
         match variables.iter_mut().find(|(other, _)| other == name) {
             Some((_, old)) => old.clone_from(value),
@@ -45,15 +90,22 @@ pub fn of_application<'a>(
         .collect()
 }
 
-/// What rank `rank` of `size` is told (PMI-1).
-pub fn of_rank(rank: u32, size: u32, socket: i32) -> Vec<CString> {
-    let (socket, rank, size) = (socket.to_string(), rank.to_string(), size.to_string());
+/// A rank's place in the job and on its host.
+pub struct RankPlace {
+    pub rank: u32,
+    pub size: u32,
+    pub local_rank: u32,
+    pub local_size: u32,
+}
+
+/// What a rank is told (PMI-1).
+pub fn of_rank(place: &RankPlace, socket: i32) -> Vec<CString> {
     let variables = [
-        ("PMI_FD", &socket),
-        ("PMI_RANK", &rank),
-        ("PMI_SIZE", &size),
-        ("MPI_LOCALRANKID", &rank),
-        ("MPI_LOCALNRANKS", &size),
+        ("PMI_FD", socket.to_string()),
+        ("PMI_RANK", place.rank.to_string()),
+        ("PMI_SIZE", place.size.to_string()),
+        ("MPI_LOCALRANKID", place.local_rank.to_string()),
+        ("MPI_LOCALNRANKS", place.local_size.to_string()),
     ];
     variables
         .into_iter()
@@ -64,13 +116,17 @@ pub fn of_rank(rank: u32, size: u32, socket: i32) -> Vec<CString> {
 /// The value of [`JOB_VARIABLE`] for a job that may itself run within others.
 pub fn job_list(job: &str) -> OsString {
     match std::env::var_os(JOB_VARIABLE) {
-        Some(mut outer) if !outer.is_empty() => {
-            outer.push("/");
-            outer.push(job);
-            outer
-        }
+        Some(outer) if !outer.is_empty() => within(&outer, job),
         _ => job.into(),
     }
+}
+
+/// A list of jobs, and one inside the last of them.
+pub fn within(outer: &OsStr, job: &str) -> OsString {
+    let mut list = outer.to_owned();
+    list.push("/");
+    list.push(job);
+    list
 }
 
 /// `NAME=VALUE`; the command line and the environment, where both come from, hold no zero byte.

@@ -1,19 +1,19 @@
-//! What the command line comes to on this machine: decided in full before anything starts.
+//! What a host's ranks come to on that host: decided in full before any of them starts.
 
-use crate::arguments::{Bind, Job};
+use crate::arguments::{self, Bind};
+use crate::assignment::{Orders, Runs};
 use crate::environment::{self, CORES_VARIABLE, JOB_VARIABLE};
 use crate::program::{self, Unusable};
+use crate::quote::quote;
 use crate::{binding, sys};
 use std::ffi::{CString, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 pub struct Plan {
-    /// This job's name, unlike any other's on this machine.
-    pub job: String,
     pub applications: Vec<Application>,
+    /// The ranks of this host, ascending.
     pub ranks: Vec<Rank>,
 }
 
@@ -27,6 +27,8 @@ pub struct Application {
 }
 
 pub struct Rank {
+    /// In `MPI_COMM_WORLD`.
+    pub number: u32,
     /// Index of the application.
     pub application: usize,
     /// CPUs it is bound to.
@@ -34,54 +36,56 @@ pub struct Rank {
 }
 
 impl Plan {
-    pub fn new(job: &Job) -> Result<Plan, Unusable> {
-        let here = std::env::current_dir().map_err(|error| Unusable {
-            problem: format!("the working directory cannot be used: {error}"),
-            exit_code: 1,
-        })?;
-        let name = job_name();
+    /// `job_list` is the value of [`JOB_VARIABLE`].
+    pub fn new(orders: &Orders, job_list: OsString, runs: &Runs) -> Result<Plan, Unusable> {
         // Counts what the affinity mask and the control group's quota allow.
         let cpus_allowed =
             std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
         let own = [
-            (JOB_VARIABLE.into(), environment::job_list(&name)),
+            (JOB_VARIABLE.into(), job_list),
             (CORES_VARIABLE.into(), cpus_allowed.to_string().into()),
         ];
-        let applications = job
+        let applications = orders
             .applications
             .iter()
-            .map(|application| plan_application(application, job, &own, &here))
+            .map(|application| plan_application(application, orders, &own))
             .collect::<Result<Vec<Application>, Unusable>>()?;
-        let mut cpus = assign_cpus(job, cpus_allowed).map(Vec::into_iter);
-        let application_of = job.applications.iter().enumerate();
-        let application_of =
-            application_of.flat_map(|(index, app)| std::iter::repeat_n(index, app.ranks as usize));
-        let ranks = application_of
-            .map(|application| Rank {
-                application,
-                cpus: cpus.as_mut().and_then(Iterator::next),
-            })
-            .collect();
+        let numbers = runs.iter().flat_map(|&(first, count)| first..first + count);
+        let local_size = runs.iter().map(|(_, count)| count).sum();
+        let mut cpus = assign_cpus(orders.bind, local_size, cpus_allowed).map(Vec::into_iter);
+        let ranks = numbers.map(|number| Rank {
+            number,
+            application: orders.application_of(number),
+            cpus: cpus.as_mut().and_then(Iterator::next),
+        });
         Ok(Plan {
-            job: name,
             applications,
-            ranks,
+            ranks: ranks.collect(),
         })
     }
 
-    pub fn size(&self) -> u32 {
+    /// For a host whose ranks cannot be started.
+    pub fn none() -> Plan {
+        Plan {
+            applications: Vec::new(),
+            ranks: Vec::new(),
+        }
+    }
+
+    /// The ranks of this host.
+    pub fn local_size(&self) -> u32 {
         self.ranks.len() as u32
     }
 
     /// One line a rank: where it runs, and for a dry run what.
     pub fn describe(&self, with_commands: bool) -> String {
         let mut text = String::new();
-        for (number, rank) in self.ranks.iter().enumerate() {
+        for rank in &self.ranks {
             let cpus = match &rank.cpus {
                 Some(cpus) => format!("bound to CPUs {}", binding::show_cpus(cpus)),
                 None => format!("not bound, CPUs {}", binding::show_cpus(&sys::affinity())),
             };
-            let _ = write!(text, "rank {number}: {cpus}");
+            let _ = write!(text, "rank {}: {cpus}", rank.number);
             if with_commands {
                 text.push_str(&self.applications[rank.application].describe());
             }
@@ -105,41 +109,24 @@ impl Application {
     }
 }
 
-/// As a shell would need it.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-fn job_name() -> String {
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_nanos());
-    format!("weft-{}-{now:x}", std::process::id())
-}
-
-fn assign_cpus(job: &Job, cpus_allowed: u32) -> Option<Vec<Vec<u32>>> {
+fn assign_cpus(bind: Bind, ranks: u32, cpus_allowed: u32) -> Option<Vec<Vec<u32>>> {
     // A quota below the mask makes binding harmful: the CPUs left out may be the idle ones.
-    if job.bind == Bind::None || (job.bind == Bind::Auto && job.size() > cpus_allowed) {
+    if bind == Bind::None || (bind == Bind::Auto && ranks > cpus_allowed) {
         return None;
     }
-    binding::assign(job.bind, job.size(), &binding::cores(&sys::affinity()))
+    binding::assign(bind, ranks, &binding::cores(&sys::affinity()))
 }
 
 fn plan_application(
-    application: &crate::arguments::Application,
-    job: &Job,
+    application: &arguments::Application,
+    orders: &Orders,
     own: &[(OsString, OsString)],
-    here: &Path,
 ) -> Result<Application, Unusable> {
     let unusable = |problem| Unusable {
         problem,
         exit_code: 1,
     };
+    let here = Path::new(&orders.directory);
     let directory = application
         .directory
         .as_ref()
@@ -150,11 +137,16 @@ fn plan_application(
             directory.display()
         )));
     }
-    let environment = || job.environment.iter().chain(&application.environment);
-    let path = environment()
-        .rev()
-        .find(|(name, _)| name == "PATH")
-        .map(|(_, value)| value.clone());
+    let mut inherited = orders.inherited.clone();
+    if orders.inherits_all {
+        inherited.extend(environment::of_this_host());
+    }
+    let settings = || orders.environment.iter().chain(&application.environment);
+    let path = settings().rev().chain(inherited.iter());
+    let path = path
+        .filter(|(name, _)| name == "PATH")
+        .map(|(_, value)| value.clone())
+        .next();
     let program = program::find(
         &application.program,
         directory.as_deref().unwrap_or(here),
@@ -170,7 +162,7 @@ fn plan_application(
         arguments: words
             .map(|word| c_string(word.as_bytes().to_vec()))
             .collect::<Result<_, Unusable>>()?,
-        environment: environment::of_application(environment().chain(own)),
+        environment: environment::of_application(inherited, settings().chain(own)),
         directory: directory
             .map(PathBuf::into_os_string)
             .map(OsString::into_vec)

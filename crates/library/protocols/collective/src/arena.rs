@@ -1,12 +1,13 @@
-//! Memory that all ranks of a communicator share, and how a rank waits for others there. An operation's way through it
-//! is in `steps.rs`.
+//! Memory that all ranks of a communicator on one host share, and how a rank waits for others there. An operation's way through
+//! it is in `steps.rs`.
 
+use std::num::NonZeroU8;
 use std::task::Poll;
 
 use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
 
-/// The memory, of one rank.
+/// The memory, of one rank. Ranks are numbered among those that share it.
 pub trait Arena<E> {
     fn board(&self) -> &Board;
 
@@ -23,6 +24,9 @@ pub trait Arena<E> {
     /// The error that rank `rank` has passed another length than this one: so many bytes, and room for so many, if that
     /// is known.
     fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> E;
+
+    /// The error that rank `rank` has posted this mark.
+    fn told(&self, rank: usize, mark: NonZeroU8) -> E;
 
     /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
     /// rank may be out of its call, and its memory something else. After an error the board is given up.

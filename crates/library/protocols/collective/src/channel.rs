@@ -1,8 +1,8 @@
 //! What a collective operation runs on: point-to-point messages, and one operation's use of them.
 
-use crate::Reduction;
 use crate::arena::{Arena, LARGEST_ELEMENT};
-use crate::select::{Call, Sharing};
+use crate::select::{Call, Placement, Sharing};
+use crate::{Hosts, Reduction};
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::num::NonZeroU8;
@@ -21,6 +21,11 @@ pub trait PointToPoint {
     /// Whether there are more processes than cores, so that every round of messages costs a turn of the
     /// scheduler. The same on all ranks of the communicator.
     fn oversubscribed(&self) -> bool;
+
+    /// Which rank is on which host, if they are on several: alike on all of them.
+    fn hosts(&self) -> Option<&Hosts> {
+        None
+    }
 
     /// Starts a send of `memory`. Never blocks.
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Self::Request, Self::Error>;
@@ -43,7 +48,8 @@ pub trait PointToPoint {
     /// pending: then the operation waits for it, and whoever drives the operation learns it here.
     fn poll(&self, request: Self::Request) -> Option<Result<usize, Self::Error>>;
 
-    /// The memory that all ranks share, if they do and this operation may use it: alike on all of them.
+    /// The memory that all ranks of this host share, by their positions, if they do and this operation may use it: alike on all of
+    /// them.
     fn arena(&self) -> Option<&dyn Arena<Self::Error>> {
         None
     }
@@ -65,11 +71,50 @@ impl<E> Default for Outcome<E> {
     }
 }
 
-/// One collective operation's use of the messages: its tag, what it waits for and what went wrong.
+/// One collective operation's use of the messages: its tag, what it waits for and what went wrong. Among all ranks, or some of
+/// them, which are then numbered by themselves.
 pub struct Channel<'a, P: PointToPoint> {
     peers: &'a P,
     tag: u32,
     outcome: &'a Outcome<P::Error>,
+    members: Members<'a>,
+    rank: usize,
+    size: usize,
+    /// Whether all of them are on this host.
+    is_local: bool,
+}
+
+/// Which of the communicator's ranks a channel is among.
+#[derive(Clone, Copy)]
+enum Members<'a> {
+    All,
+    /// Those of this rank's host, by position.
+    Host(&'a Hosts),
+    /// One of each host, by the host's number.
+    Across(&'a Hosts, Speaker),
+}
+
+/// The rank by which a host takes part in what goes on between hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// Its leader: the root on its own host, else the first rank.
+    Leader {
+        root: usize,
+    },
+    /// Its rank at this position.
+    At(usize),
+    Last,
+}
+
+impl Speaker {
+    fn of(self, hosts: &Hosts, host: usize) -> usize {
+        match self {
+            Speaker::Leader { root } if hosts.host_of(root) == host => root,
+            Speaker::Leader { .. } => hosts.rank_at(host, 0),
+            Speaker::At(position) => hosts.rank_at(host, position),
+            Speaker::Last => hosts.rank_at(host, hosts.ranks_on(host) - 1),
+        }
+    }
 }
 
 /// How many requests an operation has under way at once.
@@ -85,15 +130,65 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
             peers,
             tag,
             outcome,
+            members: Members::All,
+            rank: peers.rank(),
+            size: peers.size(),
+            is_local: peers.hosts().is_none(),
         }
     }
 
+    /// The same operation among some of the ranks, of which this one is number `rank`.
+    fn among(&self, members: Members<'a>, rank: usize, size: usize) -> Channel<'a, P> {
+        Channel {
+            members,
+            rank,
+            size,
+            is_local: matches!(members, Members::Host(_)),
+            ..*self
+        }
+    }
+
+    /// Which rank is on which host. Algorithms that need it are chosen only where there are several.
+    pub(crate) fn hosts(&self) -> &'a Hosts {
+        self.peers.hosts().expect("chosen on several hosts")
+    }
+
+    /// The same operation among the ranks of this rank's host.
+    pub(crate) fn within_host(&self) -> Channel<'a, P> {
+        let (hosts, rank) = (self.hosts(), self.peers.rank());
+        let size = hosts.ranks_on(hosts.own());
+        self.among(Members::Host(hosts), hosts.position(rank), size)
+    }
+
+    /// The same operation among one rank of each host, if this is one of them.
+    pub(crate) fn across(&self, speaker: Speaker) -> Option<Channel<'a, P>> {
+        let hosts = self.hosts();
+        let speaks = speaker.of(hosts, hosts.own()) == self.peers.rank();
+        let members = Members::Across(hosts, speaker);
+        speaks.then(|| self.among(members, hosts.own(), hosts.count()))
+    }
+
+    /// The position of the leader of this rank's host.
+    pub(crate) fn leader(&self, root: usize) -> usize {
+        let hosts = self.hosts();
+        hosts.position(Speaker::Leader { root }.of(hosts, hosts.own()))
+    }
+
     pub(crate) fn rank(&self) -> usize {
-        self.peers.rank()
+        self.rank
     }
 
     pub(crate) fn size(&self) -> usize {
-        self.peers.size()
+        self.size
+    }
+
+    /// The communicator's rank of one of this channel's.
+    fn peer(&self, rank: usize) -> usize {
+        match self.members {
+            Members::All => rank,
+            Members::Host(hosts) => hosts.rank_at(hosts.own(), rank),
+            Members::Across(hosts, speaker) => speaker.of(hosts, rank),
+        }
     }
 
     /// What the selection of an algorithm knows: this operation and the packed bytes of its message.
@@ -101,11 +196,15 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         Call {
             bytes,
             ranks: self.size(),
-            oversubscribed: self.peers.oversubscribed(),
+            oversubscribed: self.oversubscribed(),
             sharing: match self.arena() {
                 None => Sharing::Nothing,
                 Some(arena) if arena.copies() => Sharing::Everything,
                 Some(_) => Sharing::Board,
+            },
+            placement: match self.members {
+                Members::All => self.peers.hosts().and_then(Placement::of),
+                _ => None,
             },
         }
     }
@@ -116,11 +215,22 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         if reduction.element_bytes() > LARGEST_ELEMENT {
             call.sharing = Sharing::Nothing;
         }
+        call.placement = call
+            .placement
+            .filter(|placement| placement.is_contiguous || reduction.commutative());
         call
     }
 
+    /// Ranks on different hosts have no core in common.
+    fn oversubscribed(&self) -> bool {
+        !matches!(self.members, Members::Across(..)) && self.peers.oversubscribed()
+    }
+
     pub(crate) fn arena(&self) -> Option<&dyn Arena<P::Error>> {
-        self.peers.arena()
+        match self.is_local {
+            true => self.peers.arena(),
+            false => None,
+        }
     }
 
     /// The rank `distance` after this one, around the ring.
@@ -136,15 +246,15 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     /// Starts a send. No request if that failed, which [`finish`](Self::finish) reports. Once something has failed here,
     /// what is sent is that.
     pub(crate) fn send(&self, to: usize, memory: Memory) -> Option<P::Request> {
-        self.started(match self.outcome.mark.get() {
-            None => self.peers.send(to, self.tag, memory),
-            Some(mark) => self.peers.send_failure(to, self.tag, mark),
+        self.started(match self.mark() {
+            None => self.peers.send(self.peer(to), self.tag, memory),
+            Some(mark) => self.peers.send_failure(self.peer(to), self.tag, mark),
         })
     }
 
     /// Starts a receive. No request if that failed, which [`finish`](Self::finish) reports.
     pub(crate) fn receive(&self, from: usize, memory: Memory) -> Option<P::Request> {
-        self.started(self.peers.receive(from, self.tag, memory))
+        self.started(self.peers.receive(self.peer(from), self.tag, memory))
     }
 
     fn started(&self, started: Result<P::Request, P::Error>) -> Option<P::Request> {
@@ -154,6 +264,11 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     /// Keeps the error of a part of the operation.
     pub(crate) fn keep(&self, outcome: Result<(), P::Error>) {
         outcome.err().into_iter().for_each(|error| self.fail(error));
+    }
+
+    /// What others are told, once something has failed here.
+    pub(crate) fn mark(&self) -> Option<NonZeroU8> {
+        self.outcome.mark.get()
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! Collective operations (MPI-5.0 chapter 6) as async functions over point-to-point messages, or over
-//! memory that all ranks share, one file per algorithm.
+//! memory that all ranks share, one file per algorithm. Those that take the ranks to be alike are in `flat`; the others know
+//! which rank is on which host, and are composed of them.
 //!
 //! An operation is a future that starts messages on a [`PointToPoint`] and is pending while it waits for
 //! one. A blocking call drives it with [`run_blocking`]; progress can drive it step by step for the
@@ -13,18 +14,22 @@
 //!    rank sends from then on is no data: it is a mark, which fails the receive that it meets, and so on. Data leave a
 //!    rank only while all that came to it was right. So each rank of an operation in which something goes wrong, the
 //!    death of a rank say, has either the whole right result or an error; none waits for ever for one that lives.
-//!    On a board there are no marks: a rank whose part failed gives the board up and posts nothing on it ever again,
-//!    and who waits there for what does not come has the error (`arena.rs`, `steps.rs`).
+//!    On a board a rank posts marks likewise; but one that finds a rank of the board gone gives the board up and posts nothing
+//!    on it ever again, and who waits there for what does not come has the error (`arena.rs`, `steps.rs`).
 //! 3. All ranks of a call choose the same algorithm, from what all of them know: the packed bytes, the
-//!    number of ranks, and [`PointToPoint::oversubscribed`], which must be the same on all of them.
+//!    number of ranks, [`PointToPoint::oversubscribed`] and [`PointToPoint::hosts`], which must be the same on all of them.
 //! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
 //! 5. Between two ranks messages are received in the order they were sent; one tag serves an operation.
 //! 6. Reductions combine in rank order, whatever the algorithm, so an operation need not be commutative;
-//!    and where several ranks get the result, they get the same bits.
+//!    and where several ranks get the result, they get the same bits. Only where the operation commutes and some host's ranks do
+//!    not follow each other, they may combine in the order of the hosts and of the ranks on each.
+//! 7. On several hosts most operations are composed of others: within each host, over its board or by messages, and between one
+//!    rank of each host, which for a rooted operation is the root on its own (`Channel::within_host`, `across`). All parts have
+//!    one tag and one outcome, so that rule 2 holds for the whole; and no rank leaves a part out.
 
 #![deny(unsafe_code)]
 
-/// An operation's algorithms, and what the ranks must share for each.
+/// An operation's algorithms among ranks that are alike, and what each asks of them.
 macro_rules! algorithms {
     ($($name:ident: $needs:ident,)+) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +40,46 @@ macro_rules! algorithms {
         impl Algorithm {
             pub const ALL: &[Algorithm] = &[$(Algorithm::$name),+];
 
-            pub(crate) fn needs(self) -> crate::Sharing {
+            pub(crate) fn needs(self) -> crate::select::Needs {
                 match self {
-                    $(Algorithm::$name => crate::Sharing::$needs),+
+                    $(Algorithm::$name => crate::select::Needs::$needs),+
+                }
+            }
+        }
+    };
+}
+
+/// All of an operation's algorithms: those among ranks that are alike, and those that are composed of them where the ranks are on
+/// several hosts, with what each of these asks of the ranks.
+macro_rules! algorithms_with_hosts {
+    ($operation:ident; $($name:ident: $needs:ident,)+) => {
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub enum Algorithm {
+            Flat(crate::flat::$operation::Algorithm),
+            $($name),+
+        }
+
+        impl Algorithm {
+            pub fn all() -> Vec<Algorithm> {
+                let flat = crate::flat::$operation::Algorithm::ALL.iter();
+                let mut all: Vec<_> = flat.map(|&flat| Algorithm::Flat(flat)).collect();
+                all.extend([$(Algorithm::$name),+]);
+                all
+            }
+
+            pub(crate) fn needs(self) -> crate::select::Needs {
+                match self {
+                    Algorithm::Flat(flat) => flat.needs(),
+                    $(Algorithm::$name => crate::select::Needs::$needs),+
+                }
+            }
+        }
+
+        impl std::fmt::Debug for Algorithm {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    Algorithm::Flat(flat) => flat.fmt(f),
+                    $(Algorithm::$name => f.write_str(stringify!($name))),+
                 }
             }
         }
@@ -51,7 +93,10 @@ mod arena;
 pub mod barrier;
 pub mod bcast;
 mod channel;
+pub mod flat;
 pub mod gather;
+mod host_order;
+mod hosts;
 pub mod inter;
 #[allow(unsafe_code)]
 mod memory;
@@ -72,6 +117,7 @@ pub use barrier::barrier;
 pub use bcast::bcast;
 pub use channel::{Channel, Outcome, PointToPoint, run_blocking};
 pub use gather::{gather, gatherv};
+pub use hosts::Hosts;
 pub use memory::{
     Blocks, Combine, Counts, Mixed, MixedBlock, PredefinedOp, Reduction, Uniform, Varying,
 };
@@ -80,7 +126,7 @@ pub use reduce::reduce;
 pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
-pub use select::{CHOICES, Choice, Sharing};
+pub use select::{CHOICES, Choice, Placement, Sharing};
 
 #[cfg(test)]
 #[allow(unsafe_code)]

@@ -8,6 +8,8 @@
 //! Lengths that should be alike and are not, in an erroneous program, are found where something is read: a post says how long it is,
 //! and whether more follows. No more is taken than there is and has room. More than has room is an error, as in a message;
 //! where the ranks then take unlike steps the board is given up, for all of them.
+//!
+//! A rank in which something failed before, between hosts say, takes its steps all the same, and posts marks in place of data.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -36,18 +38,18 @@ pub(crate) struct Posting {
     pub slot: Memory,
 }
 
-/// Where in a rank's memory something lies.
+/// Memory of a rank that others read.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct RemoteRegion {
     rank: usize,
     address: u64,
     bytes: usize,
 }
 
-impl Place {
+impl RemoteRegion {
     /// What begins `bytes` further on.
-    pub fn after(self, bytes: usize) -> Place {
-        Place {
+    pub fn after(self, bytes: usize) -> RemoteRegion {
+        RemoteRegion {
             address: self.address.wrapping_add(bytes as u64),
             bytes: self.bytes.saturating_sub(bytes),
             ..self
@@ -55,9 +57,9 @@ impl Place {
     }
 
     /// Block `index` of `count` that are all as long.
-    pub fn block(self, index: usize, count: usize) -> Place {
+    pub fn block(self, index: usize, count: usize) -> RemoteRegion {
         let bytes = self.bytes / count;
-        Place {
+        RemoteRegion {
             bytes,
             ..self.after(index * bytes)
         }
@@ -112,10 +114,14 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         Some(Posting { step, more, slot })
     }
 
-    /// Publishes what was written. The step.
+    /// Publishes what was written, or that something has failed here. The step.
     pub fn publish(&self, posting: Posting) -> u64 {
         let (bytes, more) = (posting.slot.bytes, posting.more);
-        if self.board.publish(posting.step, Piece { bytes, more }) {
+        let piece = match self.channel.mark() {
+            None => Piece { bytes, more },
+            Some(mark) => Piece::failed(mark, more),
+        };
+        if self.board.publish(posting.step, piece) {
             self.arena.wake();
         }
         posting.step
@@ -144,31 +150,38 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         step
     }
 
-    /// What a rank posts in the step, which should be as expected.
+    /// What a rank posts in the step, which should be as expected; nothing where it failed.
     pub async fn posted(&self, step: u64, rank: usize, expected: Piece) -> Option<Memory> {
         self.rank_posted(step, rank).await?;
-        let theirs = self.board.piece(rank, step);
+        let mut theirs = self.board.piece(rank, step);
         if theirs != expected {
-            self.differs(rank, theirs, expected)?;
+            theirs = self.differs(rank, theirs, expected)?;
         }
         let in_buffer = theirs.bytes > INLINE_BYTES;
         let payload = self.board.payload(rank, step, in_buffer);
         Some(Memory::contiguous(payload, theirs.bytes))
     }
 
-    /// None if the operation cannot go on: unless both are all that is posted of it, the ranks take unlike steps.
+    /// What there is, in place of what was expected. None if the operation cannot go on: unless both are all that is posted of
+    /// it, the ranks take unlike steps.
     #[cold]
-    fn differs(&self, rank: usize, theirs: Piece, own: Piece) -> Option<()> {
+    fn differs(&self, rank: usize, theirs: Piece, own: Piece) -> Option<Piece> {
+        if let Some(mark) = theirs.mark()
+            && theirs.more == own.more
+        {
+            self.channel.keep(Err(self.arena.told(rank, mark)));
+            return Some(Piece { bytes: 0, ..own });
+        }
         if theirs.more || own.more {
             self.board.give_up(Broken::Apart);
             self.arena.wake();
-            return self.unless_failed(Err(self.arena.differs(rank, None)));
+            self.unless_failed(Err(self.arena.differs(rank, None)))?;
         }
         if theirs.bytes > own.bytes {
             let bytes = Some([theirs.bytes, own.bytes]);
             self.channel.keep(Err(self.arena.differs(rank, bytes)));
         }
-        Some(())
+        Some(theirs)
     }
 
     /// Waits until a rank has posted in the step, whatever that is.
@@ -192,7 +205,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     }
 
     /// Posts where memory is, for others to read from: the message follows.
-    pub async fn post_place(&self, memory: &Memory) -> Option<u64> {
+    pub async fn post_region(&self, memory: &Memory) -> Option<u64> {
         debug_assert!(memory.layout.is_none());
         let address = memory.base.expose_provenance() as u64;
         let mut words = [address, memory.bytes as u64];
@@ -200,13 +213,13 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     }
 
     /// Where the memory is that a rank posts.
-    pub async fn posted_place(&self, step: u64, rank: usize) -> Option<Place> {
+    pub async fn posted_region(&self, step: u64, rank: usize) -> Option<RemoteRegion> {
         let mut words = [0; 2];
         let (bytes, more) = (size_of_val(&words), true);
         let slot = self.posted(step, rank, Piece { bytes, more }).await?;
         copy(&slot, &words_memory(&mut words));
         let [address, bytes] = words;
-        Some(Place {
+        Some(RemoteRegion {
             rank,
             address,
             bytes: bytes as usize,
@@ -214,7 +227,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     }
 
     /// Copies what lies there, as far as there is room; that there is more is the channel's to keep.
-    pub fn take(&self, theirs: Place, into: &Memory) -> Option<()> {
+    pub fn take(&self, theirs: RemoteRegion, into: &Memory) -> Option<()> {
         if theirs.bytes > into.bytes {
             let bytes = Some([theirs.bytes, into.bytes]);
             let error = self.arena.differs(theirs.rank, bytes);
@@ -224,7 +237,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     }
 
     /// Copies what lies there, as far as there is room.
-    pub fn read(&self, theirs: Place, into: &Memory) -> Option<()> {
+    pub fn read(&self, theirs: RemoteRegion, into: &Memory) -> Option<()> {
         let into = window(into, 0..into.bytes.min(theirs.bytes));
         if into.bytes == 0 {
             return Some(());
@@ -232,14 +245,14 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         self.unless_failed(self.arena.read(theirs.rank, theirs.address, &into))
     }
 
-    /// Takes a block from the memory whose place a rank posts in the step: number `index` of `count` that are all as long.
+    /// Takes a block from the memory that a rank posts in the step: number `index` of `count` that are all as long.
     pub async fn take_block(
         &self,
         (step, rank): (u64, usize),
         (index, count): (usize, usize),
         block: &Memory,
     ) -> Option<()> {
-        let theirs = self.posted_place(step, rank).await?.block(index, count);
+        let theirs = self.posted_region(step, rank).await?.block(index, count);
         let packed = Packed::room_for(block);
         self.take(theirs, &packed.memory())?;
         packed.unpack(block);
@@ -314,7 +327,7 @@ pub(crate) struct Direct<'s, 'c, 'a, 'r, P: PointToPoint> {
     steps: &'s Steps<'c, 'a, P>,
     reduction: &'s Reduction<'r>,
     /// Where each rank's packed operand is.
-    operands: Vec<Place>,
+    operands: Vec<RemoteRegion>,
 }
 
 impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
@@ -326,7 +339,7 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
     ) -> Option<Self> {
         let mut operands = Vec::with_capacity(steps.channel.size());
         for rank in 0..steps.channel.size() {
-            operands.push(steps.posted_place(step, rank).await?);
+            operands.push(steps.posted_region(step, rank).await?);
         }
         Some(Direct {
             steps,

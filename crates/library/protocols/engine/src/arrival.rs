@@ -11,6 +11,7 @@ use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{Body, CTS_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, SYNCHRONOUS, View};
 
 use crate::outbound::Control;
+use crate::pending::Pending;
 use crate::posted::Posted;
 use crate::slot::{Outcome, PLAIN, Role, awaits, flag};
 use crate::state::{Action, Afterwards, Core};
@@ -83,14 +84,14 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
         }
         Kind::Rts => {
             let Body([cookie, bytes, a, b, c, d]) = Body::<{ RTS_BYTES / 8 }>::whole(payload)?;
-            let offer = BulkDescriptor([a, b, c, d]);
+            let descriptor = BulkDescriptor([a, b, c, d]);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
-            (synchronous, cookie, Payload::Offered { bytes, offer })
+            (synchronous, cookie, Payload::Rts { bytes, descriptor })
         }
         Kind::RtsOnly => {
             let Body([cookie, bytes]) = Body::whole(payload)?;
             // The payload is sent after the match, which is all that a synchronous send asks for.
-            (false, cookie, Payload::Kept { bytes })
+            (false, cookie, Payload::RtsOnly { bytes })
         }
         Kind::Failed => {
             let Body([number]) = Body::whole(payload)?;
@@ -166,7 +167,7 @@ impl Core {
         if payload.len() > cells.bytes || cells.has(flag::STRIDED | flag::DETACHED | flag::AWAITED)
         {
             let View([low, high]) = view;
-            return self.deliver_specially(slot.index, low, high, payload);
+            return self.deliver_specially(posted.pending(), low, high, payload);
         }
         debug_assert!(slot.is_pending(), "a request completes once");
         cells.write_together(payload);
@@ -182,7 +183,7 @@ impl Core {
     }
 
     #[inline(never)]
-    fn deliver_specially(&mut self, slot: u32, low: u64, high: u64, payload: &[u8]) {
+    fn deliver_specially(&mut self, slot: Pending, low: u64, high: u64, payload: &[u8]) {
         let Envelope { source, tag, .. } = envelope(View([low, high]));
         let cells = self.cells(slot);
         let room = cells.bytes as u64;
@@ -299,7 +300,7 @@ impl Core {
     /// A message whose payload is not in the packet, or whose sender wants to hear.
     pub fn arrived(&mut self, envelope: Envelope, unexpected: Unexpected) {
         match self.matching.arrive(envelope) {
-            Some(posted) => self.join(posted.slot().index, envelope, unexpected),
+            Some(posted) => self.join(posted.pending(), envelope, unexpected),
             None => self.store(envelope, unexpected),
         }
     }

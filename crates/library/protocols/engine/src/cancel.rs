@@ -6,6 +6,7 @@ use weft_wire::{FORGOTTEN, Kind, Packet};
 
 use crate::engine::Engine;
 use crate::outbound::Control;
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{Role, awaits, flag};
 use crate::state::{Action, Core, State};
@@ -19,7 +20,8 @@ impl<F: Fabric> Engine<F> {
         };
         let mut state = lane.enter_soon();
         if !self.slots.at(index).is_complete() {
-            state.cancel(index);
+            // SAFETY: pending on this lane, whose section is held.
+            state.cancel(unsafe { Pending::new(index) });
             state.act();
         }
         self.leave(lane, state);
@@ -27,7 +29,7 @@ impl<F: Fabric> Engine<F> {
 }
 
 impl<E: Endpoint> State<E> {
-    fn cancel(&mut self, slot: u32) {
+    fn cancel(&mut self, slot: Pending) {
         let cells = self.core.cells(slot);
         match cells.role {
             Role::Receive => {
@@ -40,19 +42,19 @@ impl<E: Endpoint> State<E> {
         }
     }
 
-    fn cancel_send(&mut self, slot: u32) {
-        let cookie = self.core.slots.id(slot).bits();
+    fn cancel_send(&mut self, slot: Pending) {
+        let cookie = self.core.slots.id(slot.index()).bits();
         let me = self.core.me;
         let cells = self.core.cells(slot);
         let peer = cells.peer;
         if cells.has(flag::QUEUED) {
             let slots = self.core.slots.clone();
-            let offered = self.core.cells(slot).extra().offer.is_some();
+            let opened = self.core.cells(slot).extra().descriptor.is_some();
             if let Some(queue) = self.core.outbound.queue(peer) {
                 queue.remove(slot, &slots);
             }
             self.core.outbound.tidy(peer);
-            if offered {
+            if opened {
                 self.endpoint.bulk_cancel(peer, cookie);
             }
             self.core.cancelled(slot);
@@ -74,13 +76,13 @@ impl<E: Endpoint> State<E> {
 }
 
 impl Core {
-    pub(crate) fn cancelled(&mut self, slot: u32) {
+    pub(crate) fn cancelled(&mut self, slot: Pending) {
         self.in_flight.remove(&slot);
         self.cells(slot).outcome.cancelled = true;
         self.complete(slot);
     }
 
-    fn cancel_to_self(&mut self, slot: u32) {
+    fn cancel_to_self(&mut self, slot: Pending) {
         let mine = |payload: &Payload| matches!(payload, Payload::ToSelf { slot: own, .. } if *own == slot);
         let found = self
             .matching
@@ -100,7 +102,7 @@ impl Core {
             let announced = message.synchronous
                 || matches!(
                     message.payload,
-                    Payload::Offered { .. } | Payload::Kept { .. }
+                    Payload::Rts { .. } | Payload::RtsOnly { .. }
                 );
             announced && message.peer == from && message.cookie == cookie
         });
@@ -119,7 +121,12 @@ impl Core {
 
     /// The receiver answers a cancel.
     /// None if it makes no sense: nothing was asked, or the peer forgets what it has answered to.
-    pub(crate) fn cancel_answered(&mut self, from: Peer, slot: u32, forgotten: bool) -> Option<()> {
+    pub(crate) fn cancel_answered(
+        &mut self,
+        from: Peer,
+        slot: Pending,
+        forgotten: bool,
+    ) -> Option<()> {
         let cells = self.cells(slot);
         if !cells.has(flag::CANCELLING) {
             return None;
@@ -132,16 +139,17 @@ impl Core {
             }
             return Some(());
         }
-        let offered = cells.extra().offer.is_some();
+        let opened = cells.extra().descriptor.is_some();
         // What the receiver sends once it has matched a message.
         let answers = awaits::ACK | awaits::CTS;
-        if (cells.has(flag::SYNCHRONOUS) || !offered) && cells.awaits & answers == 0 {
+        if (cells.has(flag::SYNCHRONOUS) || !opened) && cells.awaits & answers == 0 {
             return None;
         }
-        if offered {
+        if opened {
             // Until the endpoint is free nothing else completes it.
             cells.flags &= !flag::ANNOUNCED;
-            self.actions.push_back(Action::Retract { peer: from, slot });
+            self.actions
+                .push_back(Action::BulkCancel { peer: from, slot });
         } else {
             self.cancelled(slot);
         }

@@ -6,6 +6,7 @@ use weft_transport::{Cookie, Header, Peer};
 use weft_wire::{Kind, Packet};
 
 use crate::outbound::Control;
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{COMPLETE, Cells, Outcome, PENDING, POOLED, Role, Slot, awaits, flag};
 use crate::slots::Slots;
@@ -17,28 +18,23 @@ use crate::unexpected::Unexpected;
 impl Core {
     /// The cells of a slot pending on this lane.
     #[inline]
-    pub fn cells(&mut self, slot: u32) -> &mut Cells {
-        debug_assert!(self.slots.at(slot).is_pending(), "a request of the lane's");
-        // SAFETY: `&mut self` is had only by the holder of the lane's section, and indices reach a lane's
-        // state only by being handed to it (slot protocol, rules 1 and 2).
-        unsafe { self.slots.cells(slot) }
+    pub fn cells(&mut self, slot: Pending) -> &mut Cells {
+        let slot = self.slots.at(slot.index());
+        debug_assert!(slot.is_pending(), "a request of the lane's");
+        // SAFETY: by the condition of `Pending::new` the slot is this lane's, and `&mut self` is had only by the holder of the
+        // lane's section (slot protocol, rule 2), who borrows the cells through it.
+        unsafe { &mut *slot.cells.get() }
     }
 
     /// Completes a request whose outcome is written.
     #[inline]
-    pub fn complete(&mut self, slot: u32) {
+    pub fn complete(&mut self, pending: Pending) {
         // SAFETY: the slot lives as long as the table, which outlives this lane; only so is it no borrow of `self`.
-        let place = unsafe { &*std::ptr::from_ref(self.slots.at(slot)) };
-        self.complete_at(place, slot);
-    }
-
-    /// As [`complete`](Self::complete), the slot having been looked up.
-    #[inline]
-    pub fn complete_at(&mut self, slot: &Slot, index: u32) {
+        let slot = unsafe { &*std::ptr::from_ref(self.slots.at(pending.index())) };
         // SAFETY: as in `cells`.
         let cells = unsafe { &mut *slot.cells.get() };
         if cells.has(flag::DETACHED | flag::AWAITED) {
-            return self.complete_specially(slot, index);
+            return self.complete_specially(slot, pending);
         }
         debug_assert!(slot.is_pending(), "a request completes once");
         slot.state.store(COMPLETE, Ordering::Release);
@@ -46,42 +42,42 @@ impl Core {
 
     #[cold]
     #[inline(never)]
-    fn complete_specially(&mut self, slot: &Slot, index: u32) {
+    fn complete_specially(&mut self, slot: &Slot, pending: Pending) {
         debug_assert!(slot.is_pending(), "a request completes once");
-        if self.cells(index).has(flag::AWAITED) {
-            self.tell_waiters(index);
+        if self.cells(pending).has(flag::AWAITED) {
+            self.tell_waiters(pending);
         }
-        if self.cells(index).has(flag::DETACHED) {
-            return self.recycle_detached(index);
+        if self.cells(pending).has(flag::DETACHED) {
+            return self.recycle_detached(pending);
         }
         slot.state.store(COMPLETE, Ordering::Release);
     }
 
     #[cold]
-    fn recycle_detached(&mut self, slot: u32) {
+    fn recycle_detached(&mut self, slot: Pending) {
         if self.cells(slot).role.outlives_its_call() {
             self.detached -= 1;
         }
         let pooled = self.cells(slot).lane & POOLED != 0;
-        let freed = self.slots.at(slot);
+        let freed = self.slots.at(slot.index());
         // SAFETY: a pending, detached slot of this lane (rule 5).
         unsafe { Slots::end(freed) };
         match pooled {
-            true => self.slots.give_back(slot),
+            true => self.slots.give_back(slot.index()),
             false => self.free.push(freed),
         }
     }
 
     /// Completes a request with a failure.
     #[cold]
-    pub fn fail(&mut self, slot: u32, failure: Failure) {
+    pub fn fail(&mut self, slot: Pending, failure: Failure) {
         self.in_flight.remove(&slot);
         self.cells(slot).outcome.failure = Some(failure);
         self.complete(slot);
     }
 
     /// Takes a posted receive back, to be failed or cancelled. False if it has been matched.
-    pub fn withdraw(&mut self, slot: u32) -> bool {
+    pub fn withdraw(&mut self, slot: Pending) -> bool {
         let posted = self.cells(slot).posted;
         let withdrawn = posted.is_some_and(|id| self.matching.cancel(id).is_some());
         if withdrawn {
@@ -91,13 +87,13 @@ impl Core {
     }
 
     /// The envelope has left, or come: the request is complete when all that it awaits has come.
-    pub fn announce(&mut self, slot: u32, awaits: u8) {
+    pub fn announce(&mut self, slot: Pending, awaits: u8) {
         self.cells(slot).awaits = awaits;
         self.announce_begun(slot);
     }
 
     /// As `announce`, of a request whose transfer has begun before: what it awaits may have come already.
-    pub fn announce_begun(&mut self, slot: u32) {
+    pub fn announce_begun(&mut self, slot: Pending) {
         let cells = self.cells(slot);
         cells.flags |= flag::ANNOUNCED;
         if cells.awaits == 0 {
@@ -108,12 +104,12 @@ impl Core {
     }
 
     /// Something that a request awaits has come. None, and nothing happened, if it awaits no such thing.
-    pub fn came(&mut self, slot: u32, what: u8) -> Option<()> {
+    pub fn came(&mut self, slot: Pending, what: u8) -> Option<()> {
         self.came_and_awaits(slot, what, 0)
     }
 
     /// As [`came`](Self::came), after which the request awaits something else.
-    pub fn came_and_awaits(&mut self, slot: u32, what: u8, next: u8) -> Option<()> {
+    pub fn came_and_awaits(&mut self, slot: Pending, what: u8, next: u8) -> Option<()> {
         let cells = self.cells(slot);
         if cells.awaits & what == 0 {
             return None;
@@ -130,32 +126,36 @@ impl Core {
 
     /// The transport has moved a request's bytes. It names only transfers that were opened and whose peer is not lost.
     pub fn moved(&mut self, cookie: Cookie) {
-        let slot = RequestId::from_bits(cookie).index();
+        let index = RequestId::from_bits(cookie).index();
         debug_assert_eq!(
-            self.slots.id(slot).bits(),
+            self.slots.id(index).bits(),
             cookie,
             "a transfer of a request that is over"
         );
+        // SAFETY: a request of this lane's opened the transfer, and is not over before it.
+        let slot = unsafe { Pending::new(index) };
         let came = self.came(slot, awaits::BULK);
         debug_assert!(came.is_some(), "a transfer ends once");
     }
 
     /// Takes the oldest message that waits for `peer`.
-    pub fn pop_queued(&mut self, peer: Peer, slots: &Slots) -> Option<u32> {
+    pub fn pop_queued(&mut self, peer: Peer, slots: &Slots) -> Option<Pending> {
         let slot = self.outbound.queue(peer)?.pop(slots)?;
         self.cells(slot).flags &= !flag::QUEUED;
         Some(slot)
     }
 
     /// The pending request of this lane that a cookie names: what comes from outside is checked for that.
-    pub fn named(&mut self, cookie: u64, role: Role, peer: Peer) -> Option<u32> {
+    pub fn named(&mut self, cookie: u64, role: Role, peer: Peer) -> Option<Pending> {
         let id = RequestId::from_bits(cookie);
         let slot = self.slots.find(id)?;
-        if slot.state.load(Ordering::Acquire) != PENDING || !self.in_flight.contains(&id.index()) {
+        if slot.state.load(Ordering::Acquire) != PENDING {
             return None;
         }
-        let cells = self.cells(id.index());
-        (cells.role == role && cells.peer == peer).then_some(id.index())
+        // As it stands in the lane's state.
+        let slot = *self.in_flight.get(&id.index())?;
+        let cells = self.cells(slot);
+        (cells.role == role && cells.peer == peer).then_some(slot)
     }
 
     /// Accounts for a message taken from the unexpected ones.

@@ -19,10 +19,10 @@ pub struct Counts {
     pub eager: u64,
     /// Packets that held several of them.
     pub aggregates: u64,
-    /// Messages sent as an offer, whose payload the transport moves.
-    pub offered: u64,
-    /// Messages whose payload was kept back, as the receiver has too much unmatched.
-    pub advances: u64,
+    /// Messages sent as an RTS, whose payload the transport moves.
+    pub rts: u64,
+    /// Messages sent as an RTS alone, whose payload was kept back as the receiver has too much unmatched.
+    pub rts_only: u64,
     /// Messages that came before their receive.
     pub unexpected: u64,
     /// Their payload, as far as it needed memory of its own.
@@ -59,8 +59,8 @@ impl<F: Fabric> Engine<F> {
             counts.submitted += tally.submitted;
             counts.eager += tally.eager;
             counts.aggregates += tally.aggregates;
-            counts.offered += tally.offered;
-            counts.advances += tally.advances;
+            counts.rts += tally.rts;
+            counts.rts_only += tally.rts_only;
             counts.unexpected += tally.unexpected;
             counts.unexpected_bytes += tally.unexpected_bytes;
             counts.unexpected_now += core.matching.unexpected_len() as u64;
@@ -72,6 +72,15 @@ impl<F: Fabric> Engine<F> {
             self.leave(lane, state);
         }
         counts
+    }
+
+    /// Calls for each lane's endpoint, waiting for the holder.
+    pub fn each_endpoint(&self, mut what: impl FnMut(&F::Endpoint)) {
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            let state = lane.enter_soon();
+            what(&state.endpoint);
+            self.leave(lane, state);
+        }
     }
 
     /// The contexts of receives that are posted and of messages that are not received yet, in no order and as often as

@@ -8,12 +8,13 @@
 use weft_matching::POSTED_TOGETHER;
 use weft_transport::Endpoint;
 
+use crate::pending::Pending;
 use crate::state::{Core, State};
 
 impl Core {
     /// Defers a receive, or posts it with those that were deferred before.
     #[inline(never)]
-    pub fn defer_post(&mut self, slot: u32) {
+    pub fn defer_post(&mut self, slot: Pending) {
         let pattern = self.cells(slot).pattern();
         self.matching.prepare_post(&pattern);
         self.deferred.slots.push(slot);

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use weft_transport::{Fabric, Peer};
 
+use crate::crowd::Crowd;
 use crate::lane::{Lane, Shared};
 use crate::once::Once;
 use crate::pace::{Pace, PaceCell};
@@ -30,6 +31,7 @@ pub struct Engine<F: Fabric> {
     pub(crate) watch: Watch,
     pub(crate) operations: Operations,
     pub(crate) pace: PaceCell,
+    pub(crate) crowd: Crowd,
     /// Threads of this process that can wait at once, each on a core.
     pub(crate) threads: u32,
     pub(crate) report_asked: AtomicBool,
@@ -41,7 +43,6 @@ impl<F: Fabric> Engine<F> {
         let slots = Arc::new(Slots::new());
         let shared = Shared {
             me,
-            peers,
             slots: slots.clone(),
             reported: Arc::default(),
             members: Arc::new(Everyone(peers)),
@@ -55,6 +56,7 @@ impl<F: Fabric> Engine<F> {
             watch: Watch::default(),
             operations: Operations::default(),
             pace: PaceCell::new(pace),
+            crowd: Crowd::default(),
             threads,
             report_asked: AtomicBool::new(false),
         }
@@ -63,6 +65,13 @@ impl<F: Fabric> Engine<F> {
     /// Says whose messages may come in a context, where that is not every process. Before the engine is used.
     pub fn with_members(mut self, members: Arc<dyn Members>) -> Engine<F> {
         self.shared.members = members;
+        self
+    }
+
+    /// Has threads that wait sleep at once while others want their cores. Before the engine is used. It is for processes that wait
+    /// for other hosts: a message from there takes as long as a wake.
+    pub fn with_crowd_watched(mut self) -> Engine<F> {
+        self.crowd.is_watched = true;
         self
     }
 

@@ -5,6 +5,7 @@ use weft_memory::Memory;
 use weft_transport::Fabric;
 
 use crate::engine::{Engine, Exhausted};
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{Outcome, Role, flag};
 use crate::slots::Slots;
@@ -37,9 +38,11 @@ impl<F: Fabric> Engine<F> {
             return false;
         };
         let mut state = lane.enter_soon();
-        let pending = !self.slots.at(index).is_complete() && state.core.cells(index).role == role;
-        if pending {
-            let cells = state.core.cells(index);
+        // SAFETY: pending on this lane, whose section is held.
+        let slot = (!self.slots.at(index).is_complete()).then(|| unsafe { Pending::new(index) });
+        let found = slot.filter(|&slot| state.core.cells(slot).role == role);
+        if let Some(slot) = found {
+            let cells = state.core.cells(slot);
             cells.outcome = Outcome {
                 source: status.source,
                 tag: status.tag,
@@ -51,9 +54,9 @@ impl<F: Fabric> Engine<F> {
             if status.receive && !cells.has(flag::DETACHED) {
                 cells.role = Role::Receive;
             }
-            state.core.complete(index);
+            state.core.complete(slot);
         }
         self.leave(lane, state);
-        pending
+        found.is_some()
     }
 }

@@ -6,6 +6,7 @@ use weft_transport::Fabric;
 
 use crate::engine::Engine;
 use crate::lane::Lane;
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{PLAIN, Slot, flag};
 use crate::slots::Slots;
@@ -132,7 +133,8 @@ impl<F: Fabric> Engine<F> {
             let mut state = lane.enter_soon();
             let pending = !self.slots.at(index).is_complete();
             if pending {
-                let cells = state.core.cells(index);
+                // SAFETY: pending on this lane, whose section is held.
+                let cells = state.core.cells(unsafe { Pending::new(index) });
                 cells.flags |= flag::DETACHED;
                 if cells.role.outlives_its_call() {
                     state.core.detached += 1;

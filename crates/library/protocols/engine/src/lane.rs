@@ -14,6 +14,7 @@ use weft_transport::{Endpoint, Peer};
 
 use crate::outbound::Outbound;
 use crate::peers::{Members, Reported, Watched};
+use crate::pending::Pending;
 use crate::slots::{FreeSlots, Slots};
 use crate::state::{Core, Deferred, State, Tally};
 use crate::throttle::Throttle;
@@ -29,7 +30,6 @@ pub(crate) struct Lane<E> {
 /// What the lanes of a process have in common.
 pub(crate) struct Shared {
     pub me: Peer,
-    pub peers: u32,
     pub slots: Arc<Slots>,
     pub reported: Arc<Reported>,
     pub members: Arc<dyn Members>,
@@ -37,14 +37,13 @@ pub(crate) struct Shared {
 
 impl<E: Endpoint> Lane<E> {
     pub fn new(number: u32, endpoint: E, shared: &Shared) -> Lane<E> {
-        let Shared { me, peers, .. } = *shared;
         let core = Core {
-            me,
+            me: shared.me,
             slots: shared.slots.clone(),
             matching: Matching::new(),
             deferred: Deferred::default(),
-            outbound: Outbound::new(peers),
-            throttle: Throttle::new(peers),
+            outbound: Outbound::default(),
+            throttle: Throttle::default(),
             actions: VecDeque::new(),
             afterwards: Vec::new(),
             probers: Vec::new(),
@@ -109,9 +108,10 @@ impl<E: Endpoint> Lane<E> {
         state.post_deferred();
         let slots = state.core.slots.clone();
         let mut batch = self.submissions.take(&*slots);
-        while let Some(slot) = batch.pop(&*slots) {
+        while let Some(index) = batch.pop(&*slots) {
             state.core.tally.submitted += 1;
-            state.start(slot);
+            // SAFETY: handed over by this lane's list (slot protocol, rule 1).
+            state.start(unsafe { Pending::new(index) });
         }
         state.act();
     }

@@ -6,9 +6,11 @@
 //! several requests).
 
 mod arrival;
+mod by_peer;
 mod cancel;
 mod core;
 mod counts;
+mod crowd;
 mod deferred;
 mod engine;
 mod external;
@@ -20,7 +22,9 @@ mod once;
 mod operation;
 mod outbound;
 mod pace;
+mod packet_text;
 mod peers;
+mod pending;
 mod post;
 mod posted;
 mod probe;
@@ -47,6 +51,7 @@ pub use counts::Counts;
 pub use engine::{Engine, Exhausted, LANES};
 pub use operation::Awaited;
 pub use pace::Pace;
+pub use packet_text::describe_packet;
 pub use peers::Members;
 pub use post::{ANYBODY, Incoming, Outgoing, Route, Span};
 pub use probe::{NotExtracted, Wanted};

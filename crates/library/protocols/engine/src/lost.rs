@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use weft_transport::{Endpoint, Lost, Peer, Refused};
 use weft_wire::View;
 
+use crate::pending::Pending;
 use crate::state::{Action, Afterwards, Core, State};
 use crate::status::Failure;
 use crate::unexpected::Payload;
@@ -71,7 +72,7 @@ impl Core {
     }
 
     fn fail_in_flight(&mut self, peer: Peer) {
-        let mut in_flight: Vec<u32> = self.in_flight.iter().copied().collect();
+        let mut in_flight: Vec<Pending> = self.in_flight.iter().copied().collect();
         in_flight.sort_unstable();
         for slot in in_flight {
             if self.cells(slot).peer == peer {
@@ -82,10 +83,10 @@ impl Core {
 
     /// Fails the posted receives that a condition on context, source and sending process finds.
     fn fail_posted(&mut self, concerned: impl Fn(&Core, u32, i32, Peer) -> bool) {
-        let posted: Vec<u32> = self
+        let posted: Vec<Pending> = self
             .matching
             .posted_iter()
-            .map(|(_, _, posted)| posted.slot().index)
+            .map(|(_, _, posted)| posted.pending())
             .collect();
         for slot in posted {
             let cells = self.cells(slot);
@@ -103,7 +104,7 @@ impl Core {
             .unexpected_iter()
             .filter(|(_, _, message)| {
                 let payload = &message.payload;
-                let elsewhere = matches!(payload, Payload::Offered { .. } | Payload::Kept { .. });
+                let elsewhere = matches!(payload, Payload::Rts { .. } | Payload::RtsOnly { .. });
                 elsewhere && message.peer == peer
             })
             .map(|(id, _, _)| id)

@@ -21,6 +21,7 @@ use weft_sync::TaskState;
 use weft_transport::Fabric;
 
 use crate::engine::{Engine, Exhausted};
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::Role;
 use crate::status::Status;
@@ -90,8 +91,9 @@ impl<F: Fabric> Engine<F> {
             return false;
         };
         let mut state = lane.enter_soon();
-        let pending = !self.slots.at(index).is_complete();
-        let found = pending && state.core.cells(index).role == Role::Operation;
+        // SAFETY: pending on this lane, whose section is held.
+        let slot = (!self.slots.at(index).is_complete()).then(|| unsafe { Pending::new(index) });
+        let found = slot.is_some_and(|slot| state.core.cells(slot).role == Role::Operation);
         self.leave(lane, state);
         found
     }

@@ -8,6 +8,8 @@ use std::sync::atomic::Ordering;
 
 use weft_transport::{BulkDescriptor, Cookie, Header, Peer};
 
+use crate::by_peer::ByPeer;
+use crate::pending::Pending;
 use crate::slot::NIL;
 use crate::slots::Slots;
 
@@ -21,13 +23,13 @@ pub(crate) enum Control {
         words: u8,
     },
     /// A receive asks for the payload that its message's sender, of this cookie, has kept.
-    Cts { slot: u32, cookie: Cookie },
+    Cts { slot: Pending, cookie: Cookie },
     /// The payload of a send that the receiver asked for.
-    Data { slot: u32 },
+    Data { slot: Pending },
     /// For the transport: a receive takes up the bulk transfer that is its message.
-    Accept {
-        slot: u32,
-        offer: BulkDescriptor,
+    BulkReceive {
+        slot: Pending,
+        descriptor: BulkDescriptor,
         bytes: u64,
     },
 }
@@ -53,40 +55,41 @@ impl Queue {
         self.head == NIL && self.controls.is_empty()
     }
 
-    pub fn head(&self) -> Option<u32> {
-        (self.head != NIL).then_some(self.head)
+    pub fn head(&self) -> Option<Pending> {
+        queued(self.head)
     }
 
-    fn push(&mut self, slot: u32, slots: &Slots) {
-        slots.at(slot).link.store(NIL, Ordering::Relaxed);
+    fn push(&mut self, slot: Pending, slots: &Slots) {
+        let index = slot.index();
+        slots.at(index).link.store(NIL, Ordering::Relaxed);
         match self.tail {
-            NIL => self.head = slot,
-            tail => slots.at(tail).link.store(slot, Ordering::Relaxed),
+            NIL => self.head = index,
+            tail => slots.at(tail).link.store(index, Ordering::Relaxed),
         }
-        self.tail = slot;
+        self.tail = index;
         self.messages += 1;
     }
 
     /// Puts back what `pop` took.
-    fn push_front(&mut self, slot: u32, slots: &Slots) {
-        slots.at(slot).link.store(self.head, Ordering::Relaxed);
+    fn push_front(&mut self, slot: Pending, slots: &Slots) {
+        let index = slot.index();
+        slots.at(index).link.store(self.head, Ordering::Relaxed);
         if self.head == NIL {
-            self.tail = slot;
+            self.tail = index;
         }
-        self.head = slot;
+        self.head = index;
         self.messages += 1;
     }
 
     /// The message behind `slot`.
-    pub fn after(&self, slot: u32, slots: &Slots) -> Option<u32> {
-        let next = slots.at(slot).link.load(Ordering::Relaxed);
-        (next != NIL).then_some(next)
+    pub fn after(&self, slot: Pending, slots: &Slots) -> Option<Pending> {
+        queued(slots.at(slot.index()).link.load(Ordering::Relaxed))
     }
 
     /// Takes the oldest message.
-    pub fn pop(&mut self, slots: &Slots) -> Option<u32> {
+    pub fn pop(&mut self, slots: &Slots) -> Option<Pending> {
         let slot = self.head()?;
-        self.head = slots.at(slot).link.load(Ordering::Relaxed);
+        self.head = slots.at(slot.index()).link.load(Ordering::Relaxed);
         if self.head == NIL {
             self.tail = NIL;
         }
@@ -95,8 +98,8 @@ impl Queue {
     }
 
     /// Takes `slot` from wherever it stands. Linear; for cancelling.
-    pub fn remove(&mut self, slot: u32, slots: &Slots) -> bool {
-        let waiting: Vec<u32> = std::iter::from_fn(|| self.pop(slots)).collect();
+    pub fn remove(&mut self, slot: Pending, slots: &Slots) -> bool {
+        let waiting: Vec<Pending> = std::iter::from_fn(|| self.pop(slots)).collect();
         let found = waiting.contains(&slot);
         for other in waiting.into_iter().filter(|&other| other != slot) {
             self.push(other, slots);
@@ -105,31 +108,30 @@ impl Queue {
     }
 
     /// All messages, oldest first.
-    pub fn iter<'a>(&'a self, slots: &'a Slots) -> impl Iterator<Item = u32> + 'a {
+    pub fn iter<'a>(&'a self, slots: &'a Slots) -> impl Iterator<Item = Pending> + 'a {
         std::iter::successors(self.head(), |&slot| self.after(slot, slots))
     }
 }
 
+/// What stands in a queue's head or in a link.
+fn queued(link: u32) -> Option<Pending> {
+    // SAFETY: only what is pending is queued, and it is taken out before it is over.
+    (link != NIL).then(|| unsafe { Pending::new(link) })
+}
+
 /// One lane's queues.
+#[derive(Default)]
 pub(crate) struct Outbound {
-    queues: Vec<Option<Box<Queue>>>,
+    queues: ByPeer<Option<Box<Queue>>>,
     spare: Option<Box<Queue>>,
     waiting: usize,
 }
 
 impl Outbound {
-    pub fn new(peers: u32) -> Outbound {
-        Outbound {
-            queues: (0..peers).map(|_| None).collect(),
-            spare: None,
-            waiting: 0,
-        }
-    }
-
     /// Whether something waits for `peer`: then a new message must wait behind it.
     #[inline]
     pub fn waits(&self, peer: Peer) -> bool {
-        self.waiting != 0 && self.queues[peer as usize].is_some()
+        self.waiting != 0 && matches!(self.queues.get(peer), Some(Some(_)))
     }
 
     /// Whether nothing waits for any peer.
@@ -140,11 +142,11 @@ impl Outbound {
 
     #[inline]
     pub fn queue(&mut self, peer: Peer) -> Option<&mut Queue> {
-        self.queues[peer as usize].as_deref_mut()
+        self.queues.get_mut(peer)?.as_deref_mut()
     }
 
     fn make(&mut self, peer: Peer) -> &mut Queue {
-        let queue = &mut self.queues[peer as usize];
+        let queue = self.queues.entry(peer);
         if queue.is_none() {
             self.waiting += 1;
         }
@@ -152,14 +154,14 @@ impl Outbound {
     }
 
     /// Queues a message; the number of messages that now wait for `peer` is returned.
-    pub fn push(&mut self, peer: Peer, slot: u32, slots: &Slots) -> usize {
+    pub fn push(&mut self, peer: Peer, slot: Pending, slots: &Slots) -> usize {
         let queue = self.make(peer);
         queue.push(slot, slots);
         queue.messages
     }
 
     /// Puts a message back at the head of its peer's queue.
-    pub fn push_front(&mut self, peer: Peer, slot: u32, slots: &Slots) {
+    pub fn push_front(&mut self, peer: Peer, slot: Pending, slots: &Slots) {
         self.make(peer).push_front(slot, slots);
     }
 
@@ -169,8 +171,9 @@ impl Outbound {
 
     /// Drops `peer`'s queue if nothing waits in it.
     pub fn tidy(&mut self, peer: Peer) {
-        let queue = &mut self.queues[peer as usize];
-        if queue.as_ref().is_some_and(|queue| queue.is_empty()) {
+        if let Some(queue) = self.queues.get_mut(peer)
+            && queue.as_ref().is_some_and(|queue| queue.is_empty())
+        {
             self.spare = queue.take();
             self.waiting -= 1;
         }
@@ -178,14 +181,14 @@ impl Outbound {
 
     /// Takes all that waits for `peer`.
     pub fn take(&mut self, peer: Peer) -> Option<Box<Queue>> {
-        let queue = self.queues[peer as usize].take();
+        let queue = self.queues.get_mut(peer)?.take();
         self.waiting -= usize::from(queue.is_some());
         queue
     }
 
     /// Peers for whom something waits.
     pub fn peers(&self) -> impl Iterator<Item = (Peer, &Queue)> {
-        let queues = self.queues.iter().enumerate();
-        queues.filter_map(|(peer, queue)| Some((peer as Peer, queue.as_deref()?)))
+        let queues = self.queues.iter();
+        queues.filter_map(|(peer, queue)| Some((peer, queue.as_deref()?)))
     }
 }

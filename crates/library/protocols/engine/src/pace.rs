@@ -22,6 +22,21 @@ impl Pace {
         spins: 1,
         yields: 300,
     };
+    /// For cores that others want: a thread that waits sleeps.
+    pub const CROWDED: Pace = Pace {
+        spins: 0,
+        yields: 0,
+    };
+}
+
+impl Pace {
+    /// Between two looks: spins where the thread may keep its core.
+    pub fn step_aside(self) {
+        match self.spins > Pace::SHARED.spins {
+            true => std::hint::spin_loop(),
+            false => std::thread::yield_now(),
+        }
+    }
 }
 
 /// A [`Pace`] that tools may change: two numbers, read without regard to each other.

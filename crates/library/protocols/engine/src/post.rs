@@ -7,6 +7,7 @@ use weft_wire::{Kind, Packet};
 
 use crate::engine::{Engine, Exhausted};
 use crate::lane::Lane;
+use crate::pending::Pending;
 use crate::posted::Posted;
 use crate::request_id::RequestId;
 use crate::slot::{Cells, Outcome, Role, Slot, flag};
@@ -112,7 +113,7 @@ impl<E: Endpoint> State<E> {
     fn send_now(&mut self, message: &Outgoing<Span>) -> bool {
         let route = message.route;
         let (peer, Span { base, bytes }) = (route.peer, message.memory);
-        if message.synchronous || bytes > self.eager_bytes() || peer == self.core.me {
+        if message.synchronous || bytes > Self::EAGER_BYTES_TO_ALL || peer == self.core.me {
             return false;
         }
         if self.core.outbound.waits(peer) {
@@ -266,10 +267,12 @@ impl<F: Fabric> Engine<F> {
         if !lane.submissions.is_empty() {
             lane.serve(&mut state);
         }
+        // SAFETY: begun for this lane, whose section is held: it is handed over.
+        let pending = unsafe { Pending::new(slot.index) };
         if state.core.matching.posts_together() {
-            state.core.defer_post(slot.index);
+            state.core.defer_post(pending);
         } else {
-            state.core.post(slot.index);
+            state.core.post(pending);
         }
         state.act();
         self.leave(lane, state);
@@ -310,7 +313,8 @@ impl<F: Fabric> Engine<F> {
             // SAFETY: just taken from those that are free, by this thread.
             fill(unsafe { Slots::blank(slot) });
             let id = Slots::begin(slot);
-            state.start(slot.index);
+            // SAFETY: begun for this lane, whose section is held: it is handed over.
+            state.start(unsafe { Pending::new(slot.index) });
             state.act();
             id
         });

@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use weft_matching::Pattern;
 use weft_transport::Peer;
 
+use crate::pending::Pending;
 use crate::slot::Slot;
 
 /// A posted receive: its request, which is pending while this is.
@@ -30,6 +31,13 @@ impl Posted {
     pub fn slot(&self) -> &Slot {
         // SAFETY: by the condition of `new`.
         unsafe { self.0.as_ref() }
+    }
+
+    /// As the lane's state has it.
+    #[inline(always)]
+    pub fn pending(&self) -> Pending {
+        // SAFETY: by the condition of `new`.
+        unsafe { Pending::new(self.slot().index) }
     }
 
     /// What the receive asks for. Values that are copied out, so that no reference to the cells is left beside another.

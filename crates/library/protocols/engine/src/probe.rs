@@ -5,6 +5,7 @@ use weft_memory::Memory;
 use weft_transport::{Fabric, Peer};
 
 use crate::engine::Engine;
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::Role;
 use crate::slots::Slots;
@@ -135,7 +136,8 @@ impl<F: Fabric> Engine<F> {
         cells.layout = memory.layout;
         match lane.enter() {
             Some(mut state) => {
-                state.start(index);
+                // SAFETY: handed over here, to the lane that the message was taken out of.
+                state.start(unsafe { Pending::new(index) });
                 state.act();
                 self.leave(lane, state);
             }

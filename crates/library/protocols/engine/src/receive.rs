@@ -7,6 +7,7 @@ use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Endpoint, Refused};
 
 use crate::outbound::Control;
+use crate::pending::Pending;
 use crate::posted::Posted;
 use crate::slot::{Outcome, PLAIN, Role, awaits};
 use crate::state::{Action, Core, State};
@@ -16,7 +17,7 @@ use crate::unexpected::{Payload, Unexpected};
 impl<E: Endpoint> State<E> {
     /// Starts a request that the lane has just been given.
     #[inline]
-    pub(crate) fn start(&mut self, slot: u32) {
+    pub(crate) fn start(&mut self, slot: Pending) {
         match self.core.cells(slot).role {
             Role::Send => self.start_send(slot),
             Role::Receive => self.core.post(slot),
@@ -38,9 +39,9 @@ impl<E: Endpoint> State<E> {
         while let Some(action) = self.core.actions.pop_front() {
             match action {
                 Action::Control { peer, control } => self.control(peer, control),
-                Action::Retract { peer, slot } => {
+                Action::BulkCancel { peer, slot } => {
                     self.endpoint
-                        .bulk_cancel(peer, self.core.slots.id(slot).bits());
+                        .bulk_cancel(peer, self.core.slots.id(slot.index()).bits());
                     self.core.cancelled(slot);
                 }
                 Action::Flush { peer } => self.flush(peer),
@@ -54,13 +55,13 @@ impl<E: Endpoint> State<E> {
     }
 
     /// Has the transport move the bytes of the message that the receive in `slot` has matched.
-    pub(crate) fn accept(
+    pub(crate) fn bulk_receive(
         &mut self,
-        slot: u32,
-        offer: BulkDescriptor,
+        slot: Pending,
+        descriptor: BulkDescriptor,
         bytes: u64,
     ) -> Result<(), Refused> {
-        let cookie = self.core.slots.id(slot).bits();
+        let cookie = self.core.slots.id(slot.index()).bits();
         let cells = self.core.cells(slot);
         let peer = cells.peer;
         let target = Memory {
@@ -68,16 +69,16 @@ impl<E: Endpoint> State<E> {
             ..cells.memory()
         };
         self.endpoint
-            .bulk_receive(peer, offer, bytes as usize, target, cookie)
+            .bulk_receive(peer, descriptor, bytes as usize, target, cookie)
     }
 }
 
 impl Core {
     /// Posts a receive: the oldest unexpected message it matches, or a place in the tables.
     #[inline]
-    pub fn post(&mut self, slot: u32) {
+    pub fn post(&mut self, slot: Pending) {
         // SAFETY: of this lane's table, and pending on it: it was handed over to be posted.
-        let posted = unsafe { Posted::new(self.slots.at(slot)) };
+        let posted = unsafe { Posted::new(self.slots.at(slot.index())) };
         let pattern = posted.pattern();
         match self.matching.post(pattern, posted) {
             Post::Queued(id) => self.cells(slot).posted = Some(id),
@@ -95,7 +96,7 @@ impl Core {
     }
 
     /// Receives a message that was taken out before by a matched probe.
-    pub fn join_extracted(&mut self, slot: u32) {
+    pub fn join_extracted(&mut self, slot: Pending) {
         let cells = self.cells(slot);
         cells.role = Role::Receive;
         let extracted = cells
@@ -107,7 +108,7 @@ impl Core {
     }
 
     /// Joins an unexpected message with the receive in `slot`.
-    pub fn join(&mut self, slot: u32, envelope: Envelope, unexpected: Unexpected) {
+    pub fn join(&mut self, slot: Pending, envelope: Envelope, unexpected: Unexpected) {
         let Unexpected {
             payload,
             peer,
@@ -127,34 +128,38 @@ impl Core {
             Payload::Stored(bytes) => self.fill(slot, &bytes[..taken]),
             Payload::Failed(number) => self.fail(slot, Failure::Operation(number)),
             Payload::ToSelf { slot: send, .. } => self.copy_to_self(send, slot, taken),
-            Payload::Offered { bytes, offer } => self.take_up(slot, offer, bytes),
-            Payload::Kept { .. } => self.ask_for(slot, cookie),
+            Payload::Rts { bytes, descriptor } => self.take_up(slot, descriptor, bytes),
+            Payload::RtsOnly { .. } => self.ask_for(slot, cookie),
         }
     }
 
     /// Completes a receive with bytes that are here.
     #[inline]
-    pub fn fill(&mut self, slot: u32, bytes: &[u8]) {
+    pub fn fill(&mut self, slot: Pending, bytes: &[u8]) {
         let cells = self.cells(slot);
         cells.write(bytes);
         if cells.is_plain() {
-            let place = self.slots.at(slot);
+            let place = self.slots.at(slot.index());
             debug_assert!(place.is_pending(), "a request completes once");
             return place.state.store(PLAIN, Ordering::Release);
         }
         self.complete(slot);
     }
 
-    /// Has an offer accepted for the receive in `slot`, whose outcome is written.
-    pub fn take_up(&mut self, slot: u32, offer: BulkDescriptor, bytes: u64) {
+    /// Has the bulk transfer of an RTS taken up for the receive in `slot`, whose outcome is written.
+    pub fn take_up(&mut self, slot: Pending, descriptor: BulkDescriptor, bytes: u64) {
         self.announce(slot, awaits::BULK);
         let peer = self.cells(slot).peer;
-        let control = Control::Accept { slot, offer, bytes };
+        let control = Control::BulkReceive {
+            slot,
+            descriptor,
+            bytes,
+        };
         self.actions.push_back(Action::Control { peer, control });
     }
 
     /// Asks the sender for a payload that it kept back.
-    pub fn ask_for(&mut self, slot: u32, cookie: u64) {
+    pub fn ask_for(&mut self, slot: Pending, cookie: u64) {
         self.announce(slot, awaits::PACKET);
         let peer = self.cells(slot).peer;
         let control = Control::Cts { slot, cookie };

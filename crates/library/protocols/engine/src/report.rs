@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use weft_transport::{Endpoint, Fabric};
 
 use crate::engine::Engine;
+use crate::pending::Pending;
 use crate::slot::Role;
 use crate::state::State;
 
@@ -72,7 +73,7 @@ impl<E: Endpoint> State<E> {
                 "receive from {source} tag {tag} context {context} ({bytes} B): no message yet"
             ));
         }
-        let in_flight: Vec<u32> = self.core.in_flight.iter().copied().collect();
+        let in_flight: Vec<Pending> = self.core.in_flight.iter().copied().collect();
         for slot in in_flight {
             let cells = self.core.cells(slot);
             let (peer, tag, bytes) = (cells.peer, cells.tag, cells.bytes);

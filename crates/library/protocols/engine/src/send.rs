@@ -1,4 +1,4 @@
-//! Starting a send: eager, offered, or announced to a peer that asked for no more payload.
+//! Starting a send: eager, by an RTS with the descriptor of a bulk transfer, or by an RTS alone to a peer that asked for no more payload.
 
 use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
@@ -7,6 +7,7 @@ use weft_wire::{
 };
 
 use crate::outbound::Control;
+use crate::pending::Pending;
 use crate::slot::{Cells, awaits, flag};
 use crate::state::{Afterwards, Core, State};
 use crate::status::Failure;
@@ -23,17 +24,20 @@ pub const fn longest_eager(limit: usize) -> usize {
 }
 
 impl<E: Endpoint> State<E> {
-    /// The longest message that goes eagerly: it must fit a packet with a cookie before it.
+    /// The longest message that goes eagerly to `peer`: it must fit a packet with a cookie before it.
     #[inline]
-    pub(crate) fn eager_bytes(&self) -> usize {
-        longest_eager(self.endpoint.eager_limit())
+    pub(crate) fn eager_bytes(&self, peer: Peer) -> usize {
+        longest_eager(self.endpoint.eager_limit(peer))
     }
 
+    /// As [`eager_bytes`](Self::eager_bytes), a length that every peer's admits.
+    pub(crate) const EAGER_BYTES_TO_ALL: usize = longest_eager(E::EAGER_TO_ALL);
+
     /// Starts a send that its lane has just been given.
-    pub(crate) fn start_send(&mut self, slot: u32) {
+    pub(crate) fn start_send(&mut self, slot: Pending) {
         let peer = self.core.cells(slot).peer;
         if peer == self.core.me {
-            let limit = self.eager_bytes();
+            let limit = self.eager_bytes(peer);
             return self.core.send_to_self(slot, limit);
         }
         if self.core.outbound.waits(peer) {
@@ -46,16 +50,17 @@ impl<E: Endpoint> State<E> {
         }
     }
 
-    fn enqueue(&mut self, slot: u32, peer: Peer) -> usize {
+    fn enqueue(&mut self, slot: Pending, peer: Peer) -> usize {
         self.core.cells(slot).flags |= flag::QUEUED;
         let slots = self.core.slots.clone();
         self.core.outbound.push(peer, slot, &slots)
     }
 
     /// Sends a message, or its envelope, if there is room.
-    pub(crate) fn transmit(&mut self, slot: u32) -> Result<(), Full> {
-        let limit = self.eager_bytes();
-        let refused = if self.core.cells(slot).bytes <= limit {
+    pub(crate) fn transmit(&mut self, slot: Pending) -> Result<(), Full> {
+        let cells = self.core.cells(slot);
+        let (peer, bytes) = (cells.peer, cells.bytes);
+        let refused = if bytes <= self.eager_bytes(peer) {
             match self.transmit_eager(slot) {
                 Err(Refused::Throttled) => self.transmit_rts_only(slot),
                 other => other,
@@ -69,14 +74,11 @@ impl<E: Endpoint> State<E> {
                 self.core.fail(slot, Failure::PeerLost);
                 Ok(())
             }
-            Err(refused) => {
-                let peer = self.core.cells(slot).peer;
-                Err(self.core.full(peer, refused))
-            }
+            Err(refused) => Err(self.core.full(peer, refused)),
         }
     }
 
-    fn transmit_eager(&mut self, slot: u32) -> Result<(), Refused> {
+    fn transmit_eager(&mut self, slot: Pending) -> Result<(), Refused> {
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
         let peer = cells.peer;
@@ -96,8 +98,8 @@ impl<E: Endpoint> State<E> {
     }
 
     /// A short message whose sender waits for the match, or a failure in place of one.
-    fn transmit_unusual(&mut self, slot: u32) -> Result<(), Refused> {
-        let cookie = self.core.slots.id(slot).bits();
+    fn transmit_unusual(&mut self, slot: Pending) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot.index()).bits();
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
         let peer = cells.peer;
@@ -121,20 +123,20 @@ impl<E: Endpoint> State<E> {
     }
 
     /// The envelope alone; the payload waits for the receiver's `Cts`.
-    fn transmit_rts_only(&mut self, slot: u32) -> Result<(), Refused> {
-        let cookie = self.core.slots.id(slot).bits();
+    fn transmit_rts_only(&mut self, slot: Pending) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot.index()).bits();
         let cells = self.core.cells(slot);
         let (peer, header) = (cells.peer, envelope(cells, Kind::RtsOnly));
         let mut body = [0; RTS_ONLY_BYTES];
         Body([cookie, cells.bytes as u64]).put(&mut body);
         self.endpoint.send(peer, header, &body, false)?;
-        self.core.tally.advances += 1;
+        self.core.tally.rts_only += 1;
         self.core.announce(slot, awaits::CTS);
         Ok(())
     }
 
-    fn transmit_rts(&mut self, slot: u32) -> Result<(), Refused> {
-        let cookie = self.core.slots.id(slot).bits();
+    fn transmit_rts(&mut self, slot: Pending) -> Result<(), Refused> {
+        let cookie = self.core.slots.id(slot.index()).bits();
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
         let (peer, header, length) = (cells.peer, envelope(cells, Kind::Rts), cells.bytes as u64);
@@ -143,28 +145,28 @@ impl<E: Endpoint> State<E> {
             false => 0,
         };
         let memory = cells.memory();
-        let made = cells.extra().offer;
-        let offer = match made {
-            Some(offer) => offer,
+        let opened = cells.extra().descriptor;
+        let descriptor = match opened {
+            Some(descriptor) => descriptor,
             None => {
-                // The offer may be taken up, even done, before this function returns.
+                // The transfer may end before this function returns.
                 cells.awaits = awaits::BULK | matched;
-                let offer = endpoint.bulk_send(peer, memory, cookie)?;
-                cells.extra().offer = Some(offer);
-                offer
+                let descriptor = endpoint.bulk_send(peer, memory, cookie)?;
+                cells.extra().descriptor = Some(descriptor);
+                descriptor
             }
         };
         let mut body = [0; RTS_BYTES];
-        let [a, b, c, d] = offer.0;
+        let [a, b, c, d] = descriptor.0;
         Body([cookie, length, a, b, c, d]).put(&mut body);
         endpoint.send(peer, header, &body, false)?;
-        core.tally.offered += 1;
+        core.tally.rts += 1;
         core.announce_begun(slot);
         Ok(())
     }
 
     /// Sends the payload that the receiver asked for.
-    pub(crate) fn transmit_data(&mut self, slot: u32) -> Result<(), Refused> {
+    pub(crate) fn transmit_data(&mut self, slot: Pending) -> Result<(), Refused> {
         let State { endpoint, core } = self;
         let cells = core.cells(slot);
         let remote = cells.extra().remote;
@@ -184,8 +186,8 @@ impl<E: Endpoint> State<E> {
     }
 
     /// Asks for the payload that the sender of a message has kept.
-    fn transmit_cts(&mut self, slot: u32, cookie: Cookie) -> Result<(), Refused> {
-        let own = self.core.slots.id(slot).bits();
+    fn transmit_cts(&mut self, slot: Pending, cookie: Cookie) -> Result<(), Refused> {
+        let own = self.core.slots.id(slot.index()).bits();
         let peer = self.core.cells(slot).peer;
         let mut body = [0; CTS_BYTES];
         Body([cookie, own]).put(&mut body);
@@ -227,15 +229,19 @@ impl<E: Endpoint> State<E> {
                 let sent = self.transmit_data(slot);
                 self.or_lost(slot, sent)
             }
-            Control::Accept { slot, offer, bytes } => {
-                let accepted = self.accept(slot, offer, bytes);
-                self.or_lost(slot, accepted)
+            Control::BulkReceive {
+                slot,
+                descriptor,
+                bytes,
+            } => {
+                let begun = self.bulk_receive(slot, descriptor, bytes);
+                self.or_lost(slot, begun)
             }
         }
     }
 
     /// What was to be done for a request: if its peer is lost, so is the request.
-    fn or_lost(&mut self, slot: u32, done: Result<(), Refused>) -> Result<(), Refused> {
+    fn or_lost(&mut self, slot: Pending, done: Result<(), Refused>) -> Result<(), Refused> {
         if done != Err(Refused::Lost) {
             return done;
         }

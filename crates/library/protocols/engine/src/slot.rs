@@ -137,8 +137,8 @@ pub(crate) struct Cells {
 /// What few requests need.
 #[derive(Default)]
 pub(crate) struct Extra {
-    /// The transport's offer, made but not yet sent for want of room.
-    pub offer: Option<BulkDescriptor>,
+    /// Of the bulk transfer, which is open; the RTS may not be sent yet for want of room.
+    pub descriptor: Option<BulkDescriptor>,
     /// The receiver's cookie, to be put before the data.
     pub remote: u64,
     /// The number that a send with [`flag::FAILED`] tells.

@@ -8,6 +8,7 @@ use weft_transport::{Lost, Peer};
 
 use crate::outbound::{Control, Outbound};
 use crate::peers::{Members, Reported, Watched};
+use crate::pending::Pending;
 use crate::posted::Posted;
 use crate::slots::{FreeSlots, Slots};
 use crate::throttle::Throttle;
@@ -38,7 +39,7 @@ pub(crate) struct Core {
     /// Detached sends and operations: a process must not leave before they are over.
     pub detached: usize,
     /// Requests that wait for another process, matched or announced, by slot.
-    pub in_flight: HashSet<u32>,
+    pub in_flight: HashSet<Pending>,
     /// Peers that were lost, as far as this lane was told, for ever.
     pub lost: BTreeSet<Peer>,
     pub reported: Arc<Reported>,
@@ -62,10 +63,10 @@ pub(crate) enum Action {
         peer: Peer,
         control: Control,
     },
-    /// Take an offer back.
-    Retract {
+    /// Take a bulk transfer back that the receiver has not taken up.
+    BulkCancel {
         peer: Peer,
-        slot: u32,
+        slot: Pending,
     },
     /// There is room again.
     Flush {
@@ -86,7 +87,7 @@ impl Action {
     pub fn peer(&self) -> Peer {
         match *self {
             Action::Control { peer, .. }
-            | Action::Retract { peer, .. }
+            | Action::BulkCancel { peer, .. }
             | Action::Flush { peer }
             | Action::Throttle { peer, .. }
             | Action::End { peer, .. } => peer,
@@ -97,7 +98,7 @@ impl Action {
 /// Receives that have not looked for their message yet (`deferred.rs`).
 #[derive(Default)]
 pub(crate) struct Deferred {
-    pub slots: Vec<u32>,
+    pub slots: Vec<Pending>,
     pub patterns: Vec<Pattern>,
 }
 
@@ -117,8 +118,8 @@ pub(crate) struct Tally {
     pub submitted: u64,
     pub eager: u64,
     pub aggregates: u64,
-    pub offered: u64,
-    pub advances: u64,
+    pub rts: u64,
+    pub rts_only: u64,
     pub unexpected: u64,
     pub unexpected_bytes: u64,
 }

@@ -65,7 +65,7 @@ impl<E: Endpoint> State<E> {
 
     /// How many messages at the head of the queue fit an aggregate, and its length; `None` for fewer than two.
     fn gather(&mut self, peer: Peer, slots: &Slots) -> Option<(usize, usize)> {
-        let limit = AGGREGATE_BYTES.min(self.endpoint.eager_limit());
+        let limit = AGGREGATE_BYTES.min(self.endpoint.eager_limit(peer));
         let mut next = self.core.outbound.queue(peer)?.head();
         let (mut count, mut total) = (0, 0);
         while let Some(slot) = next {

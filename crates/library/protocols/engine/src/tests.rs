@@ -10,20 +10,77 @@ mod lost_senders;
 mod operations;
 mod oracle;
 mod protocol;
+mod tracing;
 mod waiting;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use weft_memory::Memory;
+use weft_routes::Routes;
+use weft_transport::faulty::{Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
+use weft_transport::tracer::{Recent, Trace, Tracer};
 use weft_transport::{Fabric, Peer};
 
-use crate::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route, Status};
+use crate::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route, Status, describe_packet};
 
 const CONTEXT: u32 = 8;
+/// Lines of the trace that a test shows when it fails.
+const LINES: usize = 40;
 
-fn engines(network: &Arc<Network>, peers: u32) -> Vec<Engine<Loopback>> {
-    let engine = |me| Engine::new(network.fabric(me, peers), me, peers, Pace::SHARED, 1);
+/// What tests send through: a network of which the last lines are known.
+type Traced = Tracer<Loopback>;
+
+fn traced<F>(fabric: F, me: Peer, lines: &Arc<Recent>) -> Tracer<F> {
+    Tracer::new(fabric, Trace::new(me, describe_packet, lines.clone()))
+}
+
+fn engines(network: &Arc<Network>, peers: u32) -> Vec<Engine<Traced>> {
+    engines_telling(network, peers, &Recent::new(LINES))
+}
+
+fn engines_telling(network: &Arc<Network>, peers: u32, lines: &Arc<Recent>) -> Vec<Engine<Traced>> {
+    let engine = |me| {
+        let fabric = traced(network.fabric(me, peers), me, lines);
+        Engine::new(fabric, me, peers, Pace::SHARED, 1)
+    };
+    (0..peers).map(engine).collect()
+}
+
+type Held = Faulty<Loopback>;
+
+/// As [`engines`], on hosts: `hosts` has each process's. Those of one host are on the first network and the others on the second, and
+/// both hold back what they tell, by a seed. Every second process is traced as a user's is.
+fn engines_on_hosts(
+    seed: u64,
+    networks: [&Arc<Network>; 2],
+    hosts: &[u32],
+) -> Vec<Engine<Routes<Held, Held>>> {
+    let peers = hosts.len() as u32;
+    let lines = Recent::new(LINES);
+    let held = |network: &Arc<Network>, me, members: BTreeSet<Peer>| {
+        Faulty::new(network.part(me, members), Plan::sound(seed + u64::from(me)))
+    };
+    let engine = |me: Peer| {
+        let is_near = |peer: &Peer| hosts[*peer as usize] == hosts[me as usize];
+        let (near, far) = (0..peers).partition(is_near);
+        let [near, far] = [(networks[0], near), (networks[1], far)]
+            .map(|(network, members)| held(network, me, members));
+        let far = hosts
+            .iter()
+            .any(|&host| host != hosts[me as usize])
+            .then_some(far);
+        let routes = Routes::new(near, far);
+        let fabric = match me % 2 {
+            0 => routes,
+            _ => {
+                let nobody = held(&Network::new(seed, 1, 200), me, BTreeSet::from([me]));
+                routes.traced(nobody, Trace::new(me, describe_packet, lines.clone()))
+            }
+        };
+        Engine::new(fabric, me, peers, Pace::SHARED, 1)
+    };
     (0..peers).map(engine).collect()
 }
 

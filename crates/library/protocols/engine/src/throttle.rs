@@ -2,6 +2,8 @@
 
 use weft_transport::Peer;
 
+use crate::by_peer::ByPeer;
+
 /// Bytes of unexpected payload that one peer may have stored here, on one lane.
 pub const UNEXPECTED_BYTES: u64 = 16 << 20;
 /// Unexpected messages, of whatever size, that one peer may have here before it is throttled.
@@ -22,10 +24,9 @@ impl Account {
 }
 
 /// One lane's accounts.
+#[derive(Default)]
 pub(crate) struct Throttle {
-    peers: u32,
-    /// Allocated when the first message comes unexpected.
-    accounts: Vec<Account>,
+    accounts: ByPeer<Account>,
 }
 
 /// A peer is to be told.
@@ -35,20 +36,9 @@ pub(crate) struct ThrottleChange {
 }
 
 impl Throttle {
-    pub fn new(peers: u32) -> Throttle {
-        Throttle {
-            peers,
-            accounts: Vec::new(),
-        }
-    }
-
     /// A message of `peer`'s was stored.
     pub fn stored(&mut self, peer: Peer, bytes: u64) -> Option<ThrottleChange> {
-        if self.accounts.is_empty() {
-            self.accounts
-                .resize(self.peers as usize, Account::default());
-        }
-        let account = &mut self.accounts[peer as usize];
+        let account = self.accounts.entry(peer);
         account.bytes += bytes;
         account.messages += 1;
         if account.on || !account.above(1) {
@@ -60,7 +50,7 @@ impl Throttle {
 
     /// A stored message of `peer`'s was taken.
     pub fn taken(&mut self, peer: Peer, bytes: u64) -> Option<ThrottleChange> {
-        let account = &mut self.accounts[peer as usize];
+        let account = self.accounts.entry(peer);
         account.bytes -= bytes;
         account.messages -= 1;
         if !account.on || account.above(2) {
@@ -74,7 +64,7 @@ impl Throttle {
     pub fn totals(&self) -> (u64, u64) {
         self.accounts
             .iter()
-            .fold((0, 0), |(bytes, messages), account| {
+            .fold((0, 0), |(bytes, messages), (_, account)| {
                 (bytes + account.bytes, messages + account.messages)
             })
     }
@@ -86,7 +76,7 @@ mod tests {
 
     #[test]
     fn turns_on_at_the_limit_and_off_at_half() {
-        let mut throttle = Throttle::new(2);
+        let mut throttle = Throttle::default();
         let mut stored = 0;
         while throttle.stored(1, 1 << 20).is_none() {
             stored += 1;
@@ -103,7 +93,7 @@ mod tests {
 
     #[test]
     fn many_empty_messages_turn_it_on() {
-        let mut throttle = Throttle::new(1);
+        let mut throttle = Throttle::default();
         assert!((0..UNEXPECTED_MESSAGES).all(|_| throttle.stored(0, 0).is_none()));
         assert_eq!(throttle.stored(0, 0), Some(ThrottleChange { on: true }));
         assert_eq!(throttle.totals(), (0, UNEXPECTED_MESSAGES + 1));

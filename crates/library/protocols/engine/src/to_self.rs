@@ -3,6 +3,7 @@
 use weft_matching::Envelope;
 use weft_memory::Memory;
 
+use crate::pending::Pending;
 use crate::slot::{Outcome, awaits, flag};
 use crate::state::Core;
 use crate::unexpected::{Payload, Unexpected};
@@ -10,8 +11,8 @@ use crate::unexpected::{Payload, Unexpected};
 impl Core {
     /// Sends to this process: into a posted receive, or kept until one is posted. A standard-mode message of
     /// up to `eager_limit` bytes is copied, so that the send completes at once.
-    pub fn send_to_self(&mut self, send: u32, eager_limit: usize) {
-        let cookie = self.slots.id(send).bits();
+    pub fn send_to_self(&mut self, send: Pending, eager_limit: usize) {
+        let cookie = self.slots.id(send.index()).bits();
         let me = self.me;
         let cells = self.cells(send);
         let (bytes, synchronous) = (cells.bytes, cells.has(flag::SYNCHRONOUS));
@@ -34,8 +35,8 @@ impl Core {
             return self.complete(send);
         }
         if let Some(posted) = self.matching.arrive(envelope) {
-            let index = posted.slot().index;
-            let receive = self.cells(index);
+            let pending = posted.pending();
+            let receive = self.cells(pending);
             receive.outcome = Outcome::received(
                 envelope.source,
                 envelope.tag,
@@ -43,7 +44,7 @@ impl Core {
                 receive.bytes as u64,
             );
             let taken = receive.outcome.bytes as usize;
-            return self.copy_to_self(send, index, taken);
+            return self.copy_to_self(send, pending, taken);
         }
         let kept = synchronous || bytes > eager_limit;
         let payload = if kept {
@@ -73,7 +74,7 @@ impl Core {
     }
 
     /// Copies between two buffers of this process and completes both requests.
-    pub fn copy_to_self(&mut self, send: u32, receive: u32, taken: usize) {
+    pub fn copy_to_self(&mut self, send: Pending, receive: Pending, taken: usize) {
         let source = self.cells(send).memory();
         let target = self.cells(receive).memory();
         if source.layout.is_none() && target.layout.is_none() {

@@ -3,6 +3,8 @@
 use weft_matching::Envelope;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
+use crate::pending::Pending;
+
 /// Payload short enough to stand in the unexpected cell itself.
 pub(crate) const SHORT_BYTES: usize = 40;
 
@@ -13,20 +15,20 @@ pub(crate) enum Payload {
         bytes: [u8; SHORT_BYTES],
     },
     Stored(Box<[u8]>),
-    /// With the sender: accepted through its transport.
-    Offered {
+    /// With the sender, whose bulk transfer the receive takes up.
+    Rts {
         bytes: u64,
-        offer: BulkDescriptor,
+        descriptor: BulkDescriptor,
     },
-    /// With the sender: to be asked for.
-    Kept {
+    /// With the sender, which waits for a CTS.
+    RtsOnly {
         bytes: u64,
     },
     /// There are none: the sender's operation failed, and its maker knows why by this number.
     Failed(u8),
     /// In the buffer of a send of this process.
     ToSelf {
-        slot: u32,
+        slot: Pending,
         bytes: u64,
     },
 }
@@ -52,8 +54,8 @@ impl Payload {
             Payload::Short { length, .. } => u64::from(*length),
             Payload::Failed(_) => 0,
             Payload::Stored(bytes) => bytes.len() as u64,
-            Payload::Offered { bytes, .. }
-            | Payload::Kept { bytes }
+            Payload::Rts { bytes, .. }
+            | Payload::RtsOnly { bytes }
             | Payload::ToSelf { bytes, .. } => *bytes,
         }
     }

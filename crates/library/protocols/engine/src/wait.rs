@@ -157,6 +157,7 @@ impl<E: Endpoint> State<E> {
         let State { endpoint, core } = self;
         let moved = endpoint.poll(core);
         self.act();
+        self.endpoint.flush();
         if !moved {
             self.idle();
         }
@@ -212,10 +213,7 @@ impl<F: Fabric> Engine<F> {
     /// One turn of progress on every lane in use, and on the operations. Whether anything moved.
     pub fn progress(&self) -> bool {
         let signalled = self.fabric.signalled();
-        if signalled >> LANES != 0 {
-            self.fabric.serve();
-        }
-        let mut moved = false;
+        let mut moved = signalled >> LANES != 0 && self.fabric.serve();
         for lane in 0..LANES {
             if signalled >> lane & 1 != 0 || self.lanes[lane as usize].get().is_some() {
                 moved |= self.progress_lane(lane);
@@ -225,6 +223,18 @@ impl<F: Fabric> Engine<F> {
             moved |= self.turn_operations();
         }
         moved
+    }
+
+    /// Whether peers ask for something to be done in this process's memory, or have done so a moment ago.
+    #[inline]
+    fn has_callers(&self) -> bool {
+        self.fabric.signalled() >> LANES != 0
+    }
+
+    /// Does what they ask. Whether there was anything.
+    #[inline]
+    fn serve_callers(&self) -> bool {
+        self.has_callers() && self.fabric.serve()
     }
 
     /// One turn of progress on one lane, unless another thread is at it.
@@ -247,7 +257,7 @@ impl<F: Fabric> Engine<F> {
         let mut turns = 0;
         let mut pace = self.pace.load();
         loop {
-            if self.progress_lane(lane) {
+            if self.progress_lane(lane) | self.serve_callers() {
                 turns = turns.min(COUNTED_AFTER);
             }
             if self.operations.ready.any() {
@@ -270,7 +280,9 @@ impl<F: Fabric> Engine<F> {
             if turns < pace.spins {
                 std::hint::spin_loop();
             } else if turns < pace.spins.saturating_add(pace.yields) {
-                std::thread::yield_now();
+                if self.crowd.yield_core() {
+                    pace = Pace::CROWDED;
+                }
             } else if self.sleep(&mut condition) {
                 break;
             }
@@ -280,13 +292,16 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// A thread has waited for some turns: how long it may go on depends on whether it has a core to itself.
+    /// A thread has waited for some turns: how long it may go on depends on whether it has a core to itself, among the threads of
+    /// its process and others.
     #[cold]
     fn count_waiter(&self) -> Pace {
         self.watch.waiting.fetch_add(1, Ordering::Relaxed);
         let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
         if waiters > self.threads {
             Pace::SHARED
+        } else if self.crowd.is_there() {
+            Pace::CROWDED
         } else {
             self.pace.load()
         }
@@ -332,8 +347,11 @@ impl<F: Fabric> Engine<F> {
                 if condition.met() {
                     return true;
                 }
-                if !moved {
+                if !moved && !self.has_callers() {
                     break;
+                }
+                if !moved {
+                    self.pace.load().step_aside();
                 }
             }
             PARKER.with(|parker| condition.leave_parker(parker));

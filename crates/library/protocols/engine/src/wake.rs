@@ -9,6 +9,7 @@ use std::sync::Arc;
 use weft_transport::{Endpoint, Fabric};
 
 use crate::engine::Engine;
+use crate::pending::Pending;
 use crate::request_id::RequestId;
 use crate::slot::{Role, flag};
 use crate::state::{Afterwards, Core, State};
@@ -25,8 +26,10 @@ impl<F: Fabric> Engine<F> {
         let slot = self.slots.find(id);
         let pending = slot.is_some_and(|slot| !slot.is_complete());
         if pending {
-            state.core.leave_waiter(index, waiter);
-            state.expect_sender(index);
+            // SAFETY: pending on this lane, whose section is held.
+            let slot = unsafe { Pending::new(index) };
+            state.core.leave_waiter(slot, waiter);
+            state.expect_sender(slot);
         }
         self.leave(lane, state);
         pending
@@ -36,7 +39,7 @@ impl<F: Fabric> Engine<F> {
 impl<E: Endpoint> State<E> {
     /// A thread that waits for a message of one peer learns of that peer's death, be it that nothing ever came from there by this
     /// lane, or that the peer was dead before.
-    fn expect_sender(&mut self, slot: u32) {
+    fn expect_sender(&mut self, slot: Pending) {
         let cells = self.core.cells(slot);
         let (context, source, peer) = (cells.context, cells.source, cells.peer);
         if cells.role != Role::Receive || cells.has(flag::ANNOUNCED) {
@@ -51,7 +54,7 @@ impl<E: Endpoint> State<E> {
 }
 
 impl Core {
-    fn leave_waiter(&mut self, slot: u32, waiter: &Arc<Waiter>) {
+    fn leave_waiter(&mut self, slot: Pending, waiter: &Arc<Waiter>) {
         let cells = self.cells(slot);
         if !cells.has(flag::AWAITED) {
             cells.flags |= flag::AWAITED;
@@ -71,7 +74,7 @@ impl Core {
     }
 
     /// All that wait for a request are to be told once the section is let go.
-    pub(crate) fn tell_waiters(&mut self, slot: u32) {
+    pub(crate) fn tell_waiters(&mut self, slot: Pending) {
         let cells = self.cells(slot);
         let first = cells.waiter.take();
         let further = cells

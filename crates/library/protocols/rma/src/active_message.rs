@@ -1,4 +1,5 @@
-//! Copies that the target makes in a turn of progress of its own, where the kernel lets no other process into its memory.
+//! What a target does for the others in a turn of progress of its own: short accesses ([`short_access`](crate::short_access)), and
+//! copies where the kernel lets no other process into its memory.
 //!
 //! A control area has one active message ([`ActiveMessage`](weft_sync::ActiveMessage)), with room for [`MESSAGE_BYTES`]. Its lock is
 //! taken with patience, for the target may be long in coming. The target copies if the bytes lie in its part of the window by what
@@ -7,14 +8,19 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use weft_shm::Errands;
+use weft_shm::{Errands, Served};
 use weft_sync::Ask;
 
 use crate::control::{Control, MESSAGE_BYTES};
+use crate::short_access::{Ends, ShortAccess};
+use crate::watched::Watched;
 
 /// The target's side of one window.
 pub struct Server {
     control: Arc<Control>,
+    /// The number by which it takes locks.
+    owner: u32,
+    watched: Watched,
     /// What it lets others into: begin and length.
     open: Mutex<Vec<(u64, u64)>>,
     /// Ends the sleep of the process that waits, whichever it is.
@@ -22,11 +28,16 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(control: Arc<Control>, answer: Box<dyn Fn(&Control) + Send + Sync>) -> Server {
-        let open = Mutex::default();
+    pub fn new(
+        control: Arc<Control>,
+        owner: u32,
+        answer: Box<dyn Fn(&Control) + Send + Sync>,
+    ) -> Server {
         Server {
             control,
-            open,
+            owner,
+            watched: Watched::default(),
+            open: Mutex::default(),
             answer,
         }
     }
@@ -65,11 +76,49 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Makes a short access, if one is asked for and no other process updates elements meanwhile.
+    fn access(&self, short: &ShortAccess) -> bool {
+        short.run(|access| {
+            if !self.is_open(access.address, access.bytes as u64) {
+                return false;
+            }
+            let ends = Ends {
+                place: std::ptr::with_exposed_provenance_mut(access.address as usize),
+                data: short.data(),
+                bytes: access.bytes,
+            };
+            if !access.what.is_update() {
+                // SAFETY: the bytes lie in memory that the program has put into the window, as in `copy`; the data are
+                // this process's while it makes the access, and as long.
+                unsafe { ends.make(access.what) };
+                return true;
+            }
+            let lock = &self.control.header().updates.0;
+            let taken = lock.try_take(self.owner);
+            if taken {
+                // SAFETY: as above; the lock of updates is held.
+                unsafe { ends.make(access.what) };
+                lock.release(self.owner);
+                (self.answer)(&self.control);
+            }
+            taken
+        })
+    }
+}
+
 impl Errands for Server {
-    fn run(&self) {
-        let message = &self.control.header().message.0;
-        if message.run(|ask| self.copy(ask)) {
-            (self.answer)(&self.control);
+    fn run(&self, called: bool) -> Served {
+        let (mut moved, watches) = self
+            .watched
+            .turn(&self.control, called, |short| self.access(short));
+        if called {
+            let message = &self.control.header().message.0;
+            if message.run(|ask| self.copy(ask)) {
+                (self.answer)(&self.control);
+                moved = true;
+            }
         }
+        Served { moved, watches }
     }
 }

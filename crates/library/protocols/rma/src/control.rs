@@ -1,10 +1,12 @@
 //! A process's control area of one window: words that all processes of the window read and write.
 //!
 //! It begins with [`Header`]; behind it stand a [`Slot`] for each process of the window, in rank order, and for windows of
-//! user memory the attachments and the bytes of active messages.
+//! user memory the attachments, the bytes of active messages, and a [`ShortAccess`] for each process.
 
 use weft_shm::{Exposed, Mapping};
 use weft_sync::atomic::AtomicU32;
+
+use crate::short_access::ShortAccess;
 use weft_sync::{ActiveMessage, OwnedLock, QueuedLock, QueuedLockSlot, QueuedLockWords};
 
 use crate::attachments::Attachments;
@@ -12,6 +14,8 @@ use crate::stripes::Stripes;
 
 /// Bytes that one active message moves.
 pub const MESSAGE_BYTES: usize = 64 << 10;
+
+pub const CALLERS: usize = 16;
 
 /// On cache lines of its own.
 #[repr(C, align(64))]
@@ -28,6 +32,9 @@ pub struct Header {
     /// The passive-target lock (MPI-5.0 §12.5.3).
     pub lock: Line<QueuedLockWords>,
     pub message: Line<ActiveMessage>,
+    /// Who asks for a short access and is perhaps not watched: a rank + 1, or 0. Written by those, taken by the owner. A rank that
+    /// another one overwrites does its access itself.
+    pub callers: Line<[AtomicU32; CALLERS]>,
 }
 
 /// One process's words in another's control area.
@@ -59,9 +66,13 @@ impl Shape {
         (self.attachments() + size_of::<Attachments>()).next_multiple_of(64)
     }
 
+    fn short_accesses(self) -> usize {
+        self.message_bytes() + MESSAGE_BYTES
+    }
+
     pub fn bytes(self) -> usize {
         match self.user_memory {
-            true => self.message_bytes() + MESSAGE_BYTES,
+            true => self.short_accesses() + self.size as usize * size_of::<ShortAccess>(),
             false => self.attachments(),
         }
     }
@@ -138,6 +149,17 @@ impl Control {
     pub fn message_bytes(&self) -> *mut u8 {
         assert!(self.shape.user_memory);
         self.base().wrapping_add(self.shape.message_bytes())
+    }
+
+    /// By which process `rank` asks for short accesses.
+    ///
+    /// # Panics
+    /// If the window has no user memory, or no such process.
+    pub fn short_access(&self, rank: u32) -> &ShortAccess {
+        assert!(self.shape.user_memory && rank < self.shape.size);
+        let first = self.base().wrapping_add(self.shape.short_accesses());
+        // SAFETY: one for each process lies there by `Shape`, aligned as all parts are; it is shared as its protocol says.
+        unsafe { &*first.cast::<ShortAccess>().wrapping_add(rank as usize) }
     }
 
     /// The passive-target lock as process `me` uses it. It is taken without a call of the process whose area this is.

@@ -3,7 +3,8 @@
 //!
 //! Every process of a window has a *control* area in its segment, which the others map when they first need it, and
 //! *memory*: a piece of its segment too, which the others map, or the user's own, which they reach through the kernel. Where
-//! the kernel forbids that, the target copies in a turn of progress of its own ([`active_message`]).
+//! the kernel forbids that, the target copies in a turn of progress of its own ([`active_message`]); and it makes short
+//! accesses, which that is faster for, while it waits in MPI ([`short_access`]).
 //! All calls move their data before they return, so there is nothing to flush but the processor's own buffers.
 //!
 //! The bytes of a window are the program's, and which accesses may meet is for the program to
@@ -11,16 +12,20 @@
 //! are touched as [`stripes`], [`attachments`] and the structures of `weft_sync` in [`control`] say. Whatever a peer can write is checked before use.
 
 mod active_message;
+mod ask;
 mod attachments;
 mod control;
 mod direct;
 mod link;
 mod member;
+mod operation;
 mod reach;
 mod runs;
+mod short_access;
 mod stripes;
 mod target;
 mod update;
+mod watched;
 mod window;
 mod word;
 
@@ -30,8 +35,8 @@ mod tests;
 pub use attachments::{CAPACITY as ATTACHMENTS, Refused};
 pub use direct::{Direct, Word};
 pub use member::{Member, Place};
+pub use operation::Operation;
 pub use target::{Fault, Target};
-pub use update::Operation;
 pub use weft_sync::LockKind;
 pub use window::{Own, Patience, Window};
 pub use word::Update;

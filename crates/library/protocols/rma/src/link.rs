@@ -4,9 +4,11 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use weft_shm::{Mapping, Process, Stretch};
 
 use crate::control::Control;
+use crate::short_access::Attention;
 use crate::stripes::Stripes;
 use crate::target::{Fault, Target};
 
@@ -31,6 +33,8 @@ pub struct Link {
     address: u64,
     /// How long it is; none if it is what is attached.
     bytes: Option<u64>,
+    /// Held by the thread that asks for a short access.
+    pub attention: Mutex<Attention>,
 }
 
 // SAFETY: the pointer is an address of memory that lives as long as the window; what may be done with it does not depend
@@ -50,6 +54,7 @@ impl Link {
             _mapping: None,
             address: 0,
             bytes: Some(bytes),
+            attention: Mutex::default(),
         }
     }
 
@@ -62,6 +67,7 @@ impl Link {
             _mapping: Some(mapping),
             address: 0,
             bytes: Some(bytes),
+            attention: Mutex::default(),
         }
     }
 
@@ -87,6 +93,7 @@ impl Link {
             _mapping: None,
             address,
             bytes,
+            attention: Mutex::default(),
         }
     }
 

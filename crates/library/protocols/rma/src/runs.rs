@@ -4,6 +4,7 @@ use weft_memory::Memory;
 use weft_shm::Stretch;
 
 use crate::link::Link;
+use crate::short_access::{Access, What};
 use crate::target::{Fault, Target};
 use crate::window::Window;
 
@@ -11,6 +12,10 @@ use crate::window::Window;
 const BOUNCE: usize = 4096;
 /// Runs that the kernel copies in one call: so many that the call costs little beside them.
 pub(crate) const RUNS: usize = 64;
+/// Bytes up to which a target that is at hand is asked. It copies them once more than the kernel does, which costs as much as a call
+/// of the kernel from here on; an update costs two calls and a lock.
+const LONGEST_COPY_ASKED: usize = 4 << 10;
+const LONGEST_UPDATE_ASKED: usize = 16 << 10;
 
 impl Window {
     /// Copies `origin` to the target, as many bytes as both have.
@@ -60,6 +65,13 @@ impl Window {
         origin: &Memory,
     ) -> Result<(), Fault> {
         let bytes = origin.bytes.min(target.bytes());
+        if let Some(access) = target.short_access(link, bytes, What::Put) {
+            // SAFETY: the data have room for the access; by this function's contract.
+            let fill = |data| unsafe { copy(origin, &Memory::contiguous(data, bytes)) };
+            if self.ask((target.rank, link), access, fill, |_| ())? {
+                return Ok(());
+            }
+        }
         let mut packed = Vec::new();
         let from = match origin.layout {
             None => origin.base.cast_const(),
@@ -83,6 +95,15 @@ impl Window {
         origin: &Memory,
     ) -> Result<(), Fault> {
         let bytes = origin.bytes.min(target.bytes());
+        if let Some(access) = target.short_access(link, bytes, What::Get) {
+            // SAFETY: the data are as long as the access; by this function's contract.
+            let take = |data: *const u8| unsafe {
+                copy(&Memory::contiguous(data.cast_mut(), bytes), origin);
+            };
+            if self.ask((target.rank, link), access, |_| (), take)? {
+                return Ok(());
+            }
+        }
         if origin.layout.is_none() {
             // SAFETY: by this function's contract.
             return unsafe { self.read_runs(link, target, origin.base, bytes) };
@@ -137,6 +158,28 @@ impl Target<'_> {
     /// Packed bytes; checked to be a number before.
     pub(crate) fn bytes(&self) -> usize {
         self.datatype.size().saturating_mul(self.count)
+    }
+
+    /// An access to its first `bytes` packed bytes, if they lie in a row and it is short enough to be asked of the target.
+    pub(crate) fn short_access(&self, link: &Link, bytes: usize, what: What) -> Option<Access> {
+        let longest = match what.is_update() {
+            true => LONGEST_UPDATE_ASKED,
+            false => LONGEST_COPY_ASKED,
+        };
+        if bytes > longest || bytes == 0 || !self.datatype.is_contiguous(self.count) {
+            return None;
+        }
+        let begin = described(self, std::ptr::without_provenance_mut(0))
+            .base
+            .addr();
+        let address = link
+            .stretch(self.offset.wrapping_add(begin as i64), bytes)
+            .address();
+        Some(Access {
+            what,
+            address,
+            bytes,
+        })
     }
 
     /// Calls `act` with the runs of the first `bytes` packed bytes, those that touch as one, up to [`RUNS`] and up to `chunk`

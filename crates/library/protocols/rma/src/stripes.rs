@@ -40,6 +40,13 @@ impl Stripes {
         &self.0[block * IN_BLOCK + piece(offset) % IN_BLOCK].0
     }
 
+    /// The one lock of elements that all begin in one piece.
+    #[inline(always)]
+    pub fn only_lock(&self, elements: Elements) -> Option<&RobustSpinLock> {
+        let last = elements.last()?;
+        (piece(elements.offset) == piece(last)).then(|| self.lock(elements.offset))
+    }
+
     /// Calls `act` while the locks of some elements of one block are held; `take` takes one.
     #[inline]
     pub fn with_locks(
@@ -87,14 +94,20 @@ impl Elements {
         Elements { count, ..self }
     }
 
+    /// Where the last one begins, if there is any.
+    #[inline(always)]
+    fn last(&self) -> Option<u64> {
+        let others = self.count.checked_sub(1)?;
+        Some(self.offset + ((others as u64) << self.log_size))
+    }
+
     /// The locks of elements of one block, a bit each.
     #[inline]
     fn locks(&self) -> u8 {
-        let Some(others) = self.count.checked_sub(1) else {
+        let Some(last) = self.last() else {
             return 0;
         };
-        let first = piece(self.offset);
-        let last = piece(self.offset + ((others as u64) << self.log_size));
+        let (first, last) = (piece(self.offset), piece(last));
         match last - first + 1 {
             pieces @ ..IN_BLOCK => ((1u8 << pieces) - 1).rotate_left((first % IN_BLOCK) as u32),
             _ => u8::MAX,
@@ -144,6 +157,7 @@ mod tests {
 
     fn check_block(stripes: &Stripes, block: Elements) {
         let taken = RefCell::new(Vec::new());
+        let only = stripes.only_lock(block).map(|lock| &raw const *lock);
         let take = |lock: &RobustSpinLock| {
             assert!(lock.try_take(1));
             taken.borrow_mut().push(&raw const *lock);
@@ -159,6 +173,9 @@ mod tests {
             wanted.sort();
             wanted.dedup();
             assert_eq!(*taken, wanted, "{block:?}");
+            let begins = |index| block.offset + ((index as u64) << block.log_size);
+            let in_one = (0..block.count).all(|index| piece(begins(index)) == piece(block.offset));
+            assert_eq!(only, in_one.then(|| taken[0]), "{block:?}");
         });
         assert!(taken.into_inner().into_iter().all(|lock| {
             // SAFETY: it is one of the stripes' locks.

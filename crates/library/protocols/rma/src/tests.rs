@@ -1,6 +1,7 @@
 //! Windows of several processes, all of which this one plays, against memory written out by hand.
 
 mod accumulate;
+mod short_access;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -44,8 +45,9 @@ fn window(size: u32, words: usize, user_memory: bool, deny_copies: bool) -> Vec<
         deny_copies,
         ..Options::default()
     };
+    let ranks: Vec<Peer> = (0..size).collect();
     let shms: Vec<Shm> = (0..size)
-        .map(|rank| Shm::with_options(rank, size, 1, cards.clone(), options).unwrap())
+        .map(|rank| Shm::with_options(rank, &ranks, 1, cards.clone(), options).unwrap())
         .collect();
     for (rank, shm) in shms.iter().enumerate() {
         cards.0.lock().unwrap().insert(rank as Peer, shm.card());
@@ -144,7 +146,9 @@ fn served(sides: &[Side], act: impl FnOnce()) {
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                sides.iter().for_each(|side| side.shm.serve());
+                for side in sides {
+                    side.shm.serve();
+                }
                 thread::yield_now();
             }
         });

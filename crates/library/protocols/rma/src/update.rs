@@ -5,13 +5,15 @@
 //! target's control area. The second way is for memory of the user's and for pairs with holes, which do not lie in memory as
 //! they are packed. An update is over when its call returns, so updates of one process are in order (§12.7.2).
 
-use weft_datatype::{Datatype, Kernel, Op, Predefined, kernel};
+use weft_datatype::{Datatype, Op, Predefined};
 use weft_memory::Memory;
 use weft_sync::RobustSpinLock;
 
 use crate::direct::{Direct, Word};
 use crate::link::Link;
+use crate::operation::Operation;
 use crate::runs::described;
+use crate::short_access::{Access, What};
 use crate::stripes::{Elements, Stripes};
 use crate::target::{Fault, Target};
 use crate::window::Window;
@@ -22,54 +24,6 @@ use crate::word::Update;
 const CHUNK: usize = if cfg!(test) { 1 << 10 } else { 128 << 10 };
 /// Bytes for which no memory is allocated.
 const SHORT: usize = 512;
-
-/// An operation on elements of a type that takes it.
-#[derive(Clone, Copy)]
-pub struct Operation {
-    op: Op,
-    basic: Predefined,
-    kernel: Kernel,
-}
-
-impl Operation {
-    /// None if the standard does not allow `op` on the type.
-    #[inline]
-    pub fn new(op: Op, basic: Predefined) -> Option<Operation> {
-        let kernel = kernel(op, basic)?;
-        Some(Operation { op, basic, kernel })
-    }
-
-    /// Whether elements lie in an array as they are packed. Their size is a power of two then.
-    fn is_dense(&self) -> bool {
-        self.basic.size() == self.basic.extent()
-    }
-
-    /// Dense elements, as they are found their locks.
-    #[inline]
-    fn row(&self, offset: u64, count: usize) -> Elements {
-        Elements {
-            offset,
-            count,
-            log_size: self.basic.size().trailing_zeros(),
-        }
-    }
-
-    /// Updates `count` dense elements at `place`; what they were before goes to `result`, unless that is null.
-    ///
-    /// # Safety
-    /// `place` is valid for reads and writes and nobody else updates the elements; `operand` is valid for reads, unless the
-    /// operation is `MPI_NO_OP`, and `result` for writes of as many.
-    #[inline]
-    unsafe fn apply(&self, place: *mut u8, count: usize, (operand, result): (*const u8, *mut u8)) {
-        // SAFETY: by this function's contract.
-        unsafe {
-            if !result.is_null() {
-                std::ptr::copy_nonoverlapping(place, result, count * self.basic.size());
-            }
-            (self.kernel)(operand, place, count);
-        }
-    }
-}
 
 /// The places of an element's operand and result so many bytes further on.
 fn further((operand, result): (*const u8, *mut u8), by: usize) -> (*const u8, *mut u8) {
@@ -125,9 +79,16 @@ impl Window {
         let Some(stripes) = direct.stripes.filter(|_| operation.is_dense()) else {
             return false;
         };
-        let at = (direct.place, operation.row(direct.offset, count));
+        let row = operation.row(direct.offset, count);
+        if let Some(lock) = stripes.only_lock(row) {
+            lock.take(self.owner(), |owner| self.is_dead(owner));
+            // SAFETY: the lock of all the elements is held; by this function's contract.
+            unsafe { operation.apply(direct.place, count, buffers) };
+            lock.release();
+            return true;
+        }
         // SAFETY: by this function's contract.
-        unsafe { self.update_stripes(stripes, at, operation, buffers) };
+        unsafe { self.update_stripes(stripes, (direct.place, row), operation, buffers) };
         true
     }
 
@@ -243,6 +204,10 @@ impl Window {
     ) -> Result<(), Fault> {
         let bytes = target.bytes();
         let size = operation.basic.size();
+        // SAFETY: by this function's contract.
+        if unsafe { self.ask_update(link, target, operation, (operand, result))? } {
+            return Ok(());
+        }
         let _updating = self.lock_updates(link)?;
         // SAFETY: by this function's contract.
         unsafe {
@@ -276,6 +241,67 @@ impl Window {
                 self.store(to, runs, chunk)
             }
         })
+    }
+
+    /// Has the target update its elements, if they are short and in a row and it is at hand. Whether it has.
+    ///
+    /// # Safety
+    /// As [`update`](Self::update).
+    unsafe fn ask_update(
+        &self,
+        link: &Link,
+        target: &Target,
+        operation: Operation,
+        (operand, result): (*const u8, *mut u8),
+    ) -> Result<bool, Fault> {
+        let what = What::Update {
+            operation,
+            fetches: !result.is_null(),
+        };
+        let Some(access) = target.short_access(link, target.bytes(), what) else {
+            return Ok(false);
+        };
+        // SAFETY: the data have room for the access; by this function's contract.
+        let fill = |data| unsafe {
+            if operation.op != Op::NoOp {
+                std::ptr::copy_nonoverlapping(operand, data, access.bytes);
+            }
+        };
+        // SAFETY: as above.
+        let take = |data| unsafe {
+            if !result.is_null() {
+                std::ptr::copy_nonoverlapping(data, result, access.bytes);
+            }
+        };
+        self.ask((target.rank, link), access, fill, take)
+    }
+
+    /// Has the target compare and swap its element, if it is at hand. Whether it has.
+    ///
+    /// # Safety
+    /// As [`compare_and_swap`](Self::compare_and_swap).
+    unsafe fn ask_swap(
+        &self,
+        to: (u32, &Link),
+        (offset, predefined): (i64, Predefined),
+        values: [*const u8; 2],
+        result: *mut u8,
+    ) -> Result<bool, Fault> {
+        let bytes = predefined.size();
+        let access = Access {
+            what: What::Swap(predefined),
+            address: to.1.stretch(offset, bytes).address(),
+            bytes,
+        };
+        // SAFETY: the data have room for two elements; by this function's contract.
+        let fill = |data: *mut u8| unsafe {
+            for (value, at) in values.into_iter().zip([0, bytes]) {
+                std::ptr::copy_nonoverlapping(value, data.wrapping_add(at), bytes);
+            }
+        };
+        // SAFETY: by this function's contract.
+        let take = |data| unsafe { std::ptr::copy_nonoverlapping(data, result, bytes) };
+        self.ask(to, access, fill, take)
     }
 
     /// # Safety
@@ -328,6 +354,20 @@ impl Window {
             datatype: &datatype,
             count: 1,
         };
+        if link.pointer(offset).is_none() {
+            // SAFETY: by this function's contract.
+            let made = unsafe {
+                self.ask_swap(
+                    (rank, link),
+                    (offset, predefined),
+                    [compare, origin],
+                    result,
+                )
+            };
+            if made? {
+                return Ok(());
+            }
+        }
         let mut old = vec![0; size];
         let lock = link.stripes().map(|stripes| stripes.lock(offset as u64));
         let _updating = match lock {
@@ -384,6 +424,16 @@ impl Window {
 }
 
 impl Operation {
+    /// Dense elements, as they are found their locks.
+    #[inline]
+    fn row(&self, offset: u64, count: usize) -> Elements {
+        Elements {
+            offset,
+            count,
+            log_size: self.basic.size().trailing_zeros(),
+        }
+    }
+
     /// `packed[i] = operand[i] op packed[i]`, for packed elements whose holes packed data do not have.
     fn combine_with_holes(&self, operand: &[u8], packed: &mut [u8]) {
         let count = packed.len() / self.basic.size();
@@ -410,19 +460,5 @@ impl Operation {
     fn elements(&self, array: *mut u8, count: usize) -> Memory {
         let memory = Datatype::from(self.basic).memory(array, count);
         memory.expect("no longer than the packed elements that there are")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_of_dense_types_are_powers_of_two() {
-        for &basic in Predefined::ALL {
-            let operation = Operation::new(Op::Replace, basic).unwrap();
-            let holds = !operation.is_dense() || basic.size().is_power_of_two();
-            assert!(holds, "{}", basic.name());
-        }
     }
 }

@@ -95,8 +95,8 @@ impl Own {
 
 /// A window.
 pub struct Window {
-    shm: Shm,
-    me: u32,
+    pub(crate) shm: Shm,
+    pub(crate) me: u32,
     peers: Arc<[Peer]>,
     members: Box<[Member]>,
     entries: Box<[Entry]>,
@@ -120,7 +120,8 @@ impl Window {
     fn serve(&mut self) {
         let (shm, peers) = (self.shm.clone(), self.peers.clone());
         let answer = move |control: &Control| wake_waiting(&shm, &peers, control);
-        let server = Arc::new(Server::new(self.control.clone(), Box::new(answer)));
+        let server = Server::new(self.control.clone(), self.owner(), Box::new(answer));
+        let server = Arc::new(server);
         let own = &self.members[self.me as usize];
         if let Place::User(address) = own.place {
             server.open(address, own.bytes);

@@ -60,7 +60,7 @@ fn poll(endpoint: &mut ShmEndpoint, taken: &mut Taken) {
 fn main() {
     let cards = Arc::new(Cards(Mutex::new(HashMap::new())));
     let fabrics = [0, 1].map(|rank| {
-        let fabric = Shm::new(rank, 2, 1, cards.clone()).expect("shared memory");
+        let fabric = Shm::new(rank, &[0, 1], 1, cards.clone()).expect("shared memory");
         cards
             .0
             .lock()

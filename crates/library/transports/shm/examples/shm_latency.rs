@@ -111,7 +111,7 @@ impl Side {
 
     fn send(&mut self, bytes: usize) {
         let peer = 1 - self.me;
-        if bytes <= self.endpoint.eager_limit() {
+        if bytes <= self.endpoint.eager_limit(peer) {
             let payload = &self.buffer[..bytes];
             let mut sent = self.endpoint.send(peer, Header([0, 0]), payload, true);
             while let Err(refused) = sent {
@@ -297,7 +297,8 @@ fn main() {
 
 fn measure(common: &Common, me: usize, batches: usize) {
     let cards = Arc::new(std::sync::OnceLock::new());
-    let fabric = Shm::new(me as Peer, 2, 1, Arc::new(Late(cards.clone()))).expect("shared memory");
+    let fabric =
+        Shm::new(me as Peer, &[0, 1], 1, Arc::new(Late(cards.clone()))).expect("shared memory");
     let _ = cards.set(common.exchange(me, &fabric.card()));
     let mut side = Side {
         me: me as Peer,

@@ -87,19 +87,23 @@ impl Arrivals {
     pub fn take_notifications(&mut self, turn: u32, links: &mut Links) -> bool {
         let shared = links.shared.clone();
         let mut heard = 0;
-        shared.base.take_notifiers(links.lane, |peer| {
+        shared.base.take_notifiers(links.lane, |position| {
             heard += 1;
-            self.notified(peer, turn, links);
+            self.notified(position, turn, links);
         });
         links.counters.notifications_taken += heard;
         heard > 0
     }
 
-    fn notified(&mut self, peer: Peer, turn: u32, links: &mut Links) {
+    /// By the process at this position, or in its name.
+    fn notified(&mut self, position: u32, turn: u32, links: &mut Links) {
+        let Some(peer) = links.shared.peers.host.rank(position) else {
+            return;
+        };
         if links.is_lost(peer) {
             return links.repeat_give_up(peer);
         }
-        let ring = links.shared.base.ring_of(links.lane, peer);
+        let ring = links.shared.base.ring_of(links.lane, position);
         match ring.load(Ordering::Acquire) {
             GIVEN_UP => {
                 let why = "it has given up the connection to this process";

@@ -2,17 +2,21 @@
 //!
 //! How a peer notifies the owner and how the owner sleeps stands in [`weft_sync::doorbell`]; here is where the words lie.
 //!
-//! The table has a word for each lane and peer: zero, or where the peer's ring for the lane lies in the peer's segment, or
+//! The table has a word for each lane and each rank of the host, by its position (`host`): zero, or where the peer's ring for the lane lies in the peer's segment, or
 //! [`GIVEN_UP`]. The peer writes it: the place after it has made the ring (Release, read by Acquire), and [`GIVEN_UP`] when
 //! that lane of its has ended the owner: it neither reads nor writes anything of the owner's for the lane any more.
 //!
 //! Everything here may be written by a hostile peer: bits may name nobody, table entries point anywhere.
 
+use std::os::fd::RawFd;
 use std::time::Duration;
 
+use weft_sync::Pipe;
 use weft_sync::atomic::{AtomicU64, Ordering};
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
 
+use crate::card::Card;
+use crate::pipe;
 use crate::segment::{Mapping, PAGE};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"weftshm1");
@@ -26,20 +30,22 @@ pub const GIVEN_UP: u64 = u64::MAX;
 /// Where in a segment its key stands.
 pub const KEY_AT: u64 = std::mem::offset_of!(Owner, key) as u64;
 
-/// How many processes and lanes there are; the same in all processes of a job.
+/// How many ranks the host has, a digest of which they are (`host`), and how many lanes there are; the same in all processes of
+/// a job on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Shape {
-    pub size: u32,
+    pub ranks: u32,
     pub lanes: u32,
+    pub digest: u64,
 }
 
 #[repr(C, align(64))]
 struct Owner {
     magic: u64,
     rank: u32,
-    size: u32,
-    lanes: u32,
     pid: u32,
+    shape: Shape,
     key: [u64; 2],
     /// Where the owner has this page, for a probe of process_vm_readv(2).
     address: u64,
@@ -56,17 +62,20 @@ struct Front {
 pub struct Base {
     mapping: Mapping,
     shape: Shape,
+    /// The owner's, if it sleeps on one.
+    pipe: Option<Pipe>,
 }
 
 impl Shape {
     /// Words of a lane's notifiers.
     fn words(self) -> usize {
-        (self.size as usize).div_ceil(64)
+        (self.ranks as usize).div_ceil(64)
     }
 
     /// Bytes of one lane: summary on a line of its own, the notifiers' words, table of rings.
     fn lane_bytes(self) -> usize {
-        64 + (8 * self.words()).next_multiple_of(64) + (8 * self.size as usize).next_multiple_of(64)
+        64 + (8 * self.words()).next_multiple_of(64)
+            + (8 * self.ranks as usize).next_multiple_of(64)
     }
 
     pub fn base_bytes(self) -> usize {
@@ -77,13 +86,16 @@ impl Shape {
 impl Base {
     /// Writes the owner's words into its fresh segment.
     pub fn create(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Base {
-        let base = Base { mapping, shape };
+        let base = Base {
+            mapping,
+            shape,
+            pipe: None,
+        };
         let owner = Owner {
             magic: MAGIC,
             rank,
-            size: shape.size,
-            lanes: shape.lanes,
             pid: std::process::id(),
+            shape,
             key,
             address: base.mapping.base() as u64,
         };
@@ -92,21 +104,34 @@ impl Base {
         base
     }
 
-    /// A peer's base, if it is what the peer's card says.
-    pub fn open(mapping: Mapping, shape: Shape, rank: u32, key: [u64; 2]) -> Result<Base, String> {
+    /// A process's base, if it is what its card says, by which it can be woken.
+    pub fn open(mapping: Mapping, shape: Shape, rank: u32, card: &Card) -> Result<Base, String> {
         debug_assert_eq!(mapping.bytes(), shape.base_bytes());
         // SAFETY: the mapping is page-aligned and longer than a front; all bit patterns are valid.
         let owner = unsafe { mapping.base().cast::<Owner>().read_volatile() };
-        if owner.magic != MAGIC || owner.key != key {
+        if owner.magic != MAGIC || owner.key != card.key {
             return Err("its segment is not the one its card tells of".to_owned());
         }
-        if owner.rank != rank || owner.size != shape.size || owner.lanes != shape.lanes {
+        if owner.rank != rank {
+            return Err(format!("it says that it is rank {}", owner.rank));
+        }
+        if owner.shape != shape {
             return Err(format!(
-                "it says it is rank {} of {} with {} lanes, where rank {rank} of {} with {} was expected",
-                owner.rank, owner.size, owner.lanes, shape.size, shape.lanes
+                "it was told of other ranks on this host, or of other lanes: {:?}, not {shape:?}",
+                owner.shape
             ));
         }
-        Ok(Base { mapping, shape })
+        let pipe = card.pipe.map(|name| pipe::open(card.pid, name));
+        Ok(Base {
+            mapping,
+            shape,
+            pipe: pipe.transpose()?,
+        })
+    }
+
+    /// From here on the owner sleeps on `pipe`.
+    pub fn sleep_on(&mut self, pipe: Pipe) {
+        self.pipe = Some(pipe);
     }
 
     fn front(&self) -> &Front {
@@ -146,23 +171,23 @@ impl Base {
         }
     }
 
-    /// Where the ring from `peer` lies in the peer's segment; zero if there is none.
-    pub fn ring_of(&self, lane: u32, peer: u32) -> &AtomicU64 {
-        assert!(peer < self.shape.size);
+    /// Where the ring from the peer at `position` lies in the peer's segment; zero if there is none.
+    pub fn ring_of(&self, lane: u32, position: u32) -> &AtomicU64 {
+        assert!(position < self.shape.ranks);
         let table = 64 + (8 * self.shape.words()).next_multiple_of(64);
-        self.word(lane, table + 8 * peer as usize)
+        self.word(lane, table + 8 * position as usize)
     }
 
-    /// Whether the ring from `peer` was given up.
-    pub fn is_given_up(&self, lane: u32, peer: u32) -> bool {
-        self.ring_of(lane, peer).load(Ordering::SeqCst) == GIVEN_UP
+    /// Whether the ring from the peer at `position` was given up.
+    pub fn is_given_up(&self, lane: u32, position: u32) -> bool {
+        self.ring_of(lane, position).load(Ordering::SeqCst) == GIVEN_UP
     }
 
-    /// Notifies the owner in the name of `from`.
+    /// Notifies the owner in the name of the process at position `from`.
     #[cold]
     pub fn notify(&self, lane: u32, from: u32) {
         self.notifiers(lane).set(from);
-        self.front().doorbell.wake_sleeper();
+        self.front().doorbell.wake_sleeper(self.pipe.as_ref());
     }
 
     /// Calls the owner to run errands.
@@ -173,12 +198,12 @@ impl Base {
 
     /// Whether the owner was called; clears it.
     pub fn is_called(&self) -> bool {
-        self.front().signalled.take(ERRANDS)
+        self.signalled() >> ERRANDS & 1 != 0 && self.front().signalled.take(ERRANDS)
     }
 
     /// Ends the owner's sleep, or keeps it from beginning.
     pub fn wake(&self) {
-        self.front().doorbell.wake();
+        self.front().doorbell.wake(self.pipe.as_ref());
     }
 
     /// A bit for each lane that was notified.
@@ -187,24 +212,35 @@ impl Base {
         self.front().signalled.all()
     }
 
-    /// Clears the lane's bits and names the notifiers.
+    /// Clears the lane's bits and names the notifiers, by their positions.
     #[cold]
     pub fn take_notifiers(&self, lane: u32, mut notified: impl FnMut(u32)) {
-        self.notifiers(lane).take(|peer| {
-            if peer < self.shape.size {
-                notified(peer);
+        self.notifiers(lane).take(|position| {
+            if position < self.shape.ranks {
+                notified(position);
             }
         });
     }
 
     /// Begins a sleep: the ticket for [`sleep`](Self::sleep).
     pub fn prepare_sleep(&self) -> u32 {
-        self.front().doorbell.prepare()
+        let doorbell = &self.front().doorbell;
+        match self.pipe {
+            None => doorbell.prepare(),
+            Some(_) => doorbell.prepare_on_pipe(),
+        }
     }
 
-    /// Sleeps unless the doorbell was rung after the ticket was given, at most `timeout`.
-    pub fn sleep(&self, ticket: u32, timeout: Duration) {
-        self.front().doorbell.sleep(ticket, timeout);
+    /// Sleeps unless the doorbell was rung after the ticket was given, at most `timeout`. With a pipe, also until one of
+    /// `others` is readable: true if one is.
+    pub fn sleep(&self, ticket: u32, timeout: Duration, others: &[RawFd]) -> bool {
+        let doorbell = &self.front().doorbell;
+        if let Some(pipe) = &self.pipe {
+            return doorbell.sleep_on(pipe, ticket, timeout, others);
+        }
+        assert!(others.is_empty(), "there is a pipe where there are others");
+        doorbell.sleep(ticket, timeout);
+        false
     }
 
     /// Whether the owner sleeps or is about to.
@@ -223,10 +259,15 @@ impl Base {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipe::PipeName;
     use crate::segment::Segment;
 
-    fn base(size: u32, lanes: u32) -> Base {
-        let shape = Shape { size, lanes };
+    fn base(ranks: u32, lanes: u32) -> Base {
+        let shape = Shape {
+            ranks,
+            lanes,
+            digest: 0,
+        };
         let segment = Segment::create(shape.base_bytes()).unwrap();
         Base::create(segment.map(shape.base_bytes()).unwrap(), shape, 0, [1, 2])
     }
@@ -264,22 +305,44 @@ mod tests {
 
     #[test]
     fn notification_between_prepare_and_sleep_is_not_lost() {
-        let base = base(2, 1);
-        let ticket = base.prepare_sleep();
-        base.notify(0, 1);
-        let begin = std::time::Instant::now();
-        base.sleep(ticket, Duration::from_secs(20));
-        assert!(begin.elapsed() < Duration::from_secs(10));
+        for pipe in [None, Some(crate::pipe::create().unwrap().0)] {
+            let mut base = base(2, 1);
+            base.pipe = pipe;
+            let ticket = base.prepare_sleep();
+            base.notify(0, 1);
+            let begin = std::time::Instant::now();
+            base.sleep(ticket, Duration::from_secs(20), &[]);
+            assert!(begin.elapsed() < Duration::from_secs(10));
+        }
     }
 
     #[test]
     fn another_base_is_refused() {
-        let shape = Shape { size: 4, lanes: 2 };
+        let shape = Shape {
+            ranks: 4,
+            lanes: 2,
+            digest: 5,
+        };
         let segment = Segment::create(shape.base_bytes()).unwrap();
         let map = || segment.map(shape.base_bytes()).unwrap();
         Base::create(map(), shape, 3, [1, 2]);
-        assert!(Base::open(map(), shape, 3, [1, 2]).is_ok());
-        assert!(Base::open(map(), shape, 3, [1, 3]).is_err());
-        assert!(Base::open(map(), shape, 2, [1, 2]).is_err());
+        let card = |key| Card {
+            pid: std::process::id(),
+            start: 0,
+            memfd: 0,
+            key,
+            pipe: None,
+        };
+        let (right, wrong) = (card([1, 2]), card([1, 3]));
+        let told = Shape { digest: 6, ..shape };
+        assert!(Base::open(map(), shape, 3, &right).is_ok());
+        assert!(Base::open(map(), shape, 3, &wrong).is_err());
+        assert!(Base::open(map(), shape, 2, &right).is_err());
+        assert!(Base::open(map(), told, 3, &right).is_err());
+        let number = 999_999;
+        let pipe = Some(PipeName { number, inode: 1 });
+        let cannot_be_woken = Card { pipe, ..right };
+        let why = Base::open(map(), shape, 3, &cannot_be_woken).map(drop);
+        assert!(why.unwrap_err().contains("by which it is woken"));
     }
 }

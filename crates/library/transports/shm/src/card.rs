@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::pipe::PipeName;
+
 /// Where a process's segment is, and by what to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -12,6 +14,8 @@ pub struct Card {
     pub memfd: u32,
     /// Random words that also stand in the segment.
     pub key: [u64; 2],
+    /// Of the pipe on which it sleeps, if it does.
+    pub pipe: Option<PipeName>,
 }
 
 impl fmt::Display for Card {
@@ -21,7 +25,11 @@ impl fmt::Display for Card {
             f,
             "shm1:{}:{}:{}:{high:016x}{low:016x}",
             self.pid, self.start, self.memfd
-        )
+        )?;
+        match self.pipe {
+            Some(PipeName { number, inode }) => write!(f, ":{number}:{inode}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -38,13 +46,19 @@ impl Card {
             .ok()
             .filter(|&pid| pid > 0 && pid <= i32::MAX as u32)?;
         let start = fields.next()?.parse().ok()?;
-        let memfd = fields
-            .next()?
-            .parse()
-            .ok()
-            .filter(|&memfd| memfd <= i32::MAX as u32)?;
+        let memfd = descriptor(fields.next()?)?;
         let key = fields.next()?;
-        if fields.next().is_some() || key.len() != 32 || !key.is_ascii() {
+        if key.len() != 32 || !key.is_ascii() {
+            return None;
+        }
+        let pipe = match fields.next() {
+            None => None,
+            Some(number) => Some(PipeName {
+                number: descriptor(number)?,
+                inode: fields.next()?.parse().ok()?,
+            }),
+        };
+        if fields.next().is_some() {
             return None;
         }
         let half = |hex: &str| u64::from_str_radix(hex, 16).ok();
@@ -53,41 +67,57 @@ impl Card {
             start,
             memfd,
             key: [half(&key[..16])?, half(&key[16..])?],
+            pipe,
         })
     }
+}
+
+fn descriptor(number: &str) -> Option<u32> {
+    let number = number.parse().ok()?;
+    (number <= i32::MAX as u32).then_some(number)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const CARD: Card = Card {
+        pid: 7,
+        start: 123_456,
+        memfd: 3,
+        key: [1, u64::MAX],
+        pipe: None,
+    };
+    const WITH_PIPE: Card = Card {
+        pipe: Some(PipeName {
+            number: 4,
+            inode: u64::MAX,
+        }),
+        ..CARD
+    };
+
     #[test]
     fn round_trip() {
-        let card = Card {
-            pid: 7,
-            start: 123_456,
-            memfd: 3,
-            key: [1, u64::MAX],
-        };
-        assert_eq!(Card::parse(&card.to_string()), Some(card));
+        for card in [CARD, WITH_PIPE] {
+            assert_eq!(Card::parse(&card.to_string()), Some(card));
+        }
     }
 
     #[test]
     fn anything_else_is_refused() {
-        let good = Card {
-            pid: 7,
-            start: 1,
-            memfd: 3,
-            key: [1, 2],
-        }
-        .to_string();
+        let good = CARD.to_string();
         for end in 0..good.len() {
             assert_eq!(Card::parse(&good[..end]), None);
         }
         let more = format!("{good}:");
+        let number_only = format!("{good}:4");
+        let no_number = format!("{good}:-1:5");
+        let too_much = format!("{WITH_PIPE}:");
         let long = good.replace(":7:", ":4294967295:");
         let foreign = good.replace("0001", "ü01");
-        for bad in ["", "shm1", "tcp:1", "shm1:0:1:3:0", &more, &long, &foreign] {
+        let made = [&more, &number_only, &no_number, &too_much, &long, &foreign];
+        let fixed = ["", "shm1", "tcp:1", "shm1:0:1:3:0"];
+        for bad in made.into_iter().map(String::as_str).chain(fixed) {
             assert_eq!(Card::parse(bad), None, "{bad}");
         }
     }

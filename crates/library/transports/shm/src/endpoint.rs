@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_sync::cells::INLINE_BYTES;
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{
+    BulkDescriptor, Cookie, Endpoint, Header, Lost, NearEndpoint, Peer, Refused, Sink,
+};
 
 use crate::arrivals::Arrivals;
 use crate::bulk::Bulk;
@@ -150,8 +152,16 @@ impl ShmEndpoint {
     }
 }
 
+impl NearEndpoint for ShmEndpoint {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.links.reaches(peer)
+    }
+}
+
 impl Endpoint for ShmEndpoint {
-    fn eager_limit(&self) -> usize {
+    const EAGER_TO_ALL: usize = EAGER_BYTES;
+
+    fn eager_limit(&self, _peer: Peer) -> usize {
         EAGER_BYTES
     }
 
@@ -186,7 +196,6 @@ impl Endpoint for ShmEndpoint {
         throttled: bool,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
-        assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
         self.links
             .push(peer, PACKET, header.0, bytes, throttled, fill)?;
         if self.bulk.has_begun() {

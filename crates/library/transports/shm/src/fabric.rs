@@ -1,10 +1,12 @@
 //! A process's attachment to the shared memory of its host.
 
 use std::io;
-use std::sync::Arc;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use weft_transport::{Directory, Fabric, Peer};
+use weft_transport::{Directory, Fabric, Near, Peer};
 
 use weft_sync::Section;
 
@@ -13,10 +15,12 @@ use crate::card::Card;
 use crate::connecting::Connecting;
 use crate::endings::Endings;
 use crate::endpoint::ShmEndpoint;
+use crate::host::Host;
 use crate::peers::Peers;
+use crate::pipe;
 use crate::process;
 use crate::segment::Segment;
-use crate::shared::{Errands, Options, Shared};
+use crate::shared::{Errands, Options, Served, Shared};
 
 /// The longest sleep: a peer that dies is found out by the lane that is polled after it.
 const LONGEST_SLEEP_MS: u32 = 250;
@@ -28,27 +32,32 @@ pub struct Shm {
 }
 
 impl Shm {
-    /// Attaches process `rank` of `size`, all of which are on this host, with up to `lanes` (at most 63) lanes.
-    /// Publish [`card`](Self::card) where the peers' `directory` finds it.
+    /// Attaches process `rank`, on whose host are the `local_ranks`, in ascending order and itself among them, with up to
+    /// `lanes` (at most 63) lanes. Publish [`card`](Self::card) where the peers' `directory` finds it.
     pub fn new(
         rank: Peer,
-        size: u32,
+        local_ranks: &[Peer],
         lanes: u32,
         directory: Arc<dyn Directory>,
     ) -> io::Result<Shm> {
-        Shm::with_options(rank, size, lanes, directory, Options::default())
+        Shm::with_options(rank, local_ranks, lanes, directory, Options::default())
     }
 
     /// As [`new`](Self::new).
     pub fn with_options(
         rank: Peer,
-        size: u32,
+        local_ranks: &[Peer],
         lanes: u32,
         directory: Arc<dyn Directory>,
         options: Options,
     ) -> io::Result<Shm> {
-        assert!(rank < size && (1..=ERRANDS).contains(&lanes));
-        let shape = Shape { size, lanes };
+        assert!((1..=ERRANDS).contains(&lanes));
+        let (host, position) = placed(rank, local_ranks)?;
+        let shape = Shape {
+            ranks: host.ranks(),
+            lanes,
+            digest: host.digest(),
+        };
         let pid = std::process::id();
         let start = process::start_of(pid)?.ok_or_else(|| {
             io::Error::other("/proc is not there, by which processes find each other's memory")
@@ -62,23 +71,39 @@ impl Shm {
             start,
             memfd: segment.memfd(),
             key,
+            pipe: None,
         };
-        let peers = Peers::new(directory, shape);
+        let peers = Peers::new(directory, shape, host);
         let shared = Shared {
             rank,
+            position,
             shape,
             options,
             card,
             base,
             segment,
             peers,
+            own: OnceLock::new(),
             connecting: Connecting::new(),
             endings: Endings::new(),
             errands: Section::new(Vec::new()),
+            errands_watch: AtomicBool::new(false),
         };
         Ok(Shm {
             shared: Arc::new(shared),
         })
+    }
+
+    /// From here on this process sleeps in poll(2), on a pipe of its own, so that it can [sleep](Near::sleep_with) on other
+    /// descriptors too. Called at once, before anything else is done with the attachment: peers find the pipe by the
+    /// [`card`](Self::card).
+    pub fn use_descriptor(&mut self) -> io::Result<()> {
+        let shared = Arc::get_mut(&mut self.shared)
+            .expect("no endpoint or clone of the attachment has been made");
+        let (pipe, name) = pipe::create()?;
+        shared.base.sleep_on(pipe);
+        shared.card.pipe = Some(name);
+        Ok(())
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -102,6 +127,18 @@ impl Shm {
     }
 }
 
+/// The host of a process, and its position there.
+fn placed(rank: Peer, local_ranks: &[Peer]) -> io::Result<(Host, u32)> {
+    let host = Host::new(local_ranks)
+        .ok_or_else(|| io::Error::other("the ranks of the host are not in ascending order"))?;
+    let position = host.position(rank).ok_or_else(|| {
+        io::Error::other(format!(
+            "rank {rank} is not among the ranks of its own host"
+        ))
+    })?;
+    Ok((host, position))
+}
+
 impl Fabric for Shm {
     type Endpoint = ShmEndpoint;
 
@@ -116,7 +153,8 @@ impl Fabric for Shm {
 
     #[inline]
     fn signalled(&self) -> u64 {
-        self.shared.base.signalled()
+        let watches = self.shared.errands_watch.load(Ordering::Relaxed);
+        self.shared.base.signalled() | u64::from(watches) << ERRANDS
     }
 
     fn prepare_sleep(&self) -> u32 {
@@ -125,10 +163,7 @@ impl Fabric for Shm {
 
     /// Wakes also, for no reason, after a quarter of a second, so that dead peers are noticed.
     fn sleep(&self, ticket: u32, timeout_ms: Option<u32>) {
-        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
-        self.shared
-            .base
-            .sleep(ticket, Duration::from_millis(u64::from(timeout_ms)));
+        self.sleep_with(ticket, timeout_ms, &[]);
     }
 
     fn wake(&self) {
@@ -136,12 +171,38 @@ impl Fabric for Shm {
     }
 
     #[cold]
-    fn serve(&self) {
+    fn serve(&self) -> bool {
         // A thread that is at it already looks at all that were called for before it took the call.
-        if let Some(errands) = self.shared.errands.try_enter()
-            && self.shared.base.is_called()
-        {
-            errands.iter().for_each(|errands| errands.run());
+        let Some(errands) = self.shared.errands.try_enter() else {
+            return false;
+        };
+        let called = self.shared.base.is_called();
+        let mut all = Served::default();
+        for errands in errands.iter() {
+            let served = errands.run(called);
+            all.moved |= served.moved;
+            all.watches |= served.watches;
         }
+        let watch = &self.shared.errands_watch;
+        if watch.load(Ordering::Relaxed) != all.watches {
+            watch.store(all.watches, Ordering::Relaxed);
+        }
+        all.moved
+    }
+}
+
+/// At most [`OTHERS`](weft_sync::Pipe::OTHERS) descriptors, after [`Shm::use_descriptor`].
+impl Near for Shm {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.shared.peers.host.position(peer).is_some()
+    }
+
+    fn sleep_with(&self, ticket: u32, timeout_ms: Option<u32>, descriptors: &[RawFd]) -> bool {
+        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
+        self.shared.base.sleep(
+            ticket,
+            Duration::from_millis(u64::from(timeout_ms)),
+            descriptors,
+        )
     }
 }

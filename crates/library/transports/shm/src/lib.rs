@@ -18,6 +18,10 @@
 //! protocol: say so, then look once more; write, then look whether it was said. A sleep ends by itself after a quarter of a
 //! second, when peers that have died and memory that is not used are looked for.
 //!
+//! A process sleeps on its doorbell's count (futex(2)), or, in a job on several hosts, in poll(2) on the descriptors of networks
+//! and on a pipe of its own ([`Shm::use_descriptor`]). Its card names the pipe, and its peers open it with its segment: a peer
+//! that could not wake it is never linked with it.
+//!
 //! # Losing a peer
 //! A peer that has died, that breaks a rule, or that the engine ends is lost for the whole process (`endings`): the lane that
 //! finds it notifies the others. Each lane drops its link, the peer's ring and all bulk transfers with it, tells the engine, and
@@ -35,18 +39,22 @@ mod connecting;
 mod endings;
 mod endpoint;
 mod fabric;
+mod host;
 mod layout;
 mod links;
 mod one_sided;
 mod peers;
+mod pipe;
 mod process;
 mod quarantine;
 mod segment;
 mod shared;
+mod table;
 
 #[cfg(test)]
 mod world;
 
+pub use base::ERRANDS;
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
 pub use cma::Stretch;
 pub use endpoint::ShmEndpoint;
@@ -55,4 +63,4 @@ pub use layout::EAGER_BYTES;
 pub use links::Counters;
 pub use one_sided::{Exposed, Process};
 pub use segment::Mapping;
-pub use shared::{Errands, Options};
+pub use shared::{Errands, Options, Served};

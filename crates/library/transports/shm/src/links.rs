@@ -12,11 +12,14 @@ use crate::base::GIVEN_UP;
 use crate::blocks::{Blocks, LONG_ADDED_BYTES, LONG_BLOCKS};
 use crate::connecting::{Answer, Made, Need, Want};
 use crate::endings::{End, Ending};
-use crate::layout::{LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{
+    EAGER_BYTES, LINK_BYTES, RING_BYTES, RING_CELLS, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES,
+};
 use crate::peers::{Neighbour, lost};
 use crate::quarantine::Quarantine;
 use crate::segment::Mapping;
 use crate::shared::Shared;
+use crate::table::Table;
 
 /// What an endpoint has done and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct Counters {
     /// Chunks copied from process to process by this side, as receiver and as sender.
     pub chunks_read: u64,
     pub chunks_written: u64,
+    /// Links made to peers.
+    pub links: u64,
     /// Bytes of this process's segment taken for links, for what makes blocks long, and for bulk data.
     pub link_bytes: u64,
     pub block_bytes: u64,
@@ -62,7 +67,7 @@ pub struct Links {
     pub shared: Arc<Shared>,
     pub lane: u32,
     pub counters: Counters,
-    open: Box<[Option<Box<Outbound>>]>,
+    open: Table<Outbound>,
     /// What came in blocks from peers that nothing was sent to yet.
     early: Vec<(Peer, Blocks)>,
     blocked: Vec<Blocked>,
@@ -93,13 +98,12 @@ pub struct Links {
 
 impl Links {
     pub fn new(shared: Arc<Shared>, lane: u32) -> Links {
-        let size = shared.shape.size as usize;
         shared.endings.join(lane);
         Links {
+            open: Table::new(&shared.peers.host),
             shared,
             lane,
             counters: Counters::default(),
-            open: std::iter::repeat_with(|| None).take(size).collect(),
             early: Vec::new(),
             blocked: Vec::new(),
             expected: BTreeMap::new(),
@@ -128,13 +132,14 @@ impl Links {
         throttled: bool,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
-        let Some(link) = &mut self.open[peer as usize] else {
+        let Some(link) = self.open.get_mut(peer) else {
             return Err(self.connect(peer, Need::Link));
         };
         if throttled && link.producer.throttled() {
             return Err(Refused::Throttled);
         }
         if bytes > INLINE_BYTES {
+            assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
             let pushed =
                 link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill);
             return match pushed {
@@ -159,7 +164,7 @@ impl Links {
         throttled: bool,
     ) -> Result<(), Refused> {
         let bytes = payload.len();
-        let Some(link) = &mut self.open[peer as usize] else {
+        let Some(link) = self.open.get_mut(peer) else {
             return Err(self.connect(peer, Need::Link));
         };
         if throttled && link.producer.throttled() {
@@ -177,10 +182,10 @@ impl Links {
         match pushed {
             Pushed::Watched => Ok(()),
             Pushed::Unwatched => {
-                let Some(link) = &self.open[peer as usize] else {
+                let Some(link) = self.open.get(peer) else {
                     return Err(Refused::Lost);
                 };
-                link.neighbour.base.notify(self.lane, self.shared.rank);
+                link.neighbour.base.notify(self.lane, self.shared.position);
                 self.counters.notifications_sent += 1;
                 Ok(())
             }
@@ -201,6 +206,9 @@ impl Links {
     pub fn connect(&mut self, peer: Peer, need: Need) -> Refused {
         if self.is_lost(peer) {
             return Refused::Lost;
+        }
+        if !self.reaches(peer) {
+            return Refused::Elsewhere;
         }
         self.want(peer, need);
         Refused::Connecting
@@ -270,31 +278,33 @@ impl Links {
     /// Begins a link that was made, and tells the peer where it is.
     fn open(&mut self, neighbour: Arc<Neighbour>, offset: u64, mapping: Mapping) {
         let peer = neighbour.rank;
+        self.counters.links += 1;
         self.counters.link_bytes += SHORT_LINK_BYTES as u64;
         // SAFETY: the mapping is longer than RING_BYTES, fresh and zero, outlives the producer in `Outbound`, and
         // nobody else knows of it yet.
         let producer = unsafe { Producer::new(Parts::at(mapping.base(), RING_BYTES, RING_CELLS)) };
         neighbour
             .base
-            .ring_of(self.lane, self.shared.rank)
+            .ring_of(self.lane, self.shared.position)
             .store(offset, Ordering::Release);
         let early = self.early.iter().position(|(other, _)| *other == peer);
         let mut exchange =
             early.map_or_else(Blocks::default, |index| self.early.swap_remove(index).1);
         let mapping = Arc::new(mapping);
         exchange.add_own(mapping.clone());
-        self.open[peer as usize] = Some(Box::new(Outbound {
+        let link = Outbound {
             producer,
             exchange,
             neighbour,
             offset,
             _mapping: mapping,
-        }));
+        };
+        self.open.insert(peer, link);
     }
 
     /// The blocks that go to and fro with `peer`.
     pub fn exchange(&mut self, peer: Peer) -> &mut Blocks {
-        match &mut self.open[peer as usize] {
+        match self.open.get_mut(peer) {
             Some(link) => &mut link.exchange,
             None => {
                 let known = self.early.iter().position(|(other, _)| *other == peer);
@@ -315,13 +325,18 @@ impl Links {
         self.shared.peers.known(peer)
     }
 
+    /// Whether the peer is on this host.
+    pub fn reaches(&self, peer: Peer) -> bool {
+        self.shared.peers.host.position(peer).is_some()
+    }
+
     pub fn is_open(&self, peer: Peer) -> bool {
-        self.open[peer as usize].is_some()
+        self.open.get(peer).is_some()
     }
 
     /// The peer, to which there is a link; else why not.
     pub fn linked(&mut self, peer: Peer) -> Result<Arc<Neighbour>, Refused> {
-        match &self.open[peer as usize] {
+        match self.open.get(peer) {
             Some(link) => Ok(link.neighbour.clone()),
             None => Err(self.connect(peer, Need::Link)),
         }
@@ -334,7 +349,7 @@ impl Links {
 
     /// Rings the doorbell of a peer, on this lane.
     pub fn notify(&mut self, neighbour: &Neighbour) {
-        neighbour.base.notify(self.lane, self.shared.rank);
+        neighbour.base.notify(self.lane, self.shared.position);
         self.counters.notifications_sent += 1;
     }
 
@@ -413,8 +428,8 @@ impl Links {
     }
 
     fn has_room(&mut self, peer: Peer, bytes: usize) -> Result<bool, Malformed> {
-        self.open[peer as usize]
-            .as_mut()
+        self.open
+            .get_mut(peer)
             .map_or(Ok(false), |link| link.producer.has_room(bytes))
     }
 
@@ -423,7 +438,7 @@ impl Links {
         let mut room = !self.connected.is_empty() || self.has_to_connect();
         for index in 0..self.blocked.len() {
             let Blocked { peer, bytes } = self.blocked[index];
-            if let Some(link) = &self.open[peer as usize] {
+            if let Some(link) = self.open.get(peer) {
                 link.producer.wait_for_room(true);
             }
             // A malformed count is told by the next turn.
@@ -434,7 +449,7 @@ impl Links {
 
     pub fn end_wait(&mut self) {
         for blocked in &self.blocked {
-            if let Some(link) = &self.open[blocked.peer as usize] {
+            if let Some(link) = self.open.get(blocked.peer) {
                 link.producer.wait_for_room(false);
             }
         }
@@ -463,7 +478,7 @@ impl Links {
         if self.is_lost(peer) {
             return;
         }
-        if let Some(link) = self.open[peer as usize].take() {
+        if let Some(link) = self.open.take(peer) {
             self.to_give_up.push(peer);
             self.quarantine
                 .add(&self.shared, peer, link.offset, LINK_BYTES);
@@ -509,9 +524,9 @@ impl Links {
 
     fn give_up(&mut self, peer: Peer) {
         if let Some(neighbour) = self.shared.peers.known(peer)
-            && !neighbour.base.is_given_up(self.lane, self.shared.rank)
+            && !neighbour.base.is_given_up(self.lane, self.shared.position)
         {
-            let ring = neighbour.base.ring_of(self.lane, self.shared.rank);
+            let ring = neighbour.base.ring_of(self.lane, self.shared.position);
             ring.store(GIVEN_UP, Ordering::SeqCst);
             self.notify(&neighbour);
         }
@@ -527,7 +542,7 @@ impl Links {
 
     /// Has a peer looked at among those that may die.
     pub fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
-        if self.open[peer as usize].is_some() || self.expected.contains_key(&peer) {
+        if self.is_open(peer) || self.expected.contains_key(&peer) {
             return Ok(());
         }
         match self.neighbour(peer) {
@@ -560,12 +575,7 @@ impl Links {
         others: impl Iterator<Item = &'a Arc<Neighbour>>,
     ) {
         let mut neighbours: Vec<Arc<Neighbour>> = others.cloned().collect();
-        neighbours.extend(
-            self.open
-                .iter()
-                .flatten()
-                .map(|link| link.neighbour.clone()),
-        );
+        neighbours.extend(self.open.iter().map(|link| link.neighbour.clone()));
         neighbours.extend(self.expected.values().cloned());
         neighbours.sort_by_key(|neighbour| neighbour.rank);
         neighbours.dedup_by_key(|neighbour| neighbour.rank);
@@ -601,7 +611,7 @@ impl Links {
     }
 
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        for link in self.open.iter().flatten() {
+        for link in self.open.iter() {
             let rank = link.neighbour.rank;
             if !link.producer.attached() {
                 writeln!(out, "rank {rank} has not yet taken up the connection to it")?;

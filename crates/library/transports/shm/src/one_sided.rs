@@ -50,7 +50,7 @@ impl Drop for Exposed {
     }
 }
 
-/// A process of the job, this one included, as its memory is reached.
+/// A process of the job on this host, this one included, as its memory is reached.
 #[derive(Clone)]
 pub struct Process {
     neighbour: Arc<Neighbour>,
@@ -77,7 +77,12 @@ impl Process {
         self.neighbour.base.wake();
     }
 
-    /// As [`wake`](Self::wake), and it will run an errand in its next turn of progress.
+    /// Whether it sleeps in a call of MPI.
+    pub fn is_sleeping(&self) -> bool {
+        self.neighbour.base.is_sleeping()
+    }
+
+    /// As [`wake`](Self::wake), and it will run its errands in its next turn of progress.
     pub fn call(&self) {
         self.neighbour.base.call();
     }
@@ -143,11 +148,11 @@ impl Shm {
         self.shared().segment.carve_untouched(bytes)
     }
 
-    /// A process of the job.
+    /// A process of the job on this host.
     pub fn process(&self, peer: Peer) -> Result<Process, Lost> {
         let shared = self.shared();
         let neighbour = match peer == shared.rank {
-            true => Arc::new(own(shared).map_err(|error| lost(peer, &error.to_string()))?),
+            true => own(shared).map_err(|error| lost(peer, &error.to_string()))?,
             false => shared.peers.find(peer)?,
         };
         Ok(Process {
@@ -158,18 +163,66 @@ impl Shm {
 }
 
 /// This process, as its own peer.
-fn own(shared: &Shared) -> io::Result<Neighbour> {
-    let mapping = shared.segment.map(shared.shape.base_bytes())?;
-    let base = Base::open(mapping, shared.shape, shared.rank, shared.card.key);
-    let base = base.map_err(io::Error::other)?;
-    Ok(Neighbour::new(shared.rank, shared.card, base))
+fn own(shared: &Shared) -> io::Result<Arc<Neighbour>> {
+    if let Some(own) = shared.own.get() {
+        return Ok(own.clone());
+    }
+    let Shared { rank, shape, .. } = *shared;
+    let mapping = shared.segment.map(shape.base_bytes())?;
+    let base = Base::open(mapping, shape, rank, &shared.card).map_err(io::Error::other)?;
+    let own = Neighbour::new(rank, shared.position, shared.card, base);
+    Ok(shared.own.get_or_init(|| Arc::new(own)).clone())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use weft_transport::Fabric;
+
+    use crate::base::ERRANDS;
     use crate::segment::{PAGE, Segment};
-    use crate::shared::Options;
+    use crate::shared::{Errands, Options, Served};
     use crate::world::pair;
+
+    /// Watches for some turns after a call.
+    #[derive(Default)]
+    struct Watcher {
+        turns: AtomicU32,
+        left: AtomicU32,
+    }
+
+    impl Errands for Watcher {
+        fn run(&self, called: bool) -> Served {
+            self.turns.fetch_add(1, Ordering::Relaxed);
+            let left = match called {
+                true => 3,
+                false => self.left.load(Ordering::Relaxed) - 1,
+            };
+            self.left.store(left, Ordering::Relaxed);
+            Served {
+                moved: called,
+                watches: left > 0,
+            }
+        }
+    }
+
+    /// A call asks for a turn, and each turn in which an errand watches asks for the next.
+    #[test]
+    fn errands_are_run_while_they_watch() {
+        let (a, b) = pair(Options::default());
+        let watcher = Arc::new(Watcher::default());
+        b.fabric.add_errands(watcher.clone());
+        assert_eq!(b.fabric.signalled() >> ERRANDS, 0);
+        a.fabric.process(1).unwrap().call();
+        let mut moved = Vec::new();
+        while b.fabric.signalled() >> ERRANDS != 0 {
+            moved.push(b.fabric.serve());
+        }
+        assert_eq!(moved, [true, false, false, false]);
+        assert_eq!(watcher.turns.load(Ordering::Relaxed), 4);
+    }
 
     /// A process may end and another get its number, with a segment of its own under the number of the first one's.
     #[test]

@@ -8,12 +8,15 @@ use weft_transport::{Directory, Lost, Peer};
 use crate::base::{Base, KEY_AT, Shape};
 use crate::card::Card;
 use crate::cma;
+use crate::host::Host;
 use crate::process;
 use crate::segment::{Foreign, Mapping};
 
 /// A process whose base is mapped.
 pub struct Neighbour {
     pub rank: Peer,
+    /// Among the host's ranks.
+    pub position: u32,
     pub card: Card,
     pub base: Base,
     /// Whether the kernel copies between its memory and this process's.
@@ -21,10 +24,11 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    pub fn new(rank: Peer, card: Card, base: Base) -> Neighbour {
+    pub fn new(rank: Peer, position: u32, card: Card, base: Base) -> Neighbour {
         let (address, key) = base.probe();
         Neighbour {
             rank,
+            position,
             card,
             base,
             copies_allowed: cma::reads(card.pid, address, key),
@@ -53,52 +57,62 @@ impl Neighbour {
     }
 }
 
-/// All processes of the job, found when first needed.
+/// The processes of the job on this host, found when first needed.
 pub struct Peers {
     directory: Arc<dyn Directory>,
     shape: Shape,
+    pub host: Host,
+    /// By position.
     known: Section<Vec<Option<Arc<Neighbour>>>>,
     /// Held while a peer is looked for, which may take long, so that each is looked for once.
     looking: Section<()>,
 }
 
 impl Peers {
-    pub fn new(directory: Arc<dyn Directory>, shape: Shape) -> Peers {
+    pub fn new(directory: Arc<dyn Directory>, shape: Shape, host: Host) -> Peers {
         Peers {
             directory,
             shape,
-            known: Section::new(vec![None; shape.size as usize]),
+            known: Section::new(vec![None; host.ranks() as usize]),
+            host,
             looking: Section::new(()),
         }
     }
 
     /// The peer, looked up and mapped if it was not yet. Slow: not for a thread that holds a lane.
     pub fn find(&self, peer: Peer) -> Result<Arc<Neighbour>, Lost> {
-        if let Some(neighbour) = self.known(peer) {
+        let Some(position) = self.host.position(peer) else {
+            return Err(elsewhere(peer));
+        };
+        if let Some(neighbour) = self.at(position) {
             return Ok(neighbour);
         }
         let _looking = self.looking.enter();
-        if let Some(neighbour) = self.known(peer) {
+        if let Some(neighbour) = self.at(position) {
             return Ok(neighbour);
         }
-        let found = self.look_up(peer).map_err(|why| lost(peer, &why))?;
-        let neighbour = Arc::new(found);
-        self.known.enter()[peer as usize] = Some(neighbour.clone());
+        let found = self.look_up(peer, position);
+        let neighbour = Arc::new(found.map_err(|why| lost(peer, &why))?);
+        self.known.enter()[position as usize] = Some(neighbour.clone());
         Ok(neighbour)
     }
 
     /// The peer, if it was looked up before.
     pub fn known(&self, peer: Peer) -> Option<Arc<Neighbour>> {
-        self.known.enter()[peer as usize].clone()
+        self.at(self.host.position(peer)?)
     }
 
-    fn look_up(&self, peer: Peer) -> Result<Neighbour, String> {
+    fn at(&self, position: u32) -> Option<Arc<Neighbour>> {
+        self.known.enter()[position as usize].clone()
+    }
+
+    fn look_up(&self, peer: Peer, position: u32) -> Result<Neighbour, String> {
         let line = self.directory.card(peer)?;
         let card = Card::parse(&line).ok_or_else(|| format!("its card is unreadable: {line:?}"))?;
         let bytes = self.shape.base_bytes();
         let mapping = open(&card)?.map(0, bytes)?;
-        let base = Base::open(mapping, self.shape, peer, card.key)?;
-        Ok(Neighbour::new(peer, card, base))
+        let base = Base::open(mapping, self.shape, peer, &card)?;
+        Ok(Neighbour::new(peer, position, card, base))
     }
 }
 
@@ -109,6 +123,11 @@ fn open(card: &Card) -> Result<Foreign, String> {
         return Err("its segment is not the one its card tells of".to_owned());
     }
     Ok(segment)
+}
+
+/// What is said of a peer that shared memory does not reach.
+pub fn elsewhere(peer: Peer) -> Lost {
+    lost(peer, "it runs on another host")
 }
 
 /// What is said of a lost peer.

@@ -9,7 +9,6 @@
 //! there finds, before it reports them as received, that the connection was ended.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use weft_transport::Peer;
 
@@ -48,11 +47,12 @@ impl Quarantine {
 
     /// Gives back what is certainly used no more. Called now and then.
     pub fn look(&mut self, shared: &Shared, lane: u32) {
-        let is_alive =
-            |neighbour: Option<Arc<Neighbour>>| neighbour.is_some_and(|one| one.is_alive());
+        let uses = |neighbour: &Neighbour| {
+            !shared.base.is_given_up(lane, neighbour.position) && neighbour.is_alive()
+        };
         self.pieces.retain(|piece| {
-            let used = !shared.base.is_given_up(lane, piece.peer)
-                && is_alive(shared.peers.known(piece.peer));
+            let neighbour = shared.peers.known(piece.peer);
+            let used = neighbour.is_some_and(|neighbour| uses(&neighbour));
             if !used {
                 piece.release(shared);
             }

@@ -1,6 +1,7 @@
 //! What the lanes of a process share.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use weft_sync::Section;
 use weft_transport::{Lost, Peer};
@@ -22,23 +23,40 @@ pub struct Options {
     pub copies_from_bytes: Option<usize>,
 }
 
-/// What a process does for peers that the kernel does not let into its memory, in a turn of progress of its own.
+/// What a process does for peers in its own memory, in a turn of progress of its own.
 pub trait Errands: Send + Sync {
-    fn run(&self);
+    /// Does what is asked; `called` says that a peer has called this process, so that there may be something anywhere.
+    fn run(&self, called: bool) -> Served;
+}
+
+/// What became of a turn of errands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Something was done.
+    pub moved: bool,
+    /// More may be asked soon without a call, so each turn is to look.
+    pub watches: bool,
 }
 
 /// What the lanes of a process share.
 pub struct Shared {
     pub rank: Peer,
+    /// Of this process among the host's ranks.
+    pub position: u32,
     pub shape: Shape,
     pub options: Options,
     pub card: Card,
     pub base: Base,
     pub segment: Segment,
     pub peers: Peers,
+    /// This process as its peers have it, once that is asked for.
+    pub own: OnceLock<Arc<Neighbour>>,
     pub connecting: Connecting,
     pub endings: Endings,
     pub errands: Section<Vec<Arc<dyn Errands>>>,
+    /// Whether any of them watches. Written in the section of the errands, read by each turn of progress; no other memory
+    /// depends on it.
+    pub errands_watch: AtomicBool,
 }
 
 impl Shared {
@@ -49,7 +67,14 @@ impl Shared {
             let made = self.make(&want);
             let lane = want.lane;
             self.connecting.answer(Answer { want, made });
-            self.base.notify(lane, peer);
+            self.notify(lane, peer);
+        }
+    }
+
+    /// Notifies an own lane in the name of `peer`.
+    fn notify(&self, lane: u32, peer: Peer) {
+        if let Some(position) = self.peers.host.position(peer) {
+            self.base.notify(lane, position);
         }
     }
 
@@ -90,7 +115,7 @@ impl Shared {
         let (first, mut lanes) = self.endings.enter(ending);
         lanes &= !(1 << lane);
         while lanes != 0 {
-            self.base.notify(lanes.trailing_zeros(), first.peer);
+            self.notify(lanes.trailing_zeros(), first.peer);
             lanes &= lanes - 1;
         }
         first

@@ -127,20 +127,24 @@ impl Process {
 }
 
 pub fn world(size: u32, options: Options) -> Vec<Process> {
+    host((0..size).collect(), options)
+}
+
+/// A host with these ranks.
+pub fn host(ranks: Vec<Peer>, options: Options) -> Vec<Process> {
     let cards = Arc::new(Cards::default());
-    let fabrics: Vec<Shm> = (0..size)
-        .map(|rank| Shm::with_options(rank, size, 2, cards.clone(), options).unwrap())
-        .collect();
-    for (rank, fabric) in fabrics.iter().enumerate() {
-        cards.0.lock().unwrap().insert(rank as Peer, fabric.card());
+    let attach = |&rank: &Peer| Shm::with_options(rank, &ranks, 2, cards.clone(), options).unwrap();
+    let fabrics: Vec<Shm> = ranks.iter().map(attach).collect();
+    for (&rank, fabric) in ranks.iter().zip(&fabrics) {
+        cards.0.lock().unwrap().insert(rank, fabric.card());
     }
-    fabrics
+    ranks
         .into_iter()
-        .enumerate()
+        .zip(fabrics)
         .map(|(rank, fabric)| {
             let endpoint = fabric.endpoint(0);
             Process {
-                rank: rank as Peer,
+                rank,
                 fabric,
                 endpoint,
                 log: Log::default(),

@@ -5,48 +5,67 @@
 #[path = "processes/pair.rs"]
 mod pair;
 
-use pair::{Side, cpu_time, deny_copies, in_two_processes, pattern};
+use pair::{Job, Side, cpu_time, deny_copies, in_two_processes, pattern};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use weft_shm::Options;
+use weft_shm::{Errands, Options, Served};
 use weft_transport::Fabric;
 
 fn main() {
     let before = shared_memory_names();
     run("random traffic", || {
-        in_two_processes(Options::default(), random_traffic)
+        in_two_processes(Job::with_options(Options::default()), random_traffic)
     });
     let options = Options {
         copies_from_bytes: Some(20_000),
         ..Options::default()
     };
     run("random traffic, copied", || {
-        in_two_processes(options, random_traffic)
+        in_two_processes(Job::with_options(options), random_traffic)
     });
     let options = Options {
         deny_copies: true,
         ..Options::default()
     };
     run("random traffic, rings only", || {
-        in_two_processes(options, random_traffic)
+        in_two_processes(Job::with_options(options), random_traffic)
     });
     run("sleepers are woken", || {
-        in_two_processes(Options::default(), sleepy_ping_pong)
+        in_two_processes(Job::with_options(Options::default()), sleepy_ping_pong)
     });
     run("bulk wakes sleepers", || {
-        in_two_processes(Options::default(), sleepy_bulk)
+        in_two_processes(Job::with_options(Options::default()), sleepy_bulk)
     });
     run("a sleeper uses no processor", || {
-        in_two_processes(Options::default(), idle)
+        in_two_processes(Job::with_options(Options::default()), idle)
     });
     run("a killed sender", || {
-        in_two_processes(Options::default(), killed_sender)
+        in_two_processes(Job::with_options(Options::default()), killed_sender)
     });
     run("a killed receiver", || {
-        in_two_processes(Options::default(), killed_receiver)
+        in_two_processes(Job::with_options(Options::default()), killed_receiver)
     });
     run("copies denied by the kernel", || {
-        in_two_processes(Options::default(), denied)
+        in_two_processes(Job::with_options(Options::default()), denied)
     });
+    for (name, scenario) in [
+        ("random traffic", random_traffic as fn(&mut Side)),
+        ("sleepers are woken", sleepy_ping_pong),
+        ("bulk wakes sleepers", sleepy_bulk),
+        ("a sleeper uses no processor", idle),
+        ("a descriptor wakes a sleeper", other_descriptor),
+        ("own threads and callers wake a sleeper", woken_by_all),
+        ("a killed sender", killed_sender),
+        ("a killed receiver", killed_receiver),
+        ("a killed sleeper", killed_sleeper),
+    ] {
+        let name = format!("{name}, on descriptors, scattered");
+        run(&name, || {
+            in_two_processes(Job::of_several_hosts(), scenario)
+        });
+    }
     assert_eq!(
         before,
         shared_memory_names(),
@@ -171,7 +190,7 @@ fn killed_sender(side: &mut Side) {
     for number in 0..10u64 {
         assert_eq!(side.receive(8), number.to_ne_bytes());
     }
-    side.expect_loss(1);
+    side.expect_loss();
 }
 
 /// A sender whose receiver dies in the middle of transfers learns it, asleep or not.
@@ -184,7 +203,7 @@ fn killed_receiver(side: &mut Side) {
     side.start_send(&pattern(2_000_000, 1));
     side.start_send(&pattern(200_000, 2));
     side.sleepy = true;
-    side.expect_loss(1);
+    side.expect_loss();
 }
 
 fn denied(side: &mut Side) {
@@ -204,4 +223,100 @@ fn denied(side: &mut Side) {
     assert_eq!(side.endpoint.counters().ring_transfers, 2);
     assert_eq!(side.fabric.signalled() >> 1, 0);
     side.leave_together();
+}
+
+/// A descriptor of something else ends a sleep as soon as it is readable, and messages still do.
+fn other_descriptor(side: &mut Side) {
+    side.sleepy = true;
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    side.descriptors.push(reader.as_raw_fd());
+    let network = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        writer.write_all(b"packet").expect("room");
+        writer
+    });
+    side.start_send(b"before");
+    side.receive(6);
+    while side.descriptors_ready == 0 {
+        side.turn();
+    }
+    assert!(
+        side.longest_sleep < Duration::from_millis(200),
+        "{:?}",
+        side.longest_sleep
+    );
+    reader.read_exact(&mut [0; 6]).expect("what was written");
+    let _open = network.join().expect("no panic");
+    side.descriptors_ready = 0;
+    sleepy_ping_pong(side);
+    assert_eq!(side.descriptors_ready, 0);
+}
+
+/// What ends a sleep and is no message: a thread of the process's own, a peer that waits on the memory of a window, and one
+/// that has an errand for it.
+fn woken_by_all(side: &mut Side) {
+    let fabric = side.fabric.clone();
+    let other = fabric.process(side.other).expect("a peer");
+    let own = fabric.process(side.own).expect("this process");
+    let errands: Arc<dyn Errands> = Arc::new(Nothing);
+    fabric.add_errands(errands.clone());
+    for number in 0..4 {
+        let waker = std::thread::spawn({
+            let (fabric, own, other) = (fabric.clone(), own.clone(), other.clone());
+            move || {
+                std::thread::sleep(Duration::from_millis(30));
+                match number {
+                    0 => fabric.wake(),
+                    1 => own.wake(),
+                    2 => other.wake(),
+                    _ => other.call(),
+                }
+            }
+        });
+        let ticket = fabric.prepare_sleep();
+        let begin = Instant::now();
+        if fabric.signalled() == 0 {
+            fabric.sleep(ticket, None);
+        }
+        let slept = begin.elapsed();
+        assert!(slept < Duration::from_millis(200), "{number}: {slept:?}");
+        waker.join().expect("no panic");
+        fabric.serve();
+        // Neither sleeps for the next while the other has not slept for this.
+        side.start_send(b"x");
+        side.receive(1);
+    }
+    fabric.remove_errands(&errands);
+    side.leave_together();
+}
+
+struct Nothing;
+
+impl Errands for Nothing {
+    fn run(&self, _called: bool) -> Served {
+        Served::default()
+    }
+}
+
+/// A process that is killed in its sleep: those that go on ringing for it find out, and are no worse for it.
+fn killed_sleeper(side: &mut Side) {
+    side.start_send(&std::process::id().to_ne_bytes());
+    let other = side.receive(4);
+    side.wait_until_taken_up();
+    if side.me == 1 {
+        side.sleepy = true;
+        side.receive(1);
+        unreachable!("killed");
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let process = side.fabric.process(side.other).expect("a peer");
+    pair::kill(u32::from_ne_bytes(other.try_into().expect("4 bytes")));
+    // More than the pipe has room for.
+    for _ in 0..100_000 {
+        process.wake();
+    }
+    side.sleepy = true;
+    side.start_send(b"x");
+    side.expect_loss();
+    process.wake();
 }

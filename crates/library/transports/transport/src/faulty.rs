@@ -7,11 +7,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
 
 use weft_memory::Memory;
 
-use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use crate::{
+    BulkDescriptor, Cookie, Endpoint, Fabric, Far, Header, Lost, Near, NearEndpoint, Peer, Refused,
+    Sink,
+};
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,8 +216,30 @@ impl<F: Fabric> Fabric for Faulty<F> {
         self.inner.wake();
     }
 
-    fn serve(&self) {
-        self.inner.serve();
+    fn serve(&self) -> bool {
+        self.inner.serve()
+    }
+}
+
+impl<F: Near> Near for Faulty<F> {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.inner.reaches(peer)
+    }
+
+    fn sleep_with(&self, ticket: u32, timeout_ms: Option<u32>, descriptors: &[RawFd]) -> bool {
+        self.inner.sleep_with(ticket, timeout_ms, descriptors)
+    }
+}
+
+impl<F: Far> Far for Faulty<F> {
+    fn descriptors(&self) -> Vec<RawFd> {
+        self.inner.descriptors()
+    }
+}
+
+impl<E: NearEndpoint> NearEndpoint for FaultyEndpoint<E> {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.inner.reaches(peer)
     }
 }
 
@@ -278,35 +304,50 @@ impl<E: Endpoint> FaultyEndpoint<E> {
     fn send_faulty(
         &mut self,
         peer: Peer,
-        header: Header,
-        payload: &[u8],
+        mut header: Header,
+        bytes: usize,
         throttled: bool,
+        fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
         let fault = self.plan.progress(|progress| progress.sends);
-        let (mut header, mut payload) = (header, payload.to_vec());
-        if let Some(Fault::Lie { word, value }) = fault {
-            match word.checked_sub(2).map(|word| word * 8) {
-                None => header.0[word] = value,
-                Some(at) => {
-                    let bytes = value.to_le_bytes();
-                    let there = payload.iter_mut().skip(at);
-                    there.zip(bytes).for_each(|(place, byte)| *place = byte);
-                }
-            }
+        if let Some(Fault::Lie { word, value }) = fault
+            && let Some(word) = header.0.get_mut(word)
+        {
+            *word = value;
         }
-        self.inner.send(peer, header, &payload, throttled)?;
+        let mut sent = Vec::new();
+        self.inner
+            .send_with(peer, header, bytes, throttled, |payload| {
+                fill(payload);
+                lie_in(payload, fault);
+                sent.extend_from_slice(payload);
+            })?;
         if fault == Some(Fault::Duplicate) {
             // One that finds no room is none.
-            let _ = self.inner.send(peer, header, &payload, throttled);
+            let _ = self.inner.send(peer, header, &sent, throttled);
         }
         self.plan.progress(|progress| progress.sends = None);
         Ok(())
     }
 }
 
+/// The words of a packet behind its header, one of which may be a lie.
+fn lie_in(payload: &mut [u8], fault: Option<Fault>) {
+    if let Some(Fault::Lie { word, value }) = fault
+        && let Some(word) = word.checked_sub(2)
+    {
+        let there = payload.iter_mut().skip(word * 8);
+        there
+            .zip(value.to_le_bytes())
+            .for_each(|(place, byte)| *place = byte);
+    }
+}
+
 impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
-    fn eager_limit(&self) -> usize {
-        self.inner.eager_limit()
+    const EAGER_TO_ALL: usize = E::EAGER_TO_ALL;
+
+    fn eager_limit(&self, peer: Peer) -> usize {
+        self.inner.eager_limit(peer)
     }
 
     fn send(
@@ -316,8 +357,9 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
         payload: &[u8],
         throttled: bool,
     ) -> Result<(), Refused> {
-        self.step();
-        self.send_faulty(peer, header, payload, throttled)
+        self.send_with(peer, header, payload.len(), throttled, |out| {
+            out.copy_from_slice(payload);
+        })
     }
 
     fn send_with(
@@ -329,9 +371,7 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
         self.step();
-        let mut payload = vec![0; bytes];
-        fill(&mut payload);
-        self.send_faulty(peer, header, &payload, throttled)
+        self.send_faulty(peer, header, bytes, throttled, fill)
     }
 
     fn poll(&mut self, sink: &mut impl Sink) -> bool {
@@ -353,6 +393,10 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
         }
         self.step_inside(sink);
         moved | told
+    }
+
+    fn flush(&mut self) {
+        self.inner.flush();
     }
 
     fn bulk_send(

@@ -26,11 +26,15 @@
 
 pub mod faulty;
 pub mod loopback;
+mod parts;
+pub mod tracer;
 
 use std::fmt;
 use std::sync::Arc;
 
 use weft_memory::Memory;
+
+pub use parts::{Far, Near, NearEndpoint};
 
 /// A process of the job: its rank in `MPI_COMM_WORLD`.
 pub type Peer = u32;
@@ -59,14 +63,19 @@ pub enum Refused {
     Connecting,
     /// The peer is lost; said once by [`Sink::lost`].
     Lost,
+    /// The fabric is one of several ([`Near`]) and does not reach the peer. No engine is told this.
+    Elsewhere,
 }
 
 /// One lane's way to every peer. Driven under the lane's lock; never blocks and does nothing slow.
 pub trait Endpoint: Send {
-    /// The largest payload of one packet, in bytes.
-    fn eager_limit(&self) -> usize;
+    /// A payload of so many bytes fits in one packet to any peer: whoever sends no more need not ask by peer.
+    const EAGER_TO_ALL: usize;
 
-    /// Sends one packet; `payload.len() <= eager_limit()`.
+    /// The largest payload of one packet to `peer`, in bytes.
+    fn eager_limit(&self, peer: Peer) -> usize;
+
+    /// Sends one packet; `payload.len() <= eager_limit(peer)`.
     /// `throttled`: whether a peer's throttle refuses this packet (eager payload does, control does not).
     fn send(
         &mut self,
@@ -76,7 +85,7 @@ pub trait Endpoint: Send {
         throttled: bool,
     ) -> Result<(), Refused>;
 
-    /// As [`send`](Self::send), the payload written by `fill` in place.
+    /// As [`send`](Self::send), the payload written by `fill` in place; not called if the packet is refused.
     fn send_with(
         &mut self,
         peer: Peer,
@@ -89,6 +98,11 @@ pub trait Endpoint: Send {
     /// Hands what has arrived to `sink`, at most a bounded number of packets, and moves bulk transfers
     /// along. Returns whether anything happened.
     fn poll(&mut self, sink: &mut impl Sink) -> bool;
+
+    /// Sends what was gathered: between a [`poll`](Self::poll) and the next `flush`, which follows once what arrived has
+    /// been acted on, an endpoint may put together what is sent.
+    #[inline(always)]
+    fn flush(&mut self) {}
 
     /// Opens a bulk transfer of `source` to `peer`. The descriptor travels to the receiver in a packet of the
     /// engine's. The data may begin to move at once; [`Sink::sent`] says when the source is free. Refused, nothing happened.
@@ -206,6 +220,8 @@ pub trait Fabric: Send + Sync {
     /// Wakes this process's sleeper, from another of its threads.
     fn wake(&self);
 
-    /// Does what peers cannot do themselves in this process's memory.
-    fn serve(&self) {}
+    /// Does what peers ask to be done in this process's memory. Whether anything was.
+    fn serve(&self) -> bool {
+        false
+    }
 }

@@ -6,11 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use weft_memory::Memory;
 
-use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use crate::{
+    BulkDescriptor, Cookie, Endpoint, Fabric, Far, Header, Lost, Near, NearEndpoint, Peer, Refused,
+    Sink,
+};
 
 /// The network that a set of [`Loopback`] fabrics share.
 pub struct Network {
@@ -106,7 +110,7 @@ impl State {
 }
 
 impl Network {
-    /// Queues hold `capacity` packets of at most `eager_limit` bytes; `seed` decides the order of things.
+    /// Queues hold `capacity` packets of at most `eager_limit` (at least 100) bytes; `seed` decides the order of things.
     pub fn new(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
         Network::make(seed, capacity, eager_limit, false)
     }
@@ -117,6 +121,7 @@ impl Network {
     }
 
     fn make(seed: u64, capacity: usize, eager_limit: usize, on_demand: bool) -> Arc<Network> {
+        assert!(eager_limit >= LoopbackEndpoint::EAGER_TO_ALL);
         let state = State {
             random: seed,
             queues: BTreeMap::new(),
@@ -143,10 +148,15 @@ impl Network {
 
     /// Process `me`'s attachment to the network of `peers`.
     pub fn fabric(self: &Arc<Self>, me: Peer, peers: u32) -> Loopback {
+        self.part(me, (0..peers).collect())
+    }
+
+    /// Process `me`'s attachment to the network as the part of a fabric that reaches `members`.
+    pub fn part(self: &Arc<Self>, me: Peer, members: BTreeSet<Peer>) -> Loopback {
         Loopback {
             network: self.clone(),
             me,
-            peers,
+            members: Arc::new(members),
         }
     }
 
@@ -166,7 +176,7 @@ impl Network {
 pub struct Loopback {
     network: Arc<Network>,
     me: Peer,
-    peers: u32,
+    members: Arc<BTreeSet<Peer>>,
 }
 
 /// One lane of a [`Loopback`].
@@ -174,7 +184,7 @@ pub struct LoopbackEndpoint {
     network: Arc<Network>,
     lane: u32,
     me: Peer,
-    peers: u32,
+    members: Arc<BTreeSet<Peer>>,
     /// Peers whose loss the engine has been told.
     told: BTreeSet<Peer>,
     /// Peers that may die unnoticed otherwise.
@@ -189,7 +199,7 @@ impl Fabric for Loopback {
             network: self.network.clone(),
             lane,
             me: self.me,
-            peers: self.peers,
+            members: self.members.clone(),
             told: BTreeSet::new(),
             expected: BTreeSet::new(),
         }
@@ -225,6 +235,30 @@ impl Fabric for Loopback {
     fn wake(&self) {}
 }
 
+impl Near for Loopback {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.members.contains(&peer)
+    }
+
+    fn sleep_with(&self, ticket: u32, timeout_ms: Option<u32>, _descriptors: &[RawFd]) -> bool {
+        self.sleep(ticket, timeout_ms);
+        true
+    }
+}
+
+impl Far for Loopback {
+    /// None: a sleep ends at once.
+    fn descriptors(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
+}
+
+impl NearEndpoint for LoopbackEndpoint {
+    fn reaches(&self, peer: Peer) -> bool {
+        self.members.contains(&peer)
+    }
+}
+
 fn died(peer: Peer) -> Lost {
     Lost(format!("rank {peer} is lost: its process has ended").into())
 }
@@ -233,6 +267,9 @@ impl LoopbackEndpoint {
     /// Whether there is a way to `peer`.
     fn reach(&self, state: &mut State, peer: Peer) -> Result<(), Refused> {
         assert_ne!(peer, self.me, "a message to itself came to a transport");
+        if !self.members.contains(&peer) {
+            return Err(Refused::Elsewhere);
+        }
         if state.lost.contains_key(&(self.me, peer)) {
             return Err(Refused::Lost);
         }
@@ -251,7 +288,11 @@ impl LoopbackEndpoint {
             let concerned = !self.network.on_demand
                 || state.links.contains(&(self.me, peer))
                 || self.expected.contains(&peer);
-            if concerned && peer != self.me && !state.queues.iter().any(left) {
+            if concerned
+                && peer != self.me
+                && self.members.contains(&peer)
+                && !state.queues.iter().any(left)
+            {
                 state.lose(self.me, peer, &died(peer));
             }
         }
@@ -259,7 +300,9 @@ impl LoopbackEndpoint {
 }
 
 impl Endpoint for LoopbackEndpoint {
-    fn eager_limit(&self) -> usize {
+    const EAGER_TO_ALL: usize = 100;
+
+    fn eager_limit(&self, _peer: Peer) -> usize {
         self.network.eager_limit
     }
 
@@ -283,12 +326,10 @@ impl Endpoint for LoopbackEndpoint {
         throttled: bool,
         fill: impl FnOnce(&mut [u8]),
     ) -> Result<(), Refused> {
-        assert!(
-            bytes <= self.network.eager_limit,
-            "a packet of {bytes} bytes"
-        );
         let mut state = self.network.state();
         self.reach(&mut state, peer)?;
+        let limit = self.network.eager_limit;
+        assert!(bytes <= limit, "a packet of {bytes} bytes");
         let key = (self.lane, self.me, peer);
         if throttled && state.throttled.get(&key).copied().unwrap_or(false) {
             return Err(Refused::Throttled);
@@ -311,7 +352,7 @@ impl Endpoint for LoopbackEndpoint {
         {
             let mut state = self.network.state();
             self.check_lives(&mut state);
-            for from in 0..self.peers {
+            for &from in self.members.iter() {
                 let take = state.below(4);
                 if let Some(queue) = state.queues.get_mut(&(self.lane, from, self.me)) {
                     let take = take.min(queue.len());
@@ -391,6 +432,9 @@ impl Endpoint for LoopbackEndpoint {
         target: Memory,
         cookie: Cookie,
     ) -> Result<(), Refused> {
+        if !self.members.contains(&peer) {
+            return Err(Refused::Elsewhere);
+        }
         let mut state = self.network.state();
         if state.lost.contains_key(&(self.me, peer)) {
             return Err(Refused::Lost);
@@ -437,6 +481,9 @@ impl Endpoint for LoopbackEndpoint {
     }
 
     fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+        if !self.members.contains(&peer) {
+            return Err(Refused::Elsewhere);
+        }
         let state = self.network.state();
         if state.lost.contains_key(&(self.me, peer)) {
             return Err(Refused::Lost);

@@ -13,7 +13,7 @@ use crate::event::complete;
 use crate::identifier::{Identifier, Inner, bind, owner};
 use crate::message::{Kind, Message};
 use crate::queue_pair::{self, limit};
-use crate::world::{Stage, world};
+use crate::sockets::{Stage, sockets};
 
 /// Why a connection is rejected that the application does not want, in the numbers of the InfiniBand specification.
 const CONSUMER_DEFINED: u32 = 28;
@@ -97,7 +97,7 @@ unsafe fn connect(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome
         let socket = inner.socket.take().ok_or(Errno(libc::EINVAL))?;
         inner.own = tell(id, &inner, device, Kind::Request, &param);
         let request = inner.own.clone();
-        inner.token = Some(world()?.connect(socket, target, owner(id), request)?);
+        inner.token = Some(sockets()?.connect(socket, target, owner(id), request)?);
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ unsafe fn listen(id: *mut rdma_cm_id, backlog: c_int) -> Outcome {
         }
         let mut inner = Identifier::inner(id);
         let socket = inner.socket.take().ok_or(Errno(libc::EINVAL))?;
-        inner.token = Some(world()?.listen(socket, backlog, owner(id))?);
+        inner.token = Some(sockets()?.listen(socket, backlog, owner(id))?);
     }
     Ok(())
 }
@@ -153,14 +153,14 @@ unsafe fn accept(id: *mut rdma_cm_id, param: *const rdma_conn_param) -> Outcome<
         }
         inner.own = tell(id, &inner, device, Kind::Reply, &param);
         if u32::from(inner.own.port_space) == RDMA_PS_UDP {
-            world()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
-            world()?.forget(token);
+            sockets()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
+            sockets()?.forget(token);
             return Ok(false);
         }
         if !(*id).qp.is_null() {
             queue_pair::ready(id, &inner)?;
         }
-        world()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
+        sockets()?.say(token, &[Stage::Asked], &inner.own, Stage::Replied)?;
     }
     Ok(true)
 }
@@ -185,8 +185,8 @@ unsafe fn reject(id: *mut rdma_cm_id, data: *const c_void, length: u8) -> Outcom
             ..Message::bare(Kind::Reject)
         };
         let stages = [Stage::Asked, Stage::Answered];
-        world()?.say(token, &stages, &message, Stage::Leaving)?;
-        world()?.forget(token);
+        sockets()?.say(token, &stages, &message, Stage::Leaving)?;
+        sockets()?.forget(token);
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn rdma_establish(id: *mut rdma_cm_id) -> c_int {
         let token = own.and_then(|()| Identifier::inner(id).token.ok_or(Errno(libc::EINVAL)));
         token.and_then(|token| {
             let ready = Message::bare(Kind::Ready);
-            world()?.say(token, &[Stage::Answered], &ready, Stage::Established)
+            sockets()?.say(token, &[Stage::Answered], &ready, Stage::Established)
         })
     })
 }
@@ -230,7 +230,7 @@ unsafe fn disconnect(id: *mut rdma_cm_id) -> Outcome {
         }
         let stages = [Stage::Established, Stage::Answered, Stage::Replied];
         let message = Message::bare(Kind::Disconnect);
-        match world()?.say(token, &stages, &message, Stage::Leaving) {
+        match sockets()?.say(token, &stages, &message, Stage::Leaving) {
             // The other side was first.
             Err(Errno(libc::ENOTCONN | libc::ECONNRESET)) => Ok(()),
             answer => answer,

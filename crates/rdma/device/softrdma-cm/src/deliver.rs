@@ -10,7 +10,7 @@ use crate::identifier::{self, Identifier, attach, owner, set_route};
 use crate::membership;
 use crate::message::{Kind, Message};
 use crate::queue_pair;
-use crate::world::{Stage, world};
+use crate::sockets::{Stage, sockets};
 
 /// The other side's parameters, as this side sees them: what one can have under way is what the other answers.
 fn conn_param(event: &Event, peer: &Message) -> rdma_conn_param {
@@ -92,11 +92,11 @@ unsafe fn datagram_param(event: &Event, peer: &Message) -> rdma_ud_param {
 unsafe fn arrival(listener: *mut rdma_cm_id, news: &News) -> Option<*mut rdma_cm_id> {
     // SAFETY: the caller's promise.
     unsafe {
-        let world = world().ok()?;
+        let sockets = sockets().ok()?;
         let (channel, context) = ((*listener).channel, (*listener).context);
         let id = identifier::create(channel, context, (*listener).ps).ok()?;
-        let Some((local, remote)) = world.adopt(news.token, owner(id)) else {
-            world.forget(news.token);
+        let Some((local, remote)) = sockets.adopt(news.token, owner(id)) else {
+            sockets.forget(news.token);
             identifier::rdma_destroy_id(id);
             return None;
         };
@@ -135,15 +135,15 @@ unsafe fn respond(news: &mut News) {
         }
         let established = queue_pair::ready(id, &inner).and_then(|()| {
             let ready = Message::bare(Kind::Ready);
-            world()?.say(news.token, &[Stage::Answered], &ready, Stage::Established)
+            sockets()?.say(news.token, &[Stage::Answered], &ready, Stage::Established)
         });
         match established {
             Ok(()) => news.event = RDMA_CM_EVENT_ESTABLISHED,
             Err(errno) => {
                 news.event = RDMA_CM_EVENT_CONNECT_ERROR;
                 news.status = -errno.0;
-                if let Ok(world) = world() {
-                    world.forget(news.token);
+                if let Ok(sockets) = sockets() {
+                    sockets.forget(news.token);
                 }
             }
         }

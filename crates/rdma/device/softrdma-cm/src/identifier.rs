@@ -14,7 +14,7 @@ use crate::call::{Errno, Outcome, require, status};
 use crate::channel::{self, Channel, Event};
 use crate::device::{self, Device, devices};
 use crate::message::{Kind, Message, random_psn};
-use crate::world::{Owner, world};
+use crate::sockets::{Owner, sockets};
 
 /// The public part first: a pointer to one is a pointer to the other. Programs read and write the public part, so
 /// there is never a reference to the whole.
@@ -29,7 +29,7 @@ pub struct Identifier {
 
 /// What only this library knows.
 pub struct Inner {
-    /// The endpoint in the world, once it listens, connects or has come in.
+    /// Its endpoint among the sockets, once it listens, connects or has come in.
     pub token: Option<u64>,
     /// A socket that is bound and does nothing yet.
     pub socket: Option<OwnedFd>,
@@ -165,8 +165,8 @@ pub unsafe extern "C" fn rdma_destroy_id(id: *mut rdma_cm_id) -> c_int {
             let inner = Identifier::inner(id);
             (inner.token, inner.waits)
         };
-        if let (Some(token), Ok(world)) = (token, world()) {
-            world.forget(token);
+        if let (Some(token), Ok(sockets)) = (token, sockets()) {
+            sockets.forget(token);
         }
         if waits {
             acknowledge_own(id);
@@ -224,7 +224,7 @@ pub unsafe fn migrate(id: *mut rdma_cm_id, channel: *mut rdma_event_channel) -> 
             (inner.token, std::mem::replace(&mut inner.waits, alone))
         };
         if let Some(token) = token {
-            world()?.migrate(token, target);
+            sockets()?.migrate(token, target);
         }
         let source = (*id).channel.cast::<Channel>();
         for news in (*source).take_all_about(id.cast()) {

@@ -4,7 +4,7 @@
 //! messages travel on TCP connections between the two processes: the port of a listening identifier is a TCP port, a
 //! connection request is a connect. The end of a process ends its connections, so that its peers are told.
 //!
-//! What is said on the wire is in [`message`]; one thread per process listens to all sockets ([`world`]) and turns what it
+//! What is said on the wire is in [`message`]; one thread per process listens to all sockets ([`sockets`]) and turns what it
 //! hears into events ([`channel`], [`deliver`]). Identifiers, and queue pairs at their transitions, are only touched by the
 //! application's own calls.
 //!
@@ -27,5 +27,5 @@ mod multicast;
 mod options;
 mod queue_pair;
 mod resolve;
+mod sockets;
 mod text;
-mod world;

@@ -8,19 +8,20 @@
 //! 2. `entered` is the step that its rank is in. A rank enters step s only after its last look at what was posted in steps
 //!    before s, and writes a cell again only when all have entered a step after the one that the cell held: it asks once in a
 //!    ring's length, as it remembers how far the last one was.
-//! 3. Control words and `entered` are written by their rank alone, and releasing; who reads them acquires.
+//! 3. Control words and `entered` are written by their rank alone, and releasing; the reader acquires.
 //! 4. Going to sleep is Dekker's protocol: a rank writes `asleep` and counts itself in `sleepers`, then looks once more;
-//!    who publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
+//!    a rank that publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
 //!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
 //!    own step is older waits for this one.
 //! 5. `broken` says why the board is given up, if it is: a rank is gone and was still waited for, or lengths differ. It is
-//!    written once, by whoever finds that out; from then on nothing is waited for. Who finds it written *ends* its use of the
+//!    written once, by whoever finds that out; from then on nothing is waited for. A rank that finds it written *ends* its use of the
 //!    board: its steps go on far beyond those of any other, so that it has room for nothing, posts nothing, and is waited for
 //!    by nobody. What is posted is therefore of the step that its readers are in, also when ranks come out of an operation at
 //!    different places.
-//! 6. A control word holds the step and how long the post is, so that who expects another length finds out.
-//! 7. Other ranks may be hostile: a control word is compared; a length read from it is at most a buffer's, and places are each
-//!    rank's own.
+//! 6. A control word holds the step and how long the post is, so that a rank that expects another length finds out. A length beyond a
+//!    buffer's is none: nothing is posted but a mark, that something has failed.
+//! 7. Other ranks may be hostile: a control word is compared; a length read from it is at most a buffer's, or a mark, and places
+//!    are each rank's own.
 //! 8. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
 
 #[cfg(all(test, loom))]
@@ -30,6 +31,7 @@ mod tests;
 
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
 use std::cell::UnsafeCell;
+use std::num::NonZeroU8;
 
 /// Cells of a rank: how many steps it can be ahead of the last one.
 pub const CELLS: usize = if cfg!(loom) { 2 } else { 32 };
@@ -49,7 +51,10 @@ const PAGE: usize = 4096;
 const STEP_SHIFT: u32 = 17;
 const MORE: u64 = 1 << (STEP_SHIFT - 1);
 
-const _: () = assert!((BUFFER_BYTES as u64) < MORE);
+/// What is posted beyond the length of a buffer is a mark: so many bytes more.
+const MARKS: usize = u8::MAX as usize;
+
+const _: () = assert!(((BUFFER_BYTES + MARKS) as u64) < MORE);
 
 /// In `broken`: the ranks' lengths differ, and with them their steps.
 const APART: u32 = u32::MAX;
@@ -112,7 +117,7 @@ pub struct Need {
 /// How long what is posted is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// At most [`BUFFER_BYTES`].
+    /// At most [`BUFFER_BYTES`], or a mark beyond.
     pub bytes: usize,
     /// Whether more of the same message follows, in the next step.
     pub more: bool,
@@ -124,6 +129,18 @@ impl Piece {
     /// A message of one piece.
     pub const fn whole(bytes: usize) -> Piece {
         Piece { bytes, more: false }
+    }
+
+    /// In place of data: that something has failed.
+    pub const fn failed(mark: NonZeroU8, more: bool) -> Piece {
+        let bytes = BUFFER_BYTES + mark.get() as usize;
+        Piece { bytes, more }
+    }
+
+    /// What has failed, if there are no data.
+    pub fn mark(self) -> Option<NonZeroU8> {
+        let beyond = self.bytes.checked_sub(BUFFER_BYTES)?;
+        NonZeroU8::new(beyond.min(MARKS) as u8)
     }
 }
 
@@ -292,12 +309,12 @@ impl Board {
         latest(&self.head().sleepers) != 0
     }
 
-    /// How long what a rank has posted in the step is: what it says, as far as a buffer goes.
+    /// How long what a rank has posted in the step is: what it says, as far as a buffer goes, or its mark.
     #[inline]
     pub fn piece(&self, rank: usize, step: u64) -> Piece {
         let control = self.cell(rank, step).control.load(Ordering::Relaxed);
         Piece {
-            bytes: ((control & (MORE - 1)) as usize).min(BUFFER_BYTES),
+            bytes: ((control & (MORE - 1)) as usize).min(BUFFER_BYTES + MARKS),
             more: control & MORE != 0,
         }
     }

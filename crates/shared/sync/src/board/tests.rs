@@ -94,9 +94,26 @@ fn what_is_posted_says_how_long_it_is() {
         };
         assert!(posted(step) && !posted(step + 1) && !posted(step + CELLS as u64));
     }
-    // A word that no rank writes reaches no further than a buffer.
+    // A word that no rank writes is a mark at most.
     first.cell(0, 9).control.store(!0, Ordering::Relaxed);
-    assert_eq!(second.piece(0, 9).bytes, BUFFER_BYTES);
+    assert_eq!(second.piece(0, 9).mark(), NonZeroU8::new(u8::MAX));
+}
+
+#[test]
+fn a_mark_is_no_length() {
+    let mut memory = memory(2);
+    let base = memory.as_mut_ptr().cast();
+    // SAFETY: the memory is long enough, and outlives the boards.
+    let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+    for (mark, more) in [(NonZeroU8::MIN, false), (NonZeroU8::MAX, true)] {
+        let step = first.enter();
+        first.publish(step, Piece::failed(mark, more));
+        let piece = second.piece(0, step);
+        assert_eq!((piece.mark(), piece.more), (Some(mark), more));
+    }
+    for bytes in [0, 1, BUFFER_BYTES] {
+        assert_eq!(Piece::whole(bytes).mark(), None);
+    }
 }
 
 #[test]

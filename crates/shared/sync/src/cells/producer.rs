@@ -81,34 +81,34 @@ impl Producer {
         bytes: usize,
         fill: impl FnOnce(&mut [u8]),
     ) -> Pushed {
-        let cell = match self.free_cell() {
-            Ok(cell) => cell,
+        let at = match self.free_cell() {
+            Ok(at) => at,
             Err(refused) => return refused,
         };
         if bytes <= INLINE_BYTES {
             // SAFETY: the cell is the producer's (rule 1).
-            fill(unsafe { std::slice::from_raw_parts_mut(cell.inline.get().cast(), bytes) });
+            fill(unsafe { std::slice::from_raw_parts_mut((*at).inline.get().cast(), bytes) });
         } else {
             match self.reserve(bytes) {
-                Ok(Some(at)) => self.place(cell, at, bytes, fill),
+                Ok(Some(begin)) => self.place(at, begin, bytes, fill),
                 Ok(None) => return Pushed::Full,
                 Err(Malformed(_)) => return Pushed::Malformed,
             }
         }
-        self.publish(cell, control(0, kind, 0, bytes as u32), header)
+        self.publish(at, control(0, kind, 0, bytes as u32), header)
     }
 
     /// As [`push`](Self::push), of a message that lies in its cell: at most [`INLINE_BYTES`].
     #[inline(always)]
     pub fn push_short(&mut self, kind: u8, header: [u64; 2], data: &[u8]) -> Pushed {
-        let cell = match self.free_cell() {
-            Ok(cell) => cell,
+        let at = match self.free_cell() {
+            Ok(at) => at,
             Err(refused) => return refused,
         };
         // SAFETY: the cell is the producer's (rule 1).
-        let inline = unsafe { &mut *cell.inline.get() };
+        let inline = unsafe { &mut *(*at).inline.get() };
         copy_short(&mut inline[..data.len()], data);
-        self.publish(cell, control(0, kind, 0, data.len() as u32), header)
+        self.publish(at, control(0, kind, 0, data.len() as u32), header)
     }
 
     /// Sends a message of `bytes` bytes that lies at `place`, into which `fill` writes it (rule 7).
@@ -121,12 +121,12 @@ impl Producer {
         bytes: usize,
         fill: impl FnOnce(),
     ) -> Pushed {
-        let cell = match self.free_cell() {
-            Ok(cell) => cell,
+        let at = match self.free_cell() {
+            Ok(at) => at,
             Err(refused) => return refused,
         };
         fill();
-        self.publish(cell, control(0, kind, place.get(), bytes as u32), header)
+        self.publish(at, control(0, kind, place.get(), bytes as u32), header)
     }
 
     /// Whether a cell is free, so that a message that needs no more finds room; else what its push would be told.
@@ -137,7 +137,7 @@ impl Producer {
 
     /// The next cell, or what a push that finds none free is told.
     #[inline(always)]
-    fn free_cell<'a>(&mut self) -> Result<&'a Cell, Pushed> {
+    fn free_cell(&mut self) -> Result<*const Cell, Pushed> {
         if self.free == 0 {
             match self.refresh() {
                 Ok(0) => return Err(Pushed::Full),
@@ -145,12 +145,13 @@ impl Producer {
                 Err(Malformed(_)) => return Err(Pushed::Malformed),
             }
         }
-        // SAFETY: `cell` is always one of the ring's cells, which outlive the producer.
-        Ok(unsafe { &*self.cell })
+        Ok(self.cell)
     }
 
     #[inline(always)]
-    fn publish(&mut self, cell: &Cell, word: u64, header: [u64; 2]) -> Pushed {
+    fn publish(&mut self, at: *const Cell, word: u64, header: [u64; 2]) -> Pushed {
+        // SAFETY: `free_cell` gave it out, one of the ring's cells, which outlive the producer.
+        let cell = unsafe { &*at };
         cell.header[0].write(header[0]);
         cell.header[1].write(header[1]);
         // SAFETY: there is one of these for each cell.
@@ -159,12 +160,12 @@ impl Producer {
         // Not a cell that is still the consumer's. Past the end this fetches from the data ring, which does
         // no harm.
         if self.free > AHEAD {
-            prefetch_to_write(self.cell.wrapping_add(AHEAD as usize));
+            prefetch_to_write(at.wrapping_add(AHEAD as usize));
         }
         self.free -= 1;
         self.next = self.next.wrapping_add(1);
         self.index += 1;
-        self.cell = self.cell.wrapping_add(1);
+        self.cell = at.wrapping_add(1);
         if self.cell == self.end {
             self.index = 0;
             self.cell = self.parts.cells;
@@ -177,14 +178,14 @@ impl Producer {
         }
     }
 
-    /// Writes a message of the data ring at `at`, and into its cell where it lies.
+    /// Writes a message of the data ring at `begin`, and into its cell where it lies.
     #[inline]
-    fn place(&mut self, cell: &Cell, at: u32, bytes: usize, fill: impl FnOnce(&mut [u8])) {
+    fn place(&mut self, at: *const Cell, begin: u32, bytes: usize, fill: impl FnOnce(&mut [u8])) {
         // SAFETY: `reserve` gave this piece to the producer, and the cell is the producer's (rule 1).
         unsafe {
-            cell.inline.get().cast::<u32>().write(at);
+            (*at).inline.get().cast::<u32>().write(begin);
             fill(std::slice::from_raw_parts_mut(
-                self.parts.data.add(at as usize),
+                self.parts.data.add(begin as usize),
                 bytes,
             ));
         }

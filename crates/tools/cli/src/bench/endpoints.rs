@@ -17,8 +17,8 @@ use super::options::Options;
 use super::plot::{Chart, Curve, Panel};
 use super::progress::{Progress, named};
 use super::table::align;
+use crate::installation::Installation;
 use crate::machine::Machine;
-use crate::place::Place;
 use crate::softrdma::{DEVICE, LIBRARY_PATH};
 
 /// The hidden command by which this program becomes a process of a run.
@@ -46,9 +46,10 @@ fn chosen(names: &[String]) -> Vec<&'static Benchmark> {
 }
 
 pub fn run(options: &Options) -> Result<(), String> {
-    let place = Place::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
-    let machine = Machine::read(place.tree.as_deref());
-    let settings = settings(options, &place)?;
+    let installation =
+        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let machine = Machine::read(installation.tree.as_deref());
+    let settings = settings(options, &installation)?;
     let device = device_line(&settings)?;
     if !options.json {
         println!("{}\n{device}\n", machine.line());
@@ -73,12 +74,12 @@ pub fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-fn settings(options: &Options, place: &Place) -> Result<Settings, String> {
+fn settings(options: &Options, installation: &Installation) -> Result<Settings, String> {
     let own = &options.endpoints;
     let name = own.device.as_deref().unwrap_or(DEVICE);
     let is_software = name.starts_with("softrdma");
     let library = own.library.clone();
-    let library = library.or_else(|| is_software.then(|| place.prefix.join(LIBRARY_PATH)));
+    let library = library.or_else(|| is_software.then(|| installation.prefix.join(LIBRARY_PATH)));
     if let Some(file) = library.as_ref().filter(|file| !file.is_file()) {
         return Err(format!("{} is not there (make install)", file.display()));
     }

@@ -15,7 +15,7 @@ use std::process::Command;
 
 use clap::ValueEnum;
 
-use crate::place::Place;
+use crate::installation::Installation;
 
 /// An MPI library other than ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,11 +69,11 @@ pub struct Library {
 
 impl Library {
     /// Our own library; the error says how to get it.
-    pub fn weft(place: &Place) -> Result<Library, String> {
+    pub fn weft(installation: &Installation) -> Result<Library, String> {
         let library = Library {
             name: "weft".into(),
             peer: None,
-            prefix: place.prefix.clone(),
+            prefix: installation.prefix.clone(),
         };
         library.complete("make install")
     }

@@ -8,10 +8,10 @@ use std::process::Command;
 use super::catalog::FLOOR;
 use super::job::{self, End};
 use super::library::Library;
+use super::library_round::{LibraryRound, START_SECONDS, patience, progress_text};
 use super::plan::{Failure, Plan, list};
 use super::record::{Line, Results};
 use super::stats::binary;
-use super::turn::{START_SECONDS, Turn, patience, place};
 
 /// The name under which the machine's own limits stand among the libraries.
 pub const FLOOR_COLUMN: &str = "floor";
@@ -40,7 +40,7 @@ pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
         for turn in 0..able.len() {
             let (library, program) = &able[(round + turn) % able.len()];
             let (results, progress) = (&mut results, &mut *progress);
-            Turn {
+            LibraryRound {
                 plan,
                 library,
                 program,
@@ -126,7 +126,7 @@ fn run_floor(
             median,
         }) = Line::parse(line)
         {
-            progress(&place(
+            progress(&progress_text(
                 plan,
                 FLOOR_COLUMN,
                 round,

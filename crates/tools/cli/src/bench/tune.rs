@@ -2,12 +2,12 @@
 
 use super::job::{self, End};
 use super::library::{Layout, Library};
+use super::library_round::patience;
 use super::plan::{Failure, Plan, list};
 use super::record::Line;
 use super::rounds::{self, Progress};
 use super::stats::{binary, median, three_digits};
 use super::table::align;
-use super::turn::patience;
 
 /// The column of what the library chooses by itself.
 const TABLE: &str = "table";

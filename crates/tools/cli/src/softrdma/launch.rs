@@ -12,7 +12,7 @@ use weft_softrdma::config::Config;
 use weft_softrdma::uar::Settings;
 
 use super::failure::Failure;
-use crate::place::Place;
+use crate::installation::Installation;
 
 #[derive(Args, Debug, Default)]
 pub struct Options {
@@ -59,9 +59,9 @@ const PRELOADED: &str = "libsoftrdma_preload.so";
 
 /// Becomes the program; comes back only if that cannot be.
 pub fn run(options: &Options) -> Result<(), Failure> {
-    let place = Place::find()
+    let installation = Installation::find()
         .map_err(|error| Failure::other(format!("cannot find where this program is: {error}")))?;
-    let folder = place.prefix.join(FOLDER);
+    let folder = installation.prefix.join(FOLDER);
     require(&folder, LIBRARY)?;
     let variables = options.variables();
     check(&variables)?;

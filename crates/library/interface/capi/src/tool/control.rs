@@ -39,7 +39,11 @@ fn t_cvar_get_info(
     store(&variable.name, name, name_len);
     store(&variable.description, desc, desc_len);
     give(verbosity, variable.verbosity as c_int);
-    give(datatype, TypeId::predefined(Predefined::UnsignedLongLong));
+    let element = match variable.is_text() {
+        true => Predefined::Char,
+        false => Predefined::UnsignedLongLong,
+    };
+    give(datatype, TypeId::predefined(element));
     give(enumtype, Enumerated::NONE);
     give(bind, MPI_T_BIND_NO_OBJECT);
     give(scope, variable.scope() as c_int);
@@ -60,8 +64,9 @@ fn t_cvar_handle_alloc(
     handle: Out<Handle>,
     count: Out<c_int>,
 ) -> Result<()> {
-    handle.set(control::allocate(cvar_index)?);
-    count.set(1);
+    let (allocated, elements) = control::allocate(cvar_index)?;
+    handle.set(allocated);
+    count.set(elements);
     Ok(())
 }
 
@@ -74,10 +79,10 @@ fn t_cvar_handle_free(handle: InOut<Handle>) -> Result<()> {
 
 #[mpi(T_cvar_read)]
 fn t_cvar_read(handle: Handle, buf: Address) -> Result<()> {
-    buf.store("buf", &control::read(handle)?.to_ne_bytes())
+    buf.store("buf", &control::read(handle)?)
 }
 
 #[mpi(T_cvar_write)]
 fn t_cvar_write(handle: Handle, buf: Address) -> Result<()> {
-    control::write(handle, u64::from_ne_bytes(buf.load("buf")?))
+    control::write(handle, || buf.load("buf").map(u64::from_ne_bytes))
 }

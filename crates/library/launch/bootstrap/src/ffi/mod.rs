@@ -24,7 +24,7 @@ pub fn adopt_socket(fd: RawFd) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// What `fstat` says; `None` where it fails.
+/// The state of an open file, by `fstat`; `None` where that fails.
 fn status(fd: RawFd) -> Option<libc::stat> {
     // SAFETY: an all-zero `stat` is a valid value, and `fstat` writes at most that struct.
     unsafe {
@@ -133,7 +133,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::os::unix::net::UnixStream;
 
-    /// What is written is waited for until it is read, and no longer than the limit.
+    /// A process waits until what it has written is read, and no longer than the limit.
     fn waits_for_the_reader(mut writer: impl Write + AsRawFd, mut reader: impl Read + Send) {
         let fd = writer.as_raw_fd();
         let (soon, long) = (Duration::from_millis(20), Duration::from_secs(60));

@@ -4,7 +4,7 @@ use super::{LineBuffer, Message};
 use crate::error::{Error, Result};
 use crate::job::{Job, Launcher};
 use crate::mapping::Mapping;
-use crate::{card, ffi, host};
+use crate::{card, ffi, host, hosts::Hosts};
 use std::io::{self, Read};
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
@@ -18,6 +18,9 @@ const LINE_MAX_BYTES: usize = 1 << 20;
 /// Servers keep whole lines in buffers of 1 KiB (Slurm), so a value leaves room for command, key-value space and key even
 /// where `vallen_max` does not.
 const VALUE_MAX_BYTES: usize = 640;
+
+/// The fact that names a rank's host.
+const HOST: &str = "host";
 
 type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -68,7 +71,8 @@ impl Client {
             )));
         }
         client.negotiate()?;
-        let local_ranks = client.local_ranks(rank, size, variable)?;
+        let hosts = client.hosts(rank, size, variable)?;
+        let local_ranks: Vec<u32> = hosts.ranks(hosts.of(rank)).collect();
         let local_rank = local_ranks.iter().position(|&other| other == rank);
         let job = Job {
             id: client.key_value_space.clone(),
@@ -87,6 +91,7 @@ impl Client {
                 .and_then(|size| u32::try_from(size).ok()),
             host_cores: variable("WEFT_HOST_CORES").and_then(|cores| cores.parse().ok()),
             launcher: Launcher::Pmi1,
+            hosts,
         };
         Ok((client, job))
     }
@@ -134,24 +139,22 @@ impl Client {
         Ok(())
     }
 
-    fn local_ranks(&self, rank: u32, size: u32, variable: Variables) -> Result<Vec<u32>> {
+    fn hosts(&self, rank: u32, size: u32, variable: Variables) -> Result<Hosts> {
         let told = self.get("PMI_process_mapping")?;
         if let Some(text) = told.filter(|text| !text.is_empty()) {
             let mapping = Mapping::parse(&text).ok_or_else(|| {
                 Error::launcher(format!("its PMI_process_mapping `{text}` is malformed"))
             })?;
-            return Ok(mapping.ranks_beside(rank, size));
+            return Ok(Hosts::named((0..size).map(|rank| mapping.node(rank))));
         }
         let all_here = variable("MPI_LOCALNRANKS").and_then(|text| text.parse().ok()) == Some(size);
         if all_here {
-            return Ok((0..size).collect());
+            return Ok(Hosts::one(size));
         }
-        let here = host::identity();
-        self.put(&format!("weft-host-{rank}"), &here)?;
+        self.tell(HOST, rank, &host::identity())?;
         self.fence()?;
-        host::ranks_here(size, &here, |other| {
-            self.require(&format!("weft-host-{other}"), other)
-        })
+        let names = (0..size).map(|other| self.told(HOST, other));
+        Ok(Hosts::named(names.collect::<Result<Vec<String>>>()?))
     }
 
     pub fn publish(&self, rank: u32, text: &str) -> Result<()> {
@@ -189,7 +192,17 @@ impl Client {
         let _ = self.send(&abort.with("time_ns", now.unwrap_or_default().as_nanos()));
     }
 
-    pub fn put(&self, key: &str, value: &str) -> Result<()> {
+    /// Has this rank's `fact` known to all from the next fence on.
+    pub fn tell(&self, fact: &str, rank: u32, value: &str) -> Result<()> {
+        self.put(&fact_key(fact, rank), value)
+    }
+
+    /// What `rank` told.
+    pub fn told(&self, fact: &str, rank: u32) -> Result<String> {
+        self.require(&fact_key(fact, rank), rank)
+    }
+
+    fn put(&self, key: &str, value: &str) -> Result<()> {
         let put = self.about("put", key).with("value", value);
         let answer = self.ask(&put, "put_result")?;
         if answer.succeeded() {
@@ -208,7 +221,7 @@ impl Client {
             .map(str::to_owned))
     }
 
-    pub fn require(&self, key: &str, rank: u32) -> Result<String> {
+    fn require(&self, key: &str, rank: u32) -> Result<String> {
         self.get(key)?
             .ok_or_else(|| Error::Card(format!("rank {rank} has published nothing under {key}")))
     }
@@ -279,6 +292,10 @@ impl Client {
             }
         }
     }
+}
+
+fn fact_key(fact: &str, rank: u32) -> String {
+    format!("weft-{fact}-{rank}")
 }
 
 fn inherited_socket(text: &str) -> Result<OwnedFd> {

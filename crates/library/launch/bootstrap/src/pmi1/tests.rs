@@ -1,10 +1,11 @@
 //! The client against servers that misbehave as real ones do, and worse, over `PMI_PORT`.
 
 use super::Client;
-use crate::{Error, Job, Result};
+use crate::{Bootstrap, Error, Exchange, Job, Result};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 /// Serves one client on a thread: `answer` gives the reply to each line, or `None` to close.
@@ -161,5 +162,90 @@ fn names_the_variable_that_cannot_be_used() {
     // Port 1 of the loopback has no listener.
     assert!(
         refusal(&[("PMI_PORT", "127.0.0.1:1"), ("PMI_ID", "0")]).starts_with("PMI_PORT is set")
+    );
+}
+
+/// A server for a whole job, which tells all ranks `mapping`: where each of them connects.
+fn serve_job(size: u32, mapping: &'static str) -> Vec<String> {
+    let store = Arc::new(Mutex::new(HashMap::<String, String>::new()));
+    let barrier = Arc::new(Barrier::new(size as usize));
+    let serve_rank = |rank: u32| {
+        let (store, barrier) = (store.clone(), barrier.clone());
+        let answers = serve(move |line| {
+            let message = super::Message::parse(line.as_bytes()).unwrap();
+            let field = |name| message.field(name).unwrap().to_owned();
+            Some(match message.command() {
+                "initack" => format!(
+                    "cmd=initack rc=0\ncmd=set size={size}\ncmd=set rank={rank}\ncmd=set debug=0\n"
+                ),
+                "init" => "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n".into(),
+                "get_maxes" => "cmd=maxes kvsname_max=16 keylen_max=32 vallen_max=1024\n".into(),
+                "get_my_kvsname" => "cmd=my_kvsname kvsname=K\n".into(),
+                "get_appnum" => "cmd=appnum appnum=0\n".into(),
+                "get_universe_size" => "cmd=universe_size size=-1\n".into(),
+                "put" => {
+                    store.lock().unwrap().insert(field("key"), field("value"));
+                    "cmd=put_result rc=0\n".into()
+                }
+                "get" if field("key") == "PMI_process_mapping" => {
+                    format!("cmd=get_result rc=0 value={mapping}\n")
+                }
+                "get" => match store.lock().unwrap().get(&field("key")) {
+                    Some(value) => format!("cmd=get_result rc=0 value={value}\n"),
+                    None => "cmd=get_result rc=-1\n".into(),
+                },
+                "barrier_in" => {
+                    barrier.wait();
+                    "cmd=barrier_out\n".into()
+                }
+                other => panic!("{other}"),
+            })
+        });
+        answers("PMI_PORT").unwrap()
+    };
+    (0..size).map(serve_rank).collect()
+}
+
+/// What each rank of a job knows of cores, where its host's are told by the launcher: none on a host with 0.
+fn agreed(mapping: &'static str, cores: &'static [u32]) -> Vec<(u32, bool)> {
+    let ports = serve_job(cores.len() as u32, mapping);
+    let ranks = ports.into_iter().zip(cores).map(|(port, cores)| {
+        thread::spawn(move || {
+            let variable = |name: &str| match name {
+                "PMI_PORT" => Some(port.clone()),
+                "PMI_ID" => Some("0".into()),
+                "WEFT_HOST_CORES" => (*cores > 0).then(|| cores.to_string()),
+                _ => None,
+            };
+            let (client, job) = Client::connect(&variable).unwrap();
+            let exchange = Exchange::Pmi1(client);
+            let bootstrap = Bootstrap { job, exchange };
+            bootstrap.publish("card").unwrap();
+            bootstrap.fence().unwrap();
+            let agreed = bootstrap.agree_on_cores().unwrap();
+            (agreed.here, agreed.oversubscribed)
+        })
+    });
+    let ranks: Vec<_> = ranks.collect();
+    ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+}
+
+#[test]
+fn all_ranks_know_alike_whether_any_host_has_too_few_cores() {
+    assert_eq!(agreed("(vector,(0,1,2))", &[2, 2]), [(2, false); 2]);
+    assert_eq!(agreed("(vector,(0,1,2))", &[1, 1]), [(1, true); 2]);
+    // One host of two has too few, each rank knowing its own.
+    assert_eq!(
+        agreed("(vector,(0,2,2))", &[4, 4, 1, 1]),
+        [(4, true), (4, true), (1, true), (1, true)]
+    );
+    assert_eq!(
+        agreed("(vector,(0,1,3),(1,1,1))", &[3, 3, 3, 1]),
+        [(3, false), (3, false), (3, false), (1, false)]
+    );
+    let here = std::thread::available_parallelism().unwrap().get() as u32;
+    assert_eq!(
+        agreed("(vector,(0,2,1))", &[0, 0]),
+        [(here, false), (here, false)]
     );
 }

@@ -4,10 +4,13 @@
 //! the program, whose own arguments run to the next `:`.
 
 mod file;
+mod foreign;
+mod hosts;
 mod options;
 mod usage;
 
-pub use options::{Application, Bind, Command, Job, Stdin};
+pub use hosts::Launcher;
+pub use options::{Application, Bind, Command, Inherit, Job, Stdin};
 pub use usage::Usage;
 
 use std::ffi::OsString;

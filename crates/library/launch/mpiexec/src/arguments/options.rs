@@ -1,7 +1,11 @@
 //! What the options mean, one table for all.
 
 use super::file;
+use super::foreign::{self, Foreign};
+use super::hosts::{HostOptions, Launcher};
 use super::usage::{Usage, usage};
+use crate::hosts::{self, Host, Order};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -21,21 +25,35 @@ pub struct Job {
     pub output_directory: Option<PathBuf>,
     pub verbose: bool,
     pub dry_run: bool,
+    pub inherit: Inherit,
+    pub hosts: HostOptions,
+}
+
+/// Which variables of mpiexec's environment the ranks get.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Inherit {
+    #[default]
+    All,
+    None,
+    Listed(Vec<OsString>),
 }
 
 /// One program of an MPMD job.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Application {
-    pub ranks: u32,
+    /// `None` where the command line does not say.
+    pub ranks: Option<u32>,
+    #[serde(skip)]
+    pub hosts: Option<Vec<Host>>,
     pub program: OsString,
     pub arguments: Vec<OsString>,
-    pub directory: Option<PathBuf>,
+    pub directory: Option<OsString>,
     /// Directories to look for the program in before `PATH`.
     pub path: Option<OsString>,
     pub environment: Vec<(OsString, OsString)>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Bind {
     /// To cores where there are enough.
     #[default]
@@ -44,7 +62,7 @@ pub enum Bind {
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stdin {
     Rank(u32),
     All,
@@ -57,38 +75,21 @@ impl Default for Stdin {
     }
 }
 
-const RANKS_MAX: u32 = 100_000;
+/// Names the network interfaces that ranks on different hosts are to use, separated by commas.
+pub const INTERFACE_VARIABLE: &str = "WEFT_INTERFACE";
+
+/// Has the library write a line for each packet: to this file, or to standard error.
+const TRACE: &str = "WEFT_TRACE";
 
 impl Job {
-    pub fn size(&self) -> u32 {
-        self.applications
-            .iter()
-            .map(|application| application.ranks)
-            .sum()
-    }
-
     /// What only the whole command line shows.
     pub(super) fn check(&self) -> Result<(), Usage> {
-        let size: u64 = self
-            .applications
-            .iter()
-            .map(|application| u64::from(application.ranks))
-            .sum();
-        if size > u64::from(RANKS_MAX) {
-            return usage(format!(
-                "{size} ranks are more than the {RANKS_MAX} that one machine is given"
-            ));
-        }
-        match self.stdin {
-            Stdin::Rank(rank) if u64::from(rank) >= size => usage(format!(
-                "--stdin {rank}: there are only ranks 0 to {}",
-                size - 1
-            )),
-            _ if self.prefix_output && self.output_directory.is_some() => usage(
+        if self.prefix_output && self.output_directory.is_some() {
+            return usage(
                 "--prefix-output and --output-dir exclude each other: files hold the output of one rank each",
-            ),
-            _ => Ok(()),
+            );
         }
+        Ok(())
     }
 }
 
@@ -96,7 +97,8 @@ impl Job {
 #[derive(Default)]
 struct Section {
     ranks: Option<u32>,
-    directory: Option<PathBuf>,
+    hosts: Option<Vec<Host>>,
+    directory: Option<OsString>,
     path: Option<OsString>,
     environment: Vec<(OsString, OsString)>,
     configured: bool,
@@ -144,7 +146,8 @@ pub(super) fn parse_section(job: &mut Job, words: &[OsString]) -> Result<Option<
             ));
         }
         Parsed::Program(program, arguments) => job.applications.push(Application {
-            ranks: section.ranks.unwrap_or(1),
+            ranks: section.ranks,
+            hosts: section.hosts,
             program,
             arguments,
             directory: section.directory,
@@ -227,12 +230,50 @@ fn parse_option(
         "n" | "np" => {
             section.ranks = Some(words.parsed("a number of ranks, at least 1", number_of_ranks)?)
         }
-        "wdir" | "wd" => section.directory = Some(words.value("a directory")?.into()),
+        "wdir" | "wd" => section.directory = Some(words.value("a directory")?),
         "path" => section.path = Some(words.value("directories separated by `:`")?),
         "env" => section.environment.push(variable(words)?),
         "genv" => job.environment.push(variable(words)?),
         "x" => section.environment.extend(exported(words)?),
-        "host" | "hosts" => check_hosts(&words.text("a host")?)?,
+        "host" | "H" => section.hosts.get_or_insert_default().extend(listed(words)?),
+        "hosts" => job
+            .hosts
+            .listed
+            .get_or_insert_default()
+            .extend(listed(words)?),
+        "f" | "hostfile" | "machinefile" | "machine-file" => {
+            let file = words.value("a file")?;
+            let hosts = hosts::read_file(file.as_ref())
+                .map_err(|problem| Usage(format!("{}: {problem}", words.option)))?;
+            job.hosts.listed.get_or_insert_default().extend(hosts);
+        }
+        "ppn" | "perhost" | "N" | "npernode" => {
+            job.hosts.per_host =
+                Some(words.parsed("a number of ranks, at least 1", number_of_ranks)?)
+        }
+        "rr" => job.hosts.order = Order::Nodes,
+        "map-by" => map_by(job, words)?,
+        "nooversubscribe" => job.hosts.slots_are_limits = true,
+        "launcher" | "bootstrap" => {
+            job.hosts.launcher = Some(words.parsed("`ssh`, `slurm` or `fork`", launcher)?)
+        }
+        "launcher-exec" | "bootstrap-exec" => {
+            job.hosts.launcher_program = Some(words.value("a program")?)
+        }
+        "launch-timeout" => {
+            job.hosts.launch_timeout = words.parsed("a number of seconds", seconds)?
+        }
+        "host-timeout" => job.hosts.host_timeout = words.parsed("a number of seconds", seconds)?,
+        "interface" | "iface" => {
+            let name = words.value("names of network interfaces")?;
+            job.environment.push((INTERFACE_VARIABLE.into(), name));
+        }
+        "genvall" | "envall" => job.inherit = Inherit::All,
+        "genvnone" | "envnone" => job.inherit = Inherit::None,
+        "genvlist" | "envlist" => {
+            let names = words.text("names separated by commas")?;
+            job.inherit = Inherit::Listed(names.split(',').map(OsString::from).collect());
+        }
         "arch" => check_architecture(&words.text("an architecture")?)?,
         "soft" => words.parsed("a list of numbers or ranges, as 1,2:8:2", |text| {
             soft_list(text).then_some(())
@@ -242,21 +283,85 @@ fn parse_option(
             parse_configuration(job, words.value("a file")?.as_ref())?;
             section.configured = true;
         }
+        "trace" => job.environment.push((TRACE.into(), trace(words)?)),
         "bind-to" => job.bind = words.parsed("`core` or `none`", bind)?,
         "report-bindings" => job.report_bindings = true,
         "timeout" => job.timeout = Some(words.parsed("a number of seconds", seconds)?),
         "stdin" => job.stdin = words.parsed("a rank, `all` or `none`", stdin)?,
-        "l" | "prefix-output" => job.prefix_output = true,
+        "l" | "prefix-output" | "tag-output" | "prepend-rank" => job.prefix_output = true,
         "output-dir" => job.output_directory = Some(words.value("a directory")?.into()),
         "dry-run" => job.dry_run = true,
         "v" | "verbose" => job.verbose = true,
         "h" | "help" => return Ok(Some(Command::Help)),
         "V" | "version" => return Ok(Some(Command::Version)),
-        // What other launchers must be told, and is so here in any case.
-        "oversubscribe" | "allow-run-as-root" => {}
-        _ => return usage(format!("unknown option {} (see --help)", words.option)),
+        other => pass_over(other, words)?,
     }
     Ok(None)
+}
+
+/// An option of another launcher that changes nothing here, or that something else takes the place of.
+fn pass_over(name: &str, words: &mut Words) -> Result<(), Usage> {
+    match foreign::meaning(name) {
+        Some(Foreign::Idle { values }) => {
+            (0..values).try_for_each(|_| words.value("a value").map(drop))
+        }
+        Some(Foreign::Instead(advice)) => usage(format!("{}: {advice}", words.option)),
+        None => usage(format!("unknown option {} (see --help)", words.option)),
+    }
+}
+
+fn listed(words: &mut Words) -> Result<Vec<Host>, Usage> {
+    let text = words.text("hosts, as a:2,b")?;
+    hosts::parse_list(&text).map_err(|item| {
+        Usage(format!(
+            "{} {text}: `{item}` is neither HOST nor HOST:RANKS",
+            words.option
+        ))
+    })
+}
+
+fn launcher(text: &str) -> Option<Launcher> {
+    match text {
+        "ssh" => Some(Launcher::Ssh),
+        "slurm" | "srun" => Some(Launcher::Slurm),
+        "fork" => Some(Launcher::Fork),
+        _ => None,
+    }
+}
+
+/// `slot`, `core`, `node` or `ppr:N:node`, each perhaps with `:oversubscribe` or `:nooversubscribe` behind it.
+fn map_by(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
+    let text = words.text("`node`, `slot`, `core` or `ppr:N:node`")?;
+    let lower = text.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split(':').collect();
+    let modifiers = match parts[..] {
+        ["slot" | "core" | "", ref rest @ ..] => rest,
+        ["node", ref rest @ ..] => {
+            job.hosts.order = Order::Nodes;
+            rest
+        }
+        ["ppr", ranks, "node", ref rest @ ..] => {
+            let ranks = number_of_ranks(ranks);
+            job.hosts.per_host = Some(ranks.ok_or_else(|| unknown_mapping(words, &text))?);
+            rest
+        }
+        _ => return Err(unknown_mapping(words, &text)),
+    };
+    for modifier in modifiers {
+        match *modifier {
+            "oversubscribe" => job.hosts.slots_are_limits = false,
+            "nooversubscribe" => job.hosts.slots_are_limits = true,
+            _ => return Err(unknown_mapping(words, &text)),
+        }
+    }
+    Ok(())
+}
+
+fn unknown_mapping(words: &Words, text: &str) -> Usage {
+    Usage(format!(
+        "{} needs `node`, `slot`, `core` or `ppr:N:node`, not `{text}`",
+        words.option
+    ))
 }
 
 fn number_of_ranks(text: &str) -> Option<u32> {
@@ -281,6 +386,14 @@ fn stdin(text: &str) -> Option<Stdin> {
         "all" => Some(Stdin::All),
         "none" => Some(Stdin::None),
         rank => rank.parse().ok().map(Stdin::Rank),
+    }
+}
+
+/// Where the lines go: `-` is standard error. The value is attached, as a word behind the option is the program.
+fn trace(words: &mut Words) -> Result<OsString, Usage> {
+    match words.attached.take() {
+        Some(file) if file.is_empty() => usage("--trace= needs the name of a file"),
+        file => Ok(file.unwrap_or_else(|| "-".into())),
     }
 }
 
@@ -313,27 +426,6 @@ fn exported(words: &mut Words) -> Result<Option<(OsString, OsString)>, Usage> {
             OsStr::from_bytes(&bytes[end + 1..]).to_owned(),
         )
     }))
-}
-
-/// Hosts as `NAME` or `NAME:SLOTS`, separated by commas. Nothing is looked up: names of this machine are known.
-fn check_hosts(text: &str) -> Result<(), Usage> {
-    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    for host in text.split(',') {
-        let name = match host.rsplit_once(':') {
-            Some((name, slots))
-                if !name.is_empty() && slots.parse::<u32>().is_ok() && host != "::1" =>
-            {
-                name
-            }
-            _ => host,
-        };
-        if !["localhost", "127.0.0.1", "::1", own.trim()].contains(&name) || name.is_empty() {
-            return usage(format!(
-                "-host {host}: ranks start on this machine only; for several, start the program with srun, prterun or Hydra"
-            ));
-        }
-    }
-    Ok(())
 }
 
 fn check_architecture(text: &str) -> Result<(), Usage> {

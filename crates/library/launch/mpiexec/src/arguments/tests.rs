@@ -1,4 +1,5 @@
 use super::*;
+use crate::hosts::{Host, Order};
 use std::time::Duration;
 
 fn words(text: &str) -> Vec<OsString> {
@@ -12,6 +13,11 @@ fn job(text: &str) -> Job {
     }
 }
 
+fn ranks(text: &str) -> Vec<Option<u32>> {
+    let job = job(text);
+    job.applications.iter().map(|app| app.ranks).collect()
+}
+
 fn refusal(text: &str) -> String {
     match parse(words(text)) {
         Err(Usage(problem)) => problem,
@@ -22,23 +28,24 @@ fn refusal(text: &str) -> String {
 #[test]
 fn a_program_and_its_arguments_end_the_options() {
     let job = job("-n 3 ./a -n 5 --help");
-    assert_eq!(job.size(), 3);
+    assert_eq!(job.applications[0].ranks, Some(3));
     assert_eq!(job.applications[0].program, "./a");
     assert_eq!(job.applications[0].arguments, ["-n", "5", "--help"]);
 }
 
 #[test]
-fn one_rank_is_the_default_and_two_dashes_are_as_good_as_one() {
-    assert_eq!(job("a").size(), 1);
-    assert_eq!(job("--np 4 a").size(), 4);
-    assert_eq!(job("--np=4 a").size(), 4);
+fn two_dashes_are_as_good_as_one() {
+    assert_eq!(ranks("a"), [None]);
+    assert_eq!(ranks("--np 4 a"), [Some(4)]);
+    assert_eq!(ranks("--np=4 a : b"), [Some(4), None]);
     assert_eq!(job("-n 2 -- -odd").applications[0].program, "-odd");
 }
 
 #[test]
 fn sections_have_their_own_options_and_share_the_jobs() {
     let job = job("-genv G 1 -n 2 -env A 1 -wdir /tmp a x : -x B=2=3 -x HOME -n 3 -l b");
-    assert_eq!(job.size(), 5);
+    assert_eq!(job.applications[0].ranks, Some(2));
+    assert_eq!(job.applications[1].ranks, Some(3));
     assert!(job.prefix_output);
     assert_eq!(job.environment, [("G".into(), "1".into())]);
     assert_eq!(job.applications[0].environment, [("A".into(), "1".into())]);
@@ -66,6 +73,52 @@ fn options_of_the_job() {
     assert_eq!(super::parse(words("--stdin all a")).map(|_| ()), Ok(()));
 }
 
+/// A word behind `--trace` is the program.
+#[test]
+fn a_trace_is_a_variable_of_the_ranks() {
+    for (options, value) in [
+        ("--trace -n 2", "-"),
+        ("--trace=t.%r -n 2", "t.%r"),
+        ("-trace", "-"),
+        ("--trace=t", "t"),
+    ] {
+        let job = job(&format!("{options} a"));
+        assert_eq!(job.environment, [("WEFT_TRACE".into(), value.into())]);
+    }
+}
+
+#[test]
+fn options_about_hosts() {
+    let job = job(
+        "-hosts a:2,b -hosts c -ppn 3 --map-by node:OVERSUBSCRIBE --nooversubscribe -launcher slurm -launcher-exec p --launch-timeout 2 --host-timeout 3 --interface eth1 -host x,y a",
+    );
+    let name =
+        |hosts: &[Host]| -> Vec<String> { hosts.iter().map(|host| host.name.clone()).collect() };
+    assert_eq!(name(job.hosts.listed.as_ref().unwrap()), ["a", "b", "c"]);
+    assert_eq!(
+        name(job.applications[0].hosts.as_ref().unwrap()),
+        ["x", "y"]
+    );
+    assert_eq!(job.hosts.per_host, Some(3));
+    assert_eq!(job.hosts.order, Order::Nodes);
+    assert!(job.hosts.slots_are_limits);
+    assert_eq!(job.hosts.launcher, Some(Launcher::Slurm));
+    assert_eq!(job.hosts.launcher_program, Some("p".into()));
+    assert_eq!(job.hosts.launch_timeout, Duration::from_secs(2));
+    assert_eq!(job.hosts.host_timeout, Duration::from_secs(3));
+    assert_eq!(job.environment, [("WEFT_INTERFACE".into(), "eth1".into())]);
+}
+
+#[test]
+fn options_of_other_launchers_change_nothing() {
+    let job = job(
+        "--mca btl tcp,self --allow-run-as-root -genvall --tag-output -disable-hostname-propagation -n 2 a",
+    );
+    assert!(job.prefix_output && job.inherit == Inherit::All);
+    assert_eq!(job.applications[0].ranks, Some(2));
+    assert_eq!(super::parse(words("-genvlist A,B a")).map(|_| ()), Ok(()));
+}
+
 #[test]
 fn each_mistake_is_one_line_that_names_it() {
     for (text, named) in [
@@ -76,22 +129,31 @@ fn each_mistake_is_one_line_that_names_it() {
         ("-n 0 a", "not `0`"),
         ("-n -1 a", "not `-1`"),
         ("-n two a", "not `two`"),
-        ("-n 99999999 a", "more than"),
         ("--nope a", "unknown option --nope"),
         ("-env A=1 x a", "cannot name"),
         ("-env A", "value after"),
         ("-x =1 a", "cannot name"),
-        ("-host elsewhere a", "this machine only"),
-        ("-host , a", "this machine only"),
+        ("-host , a", "-host ,: `` is neither"),
+        ("-hosts a:0 a", "`a:0`"),
+        ("-H -oProxyCommand=x a", "`-oProxyCommand=x`"),
+        ("-f /nonexistent a", "-f: cannot read"),
+        ("-machinefile /dev/null a", "names no host"),
+        ("-ppn 0 a", "-ppn needs"),
+        ("--map-by socket a", "--map-by needs"),
+        ("--map-by ppr:x:node a", "--map-by needs"),
+        ("--map-by node:pe=2 a", "--map-by needs"),
+        ("-launcher rsh a", "-launcher needs"),
+        ("--rankfile x a", "-ppn"),
+        ("--mca x", "--mca needs"),
         ("-arch vax a", "-arch vax"),
         ("-soft 1,x a", "-soft needs"),
         ("--bind-to socket a", "--bind-to needs"),
         ("--timeout 0 a", "--timeout needs"),
         ("--timeout inf a", "--timeout needs"),
-        ("--stdin 2 -n 2 a", "only ranks 0 to 1"),
         ("--stdin some a", "--stdin needs"),
         ("-l --output-dir o a", "exclude"),
         ("--verbose=1 a", "takes no value"),
+        ("--trace= a", "name of a file"),
         ("-configfile /nonexistent", "cannot read"),
         ("-file /nonexistent a", "cannot read"),
         ("--", "after `--`"),
@@ -121,6 +183,20 @@ fn help_names_every_option() {
         "-env",
         "-x",
         "-host",
+        "-hosts",
+        "-hostfile",
+        "-f",
+        "-ppn",
+        "-N",
+        "--map-by",
+        "-launcher",
+        "-launcher-exec",
+        "--launch-timeout",
+        "--host-timeout",
+        "--interface",
+        "-genvlist",
+        "-genvnone",
+        "--nooversubscribe",
         "-arch",
         "-soft",
         "-file",
@@ -132,6 +208,7 @@ fn help_names_every_option() {
         "--stdin",
         "-l",
         "--prefix-output",
+        "--trace[=FILE]",
         "--output-dir",
         "--dry-run",
         "-v",

@@ -2,11 +2,15 @@
 //!
 //! A rank is *new* until it says `init`, then *active* until `finalize`. A finalized rank may say `init` again: a script may
 //! run one MPI program after another.
+//!
+//! A server has the ranks of one host, by their index there. Where the job has ranks elsewhere too, what is put here goes
+//! out with the fence, a fence ends when the caller says that all hosts are in it, and a value that nobody here has put is
+//! asked for, once, and kept: what a rank never needs never reaches its host.
 
 mod space;
 
 use space::Space;
-use weft_bootstrap::Mapping;
+use std::collections::HashMap;
 use weft_bootstrap::pmi1::Message;
 
 /// Longest key and value that ranks are told; a line is bounded by [`LINE_MAX_BYTES`].
@@ -38,43 +42,66 @@ pub enum Event {
     Broken(u32, String),
     /// Worth telling whoever watches closely.
     Note(u32, String),
+    /// Find the value of this key on other hosts and give it to [`Server::answer`].
+    Ask(String),
+    /// Every rank here is in the fence: make these known, and call [`Server::release`] when the ranks of all hosts are in it.
+    Fence(Vec<(String, String)>),
+}
+
+/// The job as its ranks are told of it.
+pub struct Job {
+    pub name: String,
+    /// Ranks on all hosts.
+    pub size: u32,
+    /// The value of `PMI_process_mapping`.
+    pub mapping: String,
 }
 
 pub struct Server {
-    name: String,
-    mapping: Mapping,
+    job: Job,
     ranks: Vec<Rank>,
     space: Space,
     in_barrier: u32,
+    /// Put since the last fence; only where there are other hosts.
+    fresh: Vec<(String, String)>,
+    /// Ranks that wait for a value from another host.
+    asking: HashMap<String, Vec<u32>>,
 }
 
 struct Rank {
     application: usize,
     standing: Standing,
     in_barrier: bool,
+    /// Waits for a value from another host.
+    asks: bool,
     /// Within a command of several lines, which ends at `endcmd`.
     in_lines: bool,
 }
 
 impl Server {
-    /// `applications` has the index of each rank's application.
-    pub fn new(name: &str, applications: impl Iterator<Item = usize>) -> Server {
+    /// `applications` has the index of the application of each rank here.
+    pub fn new(job: Job, applications: impl Iterator<Item = usize>) -> Server {
         let ranks: Vec<Rank> = applications
             .map(|application| Rank {
                 application,
                 standing: Standing::New,
                 in_barrier: false,
+                asks: false,
                 in_lines: false,
             })
             .collect();
-        let mapping = Mapping::one_node(ranks.len() as u32);
         Server {
-            name: name.to_owned(),
-            mapping,
+            job,
             space: Space::new(ranks.len()),
             ranks,
             in_barrier: 0,
+            fresh: Vec::new(),
+            asking: HashMap::new(),
         }
+    }
+
+    fn has_others(&self) -> bool {
+        self.job.size as usize > self.ranks.len()
     }
 
     pub fn standing(&self, rank: u32) -> Standing {
@@ -149,7 +176,7 @@ impl Server {
                     rank,
                     &Message::new("universe_size")
                         .with("rc", 0)
-                        .with("size", self.ranks.len()),
+                        .with("size", self.job.size),
                     events,
                 );
             }
@@ -158,7 +185,7 @@ impl Server {
                     rank,
                     &Message::new("my_kvsname")
                         .with("rc", 0)
-                        .with("kvsname", &self.name),
+                        .with("kvsname", &self.job.name),
                     events,
                 );
             }
@@ -212,7 +239,7 @@ impl Server {
                 Err("key_of_wrong_length")
             }
             (_, Some(value)) if value.len() > VALUE_MAX_BYTES => Err("value_too_long"),
-            (Some(key), Some(value)) => self.space.put(rank, key, value),
+            (Some(key), Some(value)) => self.store(rank, key, value),
             _ => Err("key_or_value_missing"),
         };
         let answer = match result {
@@ -222,18 +249,59 @@ impl Server {
         reply(rank, &answer, events);
     }
 
+    fn store(&mut self, rank: u32, key: &str, value: &str) -> Result<(), &'static str> {
+        self.space.put(rank, key, value)?;
+        if self.has_others() {
+            self.fresh.push((key.to_owned(), value.to_owned()));
+        }
+        Ok(())
+    }
+
     fn get(&mut self, rank: u32, message: &Message, events: &mut Vec<Event>) {
-        let answer = Message::new("get_result");
-        let answer = match message.field("key") {
-            _ if !self.names_space(message) => answer.with("rc", -1).with("msg", "no_such_kvsname"),
-            None => answer.with("rc", -1).with("msg", "key_missing"),
-            Some("PMI_process_mapping") => answer.with("rc", 0).with("value", &self.mapping),
-            Some(key) => match self.space.get(key) {
-                Some(value) => answer.with("rc", 0).with("value", value),
-                None => answer.with("rc", -1).with("msg", "key_not_found"),
-            },
+        let refusal = |problem: &str| {
+            Message::new("get_result")
+                .with("rc", -1)
+                .with("msg", problem)
         };
-        reply(rank, &answer, events);
+        let key = match message.field("key") {
+            _ if !self.names_space(message) => {
+                return reply(rank, &refusal("no_such_kvsname"), events);
+            }
+            None => return reply(rank, &refusal("key_missing"), events),
+            Some(key) => key,
+        };
+        let known = match key {
+            "PMI_process_mapping" => Some(self.job.mapping.as_str()),
+            key => self.space.get(key),
+        };
+        if known.is_none() && self.has_others() && key.len() <= KEY_MAX_BYTES {
+            return self.ask(rank, key, events);
+        }
+        reply(rank, &found(known), events);
+    }
+
+    fn ask(&mut self, rank: u32, key: &str, events: &mut Vec<Event>) {
+        if std::mem::replace(&mut self.ranks[rank as usize].asks, true) {
+            let problem = "asked for a PMI value before it was told another".to_owned();
+            events.push(Event::Broken(rank, problem));
+            return;
+        }
+        let waiting = self.asking.entry(key.to_owned()).or_default();
+        waiting.push(rank);
+        if waiting.len() == 1 {
+            events.push(Event::Ask(key.to_owned()));
+        }
+    }
+
+    /// The value that other hosts have under a key that was asked for.
+    pub fn answer(&mut self, key: &str, value: Option<&str>, events: &mut Vec<Event>) {
+        if let Some(value) = value {
+            self.space.learn(key, value);
+        }
+        for rank in self.asking.remove(key).unwrap_or_default() {
+            self.ranks[rank as usize].asks = false;
+            reply(rank, &found(value), events);
+        }
     }
 
     fn barrier(&mut self, rank: u32, events: &mut Vec<Event>) {
@@ -245,16 +313,28 @@ impl Server {
             return;
         }
         self.in_barrier += 1;
-        if self.in_barrier as usize == self.ranks.len() {
-            self.in_barrier = 0;
-            for (rank, state) in self.ranks.iter_mut().enumerate() {
-                state.in_barrier = false;
-                reply(
-                    rank as u32,
-                    &Message::new("barrier_out").with("rc", 0),
-                    events,
-                );
-            }
+        if (self.in_barrier as usize) < self.ranks.len() {
+            return;
+        }
+        match self.has_others() {
+            true => events.push(Event::Fence(std::mem::take(&mut self.fresh))),
+            false => self.release(false, events),
+        }
+    }
+
+    /// The ranks of all hosts are in the fence. `changed` says that a value that may be known here has been put anew.
+    pub fn release(&mut self, changed: bool, events: &mut Vec<Event>) {
+        if changed {
+            self.space.forget_learned();
+        }
+        self.in_barrier = 0;
+        for (rank, state) in self.ranks.iter_mut().enumerate() {
+            state.in_barrier = false;
+            reply(
+                rank as u32,
+                &Message::new("barrier_out").with("rc", 0),
+                events,
+            );
         }
     }
 
@@ -262,7 +342,15 @@ impl Server {
     fn names_space(&self, message: &Message) -> bool {
         message
             .field("kvsname")
-            .is_none_or(|name| name == self.name)
+            .is_none_or(|name| name == self.job.name)
+    }
+}
+
+fn found(value: Option<&str>) -> Message {
+    let answer = Message::new("get_result");
+    match value {
+        Some(value) => answer.with("rc", 0).with("value", value),
+        None => answer.with("rc", -1).with("msg", "key_not_found"),
     }
 }
 

@@ -7,6 +7,8 @@ const RANK_MAX_BYTES: usize = 16 << 20;
 
 pub struct Space {
     values: HashMap<String, String>,
+    /// Put on other hosts.
+    learned: HashMap<String, String>,
     /// Bytes that each rank has put; a value put over an older one counts again.
     used_bytes: Vec<usize>,
 }
@@ -15,6 +17,7 @@ impl Space {
     pub fn new(ranks: usize) -> Space {
         Space {
             values: HashMap::new(),
+            learned: HashMap::new(),
             used_bytes: vec![0; ranks],
         }
     }
@@ -30,6 +33,15 @@ impl Space {
     }
 
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(String::as_str)
+        let value = self.values.get(key).or_else(|| self.learned.get(key));
+        value.map(String::as_str)
+    }
+
+    pub fn learn(&mut self, key: &str, value: &str) {
+        self.learned.insert(key.to_owned(), value.to_owned());
+    }
+
+    pub fn forget_learned(&mut self) {
+        self.learned.clear();
     }
 }

@@ -3,7 +3,15 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 fn server(ranks: usize) -> Server {
-    Server::new("space", std::iter::repeat_n(0, ranks))
+    Server::new(job(ranks as u32), std::iter::repeat_n(0, ranks))
+}
+
+fn job(size: u32) -> Job {
+    Job {
+        name: "space".into(),
+        size,
+        mapping: format!("(vector,(0,1,{size}))"),
+    }
 }
 
 fn say(server: &mut Server, rank: u32, line: &str) -> Vec<Event> {
@@ -21,7 +29,7 @@ fn answer(server: &mut Server, rank: u32, line: &str) -> String {
 
 #[test]
 fn answers_every_question_of_start_up() {
-    let mut server = Server::new("space", [0, 0, 1].into_iter());
+    let mut server = Server::new(job(3), [0, 0, 1].into_iter());
     let events = say(&mut server, 2, "cmd=init pmi_version=1 pmi_subversion=1");
     assert_eq!(
         events,
@@ -144,6 +152,54 @@ fn a_barrier_opens_for_all_at_once() {
     );
     assert_eq!(server.waiting(), None);
     assert!(say(&mut server, 0, "cmd=barrier_in").is_empty());
+}
+
+/// Two of three ranks are here.
+#[test]
+fn what_is_put_goes_out_with_the_fence_and_what_is_missing_is_asked_for_once() {
+    let mut server = Server::new(job(3), std::iter::repeat_n(0, 2));
+    say(&mut server, 0, "cmd=put kvsname=space key=a value=1");
+    assert!(answer(&mut server, 1, "cmd=get key=a").ends_with("value=1"));
+    assert!(say(&mut server, 0, "cmd=barrier_in").is_empty());
+    let fence = Event::Fence(vec![("a".into(), "1".into())]);
+    assert_eq!(say(&mut server, 1, "cmd=barrier_in"), [fence]);
+    assert_eq!(server.waiting(), Some(0));
+    let mut events = Vec::new();
+    server.release(false, &mut events);
+    let out = |rank| Event::Reply(rank, "cmd=barrier_out rc=0\n".into());
+    assert_eq!(events, [out(0), out(1)]);
+    assert_eq!(server.waiting(), None);
+
+    assert_eq!(
+        say(&mut server, 0, "cmd=get key=b"),
+        [Event::Ask("b".into())]
+    );
+    assert!(say(&mut server, 1, "cmd=get key=b").is_empty());
+    assert!(matches!(
+        say(&mut server, 1, "cmd=get key=c")[..],
+        [Event::Broken(1, _)]
+    ));
+    events.clear();
+    server.answer("b", Some("2"), &mut events);
+    let told = |rank| Event::Reply(rank, "cmd=get_result rc=0 value=2\n".into());
+    assert_eq!(events, [told(0), told(1)]);
+    assert_eq!(say(&mut server, 1, "cmd=get key=b"), [told(1)]);
+
+    say(&mut server, 0, "cmd=get key=none");
+    events.clear();
+    server.answer("none", None, &mut events);
+    assert!(matches!(&events[..], [Event::Reply(0, text)] if text.contains("key_not_found")));
+    // Not kept: somebody may put it yet.
+    assert_eq!(
+        say(&mut server, 0, "cmd=get key=none"),
+        [Event::Ask("none".into())]
+    );
+
+    server.release(true, &mut events);
+    assert_eq!(
+        say(&mut server, 1, "cmd=get key=b"),
+        [Event::Ask("b".into())]
+    );
 }
 
 #[test]

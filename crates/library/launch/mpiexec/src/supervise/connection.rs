@@ -1,7 +1,7 @@
 //! The bytes of one rank's PMI connection.
 
-use super::source::Source;
 use crate::pmi::LINE_MAX_BYTES;
+use crate::source::Source;
 use crate::sys::{self, Epoll, Interest, Pid};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,9 +1,10 @@
-//! Standard input copied to every rank (`--stdin all`).
+//! Standard input copied to ranks: mpiexec's own to every rank (`--stdin all`), or what mpiexec sends an agent to those
+//! that are to read it.
 //!
 //! One chunk at a time: the next is read when every rank has taken the last, so the slowest rank sets the pace and memory
 //! is bounded. A rank that closes its input is passed over.
 
-use super::source::Source;
+use crate::source::Source;
 use crate::sys::{self, Epoll, Interest};
 use std::io::{self, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
@@ -20,6 +21,8 @@ pub struct SharedInput {
 }
 
 struct RankInput {
+    /// Index of the rank.
+    rank: u32,
     /// `None` when the rank has closed it, or standard input has ended.
     writer: Option<PipeWriter>,
     /// Bytes of the chunk that it has taken.
@@ -37,11 +40,12 @@ impl SharedInput {
         }
     }
 
-    /// The standard input of the next rank.
-    pub fn open_rank(&mut self) -> io::Result<OwnedFd> {
+    /// The standard input of a rank.
+    pub fn open_rank(&mut self, rank: u32) -> io::Result<OwnedFd> {
         let (reader, writer) = io::pipe()?;
         sys::set_nonblocking(&writer)?;
         self.ranks.push(RankInput {
+            rank,
             writer: Some(writer),
             taken: 0,
             waiting: false,
@@ -88,9 +92,7 @@ impl SharedInput {
             }
             self.chunk = chunk;
             self.ranks.iter_mut().for_each(|rank| rank.taken = 0);
-            for number in 0..self.ranks.len() {
-                self.ranks[number].offer(&self.chunk, number as u32, epoll)?;
-            }
+            self.offer(epoll)?;
             if !self.is_taken() || !self.always_ready {
                 return if self.is_taken() {
                     self.wait_for_more(epoll)
@@ -104,18 +106,43 @@ impl SharedInput {
         }
     }
 
-    /// A rank has room.
-    pub fn write(&mut self, number: u32, epoll: &Epoll) -> io::Result<()> {
-        self.ranks[number as usize].offer(&self.chunk, number, epoll)?;
-        let wanted = self.ranks.iter().any(|rank| rank.writer.is_some());
-        if wanted && self.is_taken() && !self.waiting {
+    /// A rank of mpiexec's own has room.
+    pub fn write_and_read(&mut self, rank: u32, epoll: &Epoll) -> io::Result<()> {
+        self.write(rank, epoll)?;
+        if self.is_wanted() && self.is_taken() && !self.waiting {
             self.wait_for_more(epoll)
         } else {
             Ok(())
         }
     }
 
-    fn is_taken(&self) -> bool {
+    /// A rank has room.
+    pub fn write(&mut self, rank: u32, epoll: &Epoll) -> io::Result<()> {
+        let mut inputs = self.ranks.iter_mut().filter(|input| input.rank == rank);
+        inputs.try_for_each(|input| input.offer(&self.chunk, epoll))
+    }
+
+    /// Gives ranks what mpiexec has sent; nothing is the end.
+    pub fn feed(&mut self, chunk: Vec<u8>, epoll: &Epoll) -> io::Result<()> {
+        if chunk.is_empty() {
+            self.ranks.iter_mut().for_each(|rank| rank.writer = None);
+        }
+        self.chunk = chunk;
+        self.ranks.iter_mut().for_each(|rank| rank.taken = 0);
+        self.offer(epoll)
+    }
+
+    fn offer(&mut self, epoll: &Epoll) -> io::Result<()> {
+        let mut inputs = self.ranks.iter_mut();
+        inputs.try_for_each(|input| input.offer(&self.chunk, epoll))
+    }
+
+    /// A rank may read on.
+    pub fn is_wanted(&self) -> bool {
+        self.ranks.iter().any(|rank| rank.writer.is_some())
+    }
+
+    pub fn is_taken(&self) -> bool {
         self.ranks
             .iter()
             .all(|rank| rank.writer.is_none() || rank.taken == self.chunk.len())
@@ -124,14 +151,18 @@ impl SharedInput {
 
 impl RankInput {
     /// Gives the rank what it takes of the rest of the chunk, and waits for room for what remains.
-    fn offer(&mut self, chunk: &[u8], number: u32, epoll: &Epoll) -> io::Result<()> {
+    fn offer(&mut self, chunk: &[u8], epoll: &Epoll) -> io::Result<()> {
         while let Some(writer) = self.writer.as_mut().filter(|_| self.taken < chunk.len()) {
             match writer.write(&chunk[self.taken..]) {
                 Ok(count) => self.taken += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !std::mem::replace(&mut self.waiting, true) {
-                        epoll.add(writer, Source::RankInput(number).token(), Interest::Write)?;
+                        epoll.add(
+                            writer,
+                            Source::RankInput(self.rank).token(),
+                            Interest::Write,
+                        )?;
                     }
                     return Ok(());
                 }

@@ -17,47 +17,57 @@
 
 mod connection;
 mod ending;
+mod failure;
 mod input;
+mod leftovers;
+mod orders;
 mod output;
+mod own;
 mod rank;
+mod reap;
+mod serve;
 mod signals;
-mod source;
+mod sink;
 mod start;
+mod stream;
 mod supervisor;
 mod talk;
+mod upward;
 
-use crate::arguments::Job;
+use crate::assignment::Orders;
 use crate::message::say;
 use crate::plan::Plan;
-use crate::pmi::Standing;
-use crate::sys::{self, Ended, Reaped, Watchdog};
-use ending::Phase;
+use crate::source::Source;
+use crate::sys::Watchdog;
+pub use ending::{Ending, Phase};
+pub use own::Own;
+pub use serve::serve;
+pub use signals::READ as SIGNALS_READ;
+pub use sink::Sink;
+
+use leftovers::end_leftovers;
+use output::Output;
 use rank::Rank;
-use source::Source;
+use start::Base;
 use std::io;
 use std::time::{Duration, Instant};
 use supervisor::Supervisor;
 
 /// For ranks to print what they wait for.
-const REPORT_TIME: Duration = Duration::from_secs(2);
+pub const REPORT_TIME: Duration = Duration::from_secs(2);
 /// For ranks to clean up between SIGTERM and SIGKILL.
-const GRACE_TIME: Duration = Duration::from_secs(2);
-/// The longest that a rank's exit code waits for the end of another that is ending, and how long between two looks.
-const CAUSE_TIME: Duration = Duration::from_millis(200);
-const CAUSE_LOOK_TIME: Duration = Duration::from_micros(200);
-/// For what ranks have left running, between SIGTERM and SIGKILL.
-const LEFTOVER_TIME: Duration = Duration::from_millis(500);
+pub const GRACE_TIME: Duration = Duration::from_secs(2);
 
 pub const TIMEOUT_EXIT_CODE: u8 = 124;
 
 /// Runs the job to its end and answers mpiexec's exit code, or why mpiexec itself has failed.
-pub fn run(job: &Job, plan: &Plan) -> Result<u8, String> {
+pub fn run(orders: &Orders, plan: &Plan, own: &Own) -> Result<u8, String> {
     let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
-    let watchdog = Watchdog::start(crate::environment::JOB_VARIABLE, &plan.job)
+    let watchdog = Watchdog::start(crate::environment::JOB_VARIABLE, &orders.job)
         .map_err(failed("cannot fork"))?;
-    let result = supervise(job, plan);
+    let result = supervise(orders, plan, own);
     watchdog.dismiss();
-    end_leftovers();
+    end_leftovers(None);
     let (mut supervisor, started) = result?;
     supervisor
         .finish_output()
@@ -68,10 +78,13 @@ pub fn run(job: &Job, plan: &Plan) -> Result<u8, String> {
 
 /// Up to the end of every rank, also when not all could be started.
 fn supervise<'a>(
-    job: &'a Job,
+    orders: &'a Orders,
     plan: &'a Plan,
+    own: &Own,
 ) -> Result<(Supervisor<'a>, Result<(), String>), String> {
-    let mut supervisor = Supervisor::new(job, plan)?;
+    let base = Base::new().map_err(|error| format!("cannot set up: {error}"))?;
+    let output = Output::new(orders.prefix_output, own)?;
+    let mut supervisor = Supervisor::new(orders, plan, base, output, own.timeout)?;
     let started = supervisor.start_ranks();
     if started.is_err() {
         supervisor.enter(Phase::Killed);
@@ -121,12 +134,18 @@ impl Supervisor<'_> {
                     .input
                     .iter_mut()
                     .try_for_each(|input| input.read(&self.epoll))?,
-                Source::RankInput(rank) => self
-                    .input
-                    .iter_mut()
-                    .try_for_each(|input| input.write(rank, &self.epoll))?,
+                Source::RankInput(rank) => self.write_input(rank)?,
+                Source::Parent => self.read_parent()?,
+                Source::ToParent => {
+                    let link = self.upward.as_mut().and_then(|upward| upward.link.as_mut());
+                    link.into_iter().for_each(|link| link.write(&self.epoll));
+                }
+                Source::Child(_) | Source::ToChild(_) | Source::ChildWords(_) => {
+                    self.serve_child(source)
+                }
             }
         }
+        self.send_output();
         if self.output.is_refused() {
             self.fail(
                 128 + libc::SIGPIPE,
@@ -136,11 +155,35 @@ impl Supervisor<'_> {
         Ok(())
     }
 
+    fn write_input(&mut self, rank: u32) -> io::Result<()> {
+        let Some(input) = &mut self.input else {
+            return Ok(());
+        };
+        if self.upward.is_none() {
+            return input.write_and_read(rank, &self.epoll);
+        }
+        input.write(rank, &self.epoll)?;
+        self.tell_input_taken();
+        Ok(())
+    }
+
+    fn serve_child(&mut self, source: Source) {
+        let mut events = Vec::new();
+        if let Some(upward) = &mut self.upward {
+            upward.children.serve(source, &mut events, &self.epoll);
+        }
+        self.take_from_below(events);
+    }
+
     fn next_deadline(&self) -> Option<Instant> {
+        let above = self
+            .upward
+            .iter()
+            .filter_map(|upward| upward.next_deadline());
         let losses = self.losses.iter().map(|(_, until)| *until);
         let abort = self.abort.iter().map(|abort| abort.look);
         let ours = self.ending.until().into_iter().chain(self.deadline);
-        losses.chain(abort).chain(ours).min()
+        losses.chain(abort).chain(ours).chain(above).min()
     }
 
     fn check_deadlines(&mut self) {
@@ -155,6 +198,7 @@ impl Supervisor<'_> {
         if self.abort.as_ref().is_some_and(|abort| abort.look <= now) {
             self.look_at_abort();
         }
+        self.look_upward();
         if self.ending.until().is_some_and(|until| until <= now) {
             match self.ending.phase() {
                 Phase::Reporting(_) => self.enter(Phase::Terminating(now + GRACE_TIME)),
@@ -164,12 +208,26 @@ impl Supervisor<'_> {
         }
     }
 
+    fn look_upward(&mut self) {
+        let Some(upward) = &mut self.upward else {
+            return;
+        };
+        let mut events = Vec::new();
+        upward.children.look(&mut events, &self.epoll);
+        let is_silent = upward.look(&self.epoll);
+        self.take_from_below(events);
+        if is_silent {
+            // What is still to be written is mpiexec's, who is gone: nothing of it can fail.
+            let _ = self.lose_parent();
+        }
+    }
+
     fn time_out(&mut self) {
         self.deadline = None;
         if self.ending.phase() != Phase::Running {
             return;
         }
-        let limit = self.job.timeout.unwrap_or_default().as_secs_f64();
+        let limit = self.timeout.unwrap_or_default().as_secs_f64();
         say(&format!(
             "mpiexec: the job has not ended within {limit} s; every rank is asked what it waits for"
         ));
@@ -180,21 +238,6 @@ impl Supervisor<'_> {
             Duration::ZERO
         };
         self.enter(Phase::Reporting(Instant::now() + time));
-    }
-
-    /// Ends the job because of a failure, unless it is ending already.
-    fn fail(&mut self, exit_code: i32, problem: &str) {
-        if self.ending.phase() != Phase::Running {
-            return;
-        }
-        self.note_failure(exit_code, problem);
-        self.enter(Phase::Terminating(Instant::now() + GRACE_TIME));
-    }
-
-    /// Remembers a failure that does not end the job.
-    fn note_failure(&mut self, exit_code: i32, problem: &str) {
-        say(&format!("mpiexec: {problem}"));
-        self.ending.record(exit_code as u8);
     }
 
     fn enter(&mut self, phase: Phase) {
@@ -216,158 +259,5 @@ impl Supervisor<'_> {
 
     fn signal_ranks(&self, signal: i32) {
         self.ranks.iter().for_each(|rank| rank.signal(signal));
-    }
-
-    fn reap(&mut self) {
-        let mut all = Vec::new();
-        let until = Instant::now() + CAUSE_TIME;
-        loop {
-            while let Reaped::Child(pid, ended) = sys::reap() {
-                all.push((pid, ended));
-            }
-            if !self.may_have_a_cause(&all) || Instant::now() > until {
-                break;
-            }
-            std::thread::sleep(CAUSE_LOOK_TIME);
-        }
-        // The kernel answers in no order of time; who was killed did not fail because of another.
-        all.sort_by_key(|(_, ended)| !matches!(ended, Ended::Signal(_)));
-        for (pid, ended) in all {
-            // Others are orphans of ranks.
-            if let Some(rank) = self
-                .ranks
-                .iter()
-                .position(|rank| rank.pid == pid && rank.is_running())
-            {
-                self.rank_ended(rank as u32, ended);
-            }
-        }
-    }
-
-    /// Whether the only failures among these ends are exit codes while another rank is just ending: that one may have been
-    /// killed before, which they noticed, and is told first.
-    fn may_have_a_cause(&self, all: &[(libc::pid_t, Ended)]) -> bool {
-        let failed = |(_, ended): &(_, Ended)| matches!(ended, Ended::Code(code) if *code != 0);
-        let signalled = |(_, ended): &(_, Ended)| matches!(ended, Ended::Signal(_));
-        let reaped = |pid| all.iter().any(|(other, _)| *other == pid);
-        self.ending.phase() == Phase::Running
-            && all.iter().any(failed)
-            && !all.iter().any(signalled)
-            && self
-                .ranks
-                .iter()
-                .any(|rank| rank.is_running() && !reaped(rank.pid) && rank.is_ending())
-    }
-
-    fn rank_ended(&mut self, number: u32, ended: Ended) {
-        // Its last words may not have been read yet.
-        self.serve(number);
-        let rank = &mut self.ranks[number as usize];
-        rank.ended = Some(ended);
-        let (shown, has_aborted) = (rank.show(number), rank.has_aborted);
-        self.verbose(&format!("{shown} has ended: {ended:?}"));
-        self.losses.retain(|(other, _)| *other != number);
-        match (ended, self.server.standing(number)) {
-            (Ended::Code(code @ (126 | 127)), _) if self.report_start_failures(code) => {}
-            (Ended::Signal(signal), _) => self.rank_killed(&shown, signal),
-            // The first MPI_Abort of all decides; this may be its consequence.
-            (Ended::Code(_), _) if has_aborted => {}
-            (Ended::Code(0), Standing::Active) => {
-                self.fail(
-                    1,
-                    &format!("{shown} exited without calling MPI_Finalize; the job is ended"),
-                );
-            }
-            (Ended::Code(0), _) => self.check_barrier(),
-            (Ended::Code(code), Standing::Finalized) => {
-                if self.ending.phase() == Phase::Running {
-                    self.note_failure(
-                        code,
-                        &format!("{shown} exited with code {code} after MPI_Finalize"),
-                    );
-                }
-                self.check_barrier();
-            }
-            (Ended::Code(code), _) => {
-                self.fail(
-                    code,
-                    &format!("{shown} exited with code {code}; the job is ended"),
-                );
-            }
-        }
-    }
-
-    fn rank_killed(&mut self, shown: &str, signal: i32) {
-        let words = sys::describe_signal(signal);
-        let problem = if self.asked_to_end == Some(signal) {
-            format!("the job is ended by signal {words}")
-        } else {
-            format!("{shown} was killed by signal {words}; the job is ended")
-        };
-        self.fail(128 + signal, &problem);
-    }
-
-    /// A rank that could not run its program exits with a shell's code; what it reported says more.
-    fn report_start_failures(&mut self, code: i32) -> bool {
-        let mut any = false;
-        while let Some(failure) = self.spawner.next_failure() {
-            any = true;
-            let number = self
-                .ranks
-                .iter()
-                .position(|rank| rank.pid == failure.pid)
-                .unwrap_or_default();
-            let application = &self.plan.applications[self.plan.ranks[number].application];
-            let problem = start::explain(&failure, number, application);
-            self.fail(code, &problem);
-        }
-        any
-    }
-
-    /// A barrier that an ended rank is missing from never opens.
-    fn check_barrier(&mut self) {
-        let Some(waiting) = self.server.waiting() else {
-            return;
-        };
-        let Some(ended) = self.ranks.iter().position(|rank| rank.ended.is_some()) else {
-            return;
-        };
-        let shown = self.ranks[ended].show(ended as u32);
-        self.fail(
-            1,
-            &format!(
-                "{shown} has ended, and rank {waiting} waits for it in MPI_Init or MPI_Finalize; the job is ended"
-            ),
-        );
-    }
-
-    fn verbose(&self, text: &str) {
-        if self.job.verbose {
-            say(&format!("mpiexec: {text}"));
-        }
-    }
-}
-
-/// Ends what ranks have left running: as their orphans, they have become children of mpiexec.
-fn end_leftovers() {
-    let until = Instant::now() + LEFTOVER_TIME;
-    let mut told = Vec::new();
-    loop {
-        match sys::reap() {
-            Reaped::NoChildren => return,
-            Reaped::Child(..) => continue,
-            Reaped::NoneEnded => {}
-        }
-        let late = Instant::now() >= until;
-        for pid in sys::children() {
-            if late {
-                sys::kill(pid, libc::SIGKILL);
-            } else if !told.contains(&pid) {
-                told.push(pid);
-                sys::kill(pid, libc::SIGTERM);
-                sys::kill(pid, libc::SIGCONT);
-            }
-        }
-        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -7,6 +7,8 @@ use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 pub struct Rank {
+    /// In `MPI_COMM_WORLD`.
+    pub number: u32,
     pub pid: Pid,
     /// Leads a process group of its own; else it is in mpiexec's, with the terminal.
     pub own_group: bool,
@@ -45,8 +47,8 @@ impl Rank {
     }
 
     /// For messages: `rank 3 (pid 1234 on node7)`.
-    pub fn show(&self, number: u32) -> String {
-        format!("rank {number} (pid {} on {})", self.pid, host())
+    pub fn show(&self) -> String {
+        format!("rank {} (pid {} on {})", self.number, self.pid, host())
     }
 }
 

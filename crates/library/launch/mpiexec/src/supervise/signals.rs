@@ -23,6 +23,7 @@ impl Supervisor<'_> {
         while let Some(received) = self.signals.next() {
             match received.signal {
                 libc::SIGCHLD => self.reap(),
+                signal if self.upward.is_some() => self.take_as_agent(signal),
                 libc::SIGUSR2 => {
                     self.ask_for_reports();
                 }
@@ -42,6 +43,14 @@ impl Supervisor<'_> {
                     self.forward(&received);
                 }
             }
+        }
+    }
+
+    /// Whoever ends an agent ends its ranks; other signals come from mpiexec, by frames.
+    fn take_as_agent(&mut self, signal: i32) {
+        if [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&signal) {
+            // What is still to be written is of no use any more.
+            let _ = self.lose_parent();
         }
     }
 

@@ -6,53 +6,73 @@ use super::input::SharedInput;
 use super::output::Output;
 use super::rank::Rank;
 use super::signals;
-use super::source::Source;
 use super::supervisor::Supervisor;
-use crate::arguments::{Job, Stdin};
-use crate::environment;
+use crate::arguments::Stdin;
+use crate::assignment::Orders;
+use crate::environment::{self, RankPlace};
 use crate::plan::{Application, Plan};
-use crate::pmi::Server;
+use crate::pmi::{self, Server};
+use crate::source::Source;
 use crate::sys::{self, Epoll, Interest, Launch, SignalReader, Spawner, StartFailure, Step};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Descriptors that mpiexec has open besides those of ranks.
 const OWN_DESCRIPTORS: u64 = 64;
 /// PMI connection, process descriptor, and input, output and error when passed through mpiexec.
 const DESCRIPTORS_PER_RANK: u64 = 5;
 
+/// What exists before anything is known of the job.
+pub(super) struct Base {
+    pub epoll: Epoll,
+    /// Already waited for by `epoll`.
+    pub signals: SignalReader,
+}
+
+impl Base {
+    pub fn new() -> io::Result<Base> {
+        let signals = SignalReader::new(&signals::READ)?;
+        let epoll = Epoll::new()?;
+        epoll.add(&signals, Source::Signals.token(), Interest::Read)?;
+        Ok(Base { epoll, signals })
+    }
+}
+
 impl<'a> Supervisor<'a> {
-    pub(super) fn new(job: &'a Job, plan: &'a Plan) -> Result<Supervisor<'a>, String> {
+    pub(super) fn new(
+        orders: &'a Orders,
+        plan: &'a Plan,
+        base: Base,
+        output: Output,
+        timeout: Option<Duration>,
+    ) -> Result<Supervisor<'a>, String> {
         let failed = |error: io::Error| format!("cannot set up: {error}");
-        let signals = SignalReader::new(&signals::READ).map_err(failed)?;
-        let descriptors = OWN_DESCRIPTORS + DESCRIPTORS_PER_RANK * u64::from(plan.size());
+        let descriptors = OWN_DESCRIPTORS + DESCRIPTORS_PER_RANK * u64::from(plan.local_size());
         let descriptor_limit = sys::with_more_descriptors(descriptors).map_err(failed)?;
         sys::adopt_orphans().map_err(failed)?;
-        let epoll = Epoll::new().map_err(failed)?;
-        epoll
-            .add(&signals, Source::Signals.token(), Interest::Read)
-            .map_err(failed)?;
-        let spawner = Spawner::new(signals.mask_before(), descriptor_limit).map_err(failed)?;
+        let mask = base.signals.mask_before();
+        let is_agent = matches!(output, Output::Forwarded(_));
+        let copies_input = is_agent || orders.stdin == Stdin::All;
         Ok(Supervisor {
-            job,
+            orders,
             plan,
-            epoll,
-            signals,
-            spawner,
-            server: Server::new(&plan.job, plan.ranks.iter().map(|rank| rank.application)),
+            timeout,
+            epoll: base.epoll,
+            signals: base.signals,
+            spawner: Spawner::new(mask, descriptor_limit).map_err(failed)?,
+            server: Server::new(told(orders), plan.ranks.iter().map(|rank| rank.application)),
             ranks: Vec::with_capacity(plan.ranks.len()),
-            output: Output::new(job)?,
-            input: (job.stdin == Stdin::All).then(SharedInput::new),
+            output,
+            input: copies_input.then(SharedInput::new),
             ending: Ending::new(),
-            deadline: job
-                .timeout
-                .and_then(|timeout| Instant::now().checked_add(timeout)),
+            deadline: timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             asked_to_end: None,
             losses: Vec::new(),
             abort: None,
+            upward: None,
         })
     }
 
@@ -61,42 +81,53 @@ impl<'a> Supervisor<'a> {
         let nowhere = File::open("/dev/null").map_err(|error| format!("/dev/null: {error}"))?;
         // A background process group cannot read the terminal, so the rank that reads it stays in mpiexec's.
         let terminal = io::stdin().is_terminal();
-        for number in 0..self.plan.size() {
-            let reads_stdin = self.job.stdin == Stdin::Rank(number);
-            let rank = self.start_rank(number, reads_stdin, !(reads_stdin && terminal), &nowhere);
+        for index in 0..self.plan.local_size() {
+            let number = self.plan.ranks[index as usize].number;
+            let reads_stdin = self.orders.stdin == Stdin::Rank(number);
+            let rank = self.start_rank(index, reads_stdin, !(reads_stdin && terminal), &nowhere);
             let rank = rank.map_err(|error| {
                 format!(
                     "cannot start rank {number} of {}: {error}",
-                    self.plan.size()
+                    self.orders.size
                 )
             })?;
             self.verbose(&format!("rank {number} is process {}", rank.pid));
             self.ranks.push(rank);
         }
         match &mut self.input {
-            Some(input) => input
+            Some(input) if self.upward.is_none() => input
                 .begin(&self.epoll)
                 .map_err(|error| format!("standard input: {error}")),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 
     fn start_rank(
         &mut self,
-        number: u32,
+        index: u32,
         reads_stdin: bool,
         own_group: bool,
         nowhere: &File,
     ) -> io::Result<Rank> {
-        let plan = &self.plan.ranks[number as usize];
+        let plan = &self.plan.ranks[index as usize];
         let application = &self.plan.applications[plan.application];
         let (server_side, rank_side) = sys::socket_pair()?;
-        let own_environment = environment::of_rank(number, self.plan.size(), rank_side.as_raw_fd());
+        let own_environment = environment::of_rank(
+            &RankPlace {
+                rank: plan.number,
+                size: self.orders.size,
+                local_rank: index,
+                local_size: self.plan.local_size(),
+            },
+            rank_side.as_raw_fd(),
+        );
         let input: Option<OwnedFd> = match &mut self.input {
-            Some(shared) => Some(shared.open_rank()?),
-            None => None,
+            Some(shared) if reads_stdin || self.orders.stdin == Stdin::All => {
+                Some(shared.open_rank(index)?)
+            }
+            _ => None,
         };
-        let [output, error] = self.output.open_rank(number, &self.epoll)?;
+        let [output, error] = self.output.open_rank(plan.number, &self.epoll)?;
         let raw = |fd: &Option<OwnedFd>| fd.as_ref().map(|fd| fd.as_raw_fd());
         let stdin: Option<RawFd> = raw(&input).or((!reads_stdin).then_some(nowhere.as_raw_fd()));
         let pid = self.spawner.spawn(&Launch {
@@ -113,8 +144,9 @@ impl<'a> Supervisor<'a> {
             own_group,
             cpus: plan.cpus.as_deref(),
         })?;
-        let connection = Connection::new(server_side, number, &self.epoll)?;
+        let connection = Connection::new(server_side, index, &self.epoll)?;
         Ok(Rank {
+            number: plan.number,
             pid,
             own_group,
             ended: None,
@@ -125,8 +157,16 @@ impl<'a> Supervisor<'a> {
     }
 }
 
+fn told(orders: &Orders) -> pmi::Job {
+    pmi::Job {
+        name: orders.job.clone(),
+        size: orders.size,
+        mapping: orders.mapping.clone(),
+    }
+}
+
 /// One line for a rank that could not run its program.
-pub(super) fn explain(failure: &StartFailure, number: usize, application: &Application) -> String {
+pub(super) fn explain(failure: &StartFailure, number: u32, application: &Application) -> String {
     let program = application.program.to_string_lossy();
     let error = &failure.error;
     match failure.step {

@@ -4,15 +4,18 @@ use super::ending::Ending;
 use super::input::SharedInput;
 use super::output::Output;
 use super::rank::Rank;
-use crate::arguments::Job;
+use super::upward::Upward;
+use crate::assignment::Orders;
 use crate::plan::Plan;
 use crate::pmi::Server;
 use crate::sys::{Epoll, SignalReader, Spawner};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub struct Supervisor<'a> {
-    pub job: &'a Job,
+    pub orders: &'a Orders,
     pub plan: &'a Plan,
+    /// After how long the job is ended.
+    pub timeout: Option<Duration>,
     pub epoll: Epoll,
     pub signals: SignalReader,
     pub spawner: Spawner,
@@ -28,6 +31,8 @@ pub struct Supervisor<'a> {
     /// Ranks whose MPI program has gone while the rank itself lives, and until when that may last.
     pub losses: Vec<(u32, Instant)>,
     pub abort: Option<Abort>,
+    /// Of an agent: the way to mpiexec.
+    pub upward: Option<Upward>,
 }
 
 /// A rank's MPI_Abort that is not yet acted upon.

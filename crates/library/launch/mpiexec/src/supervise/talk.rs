@@ -3,13 +3,15 @@
 use super::connection::Arrival;
 use super::ending::Phase;
 use super::rank::Client;
-use super::source::Source;
 use super::supervisor::{Abort, Supervisor};
-use crate::message::say;
+use crate::agent::Up;
 use crate::pmi::{Event, Standing};
+use crate::source::Source;
 use crate::sys::{self, Interest};
 use std::time::{Duration, Instant};
 
+/// What is put goes out in pieces, none of which holds up other frames.
+const PUTS_PER_FRAME: usize = 256;
 /// Lines taken from one rank before the others have their turn.
 const LINES_PER_TURN: usize = 256;
 /// For a rank's wrapper to end by itself after the MPI program within it has.
@@ -48,7 +50,7 @@ impl Supervisor<'_> {
         }
     }
 
-    fn handle(&mut self, events: &mut Vec<Event>) {
+    pub(super) fn handle(&mut self, events: &mut Vec<Event>) {
         for event in events.drain(..) {
             match event {
                 Event::Reply(rank, line) => {
@@ -74,15 +76,33 @@ impl Supervisor<'_> {
                 }
                 Event::Broken(rank, problem) => {
                     self.ranks[rank as usize].connection = None;
-                    let shown = self.ranks[rank as usize].show(rank);
+                    let shown = self.ranks[rank as usize].show();
                     self.fail(1, &format!("{shown} {problem}; the job is ended"));
                 }
-                Event::Note(rank, text) => self.verbose(&format!("rank {rank} {text}")),
+                Event::Ask(key) => self.send_up(&Up::Ask(key)),
+                Event::Fence(puts) => self.send_fence(puts),
+                Event::Note(rank, text) => {
+                    let number = self.ranks[rank as usize].number;
+                    self.verbose(&format!("rank {number} {text}"));
+                }
             }
         }
-        if self.ranks.iter().any(|rank| !rank.is_running()) {
+        let gone = self
+            .upward
+            .as_ref()
+            .is_some_and(|upward| upward.gone.is_some());
+        if gone || self.ranks.iter().any(|rank| !rank.is_running()) {
             self.check_barrier();
         }
+    }
+
+    /// All ranks of this host are in the fence.
+    fn send_fence(&mut self, mut puts: Vec<(String, String)>) {
+        while !puts.is_empty() {
+            let rest = puts.split_off(puts.len().min(PUTS_PER_FRAME));
+            self.send_up(&Up::Puts(std::mem::replace(&mut puts, rest)));
+        }
+        self.send_up(&Up::Fence);
     }
 
     /// Acts on a rank's MPI_Abort unless another rank is just ending: that one's end is then the cause, and is told first.
@@ -99,7 +119,7 @@ impl Supervisor<'_> {
         let mut others = (0..).zip(&self.ranks).filter(|(other, _)| *other != rank);
         if late || !others.any(|(_, other)| other.is_running() && other.is_ending()) {
             self.abort = None;
-            let shown = self.ranks[rank as usize].show(rank);
+            let shown = self.ranks[rank as usize].show();
             self.fail(
                 code,
                 &format!("{shown} called MPI_Abort with code {code}; the job is ended"),
@@ -129,8 +149,9 @@ impl Supervisor<'_> {
             }
         }
         rank.client = Some(Client { pid, pidfd });
+        let world = rank.number;
         self.verbose(&format!(
-            "rank {number} has called MPI_Init in process {pid}"
+            "rank {world} has called MPI_Init in process {pid}"
         ));
     }
 
@@ -154,7 +175,7 @@ impl Supervisor<'_> {
 
     pub(super) fn lost(&mut self, number: u32) {
         if self.server.standing(number) == Standing::Active {
-            let shown = self.ranks[number as usize].show(number);
+            let shown = self.ranks[number as usize].show();
             self.fail(1, &format!("the MPI program of {shown} ended without calling MPI_Finalize; the job is ended"));
         }
     }
@@ -163,6 +184,7 @@ impl Supervisor<'_> {
     /// can.
     pub(super) fn ask_for_reports(&mut self) -> bool {
         let mut asked = false;
+        let mut lines = Vec::new();
         for (number, rank) in self
             .ranks
             .iter()
@@ -183,8 +205,9 @@ impl Supervisor<'_> {
                     continue;
                 }
             };
-            say(&format!("mpiexec: {} {known}", rank.show(number as u32)));
+            lines.push(format!("mpiexec: {} {known}", rank.show()));
         }
+        lines.iter().for_each(|line| self.say(line));
         asked && self.ending.phase() != Phase::Killed
     }
 }

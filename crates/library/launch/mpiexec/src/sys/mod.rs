@@ -1,6 +1,8 @@
 //! The only modules with `unsafe`: system calls that `std` does not offer, each behind a safe function.
 
 mod epoll;
+mod helper;
+mod interfaces;
 mod process;
 mod signals;
 mod socket;
@@ -8,6 +10,8 @@ mod spawn;
 mod watchdog;
 
 pub use epoll::{Epoll, Interest};
+pub use helper::start_helper;
+pub use interfaces::interface_addresses;
 pub use process::{
     Ended, Pid, Reaped, adopt_orphans, affinity, catches, children, is_always_ready, is_ending,
     kill, kill_group, open_pidfd, reap, set_nonblocking, stop_self, with_more_descriptors,
@@ -15,7 +19,7 @@ pub use process::{
 pub use signals::{Received, SignalReader, describe as describe_signal};
 pub use socket::{receive, send, socket_pair};
 pub use spawn::{Launch, Spawner, StartFailure, Step};
-pub use watchdog::Watchdog;
+pub use watchdog::{Watchdog, wait_for_orphans};
 
 use std::io;
 

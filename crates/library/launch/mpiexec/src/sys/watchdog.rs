@@ -6,10 +6,14 @@
 //! environment is killed.
 
 use super::{Pid, check};
+use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Of the process, so that what is meant for mpiexec by name does not reach it.
+const NAME: &CStr = c"weft-watchdog";
 
 pub struct Watchdog {
     pid: Pid,
@@ -50,6 +54,19 @@ impl Watchdog {
     }
 }
 
+/// Waits for the watchdogs of processes that were killed and have left them to this one, but not for long: they end as
+/// soon as they have killed what is left.
+pub fn wait_for_orphans(limit: Duration) {
+    let until = Instant::now() + limit;
+    let is_watchdog = |pid: &Pid| {
+        fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_ascii() == NAME.to_bytes())
+    };
+    while super::children().iter().any(is_watchdog) && Instant::now() < until {
+        while let super::Reaped::Child(..) = super::reap() {}
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 /// The watchdog's whole life.
 fn guard(reader: OwnedFd, variable: &str, job: &str) -> ! {
     let fd = reader.as_raw_fd();
@@ -59,7 +76,7 @@ fn guard(reader: OwnedFd, variable: &str, job: &str) -> ! {
     let read = unsafe {
         let mut byte = [0u8];
         libc::setsid();
-        libc::prctl(libc::PR_SET_NAME, c"weft-watchdog".as_ptr());
+        libc::prctl(libc::PR_SET_NAME, NAME.as_ptr());
         close_all_but(fd);
         loop {
             let read = libc::read(fd, byte.as_mut_ptr().cast(), 1);

@@ -135,6 +135,12 @@ impl Mpiexec {
         self
     }
 
+    /// In place of being collected.
+    pub fn stdout_to(mut self, stdout: impl Into<Stdio>) -> Mpiexec {
+        self.command.stdout(stdout);
+        self
+    }
+
     /// mpiexec starts with this signal ignored.
     pub fn ignoring(mut self, signal: i32) -> Mpiexec {
         // SAFETY: between fork and exec, only a system call is made.

@@ -1,6 +1,7 @@
 //! A blocking operation's way to the arena of its communicator.
 
 use std::cell::Cell;
+use std::num::NonZeroU8;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -8,11 +9,11 @@ use weft_collective::Arena;
 use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
 
-use crate::error::{Class, Error, Result, argument};
+use crate::error::{Class, Error, Object, Result, argument};
 use crate::objects::comm::arena::SharedArena;
-use crate::objects::comm::{Comm, Traffic};
+use crate::objects::comm::{Comm, Traffic, number_of};
 use crate::process::engine::engine;
-use crate::process::job::oversubscribed;
+use crate::process::job::oversubscribed_here;
 
 /// Between two looks whether a process that is waited for lives.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -38,6 +39,12 @@ impl<'a> ArenaAccess<'a> {
 }
 
 impl ArenaAccess<'_> {
+    /// The communicator's rank of one that shares the arena.
+    fn rank_of(&self, position: usize) -> usize {
+        let hosts = self.comm.hosts();
+        hosts.map_or(position, |hosts| hosts.rank_at(hosts.own(), position))
+    }
+
     /// Waits for what was found pending last, if anything was.
     pub fn wait(&self) {
         let Some(need) = self.pending.take() else {
@@ -59,7 +66,7 @@ impl ArenaAccess<'_> {
         };
         let context = self.comm.context(Traffic::Collective);
         let note = || {
-            let (rank, what) = (need.rank, need.what);
+            let (rank, what) = (self.rank_of(need.rank), need.what);
             format!("collective operation, context {context}: rank {rank} has not come ({what:?})")
         };
         let engine = engine();
@@ -79,7 +86,7 @@ impl Arena<Error> for ArenaAccess<'_> {
 
     fn look(&self, need: Need) -> Poll<Result<()>> {
         let board = &self.shared.board;
-        let spins = match oversubscribed() {
+        let spins = match oversubscribed_here() {
             true => 1,
             false => SPINS,
         };
@@ -108,8 +115,18 @@ impl Arena<Error> for ArenaAccess<'_> {
             Some([theirs, own]) => format!("{theirs} bytes where this process has room for {own}"),
             None => "another length than this process".to_string(),
         };
+        let rank = self.rank_of(rank);
         let what = format_args!("rank {rank} passed to a collective operation {why}");
         argument(Class::Truncate, "count", what)
+    }
+
+    #[cold]
+    fn told(&self, rank: usize, mark: NonZeroU8) -> Error {
+        let class = Class::numbered(mark.get().into()).unwrap_or(Class::Other);
+        let number = self.comm.context(Traffic::Collective);
+        let rank = self.rank_of(rank);
+        let why = format!("rank {rank}'s part of a collective operation failed");
+        Error::new(class, why).on(Object::CommNumbered(number_of(number)))
     }
 
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<()> {

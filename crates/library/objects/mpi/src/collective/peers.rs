@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::num::NonZeroU8;
 
-use weft_collective::{Arena, Channel, Outcome, PointToPoint, Reduction, Uniform, run_blocking};
+use weft_collective::{
+    Arena, Channel, Hosts, Outcome, PointToPoint, Reduction, Uniform, run_blocking,
+};
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_engine::RequestId;
 use weft_memory::Memory;
@@ -30,6 +32,7 @@ pub struct Peers<'a> {
     rank: usize,
     size: usize,
     waiting: Waiting<'a>,
+    hosts: Option<&'a Hosts>,
     arena: Option<ArenaAccess<'a>>,
 }
 
@@ -50,6 +53,7 @@ impl<'a> Peers<'a> {
             rank: comm.rank() as usize,
             size: comm.peer_count() as usize,
             waiting: Waiting::Call(Cell::new(None)),
+            hosts: comm.hosts(),
             arena: None,
         }
     }
@@ -66,12 +70,22 @@ impl<'a> Peers<'a> {
     /// Some of a communicator's processes, this one at `rank` among them.
     pub(crate) fn some(comm: &'a Comm, members: &'a [u32], rank: usize) -> Peers<'a> {
         Peers {
-            comm,
             traffic: Traffic::Internal,
+            ..Peers::on_host(comm, members, rank)
+        }
+    }
+
+    /// Those of a communicator's processes that are on this host, this one at `position`, in an operation that all of the
+    /// communicator know of.
+    pub(super) fn on_host(comm: &'a Comm, members: &'a [u32], position: usize) -> Peers<'a> {
+        Peers {
+            comm,
+            traffic: Traffic::Collective,
             members: Some(members),
-            rank,
+            rank: position,
             size: members.len(),
             waiting: Waiting::Call(Cell::new(None)),
+            hosts: None,
             arena: None,
         }
     }
@@ -128,6 +142,10 @@ impl PointToPoint for Peers<'_> {
 
     fn oversubscribed(&self) -> bool {
         oversubscribed()
+    }
+
+    fn hosts(&self) -> Option<&Hosts> {
+        self.hosts
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request> {

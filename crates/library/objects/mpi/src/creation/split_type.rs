@@ -1,6 +1,7 @@
 //! `MPI_Comm_split_type` (MPI-5.0 §7.4.2): all processes tell how they want to be split and where they stand, and so each
 //! knows what all of them get.
 
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 
 use crate::creation::create::split_with;
@@ -10,6 +11,7 @@ use crate::handle::{CommId, InfoId};
 use crate::objects::comm::{Comm, hints};
 use crate::objects::hardware::{self, Location, Resource};
 use crate::objects::{info, session};
+use crate::process::job::{job, rank};
 
 /// How `MPI_Comm_split_type` is to split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +34,6 @@ const PROCESS_SET: &CStr = c"mpi_pset_name";
 
 /// No part of its own, as a colour.
 const NOWHERE: i64 = -1;
-/// All processes of a job of this version are on one host.
-const HOST: i64 = 0;
 
 const LEVELS: usize = Resource::ALL.len();
 
@@ -53,7 +53,7 @@ impl SplitChoice {
         let value = |key| info.map_or(Ok(None), |info| info::value(info, key));
         let (guide, colors) = match by {
             SplitType::Undefined => (NOWHERE, [NOWHERE; LEVELS]),
-            SplitType::Shared => (0, [HOST; LEVELS]),
+            SplitType::Shared => (0, [host(); LEVELS]),
             SplitType::HardwareUnguided => (0, hardware::locations().map(color)),
             SplitType::HardwareGuided | SplitType::ResourceGuided => {
                 let guided = match value(RESOURCE_TYPE)? {
@@ -82,9 +82,15 @@ impl SplitChoice {
     }
 }
 
+/// This host, as a colour.
+fn host() -> i64 {
+    i64::from(job().hosts.of(rank()))
+}
+
+/// An instance of a type of resource on this host, as a colour.
 fn color(place: Location) -> i64 {
     match place {
-        Location::Restricted(instance) => i64::from(instance),
+        Location::Restricted(instance) => host() << 32 | i64::from(instance),
         Location::Unrestricted | Location::Unknown => NOWHERE,
     }
 }
@@ -92,7 +98,7 @@ fn color(place: Location) -> i64 {
 /// The number of what a value of `mpi_hw_resource_type` names, and this process's colour by it.
 fn by_resource(name: &CStr) -> Option<(i64, i64)> {
     if name == SHARED_MEMORY {
-        return Some((0, HOST));
+        return Some((0, host()));
     }
     let resource = Resource::named(name)?;
     let level = resource as usize;
@@ -145,11 +151,11 @@ pub fn split_type(
     let hints = hints::from_info(info)?;
     let own = SplitChoice::new(by, info)?;
     let shared = crate::objects::comm::share(comm)?;
-    let Some(level) = level(&choices(&shared, own)?)? else {
+    let choices = choices(&shared, own)?;
+    let Some(level) = level(&choices)? else {
         return Ok(None);
     };
-    let color = i32::try_from(own.colors[level]).ok();
-    let made = split_with(comm, color.filter(|&color| color >= 0), key, hints)?;
+    let made = split_with(comm, part(&choices, own, level), key, hints)?;
     if by == SplitType::HardwareUnguided
         && made.is_some()
         && let Some(info) = info.filter(|&info| info != InfoId::ENV)
@@ -157,6 +163,16 @@ pub fn split_type(
         info::set(info, RESOURCE_TYPE, Resource::ALL[level].name())?;
     }
     Ok(made)
+}
+
+/// Which of the parts this process is in, by their colours, which are too long for a split.
+fn part(choices: &[SplitChoice], own: SplitChoice, level: usize) -> Option<i32> {
+    let color = own.colors[level];
+    if color < 0 {
+        return None;
+    }
+    let colors: BTreeSet<i64> = choices.iter().map(|choice| choice.colors[level]).collect();
+    Some(colors.range(0..color).count() as i32)
 }
 
 fn choices(comm: &Comm, own: SplitChoice) -> Result<Vec<SplitChoice>> {
@@ -188,6 +204,14 @@ mod tests {
         assert_eq!(found(&[out, a, a]), None);
         assert_eq!(found(&[out]), None);
         assert_eq!(found(&[a, at([0, 0, 0, 0, NOWHERE])]), Some(4));
+    }
+
+    #[test]
+    fn parts_are_numbered_by_colour_whoever_comes_first() {
+        let at = |color| choice(SplitType::Shared, 0, [color; LEVELS]);
+        let all = [at(7 << 32), at(NOWHERE), at(5), at(7 << 32 | 1), at(5)];
+        let parts = all.map(|own| part(&all, own, 0));
+        assert_eq!(parts, [Some(1), None, Some(0), Some(2), Some(0)]);
     }
 
     #[test]

@@ -3,16 +3,17 @@
 use std::sync::OnceLock;
 
 use weft_engine::Engine;
-use weft_shm::Shm;
 
-static ENGINE: OnceLock<Engine<Shm>> = OnceLock::new();
+use super::network::Network;
+
+static ENGINE: OnceLock<Engine<Network>> = OnceLock::new();
 
 /// What is said when someone asks what this process waits for, and it waits for nothing.
 static BUSY_LINE: OnceLock<String> = OnceLock::new();
 
 /// The engine of this process, which is initialised.
 #[inline]
-pub(crate) fn engine() -> &'static Engine<Shm> {
+pub(crate) fn engine() -> &'static Engine<Network> {
     ENGINE
         .get()
         .expect("the shims let no call in before MPI_Init")
@@ -20,12 +21,12 @@ pub(crate) fn engine() -> &'static Engine<Shm> {
 
 /// The engine, if there is one; for calls that may come before `MPI_Init`.
 #[inline]
-pub(crate) fn started() -> Option<&'static Engine<Shm>> {
+pub(crate) fn started() -> Option<&'static Engine<Network>> {
     ENGINE.get()
 }
 
 /// The engine of this process, which has `rank`, from here on.
-pub(crate) fn begin(engine: Engine<Shm>, rank: u32) {
+pub(crate) fn begin(engine: Engine<Network>, rank: u32) {
     let line = format!("weft: rank {rank}: not waiting in an MPI call\n");
     let set = BUSY_LINE.set(line).is_ok() && ENGINE.set(engine).is_ok();
     assert!(set, "a process starts once");

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use weft_bootstrap::Bootstrap;
+use weft_bootstrap::{Bootstrap, HostCores};
 use weft_transport::Peer;
 
 use crate::error::{Class, Error, Result};
@@ -12,7 +12,9 @@ static JOB: OnceLock<Membership> = OnceLock::new();
 /// This process as one of its job. It is never taken down: a process ends.
 pub(crate) struct Membership {
     bootstrap: Arc<Bootstrap>,
+    /// More processes than cores: on any host of the job, on this one.
     oversubscribed: bool,
+    oversubscribed_here: bool,
     main_thread: std::thread::ThreadId,
     pid: u32,
 }
@@ -21,11 +23,13 @@ fn membership() -> &'static Membership {
     JOB.get().expect("the shims let no call in before MPI_Init")
 }
 
-/// This process is one of its job from here on. `oversubscribed`: there are more processes than cores on this host.
-pub(crate) fn begin(bootstrap: Arc<Bootstrap>, oversubscribed: bool) {
+/// This process is one of its job from here on.
+pub(crate) fn begin(bootstrap: Arc<Bootstrap>, cores: HostCores) {
+    let oversubscribed_here = bootstrap.job().local_size > cores.here;
     let membership = Membership {
         bootstrap,
-        oversubscribed,
+        oversubscribed: cores.oversubscribed,
+        oversubscribed_here,
         main_thread: std::thread::current().id(),
         pid: std::process::id(),
     };
@@ -43,9 +47,14 @@ pub(crate) fn rank() -> Peer {
     job().rank
 }
 
-/// More processes than cores on this host: the same on all of them.
+/// More processes than cores on any host of the job: the same on all processes, for what they choose alike.
 pub(crate) fn oversubscribed() -> bool {
     membership().oversubscribed
+}
+
+/// More processes than cores on this host.
+pub(crate) fn oversubscribed_here() -> bool {
+    membership().oversubscribed_here
 }
 
 /// Whether this is the process that joined the job, and not a child of it.

@@ -2,4 +2,6 @@
 
 pub mod engine;
 pub mod job;
+pub(crate) mod network;
 pub mod phase;
+pub(crate) mod trace;

@@ -14,7 +14,7 @@ pub struct Category {
 }
 
 /// All of them, by index. They never change.
-pub static ALL: [Category; 5] = [
+pub static ALL: [Category; 6] = [
     Category {
         name: "weft",
         description: "WeftMPI",
@@ -25,6 +25,7 @@ pub static ALL: [Category; 5] = [
             "weft_lanes_and_matching",
             "weft_waiting",
             "weft_collectives",
+            "weft_transports",
         ],
     },
     Category {
@@ -76,6 +77,23 @@ pub static ALL: [Category; 5] = [
         description: "Collective operations",
         controls: &["*_algorithm"],
         performances: &["weft_arenas", "weft_arenas_refused"],
+        categories: &[],
+    },
+    Category {
+        name: "weft_transports",
+        description: "Ways to other processes",
+        controls: &["weft_interface", "weft_network_timeout", "weft_trace"],
+        performances: &[
+            "weft_shm_links",
+            "weft_shm_bytes",
+            "weft_shm_calls",
+            "weft_tcp_links",
+            "weft_tcp_bytes_sent",
+            "weft_tcp_bytes_received",
+            "weft_tcp_calls_sent",
+            "weft_tcp_calls_received",
+            "weft_tcp_calls_idle",
+        ],
         categories: &[],
     },
 ];

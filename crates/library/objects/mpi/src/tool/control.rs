@@ -12,8 +12,10 @@ use super::codes::{Code, Verbosity, error, indexed, named};
 use super::state::{enter, tools};
 use crate::error::Result;
 use crate::process::engine::started;
+use crate::process::network::{INTERFACE, timeout_seconds};
+use crate::process::trace;
 
-/// A control variable: a 64-bit unsigned number.
+/// A control variable: a 64-bit unsigned number, or text.
 pub struct Variable {
     pub name: Cow<'static, str>,
     pub description: Cow<'static, str>,
@@ -23,6 +25,9 @@ pub struct Variable {
 
 enum Value {
     Constant(u64),
+    /// Chosen before the start, by a variable of the environment.
+    Chosen(fn() -> u64),
+    ChosenText(fn() -> String),
     /// A part of how long waiting threads stay awake; it may be set, for this process alone.
     Pace(&'static Setting, fn(&mut Pace) -> &mut u32),
     /// 0, or one more than the number of an algorithm; it may be set between operations, alike in all processes.
@@ -65,7 +70,7 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 8] = [
+const SETTINGS: [Variable; 11] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -97,6 +102,30 @@ const SETTINGS: [Variable; 8] = [
         ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_interface"),
+        description: Cow::Borrowed(
+            "Network interfaces whose addresses other hosts are told, with commas between; all that are up if empty. Set by WEFT_INTERFACE",
+        ),
+        verbosity: Verbosity::UserBasic,
+        value: Value::ChosenText(|| std::env::var(INTERFACE).unwrap_or_default()),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_network_timeout"),
+        description: Cow::Borrowed(
+            "Seconds for which another host may be silent before its processes are lost, 0 for ever. Set by WEFT_NETWORK_TIMEOUT",
+        ),
+        verbosity: Verbosity::UserBasic,
+        value: Value::Chosen(timeout_seconds),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_trace"),
+        description: Cow::Borrowed(
+            "Where each packet is told in a line: a file, in whose name %r is the rank, or - for standard error; nowhere if empty. Set by WEFT_TRACE, mpiexec --trace",
+        ),
+        verbosity: Verbosity::UserBasic,
+        value: Value::ChosenText(trace::asked),
     },
     Variable {
         name: Cow::Borrowed("weft_unexpected_bytes_limit"),
@@ -151,15 +180,33 @@ impl Variable {
 
     pub fn scope(&self) -> Scope {
         match self.value {
-            Value::Constant(_) => Scope::Constant,
+            Value::Constant(_) | Value::Chosen(_) | Value::ChosenText(_) => Scope::Constant,
             Value::Pace(..) => Scope::Local,
             Value::Algorithm(_) => Scope::AllEqual,
         }
     }
 
-    fn read(&self) -> u64 {
+    /// Whether it is text.
+    pub fn is_text(&self) -> bool {
+        matches!(self.value, Value::ChosenText(_))
+    }
+
+    fn read(&self) -> Vec<u8> {
+        match &self.value {
+            Value::ChosenText(text) => {
+                let mut bytes = text().into_bytes();
+                bytes.push(0);
+                bytes
+            }
+            _ => self.number().to_ne_bytes().into(),
+        }
+    }
+
+    fn number(&self) -> u64 {
         match &self.value {
             Value::Constant(value) => *value,
+            Value::Chosen(value) => value(),
+            Value::ChosenText(_) => 0,
             Value::Pace(_, part) => {
                 let mut now = match started() {
                     Some(engine) => engine.pace(),
@@ -173,7 +220,9 @@ impl Variable {
 
     fn write(&self, value: u64) -> Result<()> {
         match &self.value {
-            Value::Constant(_) => Err(error(Code::ControlSetNever)),
+            Value::Constant(_) | Value::Chosen(_) | Value::ChosenText(_) => {
+                Err(error(Code::ControlSetNever))
+            }
             Value::Pace(setting, _) => {
                 // The largest number stands for none.
                 let value = u32::try_from(value).ok().filter(|&value| value != UNSET);
@@ -211,13 +260,17 @@ pub fn index(name: &[u8]) -> Result<i32> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle(pub u64);
 
-/// `MPI_T_cvar_handle_alloc`.
-pub fn allocate(index: i32) -> Result<Handle> {
+/// `MPI_T_cvar_handle_alloc`: a handle, and how many elements the variable has.
+pub fn allocate(index: i32) -> Result<(Handle, i32)> {
     let mut tools = tools()?;
-    indexed(&ALL, index)?;
+    let variable = indexed(&ALL, index)?;
     let number = tools.number();
     tools.controls.insert(number, index as usize);
-    Ok(Handle(number))
+    let count = match variable.is_text() {
+        true => variable.read().len() as i32,
+        false => 1,
+    };
+    Ok((Handle(number), count))
 }
 
 /// `MPI_T_cvar_handle_free`.
@@ -235,12 +288,16 @@ fn variable(handle: Handle) -> Result<&'static Variable> {
     }
 }
 
-/// `MPI_T_cvar_read`.
-pub fn read(handle: Handle) -> Result<u64> {
+/// `MPI_T_cvar_read`: the bytes of the number, or the text and the zero byte at its end.
+pub fn read(handle: Handle) -> Result<Vec<u8>> {
     Ok(variable(handle)?.read())
 }
 
-/// `MPI_T_cvar_write`.
-pub fn write(handle: Handle, value: u64) -> Result<()> {
-    variable(handle)?.write(value)
+/// `MPI_T_cvar_write`, of the number that `value` reads if the variable may be set.
+pub fn write(handle: Handle, value: impl FnOnce() -> Result<u64>) -> Result<()> {
+    let variable = variable(handle)?;
+    if variable.scope() == Scope::Constant {
+        return Err(error(Code::ControlSetNever));
+    }
+    variable.write(value()?)
 }

@@ -1,11 +1,13 @@
 //! The performance variables (MPI-5.0 §15.3.7): what the engine counts.
 
-use weft_engine::Counts;
+use weft_engine::{Counts, Engine};
+use weft_tcp::Tcp;
 
 use super::codes::Verbosity;
 use crate::objects::comm::arena::COUNTS;
 use crate::process::engine::started;
-use crate::process::job::oversubscribed;
+use crate::process::job::oversubscribed_here;
+use crate::process::network::Network;
 
 /// Classes of variables (MPI-5.0 §15.3.7), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +64,8 @@ macro_rules! variables {
 pub static ALL: &[Variable] = variables! {
     "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
     "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
-    "weft_messages_rendezvous" Counter UserBasic counts.offered "Longer messages sent, whose payload follows the match";
-    "weft_messages_kept" Counter TunerBasic counts.advances "Messages whose payload was kept back, the receiver having too much unmatched";
+    "weft_messages_rendezvous" Counter UserBasic counts.rts "Longer messages sent, whose payload follows the match";
+    "weft_messages_kept" Counter TunerBasic counts.rts_only "Messages whose payload was kept back, the receiver having too much unmatched";
     "weft_messages_unexpected" Counter UserBasic counts.unexpected "Messages that came before their receive";
     "weft_bytes_unexpected" Aggregate TunerBasic counts.unexpected_bytes "Payload of those that needed memory of its own";
     "weft_unexpected_length" Level UserBasic counts.unexpected_now "Unexpected messages that wait for a receive";
@@ -78,6 +80,15 @@ pub static ALL: &[Variable] = variables! {
     "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
     "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
     "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
+    "weft_shm_links" Level TunerBasic shm.links "Links to processes of this host, one per lane and process";
+    "weft_shm_bytes" Level TunerBasic shm.bytes "Shared memory that they take";
+    "weft_shm_calls" Counter TunerDetail shm.calls "System calls that copied between processes";
+    "weft_tcp_links" Level TunerBasic tcp.links "Connections to processes of other hosts";
+    "weft_tcp_bytes_sent" Aggregate UserBasic tcp.sent_bytes "Bytes sent to other hosts";
+    "weft_tcp_bytes_received" Aggregate UserBasic tcp.received_bytes "Bytes received from other hosts";
+    "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
+    "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
+    "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
     "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
 };
 
@@ -88,6 +99,27 @@ pub(super) struct Reading {
     arenas: u64,
     arenas_refused: u64,
     oversubscribed: u64,
+    shm: SharedMemory,
+    tcp: weft_tcp::Counters,
+}
+
+/// What all lanes have of shared memory.
+#[derive(Default)]
+struct SharedMemory {
+    links: u64,
+    bytes: u64,
+    calls: u64,
+}
+
+fn shared_memory(engine: &Engine<Network>) -> SharedMemory {
+    let mut all = SharedMemory::default();
+    engine.each_endpoint(|endpoint| {
+        let counters = endpoint.near().counters();
+        all.links += counters.links;
+        all.bytes += counters.link_bytes + counters.block_bytes + counters.bulk_bytes;
+        all.calls += counters.chunks_read + counters.chunks_written;
+    });
+    all
 }
 
 /// Nothing is counted before `MPI_Init`.
@@ -98,7 +130,9 @@ pub(super) fn reading() -> Reading {
             counts: engine.counts(),
             arenas,
             arenas_refused,
-            oversubscribed: oversubscribed().into(),
+            oversubscribed: oversubscribed_here().into(),
+            shm: shared_memory(engine),
+            tcp: engine.fabric().far().map(Tcp::counters).unwrap_or_default(),
         }
     })
 }

@@ -94,6 +94,22 @@ fn elsewhere(rank: usize) -> Error {
     Error::new(Class::Other, text)
 }
 
+/// All processes find this alike.
+#[cold]
+fn spans_hosts(flavor: Flavor) -> Error {
+    let (class, what) = match flavor {
+        Flavor::Shared => (
+            Class::RmaShared,
+            "its processes are on several hosts and can share no memory",
+        ),
+        _ => (
+            Class::UnsupportedOperation,
+            "its processes are on several hosts; this version makes windows within one host only",
+        ),
+    };
+    argument(class, "comm", what)
+}
+
 fn no_memory(error: std::io::Error) -> Error {
     argument(
         Class::NoMem,
@@ -105,6 +121,9 @@ fn no_memory(error: std::io::Error) -> Error {
 fn make(request: Request, parent: CommId) -> Result<WindowId> {
     let parent = crate::objects::comm::share(parent)?;
     parent.check_intra("comm")?;
+    if !parent.is_on_one_host() {
+        return Err(spans_hosts(request.flavor));
+    }
     let comm = crate::creation::create::private(&parent)?;
     match make_on(&comm, request) {
         Ok((rma, wishes, base)) => {
@@ -192,7 +211,7 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
 
 /// Gets what this process brings to the window.
 fn bring(comm: &Comm, request: Request, wishes: &Wishes) -> Result<Own> {
-    let fabric = engine().fabric();
+    let fabric = engine().fabric().near();
     let mut own = Own::new(fabric, comm.size(), request.is_user_memory()).map_err(no_memory)?;
     let bytes = match (wishes.whole, comm.rank()) {
         (true, 0) => wishes.total(),

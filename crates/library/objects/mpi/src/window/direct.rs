@@ -30,15 +30,6 @@ static INTEGERS: [u8; Predefined::ALL.len()] = {
     bytes
 };
 
-/// How an integer is updated, if that takes an instruction; only fetched where the call allows that.
-#[inline]
-fn update_of(op: OpId) -> Option<Update> {
-    match op {
-        OpId::Predefined(op) => Update::of(op),
-        OpId::User(_) => None,
-    }
-}
-
 impl Window {
     /// Where as much as a buffer holds is at the target, and how many bytes.
     #[inline(always)]
@@ -88,9 +79,10 @@ impl Window {
         op: OpId,
         epoch: Epoch,
     ) -> bool {
-        if op == OpId::Predefined(Op::NoOp) {
-            return false;
-        }
+        let op = match op {
+            OpId::Predefined(Op::NoOp) | OpId::User(_) => return false,
+            OpId::Predefined(op) => op,
+        };
         let result = std::ptr::null_mut();
         let one = origin.count == 1 && target.count == 1 && origin.datatype == target.datatype;
         let at = (target.rank, target.displacement);
@@ -111,13 +103,16 @@ impl Window {
         op: OpId,
         epoch: Epoch,
     ) -> bool {
+        let OpId::Predefined(op) = op else {
+            return false;
+        };
         let alike = result.count == target.count && result.datatype == target.datatype;
         if !alike || !types::is_address(result.address) {
             return false;
         }
         let origin = match op {
             // There is no origin then.
-            OpId::Predefined(Op::NoOp) => result,
+            Op::NoOp => result,
             _ => origin,
         };
         let one = origin.count == 1 && target.count == 1 && origin.datatype == target.datatype;
@@ -138,12 +133,9 @@ impl Window {
         origin: &Buffer,
         result: *mut u8,
         target: &TargetBuffer,
-        op: OpId,
+        op: Op,
         epoch: Epoch,
     ) -> bool {
-        let OpId::Predefined(op) = op else {
-            return false;
-        };
         let Some(basic) = types::as_predefined(target.datatype) else {
             return false;
         };
@@ -170,6 +162,9 @@ impl Window {
         at: (i32, i64),
         op: OpId,
     ) -> bool {
+        let OpId::Predefined(op) = op else {
+            return false;
+        };
         types::is_address(result)
             && self.update_word_direct((origin, result), datatype, at, op, Epoch::Any)
     }
@@ -180,10 +175,10 @@ impl Window {
         (origin, result): (*const u8, *mut u8),
         datatype: TypeId,
         at: (i32, i64),
-        op: OpId,
+        op: Op,
         epoch: Epoch,
     ) -> bool {
-        let Some(update) = update_of(op) else {
+        let Some(update) = Update::of(op) else {
             return false;
         };
         if !types::is_address(origin) && update != Update::Fetch {

@@ -1,22 +1,14 @@
 //! MPI_Allgather and MPI_Allgatherv (MPI-5.0 §6.7).
 
-mod bruck;
-mod direct;
-mod linear;
-mod ring;
-mod shared;
+mod hierarchical;
 
 use crate::memory::copy;
-use crate::select;
-use crate::{Blocks, Channel, PointToPoint};
+use crate::{Blocks, Channel, PointToPoint, flat, select};
 use weft_memory::Memory;
 
-algorithms! {
-    Bruck: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Ring: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    allgather;
+    Hierarchical: Hosts,
 }
 
 /// Gathers everyone's `send` into everyone's blocks, which are all as long. No `send` means that the own
@@ -51,19 +43,12 @@ pub async fn run<P: PointToPoint>(
     blocks: &dyn Blocks,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if let Some(send) = &send {
-        copy(send, &blocks.block(channel.rank()));
-    }
-    if channel.size() > 1 {
-        match algorithm {
-            Algorithm::Shared => shared::run(channel, blocks).await.unwrap_or(()),
-            Algorithm::Direct => direct::run(channel, send.as_ref(), blocks)
-                .await
-                .unwrap_or(()),
-            Algorithm::Bruck => bruck::run(channel, blocks).await,
-            Algorithm::Linear => linear::run(channel, blocks).await,
-            Algorithm::Ring => ring::run(channel, blocks).await,
+    let Algorithm::Flat(algorithm) = algorithm else {
+        if let Some(send) = &send {
+            copy(send, &blocks.block(channel.rank()));
         }
-    }
-    channel.finish()
+        hierarchical::run(channel, blocks).await;
+        return channel.finish();
+    };
+    flat::allgather::run(channel, send, blocks, algorithm).await
 }

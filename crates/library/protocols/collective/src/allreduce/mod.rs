@@ -1,20 +1,14 @@
 //! MPI_Allreduce (MPI-5.0 §6.9.6).
 
-mod direct;
-mod linear;
-mod rabenseifner;
-mod recursive_doubling;
-mod shared;
+mod hierarchical;
+mod hierarchical_split;
 
-use crate::select;
-use crate::{Channel, PointToPoint, Reduction};
+use crate::{Channel, PointToPoint, Reduction, flat, select};
 
-algorithms! {
-    Direct: Everything,
-    Linear: Nothing,
-    Rabenseifner: Nothing,
-    RecursiveDoubling: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    allreduce;
+    Hierarchical: Hosts,
+    HierarchicalSplit: EvenHosts,
 }
 
 /// Reduces everyone's input into everyone's output.
@@ -32,16 +26,12 @@ pub async fn run<P: PointToPoint>(
     reduction: Reduction<'_>,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if channel.size() == 1 {
-        reduction.input().copy_to(reduction.output());
-    } else if reduction.bytes() > 0 {
-        match algorithm {
-            Algorithm::Shared => shared::run(channel, &reduction).await.unwrap_or(()),
-            Algorithm::Direct => direct::run(channel, &reduction).await.unwrap_or(()),
-            Algorithm::Linear => linear::run(channel, &reduction).await,
-            Algorithm::Rabenseifner => rabenseifner::run(channel, &reduction).await,
-            Algorithm::RecursiveDoubling => recursive_doubling::run(channel, &reduction).await,
+    match algorithm {
+        Algorithm::Flat(algorithm) => {
+            return flat::allreduce::run(channel, reduction, algorithm).await;
         }
+        Algorithm::Hierarchical => hierarchical::run(channel, &reduction).await,
+        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, &reduction).await,
     }
     channel.finish()
 }

@@ -1,22 +1,12 @@
-//! MPI_Alltoall and MPI_Alltoallv (MPI-5.0 §6.8).
+//! MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 §6.8).
 
-mod bruck;
-mod direct;
-mod in_place;
-mod linear;
-mod pairwise;
-mod shared;
+mod hierarchical;
 
-use crate::memory::copy;
-use crate::select;
-use crate::{Blocks, Channel, PointToPoint};
+use crate::{Blocks, Channel, PointToPoint, flat, select};
 
-algorithms! {
-    Bruck: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Pairwise: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    alltoall;
+    Hierarchical: Hosts,
 }
 
 /// Sends block `r` of `send` to rank `r`'s block of this rank's number. All blocks are as long. No `send`
@@ -36,32 +26,22 @@ pub async fn alltoallv<P: PointToPoint>(
     send: Option<&dyn Blocks>,
     receive: &dyn Blocks,
 ) -> Result<(), P::Error> {
-    run(channel, send, receive, Algorithm::Linear).await
+    flat::alltoall::alltoallv(channel, send, receive).await
 }
 
-/// An exchange by a given algorithm, the same on all ranks; in place, there are only two. Those that share memory
-/// and Bruck's take only blocks of one length.
+/// An exchange by a given algorithm, the same on all ranks. Those that share memory, Bruck's and the hierarchical one take
+/// only blocks of one length.
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     send: Option<&dyn Blocks>,
     receive: &dyn Blocks,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    let Some(send) = send else {
-        if algorithm == Algorithm::Shared {
-            shared::run(channel, receive, receive).await.unwrap_or(());
-            return channel.finish();
-        }
-        in_place::run(channel, receive).await;
-        return channel.finish();
-    };
-    copy(&send.block(channel.rank()), &receive.block(channel.rank()));
     match algorithm {
-        Algorithm::Shared => shared::run(channel, send, receive).await.unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, send, receive).await.unwrap_or(()),
-        Algorithm::Bruck => bruck::run(channel, send, receive).await,
-        Algorithm::Linear => linear::run(channel, send, receive).await,
-        Algorithm::Pairwise => pairwise::run(channel, send, receive).await,
+        Algorithm::Flat(algorithm) => flat::alltoall::run(channel, send, receive, algorithm).await,
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, send.unwrap_or(receive), receive).await;
+            channel.finish()
+        }
     }
-    channel.finish()
 }

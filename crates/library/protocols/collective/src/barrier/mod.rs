@@ -1,16 +1,12 @@
 //! MPI_Barrier (MPI-5.0 §6.3).
 
-mod dissemination;
-mod linear;
-mod shared;
+mod hierarchical;
 
-use crate::select;
-use crate::{Channel, PointToPoint};
+use crate::{Channel, PointToPoint, flat, select};
 
-algorithms! {
-    Dissemination: Nothing,
-    Linear: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    barrier;
+    Hierarchical: Hosts,
 }
 
 pub async fn barrier<P: PointToPoint>(channel: &Channel<'_, P>) -> Result<(), P::Error> {
@@ -24,9 +20,10 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {
-        Algorithm::Shared => shared::run(channel).await.unwrap_or(()),
-        Algorithm::Dissemination => dissemination::run(channel).await,
-        Algorithm::Linear => linear::run(channel).await,
+        Algorithm::Flat(algorithm) => flat::barrier::run(channel, algorithm).await,
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel).await;
+            channel.finish()
+        }
     }
-    channel.finish()
 }

@@ -1,25 +1,16 @@
 //! MPI_Bcast (MPI-5.0 §6.4).
 
-mod binomial;
-mod chain;
-mod direct;
-pub(crate) mod linear;
-mod scatter_ring_allgather;
-mod shared;
+mod hierarchical;
+mod hierarchical_chain;
 
-use crate::memory::{Scratch, copy};
-use crate::select;
-use crate::steps::PIECE;
-use crate::{Channel, PointToPoint};
+use crate::memory::Packed;
+use crate::{Channel, PointToPoint, flat, select};
 use weft_memory::Memory;
 
-algorithms! {
-    Binomial: Nothing,
-    Chain: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    ScatterRingAllgather: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    bcast;
+    Hierarchical: Hosts,
+    HierarchicalChain: Hosts,
 }
 
 /// Broadcasts the root's `memory` into everyone else's.
@@ -39,58 +30,22 @@ pub async fn run<P: PointToPoint>(
     root: usize,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if channel.size() > 1 && memory.bytes > 0 {
-        match algorithm {
-            Algorithm::Linear => linear::run(channel, &memory, root).await,
-            Algorithm::Shared => through_board(channel, &memory, root).await.unwrap_or(()),
-            _ => forwarded(channel, &memory, root, algorithm).await,
-        }
+    if let Algorithm::Flat(algorithm) = algorithm {
+        return flat::bcast::run(channel, memory, root, algorithm).await;
+    }
+    // A datatype with holes is packed and unpacked once.
+    let is_root = channel.rank() == root;
+    let packed = match is_root {
+        true => Packed::of(&memory),
+        false => Packed::room_for(&memory),
+    };
+    let bytes = packed.memory();
+    match algorithm {
+        Algorithm::HierarchicalChain => hierarchical_chain::run(channel, &bytes, root).await,
+        _ => hierarchical::run(channel, &bytes, root).await,
+    }
+    if !is_root {
+        packed.unpack(&memory);
     }
     channel.finish()
-}
-
-/// Over the board. More than a piece of a datatype with holes is packed and unpacked once, too.
-pub(crate) async fn through_board<P: PointToPoint>(
-    channel: &Channel<'_, P>,
-    memory: &Memory,
-    root: usize,
-) -> Option<()> {
-    if memory.layout.is_none() || memory.bytes <= PIECE {
-        return shared::run(channel, memory, root).await;
-    }
-    forwarded(channel, memory, root, Algorithm::Shared).await;
-    Some(())
-}
-
-/// Algorithms that pass on what they received work on contiguous bytes, so that a datatype with holes is
-/// packed and unpacked once.
-async fn forwarded<P: PointToPoint>(
-    channel: &Channel<'_, P>,
-    memory: &Memory,
-    root: usize,
-    algorithm: Algorithm,
-) {
-    let staged = memory.layout.is_some();
-    let scratch = Scratch::new(if staged { memory.bytes } else { 0 });
-    let bytes = if staged {
-        scratch.memory(memory.bytes)
-    } else {
-        memory.clone()
-    };
-    if staged && channel.rank() == root {
-        copy(memory, &bytes);
-    }
-    match algorithm {
-        Algorithm::Shared => shared::run(channel, &bytes, root).await.unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, &bytes, root).await.unwrap_or(()),
-        Algorithm::Binomial => binomial::run(channel, &bytes, root).await,
-        Algorithm::Chain => chain::run(channel, &bytes, root).await,
-        Algorithm::Linear => linear::run(channel, &bytes, root).await,
-        Algorithm::ScatterRingAllgather => {
-            scatter_ring_allgather::run(channel, &bytes, root).await;
-        }
-    }
-    if staged && channel.rank() != root {
-        copy(&bytes, memory);
-    }
 }

@@ -1,19 +1,13 @@
 //! MPI_Gather and MPI_Gatherv (MPI-5.0 §6.5).
 
-mod binomial;
-mod direct;
-pub(crate) mod linear;
-mod shared;
+mod hierarchical;
 
-use crate::select;
-use crate::{Blocks, Channel, PointToPoint};
+use crate::{Blocks, Channel, PointToPoint, flat, select};
 use weft_memory::Memory;
 
-algorithms! {
-    Binomial: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    gather;
+    Hierarchical: Hosts,
 }
 
 /// Gathers everyone's `send` into the root's blocks, which are all as long. Only the root passes blocks; it
@@ -33,17 +27,17 @@ pub async fn gather<P: PointToPoint>(
     run(channel, send, blocks, root, select::gather(call)).await
 }
 
-/// [`gather`] with blocks of any lengths.
+/// [`gather`] with blocks of any lengths, which the ranks do not all know.
 pub async fn gatherv<P: PointToPoint>(
     channel: &Channel<'_, P>,
     send: Option<Memory>,
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) -> Result<(), P::Error> {
-    run(channel, send, blocks, root, Algorithm::Linear).await
+    flat::gather::gatherv(channel, send, blocks, root).await
 }
 
-/// A gather by a given algorithm, the same on all ranks. Only the linear one takes blocks of any lengths.
+/// A gather by a given algorithm, the same on all ranks. Only the linear one among all takes blocks of any lengths.
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     send: Option<Memory>,
@@ -52,14 +46,12 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {
-        Algorithm::Shared => shared::run(channel, send.as_ref(), blocks, root)
-            .await
-            .unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, send.as_ref(), blocks, root)
-            .await
-            .unwrap_or(()),
-        Algorithm::Binomial => binomial::run(channel, send.as_ref(), blocks, root).await,
-        Algorithm::Linear => linear::run(channel, send.as_ref(), blocks, root).await,
+        Algorithm::Flat(algorithm) => {
+            flat::gather::run(channel, send, blocks, root, algorithm).await
+        }
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, send.as_ref(), blocks, root).await;
+            channel.finish()
+        }
     }
-    channel.finish()
 }

@@ -2,8 +2,8 @@
 //! results, and each group shares out what came (MPI-5.0 §6.10).
 
 use super::Sides;
+use crate::flat::reduce_scatter::linear::{receive_share, send_shares};
 use crate::reduce_scatter::Shares;
-use crate::reduce_scatter::linear::{receive_share, send_shares};
 use crate::{PointToPoint, Reduction};
 
 /// The shares are those of this group's processes; both groups' have the same sum.

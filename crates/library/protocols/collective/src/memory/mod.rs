@@ -10,6 +10,7 @@ mod blocks;
 mod counts;
 mod operator;
 mod packed;
+mod parts;
 mod reduction;
 mod scratch;
 
@@ -22,6 +23,7 @@ pub use blocks::{Blocks, Mixed, MixedBlock, Uniform, Varying};
 pub use counts::Counts;
 pub use operator::{Combine, PredefinedOp};
 pub(crate) use packed::Packed;
+pub(crate) use parts::{Parts, Slices};
 pub(crate) use reduction::Operand;
 pub use reduction::Reduction;
 pub(crate) use scratch::Scratch;

@@ -49,6 +49,14 @@ impl<'a> Reduction<'a> {
         }
     }
 
+    /// The same of another operand, which the result may take the place of.
+    pub(crate) fn with_input(&self, input: Operand<'a>) -> Reduction<'a> {
+        Reduction {
+            input: input.base,
+            ..*self
+        }
+    }
+
     /// The reduction of some of the elements alone, to the beginning of the output.
     pub(crate) fn share(&self, elements: Range<usize>) -> Reduction<'a> {
         Reduction {

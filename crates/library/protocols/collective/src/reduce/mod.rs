@@ -1,23 +1,12 @@
 //! MPI_Reduce (MPI-5.0 §6.9.1).
 
-mod accumulator;
-mod binomial;
-mod direct;
-pub(crate) mod halving;
-pub(crate) mod linear;
-mod reduce_scatter_gather;
-pub(crate) mod shared;
+mod hierarchical;
 
-use crate::select;
-use crate::{Channel, PointToPoint, Reduction};
-pub(crate) use accumulator::Accumulator;
+use crate::{Channel, PointToPoint, Reduction, flat, select};
 
-algorithms! {
-    Binomial: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    ReduceScatterGather: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    reduce;
+    Hierarchical: Hosts,
 }
 
 /// Reduces everyone's input into the root's output.
@@ -37,18 +26,11 @@ pub async fn run<P: PointToPoint>(
     root: usize,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if channel.size() == 1 {
-        reduction.input().copy_to(reduction.output());
-    } else if reduction.bytes() > 0 {
-        match algorithm {
-            Algorithm::Shared => shared::run(channel, &reduction, root).await.unwrap_or(()),
-            Algorithm::Direct => direct::run(channel, &reduction, root).await.unwrap_or(()),
-            Algorithm::Binomial => binomial::run(channel, &reduction, root).await,
-            Algorithm::Linear => linear::run(channel, &reduction, root).await,
-            Algorithm::ReduceScatterGather => {
-                reduce_scatter_gather::run(channel, &reduction, root).await;
-            }
+    match algorithm {
+        Algorithm::Flat(algorithm) => flat::reduce::run(channel, reduction, root, algorithm).await,
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, &reduction, root).await;
+            channel.finish()
         }
     }
-    channel.finish()
 }

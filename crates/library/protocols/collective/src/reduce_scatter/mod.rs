@@ -1,23 +1,14 @@
 //! MPI_Reduce_scatter and MPI_Reduce_scatter_block (MPI-5.0 §6.10).
 
-mod direct;
-pub(crate) mod linear;
-mod pairwise;
-mod recursive_halving;
-mod shared;
-mod shares;
+mod hierarchical;
 
-pub use shares::Shares;
+use crate::{Channel, PointToPoint, Reduction, flat, select};
 
-use crate::select;
-use crate::{Channel, PointToPoint, Reduction};
+pub use crate::flat::reduce_scatter::Shares;
 
-algorithms! {
-    Direct: Everything,
-    Linear: Nothing,
-    Pairwise: Nothing,
-    RecursiveHalving: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    reduce_scatter;
+    Hierarchical: ContiguousHosts,
 }
 
 /// Reduces everyone's input, and puts each rank's share of the result at the beginning of its output.
@@ -37,18 +28,13 @@ pub async fn run<P: PointToPoint>(
     shares: &Shares,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if channel.size() == 1 {
-        reduction.input().copy_to(reduction.output());
-    } else if reduction.bytes() > 0 {
-        match algorithm {
-            Algorithm::Shared => shared::run(channel, &reduction, shares).await.unwrap_or(()),
-            Algorithm::Direct => direct::run(channel, &reduction, shares).await.unwrap_or(()),
-            Algorithm::Linear => linear::run(channel, &reduction, shares).await,
-            Algorithm::Pairwise => pairwise::run(channel, &reduction, shares).await,
-            Algorithm::RecursiveHalving => {
-                recursive_halving::run(channel, &reduction, shares).await;
-            }
+    match algorithm {
+        Algorithm::Flat(algorithm) => {
+            flat::reduce_scatter::run(channel, reduction, shares, algorithm).await
+        }
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, &reduction, shares).await;
+            channel.finish()
         }
     }
-    channel.finish()
 }

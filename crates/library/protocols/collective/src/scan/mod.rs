@@ -1,19 +1,14 @@
 //! MPI_Scan and MPI_Exscan (MPI-5.0 §6.11).
 
-mod kind;
-mod linear;
-mod recursive_doubling;
-mod shared;
+mod hierarchical;
 
-pub use kind::Kind;
+pub use crate::flat::scan::Kind;
 
-use crate::select;
-use crate::{Channel, PointToPoint, Reduction};
+use crate::{Channel, PointToPoint, Reduction, flat, select};
 
-algorithms! {
-    Linear: Nothing,
-    RecursiveDoubling: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    scan;
+    Hierarchical: ContiguousHosts,
 }
 
 /// Reduces the inputs of the ranks up to this one into its output.
@@ -55,14 +50,11 @@ pub async fn run<P: PointToPoint>(
     kind: Kind,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    if reduction.bytes() > 0 {
-        match algorithm {
-            Algorithm::Shared => shared::run(channel, &reduction, kind).await.unwrap_or(()),
-            Algorithm::Linear => linear::run(channel, &reduction, kind).await,
-            Algorithm::RecursiveDoubling => {
-                recursive_doubling::run(channel, &reduction, kind).await;
-            }
+    match algorithm {
+        Algorithm::Flat(algorithm) => flat::scan::run(channel, reduction, kind, algorithm).await,
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, &reduction, kind).await;
+            channel.finish()
         }
     }
-    channel.finish()
 }

@@ -1,19 +1,13 @@
 //! MPI_Scatter and MPI_Scatterv (MPI-5.0 §6.6).
 
-mod binomial;
-mod direct;
-pub(crate) mod linear;
-mod shared;
+mod hierarchical;
 
-use crate::select;
-use crate::{Blocks, Channel, PointToPoint};
+use crate::{Blocks, Channel, PointToPoint, flat, select};
 use weft_memory::Memory;
 
-algorithms! {
-    Binomial: Nothing,
-    Direct: Everything,
-    Linear: Nothing,
-    Shared: Board,
+algorithms_with_hosts! {
+    scatter;
+    Hierarchical: Hosts,
 }
 
 /// Scatters the root's blocks, which are all as long, into everyone's `receive`. Only the root passes blocks;
@@ -33,17 +27,17 @@ pub async fn scatter<P: PointToPoint>(
     run(channel, blocks, receive, root, select::scatter(call)).await
 }
 
-/// [`scatter`] with blocks of any lengths.
+/// [`scatter`] with blocks of any lengths, which the ranks do not all know.
 pub async fn scatterv<P: PointToPoint>(
     channel: &Channel<'_, P>,
     blocks: Option<&dyn Blocks>,
     receive: Option<Memory>,
     root: usize,
 ) -> Result<(), P::Error> {
-    run(channel, blocks, receive, root, Algorithm::Linear).await
+    flat::scatter::scatterv(channel, blocks, receive, root).await
 }
 
-/// A scatter by a given algorithm, the same on all ranks. Only the linear one takes blocks of any lengths.
+/// A scatter by a given algorithm, the same on all ranks. Only the linear one among all takes blocks of any lengths.
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
     blocks: Option<&dyn Blocks>,
@@ -52,14 +46,12 @@ pub async fn run<P: PointToPoint>(
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
     match algorithm {
-        Algorithm::Shared => shared::run(channel, blocks, receive.as_ref(), root)
-            .await
-            .unwrap_or(()),
-        Algorithm::Direct => direct::run(channel, blocks, receive.as_ref(), root)
-            .await
-            .unwrap_or(()),
-        Algorithm::Binomial => binomial::run(channel, blocks, receive.as_ref(), root).await,
-        Algorithm::Linear => linear::run(channel, blocks, receive.as_ref(), root).await,
+        Algorithm::Flat(algorithm) => {
+            flat::scatter::run(channel, blocks, receive, root, algorithm).await
+        }
+        Algorithm::Hierarchical => {
+            hierarchical::run(channel, blocks, receive.as_ref(), root).await;
+            channel.finish()
+        }
     }
-    channel.finish()
 }

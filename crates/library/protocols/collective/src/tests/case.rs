@@ -1,9 +1,10 @@
 //! Every algorithm in two operations that follow each other, for tests in which something goes wrong: each rank is to have, of
 //! each operation, an error or the whole right result.
 
+use crate::select::Needs;
 use crate::{
-    Channel, Outcome, PointToPoint, PredefinedOp, Reduction, Shares, Sharing, Uniform, allgather,
-    allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
+    Channel, Outcome, PointToPoint, PredefinedOp, Reduction, Shares, Uniform, allgather, allreduce,
+    alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
 };
 use std::cell::{Cell, RefCell};
 use weft_datatype::{Datatype, Op, Predefined};
@@ -26,28 +27,32 @@ use Operation::*;
 
 pub fn all() -> Vec<Operation> {
     let mut all = Vec::new();
-    all.extend(barrier::Algorithm::ALL.iter().map(|&one| Barrier(one)));
-    all.extend(bcast::Algorithm::ALL.iter().map(|&one| Bcast(one)));
-    all.extend(reduce::Algorithm::ALL.iter().map(|&one| Reduce(one)));
-    all.extend(allreduce::Algorithm::ALL.iter().map(|&one| Allreduce(one)));
-    all.extend(gather::Algorithm::ALL.iter().map(|&one| Gather(one)));
-    all.extend(scatter::Algorithm::ALL.iter().map(|&one| Scatter(one)));
-    all.extend(allgather::Algorithm::ALL.iter().map(|&one| Allgather(one)));
-    all.extend(alltoall::Algorithm::ALL.iter().map(|&one| Alltoall(one)));
+    all.extend(barrier::Algorithm::all().into_iter().map(Barrier));
+    all.extend(bcast::Algorithm::all().into_iter().map(Bcast));
+    all.extend(reduce::Algorithm::all().into_iter().map(Reduce));
+    all.extend(allreduce::Algorithm::all().into_iter().map(Allreduce));
+    all.extend(gather::Algorithm::all().into_iter().map(Gather));
+    all.extend(scatter::Algorithm::all().into_iter().map(Scatter));
+    all.extend(allgather::Algorithm::all().into_iter().map(Allgather));
+    all.extend(alltoall::Algorithm::all().into_iter().map(Alltoall));
     for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
-        all.extend(scan::Algorithm::ALL.iter().map(|&one| Scan(one, kind)));
+        all.extend(
+            scan::Algorithm::all()
+                .into_iter()
+                .map(|one| Scan(one, kind)),
+        );
     }
     all.extend(
-        reduce_scatter::Algorithm::ALL
-            .iter()
-            .map(|&one| ReduceScatter(one)),
+        reduce_scatter::Algorithm::all()
+            .into_iter()
+            .map(ReduceScatter),
     );
     all
 }
 
 impl Operation {
-    /// What the ranks must share for it.
-    pub fn needs(self) -> Sharing {
+    /// What it asks of the ranks.
+    pub fn needs(self) -> Needs {
         match self {
             Barrier(algorithm) => algorithm.needs(),
             Bcast(algorithm) => algorithm.needs(),

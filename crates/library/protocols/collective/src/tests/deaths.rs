@@ -2,11 +2,15 @@
 //! right result, and none waits for ever.
 
 use super::case::{Case, Rounds, all};
-use super::world::{Error, LOST, World};
+use super::world::{Error, LOST, World, worlds};
 
 /// The number of errors and of results, with a rank that dies after so many turns.
-fn run_with_death(case: &Case, seed: u64, dying: usize, after: usize) -> [usize; 2] {
-    let mut world = World::new(case.size, seed);
+fn run_with_death(
+    case: &Case,
+    mut world: World,
+    seed: u64,
+    [dying, after]: [usize; 2],
+) -> [usize; 2] {
     world.dies = Some((dying, after));
     let rounds = Rounds::of(case);
     let results = world.run_while_alive(async |rank| rounds.run(rank).await);
@@ -28,7 +32,7 @@ fn survivors_have_the_whole_result_or_an_error() {
     for operation in all() {
         let mut counts = [0, 0];
         for (size, count) in [(2, 3), (3, 9000), (4, 3), (5, 40), (7, 3), (8, 700)] {
-            for seed in 0..12 {
+            for seed in 0..16 {
                 let (root, dying) = (seed as usize % size, (seed as usize * 5 + 1) % size);
                 let case = Case {
                     operation,
@@ -37,7 +41,11 @@ fn survivors_have_the_whole_result_or_an_error() {
                     root,
                 };
                 let after = (seed * seed) as usize % (size * 16);
-                let [errors, results] = run_with_death(&case, seed, dying, after);
+                // With other moments go other placements.
+                let mut worlds = worlds(size, seed, operation.needs());
+                let world = worlds.swap_remove(seed as usize % worlds.len());
+                let death = [dying, after];
+                let [errors, results] = run_with_death(&case, world, seed, death);
                 counts = [counts[0] + errors, counts[1] + results];
             }
         }

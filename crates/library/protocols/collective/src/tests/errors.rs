@@ -1,16 +1,17 @@
 //! Errors end no operation half way: everyone finishes, no request is left, and who was hit says so.
 
 use super::data::{Buffer, values};
-use super::world::{Error, LOST, Rank, TAG, World};
+use super::world::{Error, LOST, Rank, TAG, TRUNCATED, World};
+use crate::select::Needs;
 use crate::{
-    Channel, Outcome, PointToPoint, Sharing, Uniform, allgather, alltoall, bcast, gather,
+    Channel, Outcome, PointToPoint, Uniform, allgather, alltoall, bcast, flat, gather,
     run_blocking, scatter,
 };
 
 #[test]
 fn a_truncated_message_is_reported_where_it_arrived() {
-    let all = bcast::Algorithm::ALL.iter();
-    for &algorithm in all.filter(|algorithm| algorithm.needs() == Sharing::Nothing) {
+    let all = bcast::Algorithm::all().into_iter();
+    for algorithm in all.filter(|algorithm| algorithm.needs() == Needs::Nothing) {
         let world = World::new(6, 1);
         let buffers: Vec<_> = (0..6)
             .map(|rank| Buffer::of(&values(rank, 0, 8 - rank / 5), false))
@@ -65,14 +66,20 @@ const FINE: Result<(), Error> = Ok(());
 /// Of one piece each.
 #[test]
 fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
-    for algorithm in [bcast::Algorithm::Shared, bcast::Algorithm::Direct] {
+    for algorithm in [
+        bcast::Algorithm::Flat(flat::bcast::Algorithm::Shared),
+        bcast::Algorithm::Flat(flat::bcast::Algorithm::Direct),
+    ] {
         let bcast = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, _]: [&Buffer; 2]| {
             bcast::run(channel, from.memory(), 0, algorithm).await
         };
         assert_eq!(uneven((80, 9), bcast), [FINE, FINE, FINE, LONG]);
         assert_eq!(uneven((9, 80), bcast), [FINE; 4]);
     }
-    for algorithm in [gather::Algorithm::Shared, gather::Algorithm::Direct] {
+    for algorithm in [
+        gather::Algorithm::Flat(flat::gather::Algorithm::Shared),
+        gather::Algorithm::Flat(flat::gather::Algorithm::Direct),
+    ] {
         let gather =
             async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, into]: [&Buffer; 2]| {
                 let into = blocks(into);
@@ -82,7 +89,10 @@ fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
         assert_eq!(uneven((9, 80), gather), [LONG, FINE, FINE, FINE]);
         assert_eq!(uneven((80, 9), gather), [FINE; 4]);
     }
-    for algorithm in [scatter::Algorithm::Shared, scatter::Algorithm::Direct] {
+    for algorithm in [
+        scatter::Algorithm::Flat(flat::scatter::Algorithm::Shared),
+        scatter::Algorithm::Flat(flat::scatter::Algorithm::Direct),
+    ] {
         let scatter =
             async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, into]: [&Buffer; 2]| {
                 let from = blocks(from);
@@ -92,7 +102,10 @@ fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
         assert_eq!(uneven((80, 9), scatter), [FINE, FINE, FINE, LONG]);
         assert_eq!(uneven((9, 80), scatter), [FINE; 4]);
     }
-    for algorithm in [allgather::Algorithm::Shared, allgather::Algorithm::Direct] {
+    for algorithm in [
+        allgather::Algorithm::Flat(flat::allgather::Algorithm::Shared),
+        allgather::Algorithm::Flat(flat::allgather::Algorithm::Direct),
+    ] {
         let allgather =
             async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
                 allgather::run(channel, Some(from.memory()), &blocks(into), algorithm).await
@@ -100,7 +113,10 @@ fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
         assert_eq!(uneven((80, 9), allgather), [FINE, FINE, FINE, LONG]);
         assert_eq!(uneven((9, 80), allgather), [LONG, LONG, LONG, FINE]);
     }
-    for algorithm in [alltoall::Algorithm::Shared, alltoall::Algorithm::Direct] {
+    for algorithm in [
+        alltoall::Algorithm::Flat(flat::alltoall::Algorithm::Shared),
+        alltoall::Algorithm::Flat(flat::alltoall::Algorithm::Direct),
+    ] {
         let alltoall =
             async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
                 alltoall::run(channel, Some(&blocks(from)), &blocks(into), algorithm).await
@@ -115,7 +131,13 @@ fn a_longer_block_is_an_error_where_it_is_read_and_a_shorter_one_is_none() {
 fn ranks_that_go_apart_all_learn_it() {
     let of_several = 10_000;
     let bcast = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, _]: [&Buffer; 2]| {
-        bcast::run(channel, from.memory(), 0, bcast::Algorithm::Shared).await
+        bcast::run(
+            channel,
+            from.memory(),
+            0,
+            bcast::Algorithm::Flat(flat::bcast::Algorithm::Shared),
+        )
+        .await
     };
     assert_eq!(uneven((of_several, 9), bcast)[3], LONG);
     // Too short, and found out by the step that does not come.
@@ -123,8 +145,8 @@ fn ranks_that_go_apart_all_learn_it() {
     // By the length, some take pieces and others look for a place.
     let mixed = async |channel: &Channel<'_, Rank<'_>>, rank: usize, [from, _]: [&Buffer; 2]| {
         let algorithm = match rank {
-            3 => bcast::Algorithm::Shared,
-            _ => bcast::Algorithm::Direct,
+            3 => bcast::Algorithm::Flat(flat::bcast::Algorithm::Shared),
+            _ => bcast::Algorithm::Flat(flat::bcast::Algorithm::Direct),
         };
         bcast::run(channel, from.memory(), 0, algorithm).await
     };
@@ -135,7 +157,13 @@ fn ranks_that_go_apart_all_learn_it() {
     }
     let alltoall = async |channel: &Channel<'_, Rank<'_>>, _: usize, [from, into]: [&Buffer; 2]| {
         let (from, into) = (blocks(from), blocks(into));
-        alltoall::run(channel, Some(&from), &into, alltoall::Algorithm::Shared).await
+        alltoall::run(
+            channel,
+            Some(&from),
+            &into,
+            alltoall::Algorithm::Flat(flat::alltoall::Algorithm::Shared),
+        )
+        .await
     };
     for lengths in [(of_several, 9), (9, of_several)] {
         let results = uneven(lengths, alltoall);
@@ -157,11 +185,47 @@ fn a_refused_send_is_reported_and_who_comes_after_is_told() {
         if rank == 2 {
             return Ok(());
         }
-        bcast::run(channel, buffers[rank].memory(), 0, bcast::Algorithm::Linear).await
+        bcast::run(
+            channel,
+            buffers[rank].memory(),
+            0,
+            bcast::Algorithm::Flat(flat::bcast::Algorithm::Linear),
+        )
+        .await
     });
     let told = Err(Error::Told(LOST));
     assert_eq!(results, [Err(Error::Refused), Ok(()), Ok(()), told]);
     assert_eq!(buffers[1].block(0), values(0, 0, 3));
+}
+
+/// The board goes on: the next operation is right.
+#[test]
+fn a_failure_between_hosts_is_told_within_each() {
+    let world = World::on_hosts(vec![0, 0, 1, 1], true, 1);
+    let algorithm = bcast::Algorithm::Hierarchical;
+    let sent = values(0, 0, 9);
+    let new = |lengths: [usize; 4]| lengths.map(|length| Buffer::new(1, length, false));
+    let (short, whole) = (new([9, 9, 7, 7]), new([9; 4]));
+    short[0].fill(0, &sent);
+    whole[0].fill(0, &sent);
+    let results = world.run_ranks(async |own| {
+        let mut results = [Ok(()); 2];
+        for (result, buffers) in results.iter_mut().zip([&short, &whole]) {
+            let outcome = Outcome::default();
+            let channel = Channel::new(own, TAG, &outcome);
+            let memory = buffers[own.rank()].memory();
+            *result = bcast::run(&channel, memory, 0, algorithm).await;
+        }
+        results
+    });
+    let told = Err(Error::Told(TRUNCATED));
+    let first = results.iter().map(|results| results[0]);
+    assert!(first.eq([FINE, FINE, LONG, told]), "{results:?}");
+    assert!(
+        results.iter().all(|results| results[1] == FINE),
+        "{results:?}"
+    );
+    assert!(whole.iter().all(|buffer| buffer.block(0) == sent));
 }
 
 /// The driver waits when a request is pending, and only then.

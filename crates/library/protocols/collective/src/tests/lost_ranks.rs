@@ -5,25 +5,34 @@
 //! The algorithms that go through a board send nothing; `deaths.rs` has those.
 
 use super::case::{Case, Operation, Rounds, all};
-use crate::{PointToPoint, Sharing};
+use super::world::placements_for;
+use crate::Hosts;
+use crate::PointToPoint;
+use crate::select::Needs;
 use std::num::NonZeroU8;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use weft_engine::{Engine, Failure, Incoming, Outgoing, Pace, RequestId, Route, Wanted};
+use weft_engine::{
+    Engine, Failure, Incoming, Outgoing, Pace, RequestId, Route, Wanted, describe_packet,
+};
 use weft_memory::Memory;
 use weft_transport::faulty::{Fault, Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
+use weft_transport::tracer::{Recent, Trace, Tracer};
 
 const CONTEXT: u32 = 8;
 /// Longer messages go by rendezvous.
 const LIMIT: usize = 512;
+/// Lines of the trace for each rank that are shown when a test fails.
+const LINES: usize = 20;
 const LOST: NonZeroU8 = NonZeroU8::new(2).unwrap();
 
 struct Rank {
-    engine: Engine<Faulty<Loopback>>,
+    engine: Engine<Tracer<Faulty<Loopback>>>,
     rank: usize,
     size: usize,
+    hosts: Option<Hosts>,
 }
 
 impl Rank {
@@ -65,6 +74,10 @@ impl PointToPoint for Rank {
 
     fn oversubscribed(&self) -> bool {
         false
+    }
+
+    fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_ref()
     }
 
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<Request, Failure> {
@@ -144,21 +157,29 @@ struct Sound {
 
 struct Run {
     case: Case,
+    /// Of the ranks' hosts.
+    names: Vec<u32>,
     seed: u64,
     random: u64,
     /// The rank that is lost, and how.
     loss: Option<(usize, Loss)>,
+    trace: Arc<Recent>,
 }
 
 type Results = [Result<(), Failure>; 2];
 
 impl Run {
     fn new(case: Case, seed: u64, loss: Option<(usize, Loss)>) -> Run {
+        // With other moments of a loss go other placements.
+        let mut placements = placements_for(case.size, case.operation.needs());
+        let names = placements.swap_remove(seed as usize % placements.len());
         Run {
             case,
+            names,
             seed,
             random: seed,
             loss,
+            trace: Recent::new(LINES * case.size),
         }
     }
 
@@ -198,9 +219,16 @@ impl Run {
             .collect();
         let new = |rank: usize| {
             let loopback = network.fabric(rank as u32, size as u32);
-            let fabric = Faulty::new(loopback, plans[rank].clone());
+            let faulty = Faulty::new(loopback, plans[rank].clone());
+            let trace = Trace::new(rank as u32, describe_packet, self.trace.clone());
+            let fabric = Tracer::new(faulty, trace);
             let engine = Engine::new(fabric, rank as u32, size as u32, Pace::SHARED, 1);
-            Rank { engine, rank, size }
+            Rank {
+                engine,
+                rank,
+                size,
+                hosts: Hosts::new(rank, self.names.iter().copied()),
+            }
         };
         let ranks: Vec<Rank> = (0..size).map(new).collect();
         let mut futures: Vec<Pin<Box<dyn Future<Output = Results>>>> = Vec::new();
@@ -316,8 +344,11 @@ fn lose(operation: Operation) -> [usize; 2] {
 
 #[test]
 fn ranks_that_lose_one_another_have_the_whole_result_or_an_error() {
-    let by_messages = all().into_iter();
-    for operation in by_messages.filter(|operation| operation.needs() == Sharing::Nothing) {
+    let on_board = [Needs::Board, Needs::Everything];
+    for operation in all() {
+        if on_board.contains(&operation.needs()) {
+            continue;
+        }
         let counts = lose(operation);
         assert!(
             counts.iter().all(|&count| count > 20),

@@ -12,4 +12,5 @@ mod neighborhood;
 mod reduce_scatter;
 mod reductions;
 mod rooted;
+mod rounds;
 mod world;

@@ -1,7 +1,7 @@
 //! Reductions whose result is shared out, with an operation that shows in which order operands were combined.
 
 use super::reductions::{Compose, HOLE, expected, map_type, operand};
-use super::world::World;
+use super::world::{all_worlds, worlds};
 use crate::Reduction;
 use crate::reduce_scatter::{self, Algorithm, Shares};
 use std::cell::RefCell;
@@ -30,48 +30,57 @@ fn check(
     in_place: bool,
     algorithm: Option<Algorithm>,
 ) {
-    let world = World::new(size, (size * 7 + kind) as u64);
-    let (datatype, op) = (map_type(), Compose { commutative });
-    let shares = shares(size, kind);
-    let count = shares.range(size - 1).end;
-    let inputs: Vec<_> = (0..size)
-        .map(|rank| operand(rank, count, commutative))
-        .collect();
-    let outputs: Vec<_> = (0..size)
-        .map(|rank| {
-            RefCell::new(match in_place {
-                true => inputs[rank].clone(),
-                false => vec![[0, HOLE, 0]; count],
-            })
-        })
-        .collect();
-    let results = world.run(async |channel, rank| {
-        let input = (!in_place).then(|| inputs[rank].as_ptr().cast());
-        let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
-        // SAFETY: the buffers outlive the operation, and the operation is for the type.
-        let reduction = unsafe { Reduction::new(&op, &datatype, count, input, output).unwrap() };
-        match algorithm {
-            Some(algorithm) => reduce_scatter::run(channel, reduction, &shares, algorithm).await,
-            None => crate::reduce_scatter(channel, reduction, &shares).await,
-        }
-    });
-    assert!(results.iter().all(Result::is_ok) && world.is_quiet());
-    let all = match size {
-        0 => Vec::new(),
-        _ => expected(0..size, count, commutative),
+    let seed = (size * 7 + kind) as u64;
+    let worlds = match algorithm {
+        Some(algorithm) => worlds(size, seed, algorithm.needs()),
+        None => all_worlds(size, seed),
     };
-    for rank in 0..size {
-        let own = shares.range(rank);
-        let output = outputs[rank].borrow();
-        assert_eq!(
-            output[..own.len()],
-            all[own.clone()],
-            "{algorithm:?}: rank {rank} of {size}, counts {kind}"
-        );
-        if !in_place {
-            assert!(output[own.len()..].iter().all(|map| *map == [0, HOLE, 0]));
+    for world in worlds {
+        let (datatype, op) = (map_type(), Compose { commutative });
+        let shares = shares(size, kind);
+        let count = shares.range(size - 1).end;
+        let inputs: Vec<_> = (0..size)
+            .map(|rank| operand(rank, count, commutative))
+            .collect();
+        let outputs: Vec<_> = (0..size)
+            .map(|rank| {
+                RefCell::new(match in_place {
+                    true => inputs[rank].clone(),
+                    false => vec![[0, HOLE, 0]; count],
+                })
+            })
+            .collect();
+        let results = world.run(async |channel, rank| {
+            let input = (!in_place).then(|| inputs[rank].as_ptr().cast());
+            let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
+            // SAFETY: the buffers outlive the operation, and the operation is for the type.
+            let reduction =
+                unsafe { Reduction::new(&op, &datatype, count, input, output).unwrap() };
+            match algorithm {
+                Some(algorithm) => {
+                    reduce_scatter::run(channel, reduction, &shares, algorithm).await
+                }
+                None => crate::reduce_scatter(channel, reduction, &shares).await,
+            }
+        });
+        assert!(results.iter().all(Result::is_ok) && world.is_quiet());
+        let all = match size {
+            0 => Vec::new(),
+            _ => expected(0..size, count, commutative),
+        };
+        for rank in 0..size {
+            let own = shares.range(rank);
+            let output = outputs[rank].borrow();
+            assert_eq!(
+                output[..own.len()],
+                all[own.clone()],
+                "{algorithm:?}: rank {rank} of {size}, counts {kind}"
+            );
+            if !in_place {
+                assert!(output[own.len()..].iter().all(|map| *map == [0, HOLE, 0]));
+            }
+            assert_eq!(inputs[rank], operand(rank, count, commutative));
         }
-        assert_eq!(inputs[rank], operand(rank, count, commutative));
     }
 }
 
@@ -81,7 +90,7 @@ fn every_rank_gets_its_share_combined_in_rank_order() {
         for kind in 0..3 {
             for commutative in [false, true] {
                 for in_place in [false, true] {
-                    for &algorithm in Algorithm::ALL {
+                    for algorithm in Algorithm::all() {
                         check(size, kind, commutative, in_place, Some(algorithm));
                     }
                     check(size, kind, commutative, in_place, None);

@@ -1,7 +1,8 @@
 //! Reductions: with an operation that shows in which order operands were combined, and sums of doubles, whose
 //! bits show whether everyone combined them alike.
 
-use super::world::World;
+use super::world::{all_worlds, worlds};
+use crate::select::Needs;
 use crate::{Combine, PredefinedOp, Reduction, allreduce, reduce, scan};
 use std::cell::RefCell;
 use weft_datatype::{Datatype, Op, Predefined};
@@ -83,57 +84,74 @@ enum Form {
     Scan(scan::Algorithm, scan::Kind),
 }
 
-fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: Form) {
-    let world = World::new(size, (size * 31 + count) as u64);
-    let (datatype, op) = (map_type(), Compose { commutative });
-    let inputs: Vec<_> = (0..size)
-        .map(|rank| operand(rank, count, commutative))
-        .collect();
-    let outputs: Vec<_> = (0..size)
-        .map(|_| RefCell::new(vec![[0, HOLE, 0]; count]))
-        .collect();
-    let gets = |rank: usize| !matches!(form, Form::Reduce(_, root) if root != rank);
-    if in_place {
-        (0..size)
-            .filter(|&rank| gets(rank))
-            .for_each(|rank| outputs[rank].replace(inputs[rank].clone()).clear());
-    }
-    let before: Vec<_> = outputs
-        .iter()
-        .map(|output| output.borrow().clone())
-        .collect();
-    let results = world.run(async |channel, rank| {
-        let input = (!in_place || !gets(rank)).then(|| inputs[rank].as_ptr().cast());
-        let output = if gets(rank) {
-            outputs[rank].borrow_mut().as_mut_ptr().cast()
-        } else {
-            std::ptr::null_mut()
-        };
-        // SAFETY: the buffers outlive the operation, and the operation is for the type.
-        let reduction = unsafe { Reduction::new(&op, &datatype, count, input, output).unwrap() };
-        match form {
-            Form::Reduce(algorithm, root) => reduce::run(channel, reduction, root, algorithm).await,
-            Form::Allreduce(algorithm) => allreduce::run(channel, reduction, algorithm).await,
-            Form::Scan(algorithm, kind) => scan::run(channel, reduction, kind, algorithm).await,
+impl Form {
+    fn needs(self) -> Needs {
+        match self {
+            Form::Reduce(algorithm, _) => algorithm.needs(),
+            Form::Allreduce(algorithm) => algorithm.needs(),
+            Form::Scan(algorithm, _) => algorithm.needs(),
         }
-    });
-    assert!(results.iter().all(Result::is_ok) && world.is_quiet());
-    for rank in 0..size {
-        let wanted = match form {
-            Form::Scan(_, scan::Kind::Inclusive) => expected(0..rank + 1, count, commutative),
-            Form::Scan(_, scan::Kind::Exclusive) if rank > 0 => {
-                expected(0..rank, count, commutative)
+    }
+}
+
+fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: Form) {
+    for world in worlds(size, (size * 31 + count) as u64, form.needs()) {
+        if !commutative && !world.is_contiguous() {
+            continue;
+        }
+        let (datatype, op) = (map_type(), Compose { commutative });
+        let inputs: Vec<_> = (0..size)
+            .map(|rank| operand(rank, count, commutative))
+            .collect();
+        let outputs: Vec<_> = (0..size)
+            .map(|_| RefCell::new(vec![[0, HOLE, 0]; count]))
+            .collect();
+        let gets = |rank: usize| !matches!(form, Form::Reduce(_, root) if root != rank);
+        if in_place {
+            (0..size)
+                .filter(|&rank| gets(rank))
+                .for_each(|rank| outputs[rank].replace(inputs[rank].clone()).clear());
+        }
+        let before: Vec<_> = outputs
+            .iter()
+            .map(|output| output.borrow().clone())
+            .collect();
+        let results = world.run(async |channel, rank| {
+            let input = (!in_place || !gets(rank)).then(|| inputs[rank].as_ptr().cast());
+            let output = if gets(rank) {
+                outputs[rank].borrow_mut().as_mut_ptr().cast()
+            } else {
+                std::ptr::null_mut()
+            };
+            // SAFETY: the buffers outlive the operation, and the operation is for the type.
+            let reduction =
+                unsafe { Reduction::new(&op, &datatype, count, input, output).unwrap() };
+            match form {
+                Form::Reduce(algorithm, root) => {
+                    reduce::run(channel, reduction, root, algorithm).await
+                }
+                Form::Allreduce(algorithm) => allreduce::run(channel, reduction, algorithm).await,
+                Form::Scan(algorithm, kind) => scan::run(channel, reduction, kind, algorithm).await,
             }
-            Form::Scan(..) => before[0].clone(),
-            _ if gets(rank) => expected(0..size, count, commutative),
-            _ => before[rank].clone(),
-        };
-        assert_eq!(
-            *outputs[rank].borrow(),
-            wanted,
-            "rank {rank} of {size}, {count} elements"
-        );
-        assert_eq!(inputs[rank], operand(rank, count, commutative));
+        });
+        assert!(results.iter().all(Result::is_ok) && world.is_quiet());
+        for rank in 0..size {
+            let wanted = match form {
+                Form::Scan(_, scan::Kind::Inclusive) => expected(0..rank + 1, count, commutative),
+                Form::Scan(_, scan::Kind::Exclusive) if rank > 0 => {
+                    expected(0..rank, count, commutative)
+                }
+                Form::Scan(..) => before[0].clone(),
+                _ if gets(rank) => expected(0..size, count, commutative),
+                _ => before[rank].clone(),
+            };
+            assert_eq!(
+                *outputs[rank].borrow(),
+                wanted,
+                "rank {rank} of {size}, {count} elements"
+            );
+            assert_eq!(inputs[rank], operand(rank, count, commutative));
+        }
     }
 }
 
@@ -161,7 +179,7 @@ fn roots(size: usize) -> Vec<usize> {
 #[test]
 fn reduce_combines_in_rank_order() {
     cases(|size, count, commutative, in_place| {
-        for &algorithm in reduce::Algorithm::ALL {
+        for algorithm in reduce::Algorithm::all() {
             for root in roots(size) {
                 check(
                     size,
@@ -178,7 +196,7 @@ fn reduce_combines_in_rank_order() {
 #[test]
 fn allreduce_combines_in_rank_order() {
     cases(|size, count, commutative, in_place| {
-        for &algorithm in allreduce::Algorithm::ALL {
+        for algorithm in allreduce::Algorithm::all() {
             check(
                 size,
                 count,
@@ -193,7 +211,7 @@ fn allreduce_combines_in_rank_order() {
 #[test]
 fn scans_combine_in_rank_order() {
     cases(|size, count, commutative, in_place| {
-        for &algorithm in scan::Algorithm::ALL {
+        for algorithm in scan::Algorithm::all() {
             for kind in [scan::Kind::Inclusive, scan::Kind::Exclusive] {
                 check(
                     size,
@@ -211,35 +229,36 @@ fn scans_combine_in_rank_order() {
 fn allreduce_gives_everyone_the_same_bits() {
     let datatype = Datatype::from(Predefined::Double);
     let op = PredefinedOp::new(Op::Sum, Predefined::Double).unwrap();
-    for &algorithm in allreduce::Algorithm::ALL {
+    for algorithm in allreduce::Algorithm::all() {
         for size in 2..=13 {
-            let world = World::new(size, size as u64);
-            let input =
-                |rank: usize| (0..9).map(move |index| 1.1f64.powi((rank * 9 + index) as i32));
-            let inputs: Vec<Vec<f64>> = (0..size).map(|rank| input(rank).collect()).collect();
-            let outputs: Vec<_> = (0..size).map(|_| RefCell::new(vec![0f64; 9])).collect();
-            let results = world.run(async |channel, rank| {
-                let input = Some(inputs[rank].as_ptr().cast());
-                let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
-                // SAFETY: the buffers outlive the operation, and the operation is for the type.
-                let reduction =
-                    unsafe { Reduction::new(&op, &datatype, 9, input, output).unwrap() };
-                allreduce::run(channel, reduction, algorithm).await
-            });
-            assert!(results.iter().all(Result::is_ok) && world.is_quiet());
-            let bits = |rank: usize| {
-                outputs[rank]
-                    .borrow()
-                    .iter()
-                    .map(|x| x.to_bits())
-                    .collect::<Vec<_>>()
-            };
-            for rank in 1..size {
-                assert_eq!(bits(rank), bits(0));
-            }
-            for (index, sum) in outputs[0].borrow().iter().enumerate() {
-                let exact: f64 = inputs.iter().map(|input| input[index]).sum();
-                assert!((sum / exact - 1.0).abs() < 1e-14);
+            for world in worlds(size, size as u64, algorithm.needs()) {
+                let input =
+                    |rank: usize| (0..9).map(move |index| 1.1f64.powi((rank * 9 + index) as i32));
+                let inputs: Vec<Vec<f64>> = (0..size).map(|rank| input(rank).collect()).collect();
+                let outputs: Vec<_> = (0..size).map(|_| RefCell::new(vec![0f64; 9])).collect();
+                let results = world.run(async |channel, rank| {
+                    let input = Some(inputs[rank].as_ptr().cast());
+                    let output = outputs[rank].borrow_mut().as_mut_ptr().cast();
+                    // SAFETY: the buffers outlive the operation, and the operation is for the type.
+                    let reduction =
+                        unsafe { Reduction::new(&op, &datatype, 9, input, output).unwrap() };
+                    allreduce::run(channel, reduction, algorithm).await
+                });
+                assert!(results.iter().all(Result::is_ok) && world.is_quiet());
+                let bits = |rank: usize| {
+                    outputs[rank]
+                        .borrow()
+                        .iter()
+                        .map(|x| x.to_bits())
+                        .collect::<Vec<_>>()
+                };
+                for rank in 1..size {
+                    assert_eq!(bits(rank), bits(0));
+                }
+                for (index, sum) in outputs[0].borrow().iter().enumerate() {
+                    let exact: f64 = inputs.iter().map(|input| input[index]).sum();
+                    assert!((sum / exact - 1.0).abs() < 1e-14);
+                }
             }
         }
     }
@@ -252,39 +271,40 @@ fn selected_algorithms_work() {
     let op = PredefinedOp::new(Op::Sum, Predefined::Int64).unwrap();
     for oversubscribed in [false, true] {
         for (size, count) in [(2, 1), (7, 1), (5, 4000)] {
-            let mut world = World::new(size, 9);
-            world.oversubscribed = oversubscribed;
-            let buffers: Vec<_> = (0..size)
-                .map(|rank| RefCell::new(vec![rank as i64 + 1; count]))
-                .collect();
-            let results = world.run(async |channel, rank| {
-                let buffer = buffers[rank].borrow_mut().as_mut_ptr().cast::<u8>();
-                // SAFETY: the buffers outlive the operations, and the operation is for the type.
-                let reduction =
-                    unsafe { Reduction::new(&op, &datatype, count, None, buffer).unwrap() };
-                crate::scan(channel, reduction).await?;
-                crate::exscan(channel, reduction).await?;
-                crate::allreduce(channel, reduction).await?;
-                let input = (rank != 0).then_some(buffer.cast_const());
-                // SAFETY: as above.
-                let reduction =
-                    unsafe { Reduction::new(&op, &datatype, count, input, buffer).unwrap() };
-                crate::reduce(channel, reduction, 0).await
-            });
-            assert!(results.iter().all(Result::is_ok) && world.is_quiet());
-            let triangular = |rank: usize| (rank * (rank + 1) / 2) as i64;
-            // After the scan rank r holds t(r + 1); after the exscan the sum of those before it.
-            let after_exscan = |rank: usize| match rank {
-                0 => triangular(1),
-                _ => (0..rank).map(|lower| triangular(lower + 1)).sum(),
-            };
-            let total: i64 = (0..size).map(after_exscan).sum();
-            assert!(
-                buffers[0]
-                    .borrow()
-                    .iter()
-                    .all(|&value| value == total * size as i64)
-            );
+            for mut world in all_worlds(size, 9) {
+                world.oversubscribed = oversubscribed;
+                let buffers: Vec<_> = (0..size)
+                    .map(|rank| RefCell::new(vec![rank as i64 + 1; count]))
+                    .collect();
+                let results = world.run(async |channel, rank| {
+                    let buffer = buffers[rank].borrow_mut().as_mut_ptr().cast::<u8>();
+                    // SAFETY: the buffers outlive the operations, and the operation is for the type.
+                    let reduction =
+                        unsafe { Reduction::new(&op, &datatype, count, None, buffer).unwrap() };
+                    crate::scan(channel, reduction).await?;
+                    crate::exscan(channel, reduction).await?;
+                    crate::allreduce(channel, reduction).await?;
+                    let input = (rank != 0).then_some(buffer.cast_const());
+                    // SAFETY: as above.
+                    let reduction =
+                        unsafe { Reduction::new(&op, &datatype, count, input, buffer).unwrap() };
+                    crate::reduce(channel, reduction, 0).await
+                });
+                assert!(results.iter().all(Result::is_ok) && world.is_quiet());
+                let triangular = |rank: usize| (rank * (rank + 1) / 2) as i64;
+                // After the scan rank r holds t(r + 1); after the exscan the sum of those before it.
+                let after_exscan = |rank: usize| match rank {
+                    0 => triangular(1),
+                    _ => (0..rank).map(|lower| triangular(lower + 1)).sum(),
+                };
+                let total: i64 = (0..size).map(after_exscan).sum();
+                assert!(
+                    buffers[0]
+                        .borrow()
+                        .iter()
+                        .all(|&value| value == total * size as i64)
+                );
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 //! (rendezvous), so that memory reused too early shows.
 
 use crate::memory::copy;
-use crate::{Arena, Channel, Outcome, PointToPoint};
+use crate::select::Needs;
+use crate::{Arena, Channel, Hosts, Outcome, PointToPoint};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU8;
@@ -22,6 +23,13 @@ pub enum Error {
     Apart,
     /// Was told that another failed.
     Told(NonZeroU8),
+}
+
+struct Message {
+    tag: u32,
+    payload: Payload,
+    /// How many messages between hosts led to it, itself included.
+    depth: usize,
 }
 
 enum Payload {
@@ -44,12 +52,14 @@ enum Status {
 
 #[derive(Default)]
 struct Pair {
-    messages: VecDeque<(u32, Payload)>,
+    messages: VecDeque<Message>,
     receives: VecDeque<Posted>,
 }
 
 struct State {
     random: u64,
+    /// How many messages between hosts one after the other have led to where each host is, by its name.
+    depths: BTreeMap<u32, usize>,
     requests: Vec<Status>,
     /// Whose each request is.
     owners: Vec<usize>,
@@ -79,15 +89,14 @@ impl State {
         for (&(from, to), pair) in &mut self.pairs {
             if to == rank {
                 pair.receives.clear();
-                for (_, message) in pair.messages.drain(..) {
-                    if let Payload::Rendezvous(_, request) = message {
+                for message in pair.messages.drain(..) {
+                    if let Payload::Rendezvous(_, request) = message.payload {
                         self.requests[request] = Status::Done(Err(Error::Lost));
                     }
                 }
             }
             if from == rank {
-                let lent =
-                    |(_, message): &(u32, Payload)| matches!(message, Payload::Rendezvous(..));
+                let lent = |message: &Message| matches!(message.payload, Payload::Rendezvous(..));
                 let first = pair.messages.iter().position(lent);
                 pair.messages.truncate(first.unwrap_or(usize::MAX));
             }
@@ -95,7 +104,7 @@ impl State {
     }
 
     /// Delivers one message, or that there will be none; false if there is nothing to deliver.
-    fn deliver(&mut self) -> bool {
+    fn deliver(&mut self, names: &[u32]) -> bool {
         let dead = self.dead;
         let candidates: Vec<_> = self
             .pairs
@@ -110,12 +119,14 @@ impl State {
         let key = candidates[self.random(candidates.len())];
         let pair = self.pairs.get_mut(&key).unwrap();
         let receive = pair.receives.pop_front().unwrap();
-        let Some((tag, payload)) = pair.messages.pop_front() else {
+        let Some(message) = pair.messages.pop_front() else {
             self.requests[receive.request] = Status::Done(Err(Error::Lost));
             return true;
         };
-        assert_eq!(tag, receive.tag);
-        let data = match payload {
+        assert_eq!(message.tag, receive.tag);
+        let depth = self.depths.entry(names[key.1]).or_default();
+        *depth = message.depth.max(*depth);
+        let data = match message.payload {
             Payload::Eager(data) => data,
             Payload::Rendezvous(memory, request) => {
                 self.requests[request] = Status::Done(Ok(memory.bytes));
@@ -148,6 +159,10 @@ fn read(memory: &Memory) -> Vec<u8> {
 pub struct World {
     size: usize,
     pub oversubscribed: bool,
+    /// The names of the ranks' hosts.
+    names: Vec<u32>,
+    /// Whether the ranks of a host share memory.
+    shares: bool,
     /// Sends to this rank fail.
     pub refuses: Option<usize>,
     /// A rank, and after how many turns of any rank it dies.
@@ -158,17 +173,21 @@ pub struct World {
 pub struct Rank<'w> {
     world: &'w World,
     rank: usize,
+    hosts: Option<Hosts>,
+    /// The ranks of its host, with which it shares the board.
+    on_host: Vec<usize>,
     board: Board,
 }
 
 pub const TAG: u32 = 77;
-const TRUNCATED: NonZeroU8 = NonZeroU8::new(1).unwrap();
+pub const TRUNCATED: NonZeroU8 = NonZeroU8::new(1).unwrap();
 pub const LOST: NonZeroU8 = NonZeroU8::new(2).unwrap();
 
 impl World {
     pub fn new(size: usize, seed: u64) -> World {
         let state = State {
             random: seed * 2 + 1,
+            depths: BTreeMap::new(),
             requests: Vec::new(),
             owners: Vec::new(),
             dead: None,
@@ -177,10 +196,44 @@ impl World {
         World {
             size,
             oversubscribed: false,
+            names: vec![0; size],
+            shares: true,
             refuses: None,
             dies: None,
             state: RefCell::new(state),
         }
+    }
+
+    /// With ranks on the hosts of these names; those of each share memory or do not.
+    pub fn on_hosts(names: Vec<u32>, shares: bool, seed: u64) -> World {
+        World {
+            shares,
+            ..World::new(names.len(), seed).named(names)
+        }
+    }
+
+    fn named(mut self, names: Vec<u32>) -> World {
+        self.names = names;
+        self
+    }
+
+    pub fn hosts(&self, rank: usize) -> Option<Hosts> {
+        Hosts::new(rank, self.names.iter().copied())
+    }
+
+    pub fn is_contiguous(&self) -> bool {
+        self.hosts(0).is_none_or(|hosts| hosts.is_contiguous())
+    }
+
+    /// The most messages between hosts that waited for each other.
+    pub fn depth(&self) -> usize {
+        self.state
+            .borrow()
+            .depths
+            .values()
+            .copied()
+            .max()
+            .unwrap_or(0)
     }
 
     /// Runs `operation` on all ranks to the end, and says what each returned.
@@ -200,16 +253,26 @@ impl World {
     /// The same, where one may die.
     pub fn run_while_alive<T>(&self, operation: impl AsyncFn(&Rank<'_>) -> T) -> Vec<Option<T>> {
         const PAGE: usize = 4096;
-        let mut shared = vec![0u8; board::bytes(self.size) + PAGE];
-        let base = shared.as_mut_ptr();
-        let base = base.wrapping_add(base.align_offset(PAGE));
-        let new = |rank| Rank {
-            world: self,
-            rank,
-            // SAFETY: the memory is long enough, and outlives the ranks.
-            board: unsafe { Board::new(base, rank, self.size) },
+        let mut shared: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        let mut new = |rank: usize| {
+            let name = self.names[rank];
+            let all = 0..self.size;
+            let on_host: Vec<usize> = all.filter(|&other| self.names[other] == name).collect();
+            let bytes = board::bytes(on_host.len()) + PAGE;
+            let memory = shared.entry(name).or_insert_with(|| vec![0u8; bytes]);
+            let base = memory.as_mut_ptr();
+            let base = base.wrapping_add(base.align_offset(PAGE));
+            let position = on_host.iter().position(|&other| other == rank).unwrap();
+            Rank {
+                world: self,
+                rank,
+                hosts: self.hosts(rank),
+                // SAFETY: the memory is long enough, and outlives the ranks.
+                board: unsafe { Board::new(base, position, on_host.len()) },
+                on_host,
+            }
         };
-        let ranks: Vec<_> = (0..self.size).map(new).collect();
+        let ranks: Vec<_> = (0..self.size).map(&mut new).collect();
         let mut results: Vec<Option<T>> = (0..self.size).map(|_| None).collect();
         let mut futures: Vec<Pin<Box<dyn Future<Output = T>>>> = Vec::new();
         for rank in &ranks {
@@ -235,7 +298,7 @@ impl World {
             );
             let deliveries = self.state.borrow_mut().random(3);
             for _ in 0..deliveries {
-                idle = if self.state.borrow_mut().deliver() {
+                idle = if self.state.borrow_mut().deliver(&self.names) {
                     0
                 } else {
                     idle + 1
@@ -273,6 +336,13 @@ impl Rank<'_> {
             Some(refusing) if refusing == to => Err(Error::Refused),
             _ => Ok(()),
         }
+    }
+
+    /// How many messages between hosts lead to one that is sent now.
+    fn depth_to(&self, state: &State, to: usize) -> usize {
+        let [own, theirs] = [self.rank, to].map(|rank| self.world.names[rank]);
+        let depth = state.depths.get(&own).copied().unwrap_or(0);
+        depth + usize::from(own != theirs)
     }
 
     /// It fails at once, or later, or nobody ever learns of it.
@@ -326,12 +396,17 @@ impl PointToPoint for Rank<'_> {
             let request = state.request(self.rank, Status::Pending);
             (Payload::Rendezvous(memory, request), request)
         };
+        let depth = self.depth_to(&state, to);
         state
             .pairs
             .entry((self.rank, to))
             .or_default()
             .messages
-            .push_back((tag, payload));
+            .push_back(Message {
+                tag,
+                payload,
+                depth,
+            });
         Ok(request)
     }
 
@@ -341,8 +416,13 @@ impl PointToPoint for Rank<'_> {
         if state.dead == Some(to) {
             return self.send_to_dead(&mut state);
         }
+        let message = Message {
+            tag,
+            payload: Payload::Failed(mark),
+            depth: self.depth_to(&state, to),
+        };
         let pair = state.pairs.entry((self.rank, to)).or_default();
-        pair.messages.push_back((tag, Payload::Failed(mark)));
+        pair.messages.push_back(message);
         Ok(state.request(self.rank, Status::Done(Ok(0))))
     }
 
@@ -384,8 +464,13 @@ impl PointToPoint for Rank<'_> {
         }
     }
 
+    fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.as_ref()
+    }
+
     fn arena(&self) -> Option<&dyn Arena<Error>> {
-        Some(self)
+        let shares = self.world.shares && (self.on_host.len() > 1 || self.hosts.is_none());
+        shares.then_some(self as _)
     }
 }
 
@@ -402,7 +487,7 @@ impl Arena<Error> for Rank<'_> {
         if self.board.is_met(need) {
             return Poll::Ready(Ok(()));
         }
-        if self.world.state.borrow().dead == Some(need.rank) {
+        if self.world.state.borrow().dead == Some(self.on_host[need.rank]) {
             self.board.give_up(Broken::Gone(need.rank));
         }
         match self.given_up() {
@@ -417,9 +502,13 @@ impl Arena<Error> for Rank<'_> {
         Error::Truncated
     }
 
+    fn told(&self, _: usize, mark: NonZeroU8) -> Error {
+        Error::Told(mark)
+    }
+
     /// Where the board is given up, ranks may be out of the operation, and their memory something else.
     fn read(&self, rank: usize, address: u64, into: &Memory) -> Result<(), Error> {
-        if self.world.state.borrow().dead == Some(rank) {
+        if self.world.state.borrow().dead == Some(self.on_host[rank]) {
             self.board.give_up(Broken::Gone(rank));
         }
         self.given_up()?;
@@ -477,4 +566,58 @@ impl PointToPoint for Group<'_> {
     fn poll(&self, request: usize) -> Option<Result<usize, Error>> {
         self.own.poll(request)
     }
+}
+
+/// The hosts of as many ranks: one; pairs, thirds and halves that follow each other; one, two and the rest; every second and every
+/// third rank; one rank a host.
+fn placements(size: usize) -> Vec<Vec<u32>> {
+    let place = |host: &dyn Fn(usize) -> usize| (0..size).map(|rank| host(rank) as u32).collect();
+    let mut all: Vec<Vec<u32>> = vec![
+        place(&|_| 0),
+        place(&|rank| rank / 2),
+        place(&|rank| rank * 3 / size),
+        place(&|rank| rank * 2 / size),
+        place(&|rank| rank.min(3).div_ceil(2)),
+        place(&|rank| rank % 2),
+        place(&|rank| (rank + 1) % 3),
+        place(&|rank| rank),
+    ];
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// The placements in which an algorithm that asks this of the ranks can run.
+pub fn placements_for(size: usize, needs: Needs) -> Vec<Vec<u32>> {
+    let mut all = placements(size);
+    all.retain(
+        |names| match (needs, Hosts::new(0, names.iter().copied())) {
+            (Needs::Nothing | Needs::Board | Needs::Everything, hosts) => hosts.is_none(),
+            (_, None) => false,
+            (Needs::Hosts, Some(_)) => true,
+            (Needs::ContiguousHosts, Some(hosts)) => hosts.is_contiguous(),
+            (Needs::EvenHosts, Some(hosts)) => hosts.is_even(),
+        },
+    );
+    all
+}
+
+/// Worlds in which such an algorithm can run. On several hosts the ranks of each share memory or, as in nonblocking
+/// operations, do not.
+pub fn worlds(size: usize, seed: u64, needs: Needs) -> Vec<World> {
+    let mut worlds = Vec::new();
+    for names in placements_for(size, needs) {
+        worlds.push(World::on_hosts(names.clone(), true, seed));
+        if Hosts::new(0, names.iter().copied()).is_some() {
+            worlds.push(World::on_hosts(names, false, seed + 1));
+        }
+    }
+    worlds
+}
+
+/// Worlds of as many ranks on one host and on several.
+pub fn all_worlds(size: usize, seed: u64) -> Vec<World> {
+    let mut worlds = worlds(size, seed, Needs::Nothing);
+    worlds.extend(self::worlds(size, seed, Needs::Hosts));
+    worlds
 }

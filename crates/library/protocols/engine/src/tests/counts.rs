@@ -23,7 +23,7 @@ fn each_message_is_counted_once_by_its_protocol() {
     }
     let before = pair[1].counts();
     assert_eq!((before.unexpected, before.unexpected_now), (3, 3));
-    assert_eq!(before.unexpected_bytes, 200, "an offer stores nothing");
+    assert_eq!(before.unexpected_bytes, 200, "an RTS stores nothing");
     assert_eq!(before.posted_now, 0);
     let contexts = pair[1].waiting_contexts();
     let [one, others @ ..] = &contexts[..] else {
@@ -39,7 +39,7 @@ fn each_message_is_counted_once_by_its_protocol() {
     }
     let waiting = pair[1].receive_from(0, 9, &mut got);
     let (sender, receiver) = (pair[0].counts(), pair[1].counts());
-    assert_eq!((sender.eager, sender.offered, sender.advances), (2, 1, 0));
+    assert_eq!((sender.eager, sender.rts, sender.rts_only), (2, 1, 0));
     assert_eq!((receiver.unexpected, receiver.unexpected_now), (3, 0));
     assert_eq!(receiver.unexpected_bytes_now, 0);
     assert_eq!(receiver.posted_now, 1);

@@ -2,15 +2,14 @@
 
 use weft_transport::loopback::Network;
 
-use super::{CONTEXT, engines, settle};
+use super::{CONTEXT, Traced, engines, settle};
 use crate::{Engine, RequestId, Wanted};
-use weft_transport::loopback::Loopback;
 
 /// More than matching keeps in the cache.
 const MESSAGES: u32 = 3000;
 
 /// Two engines; the second has got `MESSAGES` messages of tags from 0 on, each with its tag in it.
-fn flooded() -> Vec<Engine<Loopback>> {
+fn flooded() -> Vec<Engine<Traced>> {
     let network = Network::new(1, 16, 200);
     let pair = engines(&network, 2);
     for tag in 0..MESSAGES {
@@ -34,7 +33,7 @@ fn wanted(tag: i32) -> Wanted {
     }
 }
 
-fn receive(engine: &Engine<Loopback>, tag: i32) -> (RequestId, Box<[u8; 4]>) {
+fn receive(engine: &Engine<Traced>, tag: i32) -> (RequestId, Box<[u8; 4]>) {
     let mut got = Box::new([0xff; 4]);
     (engine.receive_from(0, tag, &mut *got), got)
 }

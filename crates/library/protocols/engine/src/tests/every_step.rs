@@ -6,11 +6,13 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use weft_memory::Memory;
+use weft_routes::Routes;
 use weft_transport::faulty::{Fault, Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
+use weft_transport::tracer::{Recent, Tracer};
 use weft_transport::{Endpoint, Fabric, Lost};
 
-use super::{CONTEXT, memory, route};
+use super::{CONTEXT, LINES, Traced, memory, route, traced};
 use crate::throttle::UNEXPECTED_BYTES;
 use crate::unexpected::Payload;
 use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, RequestId, Status, Wanted};
@@ -49,7 +51,7 @@ enum Way {
     Long,
     LongSynchronous,
     /// The receiver has too much and its sender keeps the payload.
-    Kept,
+    RtsOnly,
     Failed,
 }
 
@@ -59,7 +61,7 @@ const WAYS: [Way; 7] = [
     Way::Synchronous,
     Way::Long,
     Way::LongSynchronous,
-    Way::Kept,
+    Way::RtsOnly,
     Way::Failed,
 ];
 
@@ -83,14 +85,15 @@ fn kinds() -> Vec<Kind> {
     kinds
 }
 
-type Own = &'static Engine<Faulty<Loopback>>;
-type Other = &'static Engine<Loopback>;
+type Own = &'static Engine<Tracer<Faulty<Routes<Loopback, Loopback>>>>;
+type Other = &'static Engine<Traced>;
 
 struct Run {
     own: Own,
     other: Other,
     network: Arc<Network>,
     plan: Arc<Plan>,
+    trace: Arc<Recent>,
     what: String,
     /// Not freed: an engine that is wrong would write there.
     memory: Vec<Box<[u8]>>,
@@ -101,23 +104,27 @@ struct Run {
 }
 
 impl Run {
-    fn new(plan: Arc<Plan>, what: String, capacity: usize, on_demand: bool) -> Run {
-        let network = match on_demand {
-            true => Network::on_demand(5, capacity, LIMIT),
-            false => Network::new(5, capacity, LIMIT),
+    fn new(plan: Arc<Plan>, what: String, shape: Shape) -> Run {
+        let network = match shape.on_demand {
+            true => Network::on_demand(5, shape.capacity, LIMIT),
+            false => Network::new(5, shape.capacity, LIMIT),
         };
-        let faulty = Faulty::new(network.fabric(0, 2), plan.clone());
+        let trace = Recent::new(LINES);
+        // The other way leads to nobody.
+        let (there, idle) = (network.fabric(0, 2), Network::new(6, 1, LIMIT).fabric(0, 1));
+        let routes = match shape.is_far {
+            true => Routes::new(idle, Some(there)),
+            false => Routes::new(there, Some(idle)),
+        };
+        let faulty = Faulty::new(routes, plan.clone());
+        let own = traced(faulty, 0, &trace);
+        let other = traced(network.fabric(1, 2), 1, &trace);
         Run {
-            own: Box::leak(Box::new(Engine::new(faulty, 0, 2, Pace::SHARED, 1))),
-            other: Box::leak(Box::new(Engine::new(
-                network.fabric(1, 2),
-                1,
-                2,
-                Pace::SHARED,
-                1,
-            ))),
+            own: Box::leak(Box::new(Engine::new(own, 0, 2, Pace::SHARED, 1))),
+            other: Box::leak(Box::new(Engine::new(other, 1, 2, Pace::SHARED, 1))),
             network,
             plan,
+            trace,
             what,
             memory: Vec::new(),
             is_lied_to: false,
@@ -154,7 +161,7 @@ impl Run {
         receiver: &Engine<G>,
     ) {
         match way {
-            Way::Kept => {
+            Way::RtsOnly => {
                 // As if very much were here; the account is put right at the end.
                 let lane = receiver.lane(0);
                 let mut state = lane.enter_soon();
@@ -368,6 +375,13 @@ impl Run {
     }
 }
 
+/// The engines of a run that fails are never dropped.
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.trace.show_if_panicking();
+    }
+}
+
 fn begin_send<F: Fabric>(
     sender: &Engine<F>,
     to: u32,
@@ -408,7 +422,7 @@ fn is_clean<F: Fabric>(engine: &Engine<F>, what: &str, peer: u32) -> bool {
     let promised = core.matching.unexpected_iter().filter(|(_, _, message)| {
         matches!(
             message.payload,
-            Payload::Offered { .. } | Payload::Kept { .. }
+            Payload::Rts { .. } | Payload::RtsOnly { .. }
         )
     });
     assert_eq!(
@@ -432,17 +446,38 @@ fn is_clean<F: Fabric>(engine: &Engine<F>, what: &str, peer: u32) -> bool {
     is_lost
 }
 
-/// How full the way gets, and whether links are made first.
-const NETWORKS: [(usize, bool); 3] = [(64, false), (2, false), (64, true)];
+/// What the way between the two is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    /// Packets that it holds.
+    capacity: usize,
+    /// Whether links are made first.
+    on_demand: bool,
+    /// Whether the other is on another host.
+    is_far: bool,
+}
 
-fn run(
-    kind: Kind,
-    network: (usize, bool),
-    plan: Arc<Plan>,
-    fault: Option<(usize, Fault)>,
-) -> usize {
+const NETWORKS: [Shape; 3] = [
+    Shape {
+        capacity: 64,
+        on_demand: false,
+        is_far: false,
+    },
+    Shape {
+        capacity: 2,
+        on_demand: false,
+        is_far: true,
+    },
+    Shape {
+        capacity: 64,
+        on_demand: true,
+        is_far: true,
+    },
+];
+
+fn run(kind: Kind, network: Shape, plan: Arc<Plan>, fault: Option<(usize, Fault)>) -> usize {
     let what = format!("{kind:?}, {network:?}, fault {fault:?}");
-    let mut run = Run::new(plan.clone(), what, network.0, network.1);
+    let mut run = Run::new(plan.clone(), what, network);
     run.begin(kind);
     let plan = run.plan.clone();
     run.end();
@@ -491,7 +526,7 @@ fn nothing_is_twice_or_waits_whatever_packet_is_a_lie() {
 /// What is asked of the other is that it survives, and knows whether it has lost this one.
 fn lie(kind: Kind, step: usize, fault: Fault) {
     let what = format!("{kind:?}, step {step}, {fault:?}");
-    let mut run = Run::new(Plan::with(1, step, fault), what, 64, false);
+    let mut run = Run::new(Plan::with(1, step, fault), what, NETWORKS[0]);
     run.is_lied_to = true;
     run.begin(kind);
     run.turns(40);

@@ -2,11 +2,11 @@
 //! stage is taken; all else ends the peer, fails its requests once and leaves the process alone.
 
 use weft_memory::Memory;
-use weft_transport::loopback::{Loopback, LoopbackEndpoint, Network};
+use weft_transport::loopback::{LoopbackEndpoint, Network};
 use weft_transport::{Endpoint, Fabric, Header, Lost, Refused, Sink};
 use weft_wire::{Body, FORGOTTEN, Kind, Packet};
 
-use super::{CONTEXT, engines};
+use super::{CONTEXT, Traced, engines};
 use crate::{Engine, Failure, RequestId};
 
 const LIMIT: usize = 1000;
@@ -91,7 +91,7 @@ const ANSWERS: [(Kind, u8, usize, &[Stage]); 6] = [
 ];
 
 struct Stand {
-    engine: Engine<Loopback>,
+    engine: Engine<Traced>,
     liar: LoopbackEndpoint,
     data: Box<[u8; 5000]>,
 }
@@ -179,8 +179,8 @@ impl Stand {
                 let words = self.liar.bulk_send(ME, memory, 1).unwrap().0;
                 let mut body = [0; 48];
                 Body([1, 5000, words[0], words[1], words[2], words[3]]).put(&mut body);
-                let offer = Header(Stand::message(Kind::Rts).words());
-                self.liar.send(ME, offer, &body, false).unwrap();
+                let rts = Header(Stand::message(Kind::Rts).words());
+                self.liar.send(ME, rts, &body, false).unwrap();
                 // Until the transfer is taken up, and not until it is over.
                 let mut state = self.engine.lane(0).enter_soon();
                 while state.core.in_flight.is_empty() {
@@ -309,8 +309,8 @@ fn what_was_asked_of_an_ended_peer_is_not_done() {
         let [a, b, c, d] = liar.bulk_send(ME, memory, 1).unwrap().0;
         let mut body = [0; 48];
         Body([1, 5000, a, b, c, d]).put(&mut body);
-        let offer = Header(Stand::message(Kind::Rts).words());
-        liar.send(ME, offer, &body, false).unwrap();
+        let rts = Header(Stand::message(Kind::Rts).words());
+        liar.send(ME, rts, &body, false).unwrap();
         liar.send(ME, Header([0xee, 0]), &[], false).unwrap();
         while !engine.is_complete(receive) {
             engine.progress();

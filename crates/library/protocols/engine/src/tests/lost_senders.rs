@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use weft_transport::Peer;
-use weft_transport::loopback::{Loopback, Network};
+use weft_transport::loopback::Network;
 
-use super::{CONTEXT, engines, memory, route};
+use super::{CONTEXT, Traced, engines, memory, route};
 use crate::{
     ANYBODY, Engine, Failure, Incoming, Members, NotExtracted, Pace, RequestId, Route, Wanted,
 };
@@ -63,8 +63,8 @@ const CALLS: [Call; 10] = [
 
 struct Stand {
     network: Arc<Network>,
-    me: &'static Engine<Loopback>,
-    other: Engine<Loopback>,
+    me: &'static Engine<Traced>,
+    other: Engine<Traced>,
 }
 
 fn stand(on_demand: bool) -> Stand {
@@ -72,15 +72,16 @@ fn stand(on_demand: bool) -> Stand {
         true => Network::on_demand(3, 64, LIMIT),
         false => Network::new(3, 64, LIMIT),
     };
-    let other = engines(&network, 3).swap_remove(OTHER as usize);
-    let me = Engine::new(network.fabric(ME, 3), ME, 3, Pace::SHARED, 1);
+    let mut engines = engines(&network, 3);
+    let other = engines.swap_remove(OTHER as usize);
+    let me = engines.swap_remove(ME as usize);
     let me = Box::leak(Box::new(me.with_members(Arc::new(TwoComms))));
     Stand { network, me, other }
 }
 
 /// What the call says: the failure, or the message's source.
 fn call(
-    engine: &'static Engine<Loopback>,
+    engine: &'static Engine<Traced>,
     call: Call,
     context: u32,
     source: i32,

@@ -5,25 +5,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::Poll;
 
-use weft_transport::loopback::{Loopback, Network};
+use weft_transport::loopback::Network;
 
-use super::{CONTEXT, engines, memory, settle};
+use super::{CONTEXT, Traced, engines, memory, settle};
 use crate::{Awaited, Engine, Failure, Incoming, Outgoing, RequestId, Route, Status};
 
 const LIMIT: usize = 1000;
 
 /// Two engines that operations can refer to.
-fn pair(seed: u64) -> &'static [Engine<Loopback>] {
+fn pair(seed: u64) -> &'static [Engine<Traced>] {
     engines(&Network::new(seed, 4, LIMIT), 2).leak()
 }
 
-async fn waited(engine: &Engine<Loopback>, awaited: &Awaited, id: RequestId) -> Status {
+async fn waited(engine: &Engine<Traced>, awaited: &Awaited, id: RequestId) -> Status {
     poll_fn(|_| engine.poll_request(awaited, id)).await
 }
 
 /// As many messages there and back, each a number greater by one than that which came. Engine 0
 /// begins and, with as many, ends.
-async fn count_up(engine: &'static Engine<Loopback>, rounds: u32, awaited: Awaited) -> Status {
+async fn count_up(engine: &'static Engine<Traced>, rounds: u32, awaited: Awaited) -> Status {
     let peer = 1 - engine.me;
     let mut number = [0; 4];
     let mut last = Status::EMPTY;
@@ -61,7 +61,7 @@ async fn count_up(engine: &'static Engine<Loopback>, rounds: u32, awaited: Await
 fn messages_follow_each_other_whatever_is_waited_for() {
     for seed in 0..20 {
         let pair = pair(seed);
-        let begin = |engine: &'static Engine<Loopback>| {
+        let begin = |engine: &'static Engine<Traced>| {
             let make = |awaited| count_up(engine, 5, awaited);
             engine.begin(0, CONTEXT + 1, make).unwrap()
         };
@@ -104,7 +104,7 @@ fn one_that_is_over_at_once_needs_no_request() {
 
 /// Begins an operation that waits for `awaited_id`, which others may wait for too, and counts its polls.
 fn watching(
-    engine: &'static Engine<Loopback>,
+    engine: &'static Engine<Traced>,
     awaited_id: RequestId,
     polls: &Arc<AtomicU32>,
 ) -> RequestId {
@@ -204,7 +204,7 @@ fn a_freed_one_goes_on_and_is_waited_for_at_the_end() {
 #[test]
 fn an_operation_may_begin_another() {
     let pair = pair(1);
-    let nested = |engine: &'static Engine<Loopback>| {
+    let nested = |engine: &'static Engine<Traced>| {
         let make = move |awaited: Awaited| async move {
             let inner = |awaited| count_up(engine, 3, awaited);
             let inner = engine.begin(0, CONTEXT, inner).unwrap();

@@ -5,11 +5,13 @@
 //! that a receive's pattern admits are received in order, and nothing is lost or doubled.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use weft_transport::Fabric;
 use weft_transport::loopback::Network;
 
-use super::engines;
-use crate::RequestId;
+use super::{engines, engines_on_hosts};
+use crate::{Engine, RequestId};
 
 struct Random(u64);
 
@@ -20,7 +22,6 @@ impl Random {
     }
 }
 
-const PEERS: u32 = 3;
 const TAGS: u64 = 3;
 
 /// What was sent from one engine to another and when: the receiver must see any two of them in order.
@@ -33,27 +34,43 @@ struct Sent {
 #[test]
 fn random_traffic_follows_the_rules() {
     for seed in 0..60 {
-        run(seed);
+        let mut random = Random(seed);
+        let network = network(&mut random, 200);
+        run(seed, random, &engines(&network, 3));
     }
 }
 
-fn run(seed: u64) {
-    let mut random = Random(seed);
-    let capacity = 1 + random.below(6) as usize;
-    let network = match seed % 2 {
-        0 => Network::new(seed, capacity, 200),
-        _ => Network::on_demand(seed, capacity, 200),
-    };
-    let engines = engines(&network, PEERS);
+/// Likewise where some peers are reached in one way and some in another, whose limits differ.
+#[test]
+fn random_traffic_between_hosts_follows_the_rules() {
+    for seed in 0..80 {
+        let mut random = Random(seed);
+        let (near, far) = (network(&mut random, 200), network(&mut random, 300));
+        let hosts: Vec<u32> = (0..4).map(|_| random.below(3) as u32).collect();
+        let engines = engines_on_hosts(seed, [&near, &far], &hosts);
+        run(seed, random, &engines);
+    }
+}
+
+fn network(random: &mut Random, eager_limit: usize) -> Arc<Network> {
+    let (seed, capacity) = (random.below(1 << 20), 1 + random.below(6) as usize);
+    match random.below(2) {
+        0 => Network::new(seed, capacity, eager_limit),
+        _ => Network::on_demand(seed, capacity, eager_limit),
+    }
+}
+
+fn run<F: Fabric>(seed: u64, mut random: Random, engines: &[Engine<F>]) {
     let mut sent: HashMap<(u32, u32), Vec<Sent>> = HashMap::new();
     let mut sends: Vec<(usize, RequestId, Box<[u8]>)> = Vec::new();
     let mut receives: Vec<(usize, RequestId, Vec<u8>, i32, i32)> = Vec::new();
-    let mut balance = [0i64; PEERS as usize];
+    let peers = engines.len() as u64;
+    let mut balance = vec![0i64; engines.len()];
     for _ in 0..400 {
-        let me = random.below(u64::from(PEERS)) as usize;
+        let me = random.below(peers) as usize;
         match random.below(5) {
             0 | 1 => {
-                let to = random.below(u64::from(PEERS)) as u32;
+                let to = random.below(peers) as u32;
                 let tag = random.below(TAGS) as i32;
                 let bytes = 4 + [0, 30, 100, 190, 400][random.below(5) as usize];
                 let queue = sent.entry((me as u32, to)).or_default();
@@ -89,7 +106,7 @@ fn run(seed: u64) {
     let mut next: HashMap<(u32, u32), u32> = HashMap::new();
     // Posted in this order and all wild: each takes, of whichever sender, the next message.
     for (me, id, got, ..) in receives {
-        let status = super::settle(&engines, me, id);
+        let status = super::settle(engines, me, id);
         let key = (status.source as u32, me as u32);
         let serial = u32::from_le_bytes(got[..4].try_into().unwrap());
         let expected = next.entry(key).or_default();
@@ -112,7 +129,7 @@ fn run(seed: u64) {
         );
     }
     for (me, id, _) in sends {
-        super::settle(&engines, me, id);
+        super::settle(engines, me, id);
     }
     for (key, messages) in sent {
         assert_eq!(next.get(&key).copied().unwrap_or(0), messages.len() as u32);

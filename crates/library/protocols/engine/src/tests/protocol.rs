@@ -6,7 +6,7 @@ use super::{CONTEXT, engines, route, settle};
 use crate::{Failure, RequestId, UNEXPECTED_BYTES, Wanted};
 
 const LIMIT: usize = 1000;
-/// Empty, inline, stored, the eager limit's neighbours, offered.
+/// Empty, inline, stored, the eager limit's neighbours, sent as an RTS.
 const SIZES: [usize; 9] = [0, 1, 40, 41, 500, LIMIT - 8, LIMIT, LIMIT + 1, 5000];
 
 fn pattern(bytes: usize) -> Vec<u8> {

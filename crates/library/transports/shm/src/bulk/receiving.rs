@@ -71,11 +71,11 @@ impl Incoming {
             State::Copying(fetching) => fetching.step(&self.target, &self.neighbour, links),
         };
         // A sender that has ended this process may have used its memory for something else, but only after it has said so.
-        let peer = self.neighbour.rank;
+        let Neighbour { rank, position, .. } = *self.neighbour;
         if let Step::Finished = step
-            && links.shared.base.is_given_up(links.lane, peer)
+            && links.shared.base.is_given_up(links.lane, position)
         {
-            return Step::Lost(lost(peer, "it has given up the connection to this process"));
+            return Step::Lost(lost(rank, "it has given up the connection to this process"));
         }
         step
     }

@@ -244,7 +244,8 @@ fn one_side_denied() {
     let cards = Arc::new(crate::world::Cards::default());
     for (first, second) in [(COPY_ALL, RING_ONLY), (RING_ONLY, COPY_ALL)] {
         let make = |rank, options| {
-            let fabric = crate::Shm::with_options(rank, 2, 1, cards.clone(), options).unwrap();
+            let fabric =
+                crate::Shm::with_options(rank, &[0, 1], 1, cards.clone(), options).unwrap();
             cards.0.lock().unwrap().insert(rank, fabric.card());
             let endpoint = weft_transport::Fabric::endpoint(&fabric, 0);
             Process {
@@ -440,7 +441,7 @@ fn hostile_words() {
                 let card = crate::card::Card::parse(card)?;
                 let segment = crate::segment::Foreign::open(card.pid, card.memfd).ok()?;
                 // The first page behind the base and one link: words of a ring or of copies.
-                let base = crate::base::Shape { size: 2, lanes: 2 }.base_bytes() as u64;
+                let base = a.fabric.shared().shape.base_bytes() as u64;
                 segment.map(base + LINK_BYTES as u64, 4096).ok()
             })
             .collect();

@@ -1,9 +1,9 @@
 use super::*;
 use crate::layout::{BLOCK_BYTES, RING_CELLS, SHORT_BLOCK_BYTES};
 use crate::shared::Options;
-use crate::world::{Process, Random, pair, world};
+use crate::world::{Process, Random, host, pair, world};
 use std::collections::VecDeque;
-use weft_transport::Fabric;
+use weft_transport::{Fabric, Near};
 
 fn send(from: &mut Process, to: Peer, tag: u64, payload: &[u8]) -> Result<(), Refused> {
     from.linked(to, |endpoint| {
@@ -303,6 +303,10 @@ fn a_connection_costs_its_ring() {
     b.poll();
     assert_eq!(a.endpoint.counters().link_bytes, 64 << 10);
     assert_eq!(b.endpoint.counters().link_bytes, 0);
+    assert_eq!(
+        (a.endpoint.counters().links, b.endpoint.counters().links),
+        (1, 0)
+    );
     assert_eq!(a.endpoint.counters().bulk_bytes, 0);
 }
 
@@ -344,7 +348,7 @@ fn what_was_taken_up_outlives_its_sender() {
 #[test]
 fn a_peer_without_card_is_lost_once() {
     let cards = Arc::new(crate::world::Cards::default());
-    let fabric = crate::Shm::new(0, 3, 1, cards.clone()).unwrap();
+    let fabric = crate::Shm::new(0, &[0, 1, 2], 1, cards.clone()).unwrap();
     cards
         .0
         .lock()
@@ -379,4 +383,78 @@ fn both_sides_learn_that_there_is_no_memory_for_a_connection() {
     assert!(a.log.lost[&1].contains("no memory for a connection to it"));
     assert!(b.log.lost[&0].contains("given up the connection to this process"));
     assert_eq!(send(&mut b, 0, 1, b"x"), Err(Refused::Lost));
+}
+
+/// Ranks that are anywhere in the job, in memory for as many as there are on the host.
+#[test]
+fn scattered_ranks_reach_each_other() {
+    let ranks = [3, 17, 100_004];
+    let mut all = host(ranks.to_vec(), Options::default());
+    let base_bytes = |one: &Process| one.fabric.shared().shape.base_bytes();
+    let run = world(3, Options::default());
+    assert_eq!(base_bytes(&all[0]), base_bytes(&run[0]));
+    for (from, &sender) in ranks.iter().enumerate() {
+        for (to, &receiver) in ranks.iter().enumerate().filter(|&(to, _)| to != from) {
+            for bytes in [8, 2000, EAGER_BYTES] {
+                let payload = Random(bytes as u64).bytes(bytes);
+                send(&mut all[from], receiver, 1, &payload).unwrap();
+                assert!(all[to].poll());
+                let (peer, _, got) = all[to].log.packets.pop_front().unwrap();
+                assert!(peer == sender && got == payload);
+            }
+        }
+    }
+    // The one in the middle ends the last: those two lose each other, under their own names.
+    all[1].endpoint.end(100_004, &Lost("by will".into()));
+    for _ in 0..3 {
+        for one in &mut all {
+            one.poll();
+        }
+    }
+    assert_eq!(all[1].log.lost[&100_004], "by will");
+    assert!(all[2].log.lost[&17].contains("rank 17 is lost"));
+    assert!(all[0].log.lost.is_empty());
+    assert_eq!(send(&mut all[2], 17, 1, b"x"), Err(Refused::Lost));
+    send(&mut all[2], 3, 1, b"x").unwrap();
+    assert!(all[0].poll());
+}
+
+/// As many ranks of one host, first or last in a job of many hosts.
+#[test]
+fn a_host_far_back_in_the_job_costs_no_more() {
+    for first in [0, 99_936] {
+        let mut all = host((first..first + 64).collect(), Options::default());
+        let bytes = all[0].fabric.shared().shape.base_bytes();
+        assert!(bytes <= 8192, "{bytes}");
+        send(&mut all[63], first, 1, b"x").unwrap();
+        assert!(all[0].poll());
+        assert_eq!(all[0].log.packets[0].0, first + 63);
+    }
+}
+
+#[test]
+fn a_list_of_ranks_without_the_own_is_refused() {
+    let cards = Arc::new(crate::world::Cards::default());
+    for (ranks, why) in [(&[1, 2][..], "rank 0 is not among"), (&[1, 0], "ascending")] {
+        let made = crate::Shm::new(0, ranks, 1, cards.clone());
+        let error = made.map(drop).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn a_rank_of_another_host_is_left_to_others() {
+    for ranks in [&[4, 5][..], &[4, 9]] {
+        let mut one = host(ranks.to_vec(), Options::default()).swap_remove(0);
+        for stranger in [0, 6, 100_000] {
+            assert!(!one.endpoint.reaches(stranger) && !one.fabric.reaches(stranger));
+            let long = [0; EAGER_BYTES + 1];
+            for payload in [&[][..], &[1; 100], &long] {
+                let sent = one.endpoint.send(stranger, Header([0; 2]), payload, false);
+                assert_eq!(sent, Err(Refused::Elsewhere));
+            }
+        }
+        one.poll();
+        assert!(one.log.lost.is_empty() && one.log.connect.is_empty());
+    }
 }

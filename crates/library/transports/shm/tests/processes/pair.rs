@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use weft_memory::Memory;
 use weft_shm::{Options, Shm, ShmEndpoint};
 use weft_transport::{
-    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink,
+    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Near, Peer, Refused, Sink,
 };
 
 const EAGER: u64 = 0;
@@ -26,11 +27,48 @@ struct Common {
     cards: [UnsafeCell<[u8; 256]>; 2],
 }
 
-struct Cards(Arc<OnceLock<[String; 2]>>);
+/// The job and the host that the two are on.
+#[derive(Clone, Copy)]
+pub struct Job {
+    pub options: Options,
+    pub local_ranks: &'static [Peer],
+    /// Theirs.
+    pub ranks: [Peer; 2],
+    /// They sleep on descriptors.
+    pub several_hosts: bool,
+}
+
+impl Job {
+    pub fn with_options(options: Options) -> Job {
+        Job {
+            options,
+            local_ranks: &[0, 1],
+            ranks: [0, 1],
+            several_hosts: false,
+        }
+    }
+
+    /// Of more hosts than this, on which few of many ranks are.
+    pub fn of_several_hosts() -> Job {
+        Job {
+            options: Options::default(),
+            local_ranks: &[3, 17, 100_004],
+            ranks: [17, 100_004],
+            several_hosts: true,
+        }
+    }
+}
+
+struct Cards {
+    ranks: [Peer; 2],
+    cards: Arc<OnceLock<[String; 2]>>,
+}
 
 impl Directory for Cards {
     fn card(&self, peer: Peer) -> Result<String, String> {
-        Ok(self.0.get().ok_or("no cards yet")?[peer as usize].clone())
+        let cards = self.cards.get().ok_or("no cards yet")?;
+        let side = self.ranks.iter().position(|&rank| rank == peer);
+        Ok(cards[side.ok_or("it has no card")?].clone())
     }
 }
 
@@ -64,7 +102,15 @@ impl Sink for Inbox {
 
 /// One of the two processes.
 pub struct Side {
+    /// 0 or 1.
     pub me: Peer,
+    /// The ranks of this one and the other.
+    pub own: Peer,
+    pub other: Peer,
+    /// Descriptors that end a sleep.
+    pub descriptors: Vec<RawFd>,
+    /// Sleeps that one of them has ended.
+    pub descriptors_ready: u32,
     pub fabric: Shm,
     pub endpoint: ShmEndpoint,
     /// Sleep when nothing comes.
@@ -78,10 +124,10 @@ pub struct Side {
 }
 
 impl Side {
-    fn turn(&mut self) {
+    pub fn turn(&mut self) {
         let moved = self.endpoint.poll(&mut self.inbox);
         if std::mem::take(&mut self.inbox.connects) {
-            self.fabric.connect(1 - self.me);
+            self.fabric.connect(self.other);
             return;
         }
         if moved {
@@ -97,7 +143,13 @@ impl Side {
         let ticket = self.fabric.prepare_sleep();
         if !self.endpoint.arm() {
             let begin = Instant::now();
-            self.fabric.sleep(ticket, None);
+            match self.descriptors.is_empty() {
+                true => self.fabric.sleep(ticket, None),
+                false => {
+                    let ready = self.fabric.sleep_with(ticket, None, &self.descriptors);
+                    self.descriptors_ready += u32::from(ready);
+                }
+            }
             self.longest_sleep = self.longest_sleep.max(begin.elapsed());
         }
         self.endpoint.disarm();
@@ -120,7 +172,7 @@ impl Side {
         loop {
             match what(self) {
                 Err(Refused::Connecting) => {
-                    self.fabric.connect(1 - self.me);
+                    self.fabric.connect(self.other);
                     self.turn();
                 }
                 done => return done,
@@ -135,7 +187,7 @@ impl Side {
                 return result;
             }
             if begin.elapsed() > PATIENCE {
-                panic!("rank {} hangs: {}", self.me, self.pending());
+                panic!("side {} hangs: {}", self.me, self.pending());
             }
             self.turn();
         }
@@ -143,8 +195,8 @@ impl Side {
 
     /// Begins to send; the data are copied.
     pub fn start_send(&mut self, data: &[u8]) {
-        let peer = 1 - self.me;
-        let (kind, payload) = if data.len() <= self.endpoint.eager_limit() {
+        let peer = self.other;
+        let (kind, payload) = if data.len() <= self.endpoint.eager_limit(peer) {
             (EAGER, data.to_vec())
         } else {
             self.next += 1;
@@ -187,7 +239,7 @@ impl Side {
         }));
         let mut data = vec![0; bytes];
         let target = Memory::contiguous(data.as_mut_ptr(), bytes);
-        let from = 1 - self.me;
+        let from = self.other;
         self.linked(|side| {
             side.endpoint
                 .bulk_receive(from, offer, bytes, target.clone(), 7)
@@ -201,7 +253,8 @@ impl Side {
         self.until(|side| side.pending().is_empty().then_some(()));
     }
 
-    pub fn expect_loss(&mut self, peer: Peer) {
+    pub fn expect_loss(&mut self) {
+        let peer = self.other;
         let begin = Instant::now();
         let (lost, why) = self.until(|side| side.inbox.lost.take());
         assert_eq!(lost, peer);
@@ -227,7 +280,7 @@ impl Side {
 }
 
 /// Runs `scenario` as rank 0 here and as rank 1 in a forked process.
-pub fn in_two_processes(options: Options, scenario: fn(&mut Side)) {
+pub fn in_two_processes(job: Job, scenario: fn(&mut Side)) {
     // SAFETY: a fresh shared mapping of zeros, which is a valid `Common`.
     let common: &'static Common = unsafe {
         let memory = libc::mmap(
@@ -248,11 +301,11 @@ pub fn in_two_processes(options: Options, scenario: fn(&mut Side)) {
         unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             let ended =
-                std::panic::catch_unwind(AssertUnwindSafe(|| play(common, 1, options, scenario)));
+                std::panic::catch_unwind(AssertUnwindSafe(|| play(common, 1, job, scenario)));
             libc::_exit(i32::from(ended.is_err()));
         }
     }
-    play(common, 0, options, scenario);
+    play(common, 0, job, scenario);
     let mut status = 0;
     // SAFETY: waits for the own child; unmaps what nothing refers to any more.
     unsafe {
@@ -269,16 +322,28 @@ pub fn in_two_processes(options: Options, scenario: fn(&mut Side)) {
     );
 }
 
-fn play(common: &'static Common, me: Peer, options: Options, scenario: fn(&mut Side)) {
+fn play(common: &'static Common, me: Peer, job: Job, scenario: fn(&mut Side)) {
     let cards = Arc::new(OnceLock::new());
-    let directory = Arc::new(Cards(cards.clone()));
-    let fabric = Shm::with_options(me, 2, 1, directory, options).expect("shared memory");
+    let directory = Arc::new(Cards {
+        ranks: job.ranks,
+        cards: cards.clone(),
+    });
+    let rank = job.ranks[me as usize];
+    let fabric = Shm::with_options(rank, job.local_ranks, 1, directory, job.options);
+    let mut fabric = fabric.expect("shared memory");
+    if job.several_hosts {
+        fabric.use_descriptor().expect("a pipe");
+    }
     cards
         .set(exchange(common, me as usize, &fabric.card()))
         .expect("set once");
     let endpoint = fabric.endpoint(0);
     scenario(&mut Side {
         me,
+        own: rank,
+        other: job.ranks[1 - me as usize],
+        descriptors: Vec::new(),
+        descriptors_ready: 0,
         fabric,
         endpoint,
         sleepy: false,
@@ -322,6 +387,11 @@ pub fn cpu_time() -> Duration {
     // SAFETY: `time` is writable.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+pub fn kill(pid: u32) {
+    // SAFETY: takes numbers; the process is this one's child.
+    assert_eq!(unsafe { libc::kill(pid as i32, libc::SIGKILL) }, 0);
 }
 
 pub fn kill_myself() -> ! {

@@ -25,7 +25,7 @@ use super::socket::Address;
 use super::target::TargetRecord;
 use super::xrc::{self, Domains};
 
-/// How long a newcomer waits for a keeper that does not get ready.
+/// How long a newcomer waits for a server that does not get ready.
 const JOIN_TIME: Duration = Duration::from_secs(10);
 
 /// This process's membership of a fabric.
@@ -215,7 +215,7 @@ impl Fabric {
         name_service.descriptor().as_fd().as_raw_fd()
     }
 
-    /// Lets newcomers in, or follows a keeper of the name that died. True if [`name_service`](Self::name_service) is another descriptor now. An agent
+    /// Lets newcomers in, or follows a server of the name that died. True if [`name_service`](Self::name_service) is another descriptor now. An agent
     /// calls it; without one, processes that can see each other in /proc still find each other.
     pub fn attend_name(&self) -> Result<bool, JoinError> {
         let mut name_service = self
@@ -248,8 +248,8 @@ fn find_place(
                 let processes = claim(fabric, identity, ground)?;
                 return Ok((processes, NameService::open(listener)?));
             }
-            NameAnswer::Held(mut keeper) => {
-                let Some(memfd) = keeper.segment(name)? else {
+            NameAnswer::Held(mut server) => {
+                let Some(memfd) = server.segment(name)? else {
                     continue;
                 };
                 let processes = claim(
@@ -257,7 +257,7 @@ fn find_place(
                     identity,
                     ground,
                 )?;
-                match keeper.confirm(address, identity)? {
+                match server.confirm(address, identity)? {
                     Some(name_service) => return Ok((processes, name_service)),
                     None => processes.withdraw(),
                 }

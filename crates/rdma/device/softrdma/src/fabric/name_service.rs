@@ -1,17 +1,17 @@
 //! The fabric's name: an abstract socket that one member keeps, by which newcomers find the fabric segment.
 //!
 //! # Protocol
-//! 1. The process that binds the name is its *keeper*. It has a fabric segment before it listens, so a process that can connect can
+//! 1. The process that binds the name is its *server*, the others are its clients. It has a fabric segment before it listens, so a process that can connect can
 //!    join.
-//! 2. A keeper looks for a segment in which somebody lives before it makes one: in all processes of the user that it can see, by
+//! 2. A server looks for a segment in which somebody lives before it makes one: in all processes of the user that it can see, by
 //!    the names of their memfds.
-//! 3. A process that connects learns the keeper's process from the kernel, and takes the segment from its descriptors; where that is not
-//!    allowed, the keeper's agent sends it. No step needs the keeper to run, where /proc shows it.
+//! 3. A process that connects learns the server's process from the kernel, and takes the segment from its descriptors; where that is not
+//!    allowed, the server's agent sends it. No step needs the server to run, where /proc shows it.
 //! 4. A newcomer shows itself in the segment (state LIVE), *then* asks for the name again. If that does not lead to the same
-//!    keeper it withdraws and begins anew. So a process that won the name since saw it in rule 2, or its own keeping was seen: there are
+//!    server it withdraws and begins anew. So a process that won the name since saw it in rule 2, or was itself seen as the server: there are
 //!    never two segments with members.
-//! 5. When a keeper dies its connections break. Members then try to bind the name themselves; a newcomer that is faster finds
-//!    the segment by rule 2. In a child after fork(2) the name is closed, so that it does not outlive the keeper.
+//! 5. When a server dies its connections break. Members then try to bind the name themselves; a newcomer that is faster finds
+//!    the segment by rule 2. In a child after fork(2) the name is closed, so that it does not outlive the server.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -24,10 +24,10 @@ use super::mapping::{self, Mapping};
 use super::processes;
 use super::socket::{self, Address};
 
-/// How long a keeper's agent may take to hand the segment over.
+/// How long a server's agent may take to hand the segment over.
 const HANDOVER_MS: i32 = 2000;
 
-/// What a keeper sends: which keeper it is.
+/// What a server sends: which server it is.
 const GREETING_BYTES: usize = 8;
 
 /// How the name was reached.
@@ -35,13 +35,13 @@ pub enum NameAnswer {
     /// It is ours, and nobody can connect yet.
     Won(OwnedFd),
     /// Somebody keeps it.
-    Held(Keeper),
+    Held(Server),
     /// The process that has it is not ready, or just gone: ask again.
     NotYet,
 }
 
-/// The keeper, at the other end of a connection.
-pub struct Keeper {
+/// The server, at the other end of a connection.
+pub struct Server {
     connection: OwnedFd,
     /// 0 if it cannot be seen from this PID namespace.
     pid: u32,
@@ -50,14 +50,14 @@ pub struct Keeper {
 
 /// This process's part in keeping the name.
 pub enum NameService {
-    Keeper {
+    Server {
         listener: OwnedFd,
         greeting: [u8; GREETING_BYTES],
         /// Connections that tell members when this process dies.
-        guests: Vec<OwnedFd>,
+        clients: Vec<OwnedFd>,
     },
-    Guest {
-        keeper: OwnedFd,
+    Client {
+        server: OwnedFd,
     },
 }
 
@@ -95,14 +95,14 @@ fn visit(address: &Address, identity: &Identity) -> Result<NameAnswer, JoinError
     if peer.uid != identity.user {
         return Err(JoinError::OtherUser(peer.uid));
     }
-    Ok(NameAnswer::Held(Keeper {
+    Ok(NameAnswer::Held(Server {
         connection,
         pid: peer.pid as u32,
         greeting: None,
     }))
 }
 
-impl Keeper {
+impl Server {
     /// Its fabric segment; none if it is gone.
     pub fn segment(&mut self, fabric: &str) -> Result<Option<OwnedFd>, JoinError> {
         if self.pid != 0
@@ -121,8 +121,8 @@ impl Keeper {
         Ok(message.descriptor)
     }
 
-    /// Whether a connection made later leads to the same keeper.
-    fn is_same(&self, later: &Keeper) -> bool {
+    /// Whether a connection made later leads to the same server.
+    fn is_same(&self, later: &Server) -> bool {
         if self.pid != 0 || later.pid != 0 {
             return self.pid == later.pid;
         }
@@ -133,7 +133,7 @@ impl Keeper {
         self.greeting.is_some() && got == Some(GREETING_BYTES) && self.greeting == Some(greeting)
     }
 
-    /// Asks for the name again: the part of a guest, if it leads to the same keeper (rule 4).
+    /// Asks for the name again: the part of a client, if it leads to the same server (rule 4).
     pub fn confirm(
         self,
         address: &Address,
@@ -141,7 +141,7 @@ impl Keeper {
     ) -> Result<Option<NameService>, JoinError> {
         Ok(match visit(address, identity)? {
             NameAnswer::Held(later) if self.is_same(&later) => {
-                Some(NameService::guest(later.connection))
+                Some(NameService::client(later.connection))
             }
             _ => None,
         })
@@ -149,9 +149,9 @@ impl Keeper {
 }
 
 impl NameService {
-    fn guest(keeper: OwnedFd) -> NameService {
-        close_in_children(keeper.as_fd());
-        NameService::Guest { keeper }
+    fn client(server: OwnedFd) -> NameService {
+        close_in_children(server.as_fd());
+        NameService::Client { server }
     }
 
     /// Begins to keep the name.
@@ -159,22 +159,22 @@ impl NameService {
         close_in_children(listener.as_fd());
         socket::set_nonblocking(listener.as_fd())?;
         socket::listen(listener.as_fd())?;
-        Ok(NameService::Keeper {
+        Ok(NameService::Server {
             listener,
             greeting: identity::random_key()?.to_ne_bytes(),
-            guests: Vec::new(),
+            clients: Vec::new(),
         })
     }
 
-    /// Readable when there is something to do: a newcomer, or the keeper's death.
+    /// Readable when there is something to do: a newcomer, or the server's death.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match self {
-            NameService::Keeper { listener, .. } => listener.as_fd(),
-            NameService::Guest { keeper } => keeper.as_fd(),
+            NameService::Server { listener, .. } => listener.as_fd(),
+            NameService::Client { server } => server.as_fd(),
         }
     }
 
-    /// Greets newcomers, or follows a keeper that died. True if the descriptor is another one now.
+    /// Greets newcomers, or follows a server that died. True if the descriptor is another one now.
     pub fn attend(
         &mut self,
         address: &Address,
@@ -182,31 +182,31 @@ impl NameService {
         fabric: &Mapping,
     ) -> Result<bool, JoinError> {
         match self {
-            NameService::Keeper {
+            NameService::Server {
                 listener,
                 greeting,
-                guests,
+                clients,
             } => {
-                while let Some(guest) = socket::accept(listener.as_fd()) {
+                while let Some(client) = socket::accept(listener.as_fd()) {
                     // One that left again needs no greeting.
-                    let _ = socket::send(guest.as_fd(), None, greeting, Some(fabric.memfd()));
-                    guests.push(guest);
+                    let _ = socket::send(client.as_fd(), None, greeting, Some(fabric.memfd()));
+                    clients.push(client);
                 }
-                guests.retain(|guest| !socket::hung_up(guest.as_fd()));
+                clients.retain(|client| !socket::hung_up(client.as_fd()));
                 Ok(false)
             }
-            NameService::Guest { keeper } if socket::hung_up(keeper.as_fd()) => {
+            NameService::Client { server } if socket::hung_up(server.as_fd()) => {
                 let next = match request_name(address, identity)? {
                     NameAnswer::Won(listener) => NameService::open(listener)?,
-                    NameAnswer::Held(keeper) => NameService::guest(keeper.connection),
+                    NameAnswer::Held(server) => NameService::client(server.connection),
                     NameAnswer::NotYet => return Ok(false),
                 };
                 *self = next;
                 Ok(true)
             }
-            NameService::Guest { keeper } => {
+            NameService::Client { server } => {
                 // The greeting, which is not needed.
-                socket::receive_bytes(keeper.as_fd(), &mut [0; GREETING_BYTES]);
+                socket::receive_bytes(server.as_fd(), &mut [0; GREETING_BYTES]);
                 Ok(false)
             }
         }

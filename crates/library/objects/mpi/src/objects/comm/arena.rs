@@ -1,4 +1,4 @@
-//! The memory that all processes of a communicator share, for its blocking collective operations: what it is. It is made, and
+//! The memory that all processes of a communicator on one host share, for its blocking collective operations: what it is. It is made, and
 //! used, in `collective/arena.rs`.
 
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ impl Counts {
 #[derive(Default)]
 pub(crate) struct ArenaCell(OnceLock<Option<Box<SharedArena>>>);
 
-/// The memory, and whom it is shared with.
+/// The memory, and whom it is shared with: processes by their positions on this host.
 pub(crate) struct SharedArena {
     pub board: Board,
     pub mapping: Mapping,

@@ -2,9 +2,10 @@
 
 use parking_lot::{Mutex, MutexGuard};
 use std::ffi::{CStr, CString};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use weft_collective::Hosts;
 use weft_engine::LANES;
 use weft_transport::Peer;
 
@@ -21,6 +22,7 @@ use crate::objects::attributes::{Attributes, Holder};
 use crate::objects::group::{Comparison, Group};
 use crate::objects::handler::{Handler, HandlerCell};
 use crate::objects::topology::Topology;
+use crate::process::job::job;
 
 /// Tags of blocking collective operations are below this.
 const NONBLOCKING_TAGS: u32 = 1 << 29;
@@ -53,6 +55,8 @@ pub struct Comm {
     /// Persistent collective operations prepared, for theirs.
     persistent: AtomicU32,
     references: References,
+    /// Which of its processes is on which host, once a collective operation has asked for it.
+    hosts: OnceLock<Option<Box<Hosts>>>,
     /// For its blocking collective operations.
     pub(crate) arena: arena::ArenaCell,
     pub attributes: Attributes,
@@ -76,6 +80,7 @@ impl Comm {
             nonblocking: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
             references: References::default(),
+            hosts: OnceLock::new(),
             arena: arena::ArenaCell::default(),
             attributes: Attributes::new(Holder::Comm),
         }
@@ -235,6 +240,29 @@ impl Comm {
     #[inline]
     pub(crate) fn peer(&self, rank: u32) -> Peer {
         self.peers.peer(rank)
+    }
+
+    /// Whether all processes of its group are on one host: what all of them find alike, and what memory that they share needs.
+    pub(crate) fn is_on_one_host(&self) -> bool {
+        let hosts = &job().hosts;
+        let host = |rank| hosts.of(self.peer(rank));
+        hosts.count() == 1 || (1..self.size()).all(|rank| host(rank) == host(0))
+    }
+
+    /// Which of an intra-communicator's processes is on which host, if they are on several.
+    #[inline]
+    pub(crate) fn hosts(&self) -> Option<&Hosts> {
+        self.hosts.get_or_init(|| self.map_hosts()).as_deref()
+    }
+
+    #[cold]
+    fn map_hosts(&self) -> Option<Box<Hosts>> {
+        let hosts = &job().hosts;
+        if hosts.count() == 1 || self.local.is_some() {
+            return None;
+        }
+        let names = (0..self.size()).map(|rank| hosts.of(self.peer(rank)));
+        Hosts::new(self.rank as usize, names).map(Box::new)
     }
 
     pub fn topology(&self) -> Option<&Topology> {

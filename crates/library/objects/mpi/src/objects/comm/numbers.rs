@@ -11,9 +11,12 @@
 //!   receives that wait and messages that nobody received. One that is freed in front of where the lap has come to is free
 //!   from the next lap on, so that a look at what waits once a lap suffices.
 //! - Agreements of several threads under way at once take each other's serials, in one order here and in another there, round
-//!   after round. So from its third round on an agreement starts higher by a number drawn at random, from twice as many
-//!   each time: one of the processes draws it, and the maximum tells it to all. That also leaves behind what is in use
-//!   here and not there.
+//!   after round. So one that has failed twice *insists*, with the largest proposal of that round as its key, which all its
+//!   processes know. While others insist in a process, only the one of the lowest key takes serials there; the rest *abstain*, which
+//!   ends their round without a number. Keys are serials, which only grow: of those under way one has the lowest key in all its
+//!   processes, and nobody overtakes it.
+//! - From its third round on an agreement starts higher by a number drawn at random, from twice as many each time: one of the
+//!   processes draws it, and the maximum tells it to all. That leaves behind what is in use here and not there.
 //! - The lane is the one that the fewest communicators of a process have, the highest of the processes that propose the
 //!   serial.
 
@@ -68,6 +71,8 @@ struct Used {
     lap: u64,
     /// By serial, modulo their number.
     uses: HashMap<u32, Use>,
+    /// The keys of the agreements that insist.
+    insisting: Vec<i64>,
     /// Communicators by lane.
     lanes: [u32; LANES as usize],
 }
@@ -81,6 +86,19 @@ enum Use {
     /// Nothing but messages and receives of a freed communicator, perhaps: not to be taken in this lap.
     Spent,
 }
+
+/// What [`Contexts::reserve`] has come to.
+enum Reserved {
+    /// A serial, and the lane that its number is to have.
+    Serial(u64, u32),
+    /// Another agreement goes first; the serial that would have been looked at.
+    Abstained(u64),
+    NoneLeft,
+}
+
+/// In place of the smallest proposal, with its sign changed as in every round: greater than all serials', and the second than the first.
+const ABSTAINED: i64 = 0;
+const NONE_LEFT: i64 = 1;
 
 static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| Contexts::new(waiting_numbers));
 
@@ -110,6 +128,7 @@ impl Contexts {
             next: FIRST,
             lap: 0,
             uses: HashMap::from([(0, Use::Taken)]),
+            insisting: Vec::new(),
             lanes,
         };
         Contexts {
@@ -119,11 +138,16 @@ impl Contexts {
         }
     }
 
-    /// Reserves the lowest serial that is at least `floor` and not used here, and says which lane its number is to have.
-    fn reserve(&self, floor: u64) -> Option<(u64, u32)> {
+    /// Reserves the lowest serial that is at least `floor` and not used here, and says which lane its number is to have; for the
+    /// agreement of that key, if it insists.
+    fn reserve(&self, floor: u64, key: Option<i64>) -> Reserved {
         let mut used = self.used.lock();
-        let serials = u64::from(self.serials);
         let first = used.next.max(floor);
+        let goes_before = |other: &i64| key.is_none_or(|key| *other < key);
+        if used.insisting.iter().any(goes_before) {
+            return Reserved::Abstained(first);
+        }
+        let serials = u64::from(self.serials);
         for serial in first..first + serials {
             if serial / serials != used.lap {
                 self.begin_lap(&mut used, serial / serials);
@@ -131,10 +155,21 @@ impl Contexts {
             if let Entry::Vacant(place) = used.uses.entry((serial % serials) as u32) {
                 place.insert(Use::Taken);
                 used.next = serial + 1;
-                return Some((serial, used.emptiest_lane()));
+                return Reserved::Serial(serial, used.emptiest_lane());
             }
         }
-        None
+        Reserved::NoneLeft
+    }
+
+    fn insist(&self, key: i64) {
+        self.used.lock().insisting.push(key);
+    }
+
+    fn insist_no_more(&self, key: i64) {
+        let mut used = self.used.lock();
+        if let Some(at) = used.insisting.iter().position(|other| *other == key) {
+            used.insisting.swap_remove(at);
+        }
     }
 
     /// Numbers come again: what still waits under one passes it over. The look enters lanes, in which nobody asks for
@@ -210,6 +245,7 @@ impl Contexts {
             floor: FIRST,
             proposal: None,
             rounds: 0,
+            key: None,
             lap: Lap::First,
         }
     }
@@ -252,7 +288,10 @@ pub(crate) struct Agreement<'a> {
     floor: u64,
     /// A serial that is reserved, and the lane proposed for it.
     proposal: Option<(u64, u32)>,
+    /// Rounds that have failed though no process abstained.
     rounds: u32,
+    /// With which it insists.
+    key: Option<i64>,
     lap: Lap,
 }
 
@@ -267,31 +306,45 @@ enum Lap {
 impl Agreement<'_> {
     /// This process's words of the next round, of which the element-wise maximum is to be found.
     pub fn propose(&mut self) -> [i64; 2] {
+        let drawn = (RandomState::new().hash_one(()) >> (u64::BITS - DRAWN_BITS)) as i64;
         if self.proposal.is_none() {
-            self.proposal = self.contexts.reserve(self.floor);
+            match self.contexts.reserve(self.floor, self.key) {
+                Reserved::Serial(serial, lane) => self.proposal = Some((serial, lane)),
+                Reserved::Abstained(next) => return [(next << BELOW) as i64 | drawn, ABSTAINED],
+                // All see the end of the lap.
+                Reserved::NoneLeft => {
+                    let end = self.floor + u64::from(self.contexts.serials);
+                    return [(end << BELOW) as i64 | drawn, NONE_LEFT];
+                }
+            }
         }
-        let Some((serial, lane)) = self.proposal else {
-            // None is left here: all see the end of the lap, and that not all propose one serial.
-            let end = self.floor + u64::from(self.contexts.serials);
-            return [(end << BELOW) as i64, 0];
-        };
-        let drawn = RandomState::new().hash_one(()) >> (u64::BITS - DRAWN_BITS);
-        let word = serial << BELOW | u64::from(lane) << DRAWN_BITS | drawn;
-        [word as i64, -(serial as i64)]
+        let (serial, lane) = self.proposal.expect("a serial was reserved");
+        let word = (serial << BELOW | u64::from(lane) << DRAWN_BITS) as i64 | drawn;
+        [word, -(serial as i64)]
     }
 
     /// The number, if a round with that maximum has found it.
-    pub fn conclude(&mut self, [high, low]: [i64; 2]) -> Result<Option<u32>> {
-        let drawn = high as u64 & ((1 << DRAWN_BITS) - 1);
-        let lane = (high >> DRAWN_BITS) as u32 % LANES;
-        let (high, low) = ((high >> BELOW) as u64, -low as u64);
-        if high == low {
+    pub fn conclude(&mut self, [largest, low]: [i64; 2]) -> Result<Option<u32>> {
+        let drawn = largest as u64 & ((1 << DRAWN_BITS) - 1);
+        let lane = (largest >> DRAWN_BITS) as u32 % LANES;
+        let high = (largest >> BELOW) as u64;
+        if low < ABSTAINED && high == -low as u64 {
             self.proposal = None;
+            self.insist_no_more();
             let number = self.contexts.number(high, lane);
             return Ok(Some(self.contexts.conclude(number)));
         }
-        self.rounds += 1;
-        self.go_on(high, drawn)?;
+        match low {
+            ABSTAINED => self.floor = self.floor.max(high),
+            _ => {
+                self.rounds += 1;
+                self.go_on(high, drawn)?;
+            }
+        }
+        if self.key.is_none() && (low == ABSTAINED || self.rounds >= PLAIN_ROUNDS) {
+            self.key = Some(largest);
+            self.contexts.insist(largest);
+        }
         // A process that has the one that the others are to come to keeps it.
         if self
             .proposal
@@ -300,6 +353,12 @@ impl Agreement<'_> {
             self.give_up();
         }
         Ok(None)
+    }
+
+    fn insist_no_more(&mut self) {
+        if let Some(key) = self.key.take() {
+            self.contexts.insist_no_more(key);
+        }
     }
 
     /// The next round is to start at the serial `high` or, perhaps, above.
@@ -341,6 +400,7 @@ impl Agreement<'_> {
 impl Drop for Agreement<'_> {
     fn drop(&mut self) {
         self.give_up();
+        self.insist_no_more();
     }
 }
 

@@ -34,7 +34,7 @@ fn inode(player: &mut Player) -> u64 {
     player.hear().unwrap().parse().unwrap()
 }
 
-/// Members die at random, the keeper of the name among them, and several come at a time; whoever lives at the same time is in
+/// Members die at random, the server of the name among them, and several come at a time; whoever lives at the same time is in
 /// one fabric.
 #[test]
 fn there_is_never_a_second_fabric() {
@@ -72,15 +72,15 @@ fn newcomers_agree() {
     }
 }
 
-/// A member takes the name of a keeper that died, and hands the segment to who asks for it.
+/// A member takes the name of a server that died, and hands the segment to who asks for it.
 #[test]
 fn a_member_takes_the_name_over() {
     let words = [fabric_name("keeping")];
-    let mut keeper = Player::start("member", &words);
-    let first = inode(&mut keeper);
+    let mut server = Player::start("member", &words);
+    let first = inode(&mut server);
     let mut member = Player::start("member", &words);
     assert_eq!(inode(&mut member), first);
-    keeper.kill();
+    server.kill();
     let identity = Identity::of_process().unwrap();
     let address = name_service::address(&identity, &words[0]).unwrap();
     member.tell("attend");

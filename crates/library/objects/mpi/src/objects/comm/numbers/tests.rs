@@ -219,6 +219,47 @@ fn agreements_that_take_each_others_numbers_end() {
     }
 }
 
+/// Threads of four processes make communicators all the time; each process has favourites of its own among its threads.
+#[test]
+fn nobody_is_overtaken_for_long() {
+    const THREADS: usize = 8;
+    let processes: [Contexts; 4] = of_serials(SERIALS);
+    let begin = || processes.each_ref().map(Contexts::begin);
+    let mut agreements: Vec<_> = (0..THREADS).map(|_| begin()).collect();
+    let mut proposed = vec![[None; 4]; THREADS];
+    let mut began = [0; THREADS];
+    let (mut random, mut most, mut made) = (12345u64, 0, 0);
+    while made < 2000 {
+        random = random
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let process = (random >> 33) as usize % 4;
+        let draws = [36, 42, 48, 54].map(|bits| (random >> bits) as usize % THREADS);
+        let favoured = draws.into_iter().min().unwrap();
+        let thread = (favoured + process * THREADS / 4) % THREADS;
+        if proposed[thread][process].is_none() {
+            proposed[thread][process] = Some(agreements[thread][process].propose());
+        }
+        let Some(all) = proposed[thread].iter().copied().collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        proposed[thread] = [None; 4];
+        let agreed = all.into_iter().reduce(element_wise).unwrap();
+        let settled = agreements[thread]
+            .each_mut()
+            .map(|one| one.conclude(agreed));
+        let numbers = settled.map(|one| one.expect("there are numbers"));
+        if let Some(number) = numbers[0] {
+            assert_eq!(numbers, [Some(number); 4]);
+            processes.iter().for_each(|process| process.release(number));
+            most = most.max(made - std::mem::replace(&mut began[thread], made + 1));
+            agreements[thread] = begin();
+            made += 1;
+        }
+    }
+    assert!(most < 100, "overtaken {most} times");
+}
+
 #[test]
 fn without_a_number_free_at_both_all_fail() {
     let [mine, other] = of_serials(64);

@@ -1,0 +1,72 @@
+//! What the ranks of all hosts have put, and how many hosts are in the fence.
+
+use std::collections::HashMap;
+
+pub struct Store {
+    values: HashMap<String, String>,
+    in_fence: Vec<bool>,
+    waiting: usize,
+    /// A value has been put anew since the last fence, so copies of it are wrong.
+    changed: bool,
+}
+
+impl Store {
+    pub fn new(hosts: usize) -> Store {
+        Store {
+            values: HashMap::new(),
+            in_fence: vec![false; hosts],
+            waiting: 0,
+            changed: false,
+        }
+    }
+
+    pub fn put(&mut self, key: String, value: String) {
+        if let Some(old) = self.values.get(&key) {
+            self.changed |= *old != value;
+        }
+        self.values.insert(key, value);
+    }
+
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(String::as_str)
+    }
+
+    /// A host has joined. Once all have, answers whether a value has changed.
+    pub fn join(&mut self, host: u32) -> Option<bool> {
+        if !std::mem::replace(&mut self.in_fence[host as usize], true) {
+            self.waiting += 1;
+        }
+        if self.waiting < self.in_fence.len() {
+            return None;
+        }
+        self.in_fence.fill(false);
+        self.waiting = 0;
+        Some(std::mem::take(&mut self.changed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_opens_when_every_host_has_joined() {
+        let mut store = Store::new(3);
+        assert_eq!(store.join(1), None);
+        assert_eq!(store.join(1), None);
+        assert_eq!(store.join(0), None);
+        assert_eq!(store.join(2), Some(false));
+        assert_eq!(store.join(2), None);
+    }
+
+    #[test]
+    fn a_value_put_anew_is_told_once() {
+        let mut store = Store::new(1);
+        for (value, changed) in [("1", false), ("1", false), ("2", true), ("2", false)] {
+            store.put("a".into(), value.into());
+            assert_eq!(store.join(0), Some(changed));
+            assert_eq!(store.get("a"), Some(value));
+        }
+        assert_eq!(store.get("b"), None);
+    }
+}

@@ -1,0 +1,461 @@
+//! Jobs on several hosts, all of which are this machine: agents are started by a fork, or by a script in ssh's place.
+
+mod common;
+
+use common::{Folder, Process, Running, mpiexec};
+use std::time::Duration;
+
+/// Three ranks on two hosts.
+fn on_two(arguments: &[&str]) -> common::Mpiexec {
+    mpiexec(
+        &[
+            &["-launcher", "fork", "-hosts", "a:2,b", "-n", "3"],
+            arguments,
+        ]
+        .concat(),
+    )
+}
+
+/// Agents among the processes of a job.
+fn agents(running: &Running, processes: &[Process]) -> Vec<i32> {
+    let own = running.child.id() as i32;
+    let agents = processes
+        .iter()
+        .filter(|process| process.command == "mpiexec" && process.pid != own);
+    agents.map(|process| process.pid).collect()
+}
+
+fn sleepers(processes: &[Process]) -> usize {
+    processes
+        .iter()
+        .filter(|process| process.command == "sleep")
+        .count()
+}
+
+/// Waits until all three ranks sleep.
+fn wait_for_sleepers(running: &Running) -> Vec<i32> {
+    agents(
+        running,
+        &running.wait_until(|processes| sleepers(processes) == 3),
+    )
+}
+
+fn signal(pid: i32, signal: i32) {
+    // SAFETY: no pointers; the process is one of the job that this test has started.
+    unsafe {
+        libc::kill(pid, signal);
+    }
+}
+
+#[test]
+fn ranks_know_their_place_among_hosts() {
+    let show = "echo $PMI_RANK of $PMI_SIZE, $MPI_LOCALRANKID of $MPI_LOCALNRANKS";
+    let lines = mpiexec(&[
+        "-launcher",
+        "fork",
+        "-hosts",
+        "a:2,b",
+        "-n",
+        "4",
+        "sh",
+        "-c",
+        show,
+    ]);
+    let lines = lines.run().expect(0).sorted_lines();
+    assert_eq!(
+        lines,
+        [
+            "0 of 4, 0 of 3",
+            "1 of 4, 1 of 3",
+            "2 of 4, 0 of 1",
+            "3 of 4, 2 of 3"
+        ]
+    );
+}
+
+#[test]
+fn cards_cross_hosts() {
+    let outcome = on_two(&["RANK", "init", "job", "cards", "fence", "cards", "finalize"])
+        .run()
+        .expect(0);
+    assert_eq!(outcome.stdout.matches("read 3 cards").count(), 6);
+    assert!(
+        outcome.stdout.contains("local_ranks: [0, 1]")
+            && outcome.stdout.contains("local_ranks: [2]")
+    );
+    assert_eq!(outcome.stderr, "");
+}
+
+/// 40 hosts: some agents start others.
+#[test]
+fn agents_start_agents() {
+    let hosts: Vec<String> = (0..40).map(|host| format!("h{host}")).collect();
+    let hosts = hosts.join(",");
+    let by_fork = ["-launcher", "fork", "-hosts", &hosts];
+    let outcome = mpiexec(&[&by_fork[..], &["RANK", "init", "cards", "finalize"]].concat());
+    assert_eq!(outcome.run().expect(0).stdout, "read 40 cards\n".repeat(40));
+    let running = mpiexec(&[&by_fork[..], &["sleep", "1000"]].concat()).start();
+    let agents = agents(
+        &running,
+        &running.wait_until(|processes| sleepers(processes) == 40),
+    );
+    assert_eq!(agents.len(), 40);
+    signal(agents[17], libc::SIGKILL);
+    let outcome = running.finish().expect(1);
+    assert!(
+        outcome.stderr.contains("the connection to host h"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn the_first_failing_rank_decides_wherever_it_is() {
+    for (actions, code, named) in [
+        (&["RANK", "2@exit=3", "hold"][..], 3, "rank 2"),
+        (&["RANK", "2@kill=9", "hold"], 137, "was killed by signal 9"),
+        (
+            &["RANK", "init", "2@abort=7", "hold"],
+            7,
+            "called MPI_Abort with code 7",
+        ),
+        (
+            &["RANK", "init", "0@exit=0", "hold"],
+            1,
+            "without calling MPI_Finalize",
+        ),
+        (
+            &["RANK", "init", "2@finalize", "2@exit=0", "fence"],
+            1,
+            "waits for it",
+        ),
+        (&["/nonexistent/program"], 127, "there is no program"),
+    ] {
+        let outcome = on_two(actions).run().expect(code);
+        let problems = outcome
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("mpiexec: "));
+        let problems: Vec<&str> = problems.collect();
+        assert!(
+            problems.len() == 1 && problems[0].contains(named),
+            "{actions:?}: {}",
+            outcome.stderr
+        );
+        assert!(outcome.time < Duration::from_secs(10), "{actions:?}");
+    }
+}
+
+/// Rank 0 aborts because of the death of rank 2 on another host, and may be heard of first.
+#[test]
+fn a_death_on_another_host_is_told_rather_than_its_consequence() {
+    let outcome = on_two(&[
+        "RANK",
+        "init",
+        "pids",
+        "2@open=200",
+        "0@mourn=2",
+        "2@kill=9",
+        "hold",
+    ]);
+    let outcome = outcome.run().expect(137);
+    assert!(
+        outcome.stderr.contains("rank 2 (") && outcome.stderr.contains("signal 9"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// Rank 0 ends as ranks do that have lost another, and mpiexec hears of it first.
+#[test]
+fn the_code_of_a_lost_peer_yields_to_what_ended_the_peer() {
+    let script =
+        "[ $PMI_RANK = 2 ] || exec sh -c 'sleep 0.0$PMI_RANK; exit 58'; sleep 0.08; exit 7";
+    let outcome = on_two(&["sh", "-c", script]).run().expect(7);
+    assert!(
+        outcome.stderr.contains("rank 2 ") && outcome.stderr.contains("code 7"),
+        "{}",
+        outcome.stderr
+    );
+    let alone = on_two(&["sh", "-c", "[ $PMI_RANK = 2 ] && exit 58; sleep 10"]);
+    alone.run().expect(58);
+}
+
+#[test]
+fn output_of_all_hosts_comes_whole() {
+    let count = "seq 1 20000; echo $PMI_RANK >&2";
+    let outcome = on_two(&["-l", "sh", "-c", count]).run().expect(0);
+    assert_eq!(outcome.stdout.lines().count(), 60_000);
+    for rank in 0..3 {
+        let prefix = format!("[{rank}] ");
+        let numbers = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix(&prefix));
+        assert!(
+            numbers.eq((1..=20_000).map(|number| number.to_string())),
+            "rank {rank}"
+        );
+        assert!(outcome.stderr.contains(&format!("[{rank}] {rank}\n")));
+    }
+    let raw = on_two(&["sh", "-c", "printf abc"]).run().expect(0);
+    assert_eq!(raw.stdout, "abcabcabc");
+}
+
+#[test]
+fn output_goes_to_files_here() {
+    let folder = Folder::new();
+    let path = folder.0.to_str().unwrap();
+    on_two(&[
+        "--output-dir",
+        path,
+        "sh",
+        "-c",
+        "echo $PMI_RANK; echo e >&2",
+    ])
+    .run()
+    .expect(0);
+    for rank in 0..3 {
+        assert_eq!(
+            folder.read(&format!("rank.{rank}.out")),
+            format!("{rank}\n")
+        );
+        assert_eq!(folder.read(&format!("rank.{rank}.err")), "e\n");
+    }
+}
+
+/// A reader that takes nothing holds up neither news of a failure nor the end of the ranks.
+#[test]
+fn a_reader_that_does_not_read_does_not_keep_ranks() {
+    let print = "if [ $PMI_RANK = 2 ]; then sleep 1; exit 5; fi; exec yes";
+    let (reader, writer) = std::io::pipe().unwrap();
+    let running = on_two(&["sh", "-c", print]).stdout_to(writer).start();
+    running.wait_until(|processes| processes.iter().any(|process| process.command == "yes"));
+    running.wait_until(|processes| processes.iter().all(|process| process.command != "yes"));
+    drop(reader);
+    let outcome = running.finish().expect(5);
+    assert!(
+        outcome.stderr.contains("exited with code 5"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn standard_input_reaches_whom_it_is_for() {
+    let text: String = (0..50_000).map(|line| format!("{line}\n")).collect();
+    let count = "echo $PMI_RANK $(wc -c)";
+    let all = text.len();
+    for (who, sizes) in [
+        ("0", [all, 0, 0]),
+        ("2", [0, 0, all]),
+        ("all", [all; 3]),
+        ("none", [0; 3]),
+    ] {
+        let outcome = on_two(&["--stdin", who, "sh", "-c", count])
+            .input(text.clone())
+            .run()
+            .expect(0);
+        let expected: Vec<String> = (0..3)
+            .map(|rank| format!("{rank} {}", sizes[rank]))
+            .collect();
+        assert_eq!(outcome.sorted_lines(), expected, "--stdin {who}");
+    }
+    // Those that do not read it end all the same.
+    on_two(&["--stdin", "all", "true"])
+        .input(text)
+        .run()
+        .expect(0);
+}
+
+#[test]
+fn signals_reach_every_rank() {
+    let running = on_two(&["sleep", "1000"]).start();
+    wait_for_sleepers(&running);
+    std::thread::sleep(Duration::from_millis(200));
+    running.signal(libc::SIGTERM);
+    let outcome = running.finish().expect(143);
+    assert!(
+        outcome.stderr.contains("the job is ended by signal 15"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn a_second_interrupt_kills_ranks_that_ignore_the_first() {
+    let running = on_two(&["sh", "-c", "trap '' INT TERM; sleep 1000"]).start();
+    wait_for_sleepers(&running);
+    std::thread::sleep(Duration::from_millis(200));
+    running.signal(libc::SIGINT);
+    std::thread::sleep(Duration::from_millis(300));
+    running.signal(libc::SIGINT);
+    let outcome = running.finish().expect(130);
+    assert!(outcome.stderr.contains("interrupted again") && outcome.time < Duration::from_secs(10));
+}
+
+#[test]
+fn a_stopped_job_is_not_taken_for_a_lost_one() {
+    let running = on_two(&["--host-timeout", "1", "sleep", "4"]).start();
+    wait_for_sleepers(&running);
+    running.signal(libc::SIGTSTP);
+    running.wait_until(|processes| {
+        processes
+            .iter()
+            .filter(|process| process.command == "sleep")
+            .all(|process| process.state == 'T')
+    });
+    std::thread::sleep(Duration::from_secs(3));
+    running.signal(libc::SIGCONT);
+    running.finish().expect(0);
+}
+
+#[test]
+fn a_killed_agent_ends_the_job_and_is_named() {
+    let running = on_two(&["sh", "-c", "sleep 1000 & wait"]).start();
+    let agents = wait_for_sleepers(&running);
+    signal(agents[0], libc::SIGKILL);
+    let outcome = running.finish().expect(1);
+    assert!(
+        outcome.stderr.contains("the connection to host "),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn nothing_stays_when_mpiexec_is_killed() {
+    let running = on_two(&["sh", "-c", "trap '' TERM; sleep 1000 & wait"]).start();
+    wait_for_sleepers(&running);
+    running.signal(libc::SIGKILL);
+    running.finish().expect(137);
+}
+
+#[test]
+fn a_silent_host_is_given_up() {
+    let running = on_two(&["--host-timeout", "1", "sleep", "1000"]).start();
+    let agents = wait_for_sleepers(&running);
+    std::thread::sleep(Duration::from_millis(500));
+    signal(agents[1], libc::SIGSTOP);
+    let outcome = running.finish().expect(1);
+    let named = "nothing has been heard from there for 1 s";
+    assert!(outcome.stderr.contains(named), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_timeout_has_all_ranks_report() {
+    let outcome = on_two(&["--timeout", "1.5", "RANK", "report", "init", "hold"])
+        .run()
+        .expect(124);
+    assert_eq!(
+        outcome.stderr.matches("waits for a message").count(),
+        3,
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// What ssh would do, on this machine; hosts named in the first argument fail in their ways.
+const SSH: &str = r#"#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1; shift
+case $host in
+    away) echo "warning: noise" >&2; echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255;;
+    bare) echo "sh: 1: mpiexec: not found" >&2; exit 127;;
+    mute) exec sleep 1000;;
+    chatty) echo "Welcome to this host"; exec sh -c "$*";;
+    liar) echo "I am no agent"; exit 0;;
+    old) printf '\0weft-agent 1 0.0\n'; exec sleep 1000;;
+esac
+exec sh -c "$*"
+"#;
+
+#[test]
+fn hosts_that_cannot_be_used_are_named_with_the_reason() {
+    let folder = Folder::new();
+    let ssh = folder.script("ssh", SSH);
+    let on = |host: &str| {
+        let hosts = format!("fine,{host}");
+        let arguments = [
+            "-launcher",
+            "ssh",
+            "-launcher-exec",
+            &ssh,
+            "-hosts",
+            &hosts,
+            "--launch-timeout",
+            "1",
+        ];
+        mpiexec(
+            &[
+                &arguments[..],
+                &["-n", "2", "sh", "-c", "echo ran; sleep 3"],
+            ]
+            .concat(),
+        )
+        .run()
+    };
+    for (host, named) in [
+        (
+            "away",
+            "host away cannot be reached: ssh: connect to host away port 22: Connection refused; the job",
+        ),
+        ("bare", "host bare has no "),
+        ("mute", "host mute: nothing has answered within 1 s"),
+        (
+            "liar",
+            "host liar cannot be reached: ssh ended with code 0: I am no agent",
+        ),
+        ("old", "host old: mpiexec there is of version 0.0"),
+    ] {
+        let outcome = on(host).expect(1);
+        assert!(
+            outcome.stderr.contains(named) && outcome.stderr.lines().count() == 1,
+            "{host}: {}",
+            outcome.stderr
+        );
+    }
+    assert_eq!(on("chatty").expect(0).stdout, "ran\nran\n");
+}
+
+#[test]
+fn a_dry_run_says_which_rank_runs_where() {
+    let outcome = mpiexec(&["-hosts", "a:2,b", "-n", "3", "--dry-run", "./p", "x y"])
+        .run()
+        .expect(0);
+    let expected = "rank 0: on a: ./p 'x y'\nrank 1: on a: ./p 'x y'\nrank 2: on b: ./p 'x y'\n";
+    assert_eq!(outcome.stdout, expected);
+}
+
+#[test]
+fn variables_of_the_environment_name_hosts_and_launchers() {
+    let folder = Folder::new();
+    let file = folder.write("hosts", "# two hosts\na:2\nb slots=1\n");
+    let outcome = mpiexec(&["--dry-run", "p"])
+        .env("HYDRA_HOST_FILE", &file)
+        .run()
+        .expect(0);
+    assert_eq!(
+        outcome.stdout,
+        "rank 0: on a: p\nrank 1: on a: p\nrank 2: on b: p\n"
+    );
+    let ssh = folder.script("remote", "#!/bin/sh\necho \"$@\" >>\"$0.log\"; exit 255\n");
+    let job = mpiexec(&["-launcher-exec", &ssh, "-hosts", "x", "true"]);
+    job.env("HYDRA_LAUNCH_EXTRA_ARGS", "-o ConnectionAttempts=10")
+        .run()
+        .expect(1);
+    let log = folder.read("remote.log");
+    assert!(
+        log.starts_with("-o ConnectionAttempts=10 x ") && log.ends_with(" --agent\n"),
+        "{log}"
+    );
+    let wrong = mpiexec(&["p"])
+        .env("SLURM_JOB_NODELIST", "n[1")
+        .run()
+        .expect(2);
+    assert!(
+        wrong.stderr.starts_with("mpiexec: SLURM_JOB_NODELIST: "),
+        "{}",
+        wrong.stderr
+    );
+}

@@ -1,0 +1,125 @@
+//! What carries this process's messages: shared memory within its host and, only if the job has several, TCP between hosts.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use weft_bootstrap::Job;
+use weft_engine::{LANES, describe_packet};
+use weft_routes::{Address, Routes, card};
+use weft_shm::Shm;
+use weft_tcp::{Options, Tcp};
+use weft_transport::Directory;
+use weft_transport::tracer::{Lines, Trace};
+
+use super::trace;
+use crate::error::{Class, Error, Result, argument};
+
+/// The fabric of every process.
+pub(crate) type Network = Routes<Shm, Tcp>;
+
+/// Names the interfaces whose addresses are told to other hosts, with commas between them; all that are up if it is not set.
+pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
+/// Seconds for which another host may be silent before its ranks are lost; 0 for ever.
+pub(crate) const TIMEOUT: &str = "WEFT_NETWORK_TIMEOUT";
+
+/// Attaches this process to what its job needs, and gives the card by which the others find it there. They find it, and
+/// it finds them, by `cards`.
+pub(crate) fn attach(job: &Job, cards: Arc<dyn Directory>) -> Result<(Network, String)> {
+    let address = |way| Arc::new(Address::new(cards.clone(), way));
+    let lines = trace::lines(job.rank, job.size).map_err(|why| Error::new(Class::Other, why))?;
+    let near = Shm::new(job.rank, &job.local_ranks, LANES, address("shm"));
+    let mut near = near.map_err(|error| failed("shared memory", error))?;
+    if job.hosts.count() == 1 {
+        let card = near.card();
+        return Ok((traced(Routes::new(near, None), lines, job, cards)?, card));
+    }
+    near.use_descriptor()
+        .map_err(|error| failed("shared memory", error))?;
+    let options = options(job, |name| std::env::var(name).ok())?;
+    let far = Tcp::new(job.rank, job.size, LANES, address("tcp"), options);
+    let far = far.map_err(|error| failed("TCP, for the ranks on other hosts", error))?;
+    let card = card(&[near.card(), far.card()]);
+    let network = traced(Routes::new(near, Some(far)), lines, job, cards)?;
+    Ok((network, card))
+}
+
+fn failed(what: &str, error: io::Error) -> Error {
+    Error::new(Class::Other, format!("{what}: {error}"))
+}
+
+/// `network`, of which all is told if there is a place for `lines`.
+fn traced(
+    network: Network,
+    lines: Option<Arc<dyn Lines>>,
+    job: &Job,
+    cards: Arc<dyn Directory>,
+) -> Result<Network> {
+    let Some(lines) = lines else {
+        return Ok(network);
+    };
+    let nobody = Shm::new(job.rank, &[job.rank], LANES, cards);
+    let nobody = nobody.map_err(|error| failed("shared memory, for a trace", error))?;
+    let trace = Trace::new(job.rank, describe_packet, lines);
+    Ok(network.traced(nobody, trace))
+}
+
+fn options(job: &Job, variable: impl Fn(&str) -> Option<String>) -> Result<Options> {
+    let mut options = Options {
+        job: job.id.clone(),
+        interfaces: names(&variable(INTERFACE).unwrap_or_default()),
+        ..Options::default()
+    };
+    if let Some(text) = variable(TIMEOUT) {
+        options.timeout = timeout(&text)?;
+    }
+    Ok(options)
+}
+
+fn names(list: &str) -> Vec<String> {
+    let names = list.split(',').map(str::trim);
+    names
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn timeout(text: &str) -> Result<Option<Duration>> {
+    match text.trim().parse::<u32>() {
+        Ok(0) => Ok(None),
+        Ok(seconds) => Ok(Some(Duration::from_secs(seconds.into()))),
+        Err(_) => {
+            let what = format_args!("`{text}` is not a number of seconds");
+            Err(argument(Class::Other, TIMEOUT, what))
+        }
+    }
+}
+
+/// Seconds of the time-out that the user chose, or that there is; 0 stands for none.
+pub(crate) fn timeout_seconds() -> u64 {
+    let chosen = std::env::var(TIMEOUT).ok();
+    let chosen = chosen.and_then(|text| timeout(&text).ok());
+    let timeout = chosen.unwrap_or(Options::default().timeout);
+    timeout.map_or(0, |timeout| timeout.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_are_names_with_commas_between() {
+        assert_eq!(names("eth0, ib0,,"), ["eth0", "ib0"]);
+        assert!(names(" ").is_empty());
+    }
+
+    #[test]
+    fn a_time_out_is_a_number_of_seconds() {
+        assert_eq!(timeout("5").unwrap(), Some(Duration::from_secs(5)));
+        assert_eq!(timeout(" 0 ").unwrap(), None);
+        for text in ["", "-1", "5s", "4294967296"] {
+            let error = timeout(text).unwrap_err();
+            assert_eq!(error.argument.as_deref(), Some(TIMEOUT), "{text}");
+        }
+    }
+}

@@ -1,8 +1,0 @@
-//! Through rank 0, which hears from everyone, combines and answers everyone.
-
-use crate::{Channel, PointToPoint, Reduction, bcast, reduce};
-
-pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) {
-    reduce::linear::run(channel, reduction, 0).await;
-    bcast::linear::run(channel, &reduction.output().memory(), 0).await;
-}

@@ -1,0 +1,20 @@
+//! Everyone copies from everyone's memory, and waits until all have.
+
+use crate::memory::Packed;
+use crate::{Blocks, Channel, PointToPoint};
+use weft_memory::Memory;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: Option<&Memory>,
+    blocks: &dyn Blocks,
+) -> Option<()> {
+    let steps = channel.steps();
+    let own = match send {
+        Some(send) => Packed::of(send),
+        None => Packed::of(&blocks.block(channel.rank())),
+    };
+    let step = steps.post_region(&own.memory()).await?;
+    steps.take_blocks(step, (0, 1), blocks).await?;
+    steps.meet().await
+}

@@ -1,0 +1,32 @@
+//! Everyone posts its operand. Short ones are combined by everyone, in one step; long ones by rank 0, which posts the result
+//! piece after piece while others post the next.
+
+use crate::flat::{bcast, reduce};
+use crate::steps::PIECE;
+use crate::{Channel, PointToPoint, Reduction};
+use weft_sync::board::Piece;
+
+/// Up to how many bytes of all operands each rank combines everything itself.
+const ALONE_BYTES: usize = 4 << 10;
+
+const _: () = assert!(ALONE_BYTES <= PIECE);
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+) -> Option<()> {
+    if channel.size() * reduction.bytes() > ALONE_BYTES {
+        reduce::shared::run(channel, reduction, 0).await?;
+        return bcast::through_board(channel, &reduction.output().memory(), 0).await;
+    }
+    let steps = channel.steps();
+    let scratch = reduction.scratch(1);
+    let spare = reduction.in_scratch(&scratch, 0);
+    let input = reduction.input().memory();
+    let piece = Piece::whole(input.bytes);
+    let posted = (steps.post(&input, false).await?, piece);
+    let (all, whole) = ((0..channel.size(), None), 0..reduction.count());
+    steps
+        .fold(reduction, posted, all, whole, (reduction.output(), spare))
+        .await
+}

@@ -1,0 +1,17 @@
+//! Everyone copies its blocks from everyone's memory, and waits until all have.
+
+use crate::memory::Packed;
+use crate::{Blocks, Channel, PointToPoint};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    send: &dyn Blocks,
+    receive: &dyn Blocks,
+) -> Option<()> {
+    let steps = channel.steps();
+    let packed = Packed::of_blocks(send, channel.size());
+    let step = steps.post_region(&packed.memory()).await?;
+    let own = (channel.rank(), channel.size());
+    steps.take_blocks(step, own, receive).await?;
+    steps.meet().await
+}

@@ -1,0 +1,23 @@
+//! Everyone copies from the root's memory, and the root waits until all have.
+
+use crate::{Channel, PointToPoint};
+use weft_memory::Memory;
+
+/// The memory is contiguous.
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    memory: &Memory,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    if channel.rank() == root {
+        steps.post_region(memory).await?;
+        let done = steps.listen();
+        steps.others_posted(done).await
+    } else {
+        let step = steps.listen();
+        let theirs = steps.posted_region(step, root).await?;
+        steps.take(theirs, memory)?;
+        steps.announce().await.map(drop)
+    }
+}

@@ -1,0 +1,30 @@
+//! Each rank combines its share, which it copies from everyone's memory, and waits until all have.
+
+use super::Shares;
+use crate::memory::{Packed, Scratch, copy};
+use crate::steps::Direct;
+use crate::{Channel, PointToPoint, Reduction};
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    shares: &Shares,
+) -> Option<()> {
+    let steps = channel.steps();
+    let own = shares.range(channel.rank());
+    let input = Packed::of(&reduction.input().memory());
+    let output = reduction.share(own.clone()).output().memory();
+    let step = steps.post_region(&input.memory()).await?;
+    let direct = Direct::new(&steps, reduction, step).await?;
+    if !reduction.is_in_place() {
+        direct.combine(own, &output)?;
+        return steps.meet().await;
+    }
+    // What the result replaces is read until all have combined.
+    let scratch = Scratch::new(output.bytes);
+    let result = scratch.memory(output.bytes);
+    direct.combine(own, &result)?;
+    steps.meet().await?;
+    copy(&result, &output);
+    Some(())
+}

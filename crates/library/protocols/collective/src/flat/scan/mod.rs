@@ -1,0 +1,68 @@
+//! MPI_Scan and MPI_Exscan (MPI-5.0 §6.11).
+
+mod kind;
+mod linear;
+mod recursive_doubling;
+mod shared;
+
+pub use kind::Kind;
+
+use crate::select;
+use crate::{Channel, PointToPoint, Reduction};
+
+algorithms! {
+    Linear: Nothing,
+    RecursiveDoubling: Nothing,
+    Shared: Board,
+}
+
+/// Reduces the inputs of the ranks up to this one into its output.
+pub async fn scan<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+) -> Result<(), P::Error> {
+    run(
+        channel,
+        reduction,
+        Kind::Inclusive,
+        selected(channel, &reduction),
+    )
+    .await
+}
+
+/// Reduces the inputs of the ranks before this one into its output; rank 0's is left alone.
+pub async fn exscan<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+) -> Result<(), P::Error> {
+    run(
+        channel,
+        reduction,
+        Kind::Exclusive,
+        selected(channel, &reduction),
+    )
+    .await
+}
+
+fn selected<P: PointToPoint>(channel: &Channel<'_, P>, reduction: &Reduction<'_>) -> Algorithm {
+    select::flat::scan(channel.call_of(reduction))
+}
+
+/// A scan by a given algorithm, the same on all ranks.
+pub async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: Reduction<'_>,
+    kind: Kind,
+    algorithm: Algorithm,
+) -> Result<(), P::Error> {
+    if reduction.bytes() > 0 {
+        match algorithm {
+            Algorithm::Shared => shared::run(channel, &reduction, kind).await.unwrap_or(()),
+            Algorithm::Linear => linear::run(channel, &reduction, kind).await,
+            Algorithm::RecursiveDoubling => {
+                recursive_doubling::run(channel, &reduction, kind).await;
+            }
+        }
+    }
+    channel.finish()
+}

@@ -1,0 +1,129 @@
+//! The line by which a process is found.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// A card stays short: a launcher may carry no more than 1,024 bytes of it and others'.
+pub const MOST_ADDRESSES: usize = 16;
+
+/// Proves that a process has a card, by being known; it never travels over the network that it is for.
+pub type Key = [u8; 16];
+
+/// Where a process listens, and by what it knows its peers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    pub port: u16,
+    pub key: Key,
+    /// In the order in which its owner would have them tried.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = u128::from_be_bytes(self.key);
+        write!(f, "tcp1:{}:{key:032x}:", self.port)?;
+        for (index, address) in self.addresses.iter().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{address}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Card {
+    /// Reads a card; it is what another process wrote, so anything may come.
+    pub fn parse(line: &str) -> Option<Card> {
+        let mut fields = line.splitn(4, ':');
+        if fields.next()? != "tcp1" {
+            return None;
+        }
+        let port = fields.next()?.parse().ok().filter(|&port| port != 0)?;
+        let key = fields.next()?;
+        if key.len() != 32 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let key = u128::from_str_radix(key, 16).ok()?.to_be_bytes();
+        let addresses: Vec<IpAddr> = fields
+            .next()?
+            .split(',')
+            .map(|address| address.parse().ok().filter(can_be_reached))
+            .collect::<Option<_>>()?;
+        (addresses.len() <= MOST_ADDRESSES).then_some(Card {
+            port,
+            key,
+            addresses,
+        })
+    }
+}
+
+/// Whether an address names one host at most, wherever it is read.
+pub fn can_be_reached(address: &IpAddr) -> bool {
+    let link_local = |address: &Ipv6Addr| address.segments()[0] & 0xffc0 == 0xfe80;
+    match address {
+        IpAddr::V4(v4) => !v4.is_unspecified() && !v4.is_multicast() && !v4.is_broadcast(),
+        IpAddr::V6(v6) => !v6.is_unspecified() && !v6.is_multicast() && !link_local(v6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(addresses: usize) -> Card {
+        let address = |n: usize| match n % 2 {
+            0 => format!("10.77.0.{n}"),
+            _ => format!("fd77:aaaa:bbbb:cccc:dddd:eeee:ffff:12{n:02}"),
+        };
+        Card {
+            port: 65535,
+            key: [0xab; 16],
+            addresses: (1..=addresses)
+                .map(|n| address(n).parse().unwrap())
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn round_trip_and_length() {
+        for addresses in 1..=MOST_ADDRESSES {
+            let card = card(addresses);
+            let line = card.to_string();
+            assert_eq!(Card::parse(&line), Some(card));
+            assert!(line.len() < 900, "{}", line.len());
+            assert!(
+                line.bytes()
+                    .all(|byte| byte.is_ascii_graphic() && byte != b';')
+            );
+        }
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        let good = card(1).to_string();
+        for end in 0..good.len() - 1 {
+            // A shorter address may be one too.
+            let part = &good[..end];
+            assert!(Card::parse(part).is_none_or(|card| card.to_string() == part));
+        }
+        let many = card(MOST_ADDRESSES + 1).to_string();
+        let key = "ab".repeat(16);
+        let signed = format!("tcp1:7:+{}:10.0.0.1", &key[1..]);
+        let nobody = format!("tcp1:7:{key}:0.0.0.0");
+        let all = format!("tcp1:7:{key}:10.0.0.1,224.0.0.1");
+        let closed = format!("tcp1:0:{key}:10.0.0.1");
+        let scoped = format!("tcp1:7:{key}:fe80::1");
+        for bad in [
+            "",
+            "tcp1",
+            "shm1:1:2:3:4",
+            &many,
+            &signed,
+            &nobody,
+            &all,
+            &closed,
+            &scoped,
+        ] {
+            assert_eq!(Card::parse(bad), None, "{bad}");
+        }
+    }
+}

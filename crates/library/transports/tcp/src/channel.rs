@@ -1,0 +1,152 @@
+//! One connection to a peer, as its lane sees it: what waits to be written, what was read and not understood yet.
+
+use std::io::{self, Read};
+
+use socket2::Socket;
+
+use crate::counters::Counts;
+use crate::outgoing::{Outgoing, Written};
+use crate::sending::Sending;
+use crate::system::{Interest, Poller};
+
+/// A read is so long at first, and where data are expected to follow, of which it should bring little.
+const FIRST_READ_BYTES: usize = 8 << 10;
+const LEAST_READ_BYTES: usize = 256;
+/// And at most so, with what stands before it.
+pub const MOST_READ_BYTES: usize = 64 << 10;
+/// System calls in which one turn writes.
+const WRITES: usize = 2;
+
+/// Data of a bulk transfer that are coming.
+#[derive(Clone, Copy)]
+pub struct Stretch {
+    pub transfer: u64,
+    pub left: usize,
+}
+
+/// A connection. Long messages' is none until it stands.
+#[derive(Default)]
+pub struct Channel {
+    pub socket: Option<Socket>,
+    pub out: Outgoing,
+    /// What was read and waits: part of a frame, or data that have no place yet.
+    pub rest: Vec<u8>,
+    /// With less than this in `rest` there is nothing to be done.
+    pub needs: usize,
+    pub stretch: Option<Stretch>,
+    /// Data without a place have come, and the engine has had a turn to give them one.
+    pub had_turn: bool,
+    /// The last read has brought all there was.
+    pub is_drained: bool,
+    /// Its place among those that are read each turn.
+    pub is_hot: bool,
+    /// It is among those that wait for room.
+    pub is_blocked: bool,
+    /// Nobody wants what would be read.
+    pub is_stalled: bool,
+    /// It cannot be written to any more; reading says why.
+    pub broken: Option<io::Error>,
+    interest: Option<Interest>,
+    read_bytes: usize,
+}
+
+/// What a read has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Got {
+    Bytes(usize),
+    Nothing,
+    /// The other end has closed the connection.
+    End,
+}
+
+impl Channel {
+    pub fn open(&mut self, socket: Socket, poller: &Poller, token: u64) -> io::Result<()> {
+        poller.add(&socket, token, Interest::Reading)?;
+        self.interest = Some(Interest::Reading);
+        self.read_bytes = FIRST_READ_BYTES;
+        self.socket = Some(socket);
+        Ok(())
+    }
+
+    /// Ends the connection; the kernel forgets the interest in it.
+    pub fn close(&mut self) {
+        self.socket = None;
+        self.interest = None;
+    }
+
+    pub fn wait_for(&mut self, interest: Interest, poller: &Poller, token: u64) {
+        if let Some(socket) = &self.socket
+            && self.interest != Some(interest)
+        {
+            // It was added, so it can be changed.
+            let _ = poller.change(socket, token, interest);
+            self.interest = Some(interest);
+        }
+    }
+
+    /// Reads into `buffer`, one system call.
+    pub fn read(&mut self, buffer: &mut [u8], counts: &Counts) -> io::Result<Got> {
+        let Some(mut socket) = self.socket.as_ref() else {
+            return Ok(Got::Nothing);
+        };
+        match socket.read(buffer) {
+            Ok(0) => Ok(Got::End),
+            Ok(bytes) => {
+                counts.receives.add(1);
+                counts.received_bytes.add(bytes as u64);
+                self.is_drained = bytes < buffer.len();
+                Ok(Got::Bytes(bytes))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                counts.idle_calls.add(1);
+                self.is_drained = true;
+                Ok(Got::Nothing)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Got::Nothing),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How long the next read of frames is to be: more where they fill what they get, little where data follow that are better
+    /// read straight into their place.
+    pub fn read_bytes(&self) -> usize {
+        self.read_bytes.max(self.needs)
+    }
+
+    pub fn read_was_filled(&mut self) {
+        self.read_bytes = (self.read_bytes() * 2).min(MOST_READ_BYTES);
+    }
+
+    pub fn read_met_data(&mut self) {
+        self.read_bytes = LEAST_READ_BYTES;
+    }
+
+    /// Writes what waits, as far as there is room and a turn goes. True if something is left.
+    pub fn write(&mut self, sending: &mut Sending, scratch: &mut [u8], counts: &Counts) -> bool {
+        let Some(socket) = &self.socket else {
+            return false;
+        };
+        for _ in 0..WRITES {
+            match self.out.write(socket, sending, scratch) {
+                Ok((written, bytes)) => {
+                    if bytes != 0 {
+                        counts.sends.add(1);
+                        counts.sent_bytes.add(bytes as u64);
+                    } else if written == Written::Blocked {
+                        counts.idle_calls.add(1);
+                    }
+                    match written {
+                        Written::All => return false,
+                        Written::Some => {}
+                        Written::Blocked => return true,
+                    }
+                }
+                Err(error) => {
+                    self.broken = Some(error);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,134 @@
+//! A process's attachment to the network.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+use weft_transport::{Directory, Fabric, Far, Peer};
+
+use crate::card::Card;
+use crate::counters::Counters;
+use crate::endpoint::TcpEndpoint;
+use crate::handshake::hash_job;
+use crate::identity::Identity;
+use crate::interfaces;
+use crate::options::Options;
+use crate::setup::{Setup, Token, listen};
+use crate::shared::Shared;
+use crate::system::{Bell, Interest, Poller, Ticker, random};
+
+/// Lanes that a fabric may have.
+const MOST_LANES: u32 = 63;
+/// The longest sleep: others than peers may be waited for.
+const LONGEST_SLEEP_MS: u32 = 250;
+
+/// A process's attachment to the network. Clones are the same one.
+#[derive(Clone)]
+pub struct Tcp {
+    shared: Arc<Shared>,
+    card: Arc<str>,
+}
+
+impl Tcp {
+    /// Attaches process `rank` of `size`, with up to `lanes` lanes, and listens. Publish [`card`](Self::card) where the peers'
+    /// `directory` finds it.
+    pub fn new(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+        options: Options,
+    ) -> io::Result<Tcp> {
+        assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
+        let interfaces = interfaces::up()?;
+        let addresses = interfaces::choose(&interfaces, &options.interfaces);
+        let addresses = addresses.map_err(io::Error::other)?;
+        let (listener, port) = listen()?;
+        let key = random()?;
+        let (poller, ticker, bell) = (Poller::new()?, Ticker::new()?, Bell::new()?);
+        poller.add(&listener, Token::Listener.bits(), Interest::Reading)?;
+        poller.add(&ticker, Token::Ticker.bits(), Interest::Reading)?;
+        poller.add(&bell, Token::Bell.bits(), Interest::Reading)?;
+        let card = Card {
+            port,
+            key,
+            addresses,
+        };
+        let identity = Identity {
+            rank,
+            size,
+            lanes,
+            job: hash_job(&options.job),
+            key,
+            timeout: options.timeout,
+            interfaces,
+            poller,
+            ticker,
+        };
+        let shared = Shared::new(identity, Setup::new(listener), bell, directory);
+        Ok(Tcp {
+            shared: Arc::new(shared),
+            card: card.to_string().into(),
+        })
+    }
+
+    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 900 bytes.
+    pub fn card(&self) -> String {
+        self.card.to_string()
+    }
+
+    /// Is ready for reading when a lane has something to do or [`wake`](Fabric::wake) was called after
+    /// [`prepare_sleep`](Fabric::prepare_sleep), so that a sleeper can wait for it beside others.
+    pub fn descriptor(&self) -> RawFd {
+        self.shared.identity.poller.as_raw_fd()
+    }
+
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters::default();
+        let lanes = self.shared.lanes.iter();
+        lanes.for_each(|lane| counters.add(&lane.counts));
+        counters
+    }
+
+    /// Connections that are being made, by this process or to it.
+    pub fn pending(&self) -> usize {
+        self.shared.pending()
+    }
+}
+
+impl Fabric for Tcp {
+    type Endpoint = TcpEndpoint;
+
+    fn endpoint(&self, lane: u32) -> TcpEndpoint {
+        TcpEndpoint::new(self.shared.clone(), lane)
+    }
+
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        self.shared.connect(peer);
+    }
+
+    #[inline]
+    fn signalled(&self) -> u64 {
+        self.shared.signalled()
+    }
+
+    fn prepare_sleep(&self) -> u32 {
+        self.shared.prepare_sleep()
+    }
+
+    fn sleep(&self, ticket: u32, timeout_ms: Option<u32>) {
+        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
+        self.shared.sleep(ticket, timeout_ms as i32);
+    }
+
+    fn wake(&self) {
+        self.shared.wake();
+    }
+}
+
+impl Far for Tcp {
+    fn descriptors(&self) -> Vec<RawFd> {
+        vec![self.descriptor()]
+    }
+}

@@ -1,0 +1,327 @@
+//! How two processes come to know each other before anything else is said on a connection. Takes bytes.
+//!
+//! 1. The process that has connected says hello: the protocol's version, the job, who it is and whom it means, the lane and what the
+//!    connection is for, a nonce. It signs that with the key of the process that it means.
+//! 2. That process answers by a nonce of its own, signed likewise: it has the key, so it is the one that was meant. Or it
+//!    refuses and says why.
+//! 3. The first signs both, which nobody can do who has only listened to an earlier handshake.
+//! 4. The second accepts, or refuses.
+//!
+//! A key stands on its process's card, and cards travel through the launcher alone. Signing is HMAC-SHA256 with a name for each step.
+
+use std::fmt;
+
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+
+use crate::card::Key;
+
+const MAGIC: [u8; 8] = *b"weft-tcp";
+/// The version of the handshake and of what follows it.
+pub const VERSION: u32 = 1;
+
+pub const HELLO_BYTES: usize = 80;
+pub const REPLY_BYTES: usize = 56;
+pub const PROOF_BYTES: usize = 32;
+
+/// Where the signature of a hello begins.
+const SIGNED_BYTES: usize = 48;
+
+pub type Nonce = [u8; 16];
+/// Names a job, in a length that is fixed.
+pub type JobHash = [u8; 8];
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Purpose {
+    /// A lane's packets, and short bulk data.
+    Packets = 0,
+    /// Long bulk data.
+    Bulk = 1,
+}
+
+/// What the process that has connected says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hello {
+    pub from: u32,
+    pub to: u32,
+    pub lane: u32,
+    pub purpose: Purpose,
+    pub job: JobHash,
+    pub nonce: Nonce,
+}
+
+/// Why a connection is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It speaks another version: this one.
+    Version(u32),
+    Job,
+    /// Another rank is meant than this one.
+    Rank(u32),
+    /// Whoever has connected does not know the key.
+    Key,
+    /// There is such a connection already, or its other end makes one.
+    Known,
+    /// The process has given up the one that connects, or is about to leave.
+    Ended,
+    Malformed,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Version(version) => write!(
+                f,
+                "it speaks version {version} of the protocol, this process version {VERSION}"
+            ),
+            Refusal::Job => f.write_str("a process of another job answers there"),
+            Refusal::Rank(rank) => write!(f, "rank {rank} answers there"),
+            Refusal::Key => f.write_str("it does not take this process for one of its job"),
+            Refusal::Known => f.write_str("it has such a connection already"),
+            Refusal::Ended => f.write_str("it has given up the connection to this process"),
+            Refusal::Malformed => f.write_str("it cannot read what this process says"),
+        }
+    }
+}
+
+/// What the process that was connected to says, in steps 2 and 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    Challenge { nonce: Nonce, signature: [u8; 32] },
+    Accepted,
+    Refused(Refusal),
+}
+
+pub fn hash_job(job: &str) -> JobHash {
+    let digest = Sha256::digest(job.as_bytes());
+    std::array::from_fn(|index| digest[index])
+}
+
+fn sign(key: &Key, step: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length will do");
+    mac.update(step.as_bytes());
+    parts.iter().for_each(|part| mac.update(part));
+    mac
+}
+
+fn signature(mac: Hmac<Sha256>) -> [u8; 32] {
+    mac.finalize().into_bytes().into()
+}
+
+impl Hello {
+    /// Step 1, for the process that has this key.
+    pub fn put(&self, key: &Key) -> [u8; HELLO_BYTES] {
+        let mut out = [0; HELLO_BYTES];
+        out[..8].copy_from_slice(&MAGIC);
+        out[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        out[12..16].copy_from_slice(&self.from.to_le_bytes());
+        out[16..20].copy_from_slice(&self.to.to_le_bytes());
+        out[20..22].copy_from_slice(&(self.lane as u16).to_le_bytes());
+        out[22] = self.purpose as u8;
+        out[24..32].copy_from_slice(&self.job);
+        out[32..48].copy_from_slice(&self.nonce);
+        let mac = sign(key, "hello", &[&out[..SIGNED_BYTES]]);
+        out[SIGNED_BYTES..].copy_from_slice(&signature(mac));
+        out
+    }
+
+    /// Reads a hello, which may be anything, by a process of this job, rank and key.
+    pub fn parse(
+        bytes: &[u8; HELLO_BYTES],
+        job: JobHash,
+        rank: u32,
+        key: &Key,
+    ) -> Result<Hello, Refusal> {
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        if bytes[..8] != MAGIC {
+            return Err(Refusal::Malformed);
+        }
+        if word(8) != VERSION {
+            return Err(Refusal::Version(VERSION));
+        }
+        if bytes[24..32] != job {
+            return Err(Refusal::Job);
+        }
+        if word(16) != rank {
+            return Err(Refusal::Rank(rank));
+        }
+        let mac = sign(key, "hello", &[&bytes[..SIGNED_BYTES]]);
+        if mac.verify_slice(&bytes[SIGNED_BYTES..]).is_err() {
+            return Err(Refusal::Key);
+        }
+        let purpose = match bytes[22] {
+            0 => Purpose::Packets,
+            1 => Purpose::Bulk,
+            _ => return Err(Refusal::Malformed),
+        };
+        if bytes[23] != 0 {
+            return Err(Refusal::Malformed);
+        }
+        Ok(Hello {
+            from: word(12),
+            to: rank,
+            lane: u32::from(u16::from_le_bytes([bytes[20], bytes[21]])),
+            purpose,
+            job,
+            nonce: bytes[32..48].try_into().expect("16 bytes"),
+        })
+    }
+}
+
+impl Reply {
+    /// Step 2, to a hello.
+    pub fn challenge(key: &Key, hello: &[u8; HELLO_BYTES], nonce: Nonce) -> Reply {
+        let signature = signature(sign(key, "challenge", &[hello, &nonce]));
+        Reply::Challenge { nonce, signature }
+    }
+
+    pub fn put(&self) -> [u8; REPLY_BYTES] {
+        let mut out = [0; REPLY_BYTES];
+        let (tag, word) = match *self {
+            Reply::Challenge { nonce, signature } => {
+                out[8..24].copy_from_slice(&nonce);
+                out[24..].copy_from_slice(&signature);
+                (1, 0)
+            }
+            Reply::Accepted => (2, 0),
+            Reply::Refused(refusal) => match refusal {
+                Refusal::Version(version) => (16, version),
+                Refusal::Job => (17, 0),
+                Refusal::Rank(rank) => (18, rank),
+                Refusal::Key => (19, 0),
+                Refusal::Known => (20, 0),
+                Refusal::Ended => (21, 0),
+                Refusal::Malformed => (22, 0),
+            },
+        };
+        out[..4].copy_from_slice(&u32::to_le_bytes(tag));
+        out[4..8].copy_from_slice(&u32::to_le_bytes(word));
+        out
+    }
+
+    /// Reads a reply, which may be anything; `None` if it is none.
+    pub fn parse(bytes: &[u8; REPLY_BYTES]) -> Option<Reply> {
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
+        Some(match word(0) {
+            1 => Reply::Challenge {
+                nonce: bytes[8..24].try_into().expect("16 bytes"),
+                signature: bytes[24..].try_into().expect("32 bytes"),
+            },
+            2 => Reply::Accepted,
+            16 => Reply::Refused(Refusal::Version(word(4))),
+            17 => Reply::Refused(Refusal::Job),
+            18 => Reply::Refused(Refusal::Rank(word(4))),
+            19 => Reply::Refused(Refusal::Key),
+            20 => Reply::Refused(Refusal::Known),
+            21 => Reply::Refused(Refusal::Ended),
+            22 => Reply::Refused(Refusal::Malformed),
+            _ => return None,
+        })
+    }
+}
+
+/// Step 3: the answer to a challenge, if that comes from the process that has the key.
+pub fn prove(
+    key: &Key,
+    hello: &[u8; HELLO_BYTES],
+    nonce: &Nonce,
+    challenge: &[u8; 32],
+) -> Option<[u8; PROOF_BYTES]> {
+    let genuine = sign(key, "challenge", &[hello, nonce]).verify_slice(challenge);
+    genuine.ok()?;
+    Some(signature(sign(key, "proof", &[hello, nonce])))
+}
+
+/// Whether a proof is one.
+pub fn is_proof(
+    key: &Key,
+    hello: &[u8; HELLO_BYTES],
+    nonce: &Nonce,
+    proof: &[u8; PROOF_BYTES],
+) -> bool {
+    sign(key, "proof", &[hello, nonce])
+        .verify_slice(proof)
+        .is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: Key = [7; 16];
+
+    fn hello() -> Hello {
+        Hello {
+            from: 3,
+            to: 5,
+            lane: 7,
+            purpose: Purpose::Bulk,
+            job: hash_job("job"),
+            nonce: [9; 16],
+        }
+    }
+
+    fn read(bytes: &[u8; HELLO_BYTES]) -> Result<Hello, Refusal> {
+        Hello::parse(bytes, hash_job("job"), 5, &KEY)
+    }
+
+    #[test]
+    fn both_prove_that_they_know_the_key() {
+        let bytes = hello().put(&KEY);
+        assert_eq!(read(&bytes), Ok(hello()));
+        let challenge = Reply::challenge(&KEY, &bytes, [1; 16]);
+        let Some(Reply::Challenge { nonce, signature }) = Reply::parse(&challenge.put()) else {
+            panic!("a challenge")
+        };
+        let proof = prove(&KEY, &bytes, &nonce, &signature).unwrap();
+        assert!(is_proof(&KEY, &bytes, &nonce, &proof));
+        // An earlier proof, another key, another challenge are of no use.
+        assert!(!is_proof(&KEY, &bytes, &[2; 16], &proof));
+        assert!(!is_proof(&[8; 16], &bytes, &nonce, &proof));
+        assert!(prove(&[8; 16], &bytes, &nonce, &signature).is_none());
+        assert!(prove(&KEY, &bytes, &[2; 16], &signature).is_none());
+        assert!(
+            !is_proof(&KEY, &bytes, &nonce, &signature),
+            "it says its step"
+        );
+    }
+
+    #[test]
+    fn the_wrong_ones_are_refused_by_name() {
+        let good = hello().put(&KEY);
+        for at in 0..HELLO_BYTES {
+            let mut bytes = good;
+            bytes[at] ^= 1;
+            let expected = match at {
+                0..8 => Refusal::Malformed,
+                8..12 => Refusal::Version(VERSION),
+                16..20 => Refusal::Rank(5),
+                24..32 => Refusal::Job,
+                _ => Refusal::Key,
+            };
+            assert_eq!(read(&bytes), Err(expected), "byte {at}");
+        }
+        assert_eq!(read(&hello().put(&[8; 16])), Err(Refusal::Key));
+    }
+
+    #[test]
+    fn replies_round_trip() {
+        let refusals = [
+            Refusal::Version(9),
+            Refusal::Job,
+            Refusal::Rank(70_000),
+            Refusal::Key,
+            Refusal::Known,
+            Refusal::Ended,
+            Refusal::Malformed,
+        ];
+        let replies = refusals.map(Reply::Refused);
+        for reply in replies.into_iter().chain([Reply::Accepted]) {
+            assert_eq!(Reply::parse(&reply.put()), Some(reply));
+        }
+        assert_eq!(Reply::parse(&[0; REPLY_BYTES]), None);
+        assert_eq!(Reply::parse(&[255; REPLY_BYTES]), None);
+    }
+}

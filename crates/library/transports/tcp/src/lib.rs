@@ -1,0 +1,62 @@
+//! The transport over TCP.
+//!
+//! Each process listens on one port of all its addresses, told by its [card](Tcp::card). A lane that first sends to a peer has a
+//! connection of its own made to it, and one more for long messages once there are some; a peer never talked to costs
+//! nothing. `setup` makes connections, driven by whoever polls, and proves to both sides who they are (`handshake`); then frames go
+//! to and fro (`frame`).
+//!
+//! # Sending
+//! A packet leaves at once, straight from where it lies, if nothing is queued before it. What is sent in the engine's turn of
+//! progress is gathered and leaves in one system call at its end ([`flush`](weft_transport::Endpoint::flush)). Of eager packets that
+//! are sent to one peer outside of turns, in a burst, the first leave at once and the others are refused as
+//! [`Busy`](weft_transport::Refused::Busy), so that the engine puts them together until its next turn; anything else leaves at once
+//! always, since nobody may wait for it here (`link`).
+//!
+//! # Long messages
+//! The first part of a bulk transfer is sent unasked, the rest when its receiver has taken it up (CTS). What comes unasked has a bound
+//! for each peer and lane. A short transfer goes right behind its RTS on the lane's own connection, a long one on the other. Data
+//! that are taken up are read straight into the user's memory; others wait in the kernel, or in memory of this process
+//! where something else stands behind them (`sending`, `receiving`).
+//!
+//! # Waiting and sleeping
+//! A lane reads its few *hot* connections each turn; the others stand in a descriptor of the lane (epoll), which stands with the
+//! listener and what is being connected in one of the process. Both tell what is ready, not what has become so, and a lane that
+//! lets its process sleep has read all that it was told. So a sleeper waits for one descriptor, and no event can be lost.
+//!
+//! # Losing a peer
+//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`endings`). A goodbye does not: a process may
+//! leave before others do, and is lost only to whoever wants something of it.
+
+mod accepting;
+mod card;
+mod channel;
+mod counters;
+mod dialing;
+mod endings;
+mod endpoint;
+mod fabric;
+mod frame;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzed;
+mod handshake;
+mod identity;
+mod interfaces;
+mod link;
+mod links;
+mod options;
+mod outgoing;
+mod receiving;
+mod sending;
+mod setup;
+mod shared;
+mod slab;
+mod system;
+mod user_memory;
+#[cfg(test)]
+mod world;
+
+pub use counters::Counters;
+pub use endpoint::TcpEndpoint;
+pub use fabric::Tcp;
+pub use interfaces::addresses;
+pub use options::Options;

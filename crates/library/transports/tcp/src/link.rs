@@ -1,0 +1,213 @@
+//! What a lane has to do with one peer: two connections, and the bulk transfers that go on them.
+
+mod parting;
+mod reading;
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::time::{Duration, Instant};
+
+use weft_transport::{Header, Peer, Refused};
+
+pub use reading::Fault;
+#[cfg(any(test, fuzzing))]
+pub use reading::Found;
+
+use crate::channel::Channel;
+use crate::counters::Counts;
+use crate::frame::{HEAD_BYTES, Head, Kind};
+use crate::handshake::Purpose;
+use crate::outgoing::Outgoing;
+use crate::receiving::Receiving;
+use crate::sending::Sending;
+
+/// Frames of so many bytes may wait to be written to a peer; then it is busy, until half of them have left.
+const WAITING_BYTES: usize = 256 << 10;
+/// Frames are written before a turn's end once there are so many bytes.
+const GATHERED_BYTES: usize = 64 << 10;
+/// Packets of a burst that leave at once, a system call each. The later ones are put together.
+const BURST: u32 = 2;
+/// Packets that come faster than this are a burst.
+const BURST_GAP: Duration = Duration::from_micros(30);
+/// While packets wait the engine tries one in sixteen: one in so many of those leaves.
+const REFUSALS: u32 = 8;
+/// Payload up to this is cheaper copied behind its head than told to the kernel as a second piece.
+const COPIED_BYTES: usize = 4 << 10;
+
+pub struct Link {
+    pub peer: Peer,
+    /// By [`Purpose`].
+    pub channels: [Channel; 2],
+    pub sending: Sending,
+    pub receiving: Receiving,
+    /// The peer wants no eager payload.
+    is_throttled: bool,
+    /// The peer has said goodbye.
+    pub has_left: bool,
+    /// Another lane has found that its process has ended: it is lost when nothing more is there.
+    pub is_dying: bool,
+    /// A connection for bulk data is being made.
+    pub wants_bulk: bool,
+    /// It is among those to which something was gathered.
+    pub is_gathering: bool,
+    /// The turn of the last packet that left at once, when that was, and how many did since.
+    turn: u32,
+    last: Option<Instant>,
+    burst: u32,
+    /// Packets that were refused since because of that.
+    refusals: u32,
+}
+
+impl Link {
+    pub fn new(peer: Peer) -> Link {
+        Link {
+            peer,
+            channels: Default::default(),
+            sending: Sending::default(),
+            receiving: Receiving::default(),
+            is_throttled: false,
+            has_left: false,
+            is_dying: false,
+            wants_bulk: false,
+            is_gathering: false,
+            turn: 0,
+            last: None,
+            burst: 0,
+            refusals: 0,
+        }
+    }
+
+    pub fn channel(&mut self, purpose: Purpose) -> &mut Channel {
+        &mut self.channels[purpose as usize]
+    }
+
+    pub fn out(&mut self) -> &mut Outgoing {
+        &mut self.channels[Purpose::Packets as usize].out
+    }
+
+    /// Whether a transfer is under way, in either direction.
+    pub fn has_transfers(&self) -> bool {
+        !self.sending.is_empty() || !self.receiving.is_idle()
+    }
+
+    /// Whether a packet may be sent now. In a turn `gathers` says that its end writes.
+    pub fn may_send(&mut self, throttled: bool, gathers: bool, turn: u32) -> Result<(), Refused> {
+        if throttled && self.is_throttled {
+            return Err(Refused::Throttled);
+        }
+        let is_full = self.out().frame_bytes() >= WAITING_BYTES;
+        if is_full || throttled && !gathers && self.is_in_burst(turn) {
+            return Err(Refused::Busy);
+        }
+        Ok(())
+    }
+
+    /// Whether so many packets have left at once that this one had better wait for the next turn. Where there is none for long,
+    /// as the engine's repeated attempts show, it leaves.
+    fn is_in_burst(&mut self, turn: u32) -> bool {
+        if self.turn != turn {
+            (self.turn, self.burst, self.refusals) = (turn, 0, 0);
+        }
+        let is_in_burst = self.burst >= BURST
+            && match self.refusals {
+                0 => self.last.is_some_and(|last| last.elapsed() < BURST_GAP),
+                refusals => refusals < REFUSALS,
+            };
+        self.refusals = if is_in_burst { self.refusals + 1 } else { 0 };
+        is_in_burst
+    }
+
+    /// A packet has left at once.
+    pub fn count_burst(&mut self, turn: u32) {
+        if self.turn != turn {
+            (self.turn, self.burst, self.refusals) = (turn, 0, 0);
+        }
+        self.burst += 1;
+        if self.burst >= BURST {
+            self.last = Some(Instant::now());
+        }
+    }
+
+    /// Whether a peer that was busy is so no more.
+    pub fn has_room(&self) -> bool {
+        let waiting = self.channels[Purpose::Packets as usize].out.frame_bytes();
+        waiting < WAITING_BYTES / 2
+    }
+
+    /// Queues a packet, and what is to follow it. Whether it ought to be written before the turn's end.
+    pub fn push(&mut self, header: Header, bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
+        let head = Head::new(Kind::Packet, bytes, header.0);
+        let [lane, _] = &mut self.channels;
+        lane.out.push_with(&head, bytes, fill);
+        if self.sending.has_behind() {
+            self.sending.push_behind(&mut lane.out);
+        }
+        lane.out.frame_bytes() >= GATHERED_BYTES
+    }
+
+    /// Whether a packet can be written at once, from where it lies.
+    pub fn is_clear(&self) -> bool {
+        let [lane, _] = &self.channels;
+        lane.out.is_empty() && !self.sending.has_behind() && lane.broken.is_none()
+    }
+
+    /// Writes a packet at once; what does not go is queued. Whether all went.
+    pub fn write_now(
+        &mut self,
+        header: Header,
+        payload: &[u8],
+        turn: u32,
+        scratch: &mut [u8],
+        counts: &Counts,
+    ) -> bool {
+        self.count_burst(turn);
+        let head = Head::new(Kind::Packet, payload.len(), header.0).put();
+        let end = HEAD_BYTES + payload.len();
+        let [lane, _] = &mut self.channels;
+        let Some(socket) = &lane.socket else {
+            return true;
+        };
+        let flags = libc::MSG_NOSIGNAL;
+        let sent = if payload.len() <= COPIED_BYTES {
+            scratch[..HEAD_BYTES].copy_from_slice(&head);
+            scratch[HEAD_BYTES..end].copy_from_slice(payload);
+            socket.send_with_flags(&scratch[..end], flags)
+        } else {
+            let parts = [IoSlice::new(&head), IoSlice::new(payload)];
+            socket.send_vectored_with_flags(&parts, flags)
+        };
+        match sent {
+            Ok(sent) => {
+                counts.sends.add(1);
+                counts.sent_bytes.add(sent as u64);
+                if sent < end {
+                    let head = &head[sent.min(HEAD_BYTES)..];
+                    let payload = &payload[sent.saturating_sub(HEAD_BYTES)..];
+                    lane.out.push_bytes(&[head, payload]);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                lane.out.push_bytes(&[&head, payload]);
+            }
+            Err(error) => lane.broken = Some(error),
+        }
+        lane.out.is_empty() && lane.broken.is_none()
+    }
+
+    /// One line if something is pending.
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        let [lane, bulk] = &self.channels;
+        let waiting = !lane.out.is_empty() || !bulk.out.is_empty();
+        if !self.has_transfers() && !waiting {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "  rank {}: {} bulk transfers to it, {} from it; {} bytes of frames wait for room",
+            self.peer,
+            self.sending.count(),
+            self.receiving.count(),
+            lane.out.frame_bytes() + bulk.out.frame_bytes(),
+        )
+    }
+}

@@ -1,0 +1,391 @@
+//! A lane's links: which there are, which are hot, which have something to write, what the engine is to be told of them.
+
+mod losing;
+mod sleeping;
+mod turn;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weft_transport::{Cookie, Header, Lost, Peer, Refused, Sink};
+
+use crate::channel::MOST_READ_BYTES;
+use crate::counters::Counts;
+use crate::frame::Kind;
+use crate::handshake::Purpose;
+use crate::link::Link;
+use crate::shared::Shared;
+use crate::slab::Slab;
+use crate::system::{Interest, Poller};
+
+/// Connections that wait for room and are tried in a turn.
+const WRITTEN_AT_ONCE: usize = 4;
+
+/// A connection among those that are read each turn.
+struct Hot {
+    place: Place,
+    /// Turns without anything.
+    idle: u32,
+    /// Turns since it became hot, or the lane last slept.
+    turns: u32,
+}
+
+/// A connection of the lane's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    link: usize,
+    purpose: Purpose,
+}
+
+impl Place {
+    fn token(self) -> u64 {
+        (self.link as u64) << 1 | self.purpose as u64
+    }
+
+    fn of(token: u64) -> Place {
+        let purpose = match token & 1 {
+            0 => Purpose::Packets,
+            _ => Purpose::Bulk,
+        };
+        Place {
+            link: (token >> 1) as usize,
+            purpose,
+        }
+    }
+}
+
+/// One lane's.
+pub struct Links {
+    pub shared: Arc<Shared>,
+    pub lane: u32,
+    poller: Poller,
+    links: Slab<Box<Link>>,
+    by_peer: BTreeMap<Peer, usize>,
+    hot: Vec<Hot>,
+    /// Connections that wait for room.
+    blocked: Vec<Place>,
+    /// Links to which something was gathered in this turn.
+    gathered: Vec<usize>,
+    /// Links whose peers the engine takes for busy.
+    refused: Vec<usize>,
+    /// Peers to which a link was asked for.
+    waiting: BTreeSet<Peer>,
+    /// Peers that the engine is to have connected.
+    to_connect: Vec<Peer>,
+    /// Peers to which there is a link now.
+    connected: Vec<Peer>,
+    lost: BTreeMap<Peer, Lost>,
+    untold: Vec<(Peer, Lost)>,
+    endings_seen: usize,
+    /// Transfers that are complete, by the peer whose loss takes that back.
+    sent: Vec<(Peer, Cookie)>,
+    received: Vec<(Peer, Cookie)>,
+    /// For reading, and for packing what is written.
+    buffer: Box<[u8]>,
+}
+
+impl Links {
+    pub fn new(shared: Arc<Shared>, lane: u32, poller: Poller) -> Links {
+        Links {
+            shared,
+            lane,
+            poller,
+            links: Slab::new(),
+            by_peer: BTreeMap::new(),
+            hot: Vec::new(),
+            blocked: Vec::new(),
+            gathered: Vec::new(),
+            refused: Vec::new(),
+            waiting: BTreeSet::new(),
+            to_connect: Vec::new(),
+            connected: Vec::new(),
+            lost: BTreeMap::new(),
+            untold: Vec::new(),
+            endings_seen: 0,
+            sent: Vec::new(),
+            received: Vec::new(),
+            buffer: vec![0; 2 * MOST_READ_BYTES].into(),
+        }
+    }
+
+    fn counts(&self) -> &Counts {
+        &self.shared.lanes[self.lane as usize].counts
+    }
+
+    /// The link to a peer. Without one, one is asked for.
+    #[inline]
+    pub fn reach(&mut self, peer: Peer) -> Result<usize, Refused> {
+        let Some(&link) = self.by_peer.get(&peer) else {
+            return Err(self.no_link(peer));
+        };
+        if self.links.at(link).is_some_and(|link| link.has_left) {
+            self.lose_left(peer);
+            return Err(Refused::Lost);
+        }
+        Ok(link)
+    }
+
+    #[cold]
+    fn no_link(&mut self, peer: Peer) -> Refused {
+        assert_ne!(
+            peer, self.shared.identity.rank,
+            "a message to itself came to a transport"
+        );
+        if self.lost.contains_key(&peer) {
+            return Refused::Lost;
+        }
+        if self.waiting.insert(peer) {
+            self.shared.want(peer, self.lane, Purpose::Packets);
+        }
+        Refused::Connecting
+    }
+
+    #[inline]
+    pub fn at(&mut self, link: usize) -> &mut Link {
+        self.links.at_mut(link).expect("a link of the lane's")
+    }
+
+    /// A peer was told to be busy: it is told when it is not.
+    pub fn refuse(&mut self, link: usize) {
+        if !self.refused.contains(&link) {
+            self.refused.push(link);
+        }
+    }
+
+    /// Writes a packet at once.
+    #[inline]
+    pub fn write_now(&mut self, link: usize, header: Header, payload: &[u8], turn: u32) {
+        let counts = &self.shared.lanes[self.lane as usize].counts;
+        let there = self.links.at_mut(link).expect("a link of the lane's");
+        if !there.write_now(header, payload, turn, &mut self.buffer, counts) {
+            self.write(link, Purpose::Packets);
+        }
+    }
+
+    /// Something was gathered for a link.
+    pub fn gather(&mut self, link: usize) {
+        if !std::mem::replace(&mut self.at(link).is_gathering, true) {
+            self.gathered.push(link);
+        }
+    }
+
+    /// Writes what was gathered.
+    pub fn write_gathered(&mut self) {
+        for link in std::mem::take(&mut self.gathered) {
+            if let Some(there) = self.links.at_mut(link) {
+                there.is_gathering = false;
+                self.write(link, Purpose::Packets);
+            }
+        }
+    }
+
+    /// Writes what waits, as far as there is room.
+    pub fn write(&mut self, link: usize, purpose: Purpose) {
+        let counts = &self.shared.lanes[self.lane as usize].counts;
+        let Some(there) = self.links.at_mut(link) else {
+            return;
+        };
+        let Link {
+            channels, sending, ..
+        } = &mut **there;
+        let channel = &mut channels[purpose as usize];
+        let waits = channel.write(sending, &mut self.buffer, counts);
+        let is_broken = channel.broken.is_some();
+        let place = Place { link, purpose };
+        if waits && !std::mem::replace(&mut channel.is_blocked, true) {
+            self.blocked.push(place);
+        }
+        self.take_done(link);
+        if is_broken {
+            self.heat(place);
+        }
+    }
+
+    /// As [`write`](Self::write), where something may not have been written when the last attempt left off.
+    fn write_blocked(&mut self) -> bool {
+        let before = self.counts().sends.value();
+        let count = self.blocked.len().min(WRITTEN_AT_ONCE);
+        let some: Vec<Place> = self.blocked.drain(..count).collect();
+        for place in some {
+            if let Some(there) = self.links.at_mut(place.link) {
+                there.channel(place.purpose).is_blocked = false;
+                self.write(place.link, place.purpose);
+            }
+        }
+        self.counts().sends.value() != before
+    }
+
+    /// Bulk data are queued: they leave, or a connection for them is asked for.
+    pub fn write_bulk(&mut self, link: usize) {
+        let there = self.at(link);
+        if there.channel(Purpose::Bulk).socket.is_some() {
+            return self.write(link, Purpose::Bulk);
+        }
+        if !std::mem::replace(&mut there.wants_bulk, true) {
+            let peer = there.peer;
+            self.shared.want(peer, self.lane, Purpose::Bulk);
+            self.to_connect.push(peer);
+        }
+    }
+
+    fn heat(&mut self, place: Place) {
+        let Some(link) = self.links.at_mut(place.link) else {
+            return;
+        };
+        let channel = link.channel(place.purpose);
+        if channel.socket.is_some() && !std::mem::replace(&mut channel.is_hot, true) {
+            self.hot.push(Hot {
+                place,
+                idle: 0,
+                turns: 0,
+            });
+        }
+    }
+
+    /// What stood on a connection for bulk data is wanted now, or something behind it.
+    pub fn unstall(&mut self, link: usize) {
+        let place = Place {
+            link,
+            purpose: Purpose::Bulk,
+        };
+        let poller = &self.poller;
+        let Some(there) = self.links.at_mut(link) else {
+            return;
+        };
+        let channel = there.channel(place.purpose);
+        if std::mem::take(&mut channel.is_stalled) {
+            channel.wait_for(Interest::Reading, poller, place.token());
+        }
+        self.heat(place);
+    }
+
+    /// Takes note of the transfers that are complete.
+    pub fn take_done(&mut self, link: usize) {
+        let Some(link) = self.links.at_mut(link) else {
+            return;
+        };
+        let peer = link.peer;
+        if link.sending.has_done() {
+            let done = link.sending.take_done().into_iter();
+            self.sent.extend(done.map(|cookie| (peer, cookie)));
+        }
+        if link.receiving.has_done() {
+            let done = link.receiving.take_done().into_iter();
+            self.received.extend(done.map(|cookie| (peer, cookie)));
+        }
+    }
+
+    /// Forgets that a transfer is complete.
+    pub fn forget_sent(&mut self, cookie: Cookie) {
+        self.sent.retain(|&(_, sent)| sent != cookie);
+    }
+
+    /// Gives credit for what was taken, once it is worth a frame.
+    pub fn give_credit(&mut self, link: usize) {
+        let there = self.at(link);
+        if let Some(credit) = there.receiving.take_credit() {
+            there.out().push(Kind::Credit, [credit as u64, 0]);
+            self.gather(link);
+        }
+    }
+
+    /// Tells the engine what has become of links and transfers.
+    #[inline]
+    pub fn tell(&mut self, sink: &mut impl Sink) -> bool {
+        let mut moved = false;
+        if !self.refused.is_empty() {
+            moved |= self.tell_room(sink);
+        }
+        if !self.sent.is_empty() || !self.received.is_empty() {
+            self.sent
+                .drain(..)
+                .for_each(|(_, cookie)| sink.sent(cookie));
+            self.received
+                .drain(..)
+                .for_each(|(_, cookie)| sink.received(cookie));
+            moved = true;
+        }
+        if self.has_news() {
+            self.tell_news(sink);
+            moved = true;
+        }
+        moved
+    }
+
+    fn has_news(&self) -> bool {
+        !(self.connected.is_empty() && self.untold.is_empty() && self.to_connect.is_empty())
+    }
+
+    #[cold]
+    fn tell_news(&mut self, sink: &mut impl Sink) {
+        self.connected
+            .drain(..)
+            .for_each(|peer| sink.writable(peer));
+        self.to_connect
+            .drain(..)
+            .for_each(|peer| sink.connect(peer));
+        for (peer, why) in self.untold.drain(..) {
+            sink.lost(peer, &why);
+        }
+    }
+
+    /// Tells of busy peers that are so no more. A peer to which a burst was sent is none, in a turn.
+    pub fn tell_room(&mut self, sink: &mut impl Sink) -> bool {
+        let before = self.refused.len();
+        let links = &mut self.links;
+        self.refused.retain(|&link| {
+            let Some(link) = links.at_mut(link).filter(|link| link.has_room()) else {
+                return true;
+            };
+            sink.writable(link.peer);
+            false
+        });
+        self.refused.len() != before
+    }
+
+    pub fn has_refused(&self) -> bool {
+        !self.refused.is_empty()
+    }
+
+    /// One line for each peer with something pending.
+    pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        for peer in &self.waiting {
+            writeln!(out, "  a connection to rank {peer} is being made")?;
+        }
+        for (_, link) in self.links.iter() {
+            link.describe(out)?;
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub fn drop_all(&mut self) {
+        for link in self.links.which(|_| true) {
+            self.links.remove(link);
+        }
+    }
+
+    /// Says goodbye to all peers, and sees to it, for no longer than `patience`, that what was sent has arrived.
+    pub fn leave(&mut self, patience: Duration) {
+        let end = Instant::now() + patience;
+        for link in self.links.which(|_| true) {
+            self.at(link).out().push(Kind::Bye, [0, 0]);
+        }
+        let mut pause = Duration::from_micros(50);
+        loop {
+            let counts = &self.shared.lanes[self.lane as usize].counts;
+            let mut waits = false;
+            for link in self.links.which(|_| true) {
+                let link = self.links.at_mut(link).expect("just seen");
+                waits |= !link.has_parted(&mut self.buffer, counts);
+            }
+            if !waits || Instant::now() >= end {
+                return;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Before and after a sleep.
+
+use super::{Hot, Links};
+use crate::system::Interest;
+
+impl Links {
+    /// Before a sleep: whether something is there already. Connections that wait for room end the sleep once there is some.
+    pub fn arm(&mut self) -> bool {
+        for hot in &mut self.hot {
+            hot.turns = 0;
+            if let Some(link) = self.links.at_mut(hot.place.link) {
+                let channel = link.channel(hot.place.purpose);
+                channel.wait_for(Interest::Reading, &self.poller, hot.place.token());
+            }
+        }
+        self.wait_for_room(Interest::Both);
+        let links = &self.links;
+        let has_room = |&link: &usize| links.at(link).is_some_and(|link| link.has_room());
+        let is_unread = |hot: &Hot| {
+            let link = links.at(hot.place.link);
+            link.is_some_and(|link| link.channels[hot.place.purpose as usize].has_unread())
+        };
+        self.shared.is_signalled(self.lane)
+            || self.shared.endings.count() != self.endings_seen
+            || self.has_news()
+            || !self.sent.is_empty()
+            || !self.received.is_empty()
+            || self.refused.iter().any(has_room)
+            || self.hot.iter().any(is_unread)
+    }
+
+    pub fn disarm(&mut self) {
+        self.wait_for_room(Interest::Reading);
+    }
+
+    fn wait_for_room(&mut self, interest: Interest) {
+        for place in &self.blocked {
+            if let Some(link) = self.links.at_mut(place.link) {
+                let channel = link.channel(place.purpose);
+                channel.wait_for(interest, &self.poller, place.token());
+            }
+        }
+    }
+}

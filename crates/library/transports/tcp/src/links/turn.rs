@@ -1,0 +1,178 @@
+//! A lane's turn: what has come is looked for, read and taken.
+
+use socket2::Socket;
+use weft_transport::Sink;
+
+use super::{Hot, Links, Place};
+use crate::endings::lost;
+use crate::handshake::Purpose;
+use crate::identity::Link as Name;
+use crate::link::Link;
+use crate::system::Interest;
+
+/// A connection that brings nothing for so many turns is no longer hot, and for so many where it is the only one.
+const COOLS_AFTER: u32 = 256;
+const ALONE_COOLS_AFTER: u32 = 1 << 16;
+/// One that was read in so many turns since the lane slept rings no more.
+const QUIET_AFTER: u32 = 64;
+
+impl Links {
+    /// One turn: takes what has come, writes what waits for room. Whether anything moved.
+    pub fn turn(&mut self, looks: bool, sink: &mut impl Sink) -> bool {
+        let mut moved = false;
+        if looks || self.hot.is_empty() || self.shared.is_signalled(self.lane) {
+            moved |= self.look();
+        }
+        if self.shared.endings.count() != self.endings_seen {
+            moved |= self.take_endings();
+        }
+        moved |= self.read_hot(sink);
+        if !self.blocked.is_empty() {
+            moved |= self.write_blocked();
+        }
+        moved
+    }
+
+    /// Looks at all that may have come.
+    #[cold]
+    fn look(&mut self) -> bool {
+        if !self.shared.is_signalled(self.lane) {
+            self.counts().idle_calls.add(1);
+            self.shared.look(0);
+        }
+        if !self.shared.is_signalled(self.lane) {
+            return false;
+        }
+        self.shared.take_signal(self.lane);
+        let mut moved = false;
+        for (name, socket) in self.shared.take_arrived(self.lane) {
+            self.attach(name, socket);
+            moved = true;
+        }
+        let mut places = Vec::new();
+        self.poller.wait(0, |token| places.push(Place::of(token)));
+        places.into_iter().for_each(|place| self.heat(place));
+        moved
+    }
+
+    /// A connection stands.
+    fn attach(&mut self, name: Name, socket: Socket) {
+        let Name { peer, purpose, .. } = name;
+        if self.lost.contains_key(&peer) {
+            return;
+        }
+        let link = *self
+            .by_peer
+            .entry(peer)
+            .or_insert_with(|| self.links.insert(Box::new(Link::new(peer))));
+        let place = Place { link, purpose };
+        let channel = self
+            .links
+            .at_mut(link)
+            .expect("just there")
+            .channel(purpose);
+        if let Err(error) = channel.open(socket, &self.poller, place.token()) {
+            let why = lost(peer, format!("its connection cannot be watched: {error}"));
+            return self.lose(peer, why, false);
+        }
+        let count = self.shared.lanes[self.lane as usize].counts.links.value();
+        self.counts().links.set(count + 1);
+        if purpose == Purpose::Packets && self.waiting.remove(&peer) {
+            self.connected.push(peer);
+        }
+        self.heat(place);
+        self.write(link, purpose);
+    }
+
+    fn read_hot(&mut self, sink: &mut impl Sink) -> bool {
+        let mut moved = false;
+        let mut index = 0;
+        let cools_after = if self.hot.len() == 1 {
+            ALONE_COOLS_AFTER
+        } else {
+            COOLS_AFTER
+        };
+        while let Some(&Hot { place, idle, .. }) = self.hot.get(index) {
+            let came = self.read(place, sink);
+            moved |= came;
+            // A link that is lost is gone from here too.
+            if self.hot.get(index).is_none_or(|hot| hot.place != place) {
+                continue;
+            }
+            let hot = &mut self.hot[index];
+            hot.idle = if came { 0 } else { idle + 1 };
+            hot.turns = hot.turns.saturating_add(1);
+            let is_quiet = hot.turns == QUIET_AFTER;
+            if !came && idle >= cools_after || !self.stays_hot(place, is_quiet) {
+                self.hot.swap_remove(index);
+                self.cool(place);
+            } else {
+                index += 1;
+            }
+        }
+        moved
+    }
+
+    /// Whether a connection is to be read in the next turn too. One that has been for long rings nobody until the lane sleeps: the
+    /// kernel then does less for what comes.
+    fn stays_hot(&mut self, place: Place, is_quiet: bool) -> bool {
+        let poller = &self.poller;
+        let Some(link) = self.links.at_mut(place.link) else {
+            return false;
+        };
+        let channel = link.channel(place.purpose);
+        if is_quiet {
+            channel.wait_for(Interest::Nothing, poller, place.token());
+        }
+        channel.socket.is_some() && !channel.is_stalled
+    }
+
+    /// A connection is read no more each turn. If it is because nobody wants what would be read, it does not ring either.
+    fn cool(&mut self, place: Place) {
+        let poller = &self.poller;
+        let Some(link) = self.links.at_mut(place.link) else {
+            return;
+        };
+        let channel = link.channel(place.purpose);
+        channel.is_hot = false;
+        let interest = if channel.is_stalled {
+            Interest::Nothing
+        } else {
+            Interest::Reading
+        };
+        channel.wait_for(interest, poller, place.token());
+    }
+
+    fn read(&mut self, place: Place, sink: &mut impl Sink) -> bool {
+        let counts = &self.shared.lanes[self.lane as usize].counts;
+        let Some(link) = self.links.at_mut(place.link) else {
+            return false;
+        };
+        let read = link.read(place.purpose, &mut self.buffer, counts, sink);
+        let is_dying = link.is_dying;
+        self.take_done(place.link);
+        let link = self.at(place.link);
+        if link.receiving.awaits_bulk() && link.channel(Purpose::Bulk).is_stalled {
+            self.unstall(place.link);
+        }
+        match read {
+            Ok(found) => {
+                if found.writes[Purpose::Packets as usize] {
+                    self.gather(place.link);
+                }
+                if found.writes[Purpose::Bulk as usize] {
+                    self.write_bulk(place.link);
+                }
+                self.give_credit(place.link);
+                if is_dying && !found.moved {
+                    self.end_dying(place.link);
+                }
+                found.moved
+            }
+            Err(fault) => {
+                self.fault(place, fault);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Bulk transfers to one peer.
+//!
+//! A transfer's first bytes, its *prefix*, are sent unasked; the rest once the receiver has taken it up and says how much it wants.
+//! 1. What was sent unasked and is not known to be taken up has a bound (`UNASKED_BYTES`): a CTS says that the prefix of its transfer
+//!    is, and of transfers that are all prefix the receiver gives credit, now and then for several.
+//! 2. A short transfer travels on the lane's own connection. If it is all prefix it is queued right behind the next packet, which
+//!    is its RTS, and so written with it by one system call; so the receiver knows where it belongs when it comes.
+//! 3. A transfer that is taken back keeps its credit out until the receiver has dropped the prefix.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use weft_transport::{BulkDescriptor, Cookie};
+
+use crate::frame::{DATA_BYTES, Malformed};
+use crate::outgoing::{Outgoing, Sources};
+use crate::user_memory::Source;
+
+/// Bytes that may be on their way to a peer, on one lane, without having been asked for.
+pub const UNASKED_BYTES: usize = 1 << 20;
+/// The longest transfer that goes on the lane's own connection: others wait behind it.
+pub const SHORT_BYTES: usize = 128 << 10;
+/// The most that is sent unasked of a longer one.
+const PREFIX_BYTES: usize = 256 << 10;
+/// Less than this is not worth a prefix.
+const LEAST_PREFIX_BYTES: usize = 16 << 10;
+/// Whole transfers that were written and may not be taken up yet are at least so long.
+const REMEMBERED: usize = UNASKED_BYTES / LEAST_PREFIX_BYTES * 2;
+
+/// Which connection a transfer goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Lane,
+    Bulk,
+}
+
+struct Transfer {
+    source: Source,
+    cookie: Cookie,
+    way: Way,
+    prefix: usize,
+    written: usize,
+    /// How much is sent in all, once that is known.
+    end: Option<usize>,
+}
+
+/// A transfer that is written, all prefix.
+struct Remembered {
+    id: u64,
+    cookie: Cookie,
+    prefix: usize,
+}
+
+/// One peer's, on one lane.
+#[derive(Default)]
+pub struct Sending {
+    last: u64,
+    transfers: BTreeMap<u64, Transfer>,
+    /// Bytes on the way unasked (rule 1).
+    unasked: usize,
+    /// Short transfers that wait for their RTS (rule 2).
+    behind: Vec<u64>,
+    remembered: VecDeque<Remembered>,
+    /// Transfers that are over, to be told.
+    done: Vec<Cookie>,
+}
+
+impl Sending {
+    pub fn is_empty(&self) -> bool {
+        self.transfers.is_empty()
+    }
+
+    pub fn count(&self) -> usize {
+        self.transfers.len()
+    }
+
+    pub fn has_done(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    pub fn take_done(&mut self) -> Vec<Cookie> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Opens a transfer; a long one's prefix is queued.
+    pub fn open(
+        &mut self,
+        source: Source,
+        cookie: Cookie,
+        bulk: &mut Outgoing,
+    ) -> (Way, BulkDescriptor) {
+        self.last += 1;
+        let (id, bytes) = (self.last, source.bytes());
+        let way = if bytes <= SHORT_BYTES {
+            Way::Lane
+        } else {
+            Way::Bulk
+        };
+        let prefix = self.prefix(way, bytes);
+        self.unasked += prefix;
+        let end = (prefix == bytes).then_some(bytes);
+        let transfer = Transfer {
+            source,
+            cookie,
+            way,
+            prefix,
+            written: 0,
+            end,
+        };
+        self.transfers.insert(id, transfer);
+        match way {
+            _ if prefix == 0 => self.end_if_written(id),
+            Way::Lane => self.behind.push(id),
+            Way::Bulk => bulk.push_data(id, 0, prefix),
+        }
+        let descriptor = [id, bytes as u64, prefix as u64, way as u64];
+        (way, BulkDescriptor(descriptor))
+    }
+
+    fn prefix(&self, way: Way, bytes: usize) -> usize {
+        let room = UNASKED_BYTES - self.unasked;
+        match way {
+            Way::Lane if bytes <= room => bytes,
+            Way::Bulk if room >= LEAST_PREFIX_BYTES => bytes.min(PREFIX_BYTES).min(room),
+            _ => 0,
+        }
+    }
+
+    /// Whether data are to follow the next packet.
+    #[inline]
+    pub fn has_behind(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
+    /// Queues the data that follow a packet which was just queued.
+    pub fn push_behind(&mut self, lane: &mut Outgoing) {
+        for id in std::mem::take(&mut self.behind) {
+            lane.push_data(id, 0, self.transfers[&id].prefix);
+        }
+    }
+
+    /// The receiver has taken a transfer up and wants so much of it: the rest is queued on the connection that is returned.
+    pub fn clear_to_send(
+        &mut self,
+        id: u64,
+        wanted: u64,
+        lane: &mut Outgoing,
+        bulk: &mut Outgoing,
+    ) -> Result<Way, Malformed> {
+        let transfer = self.transfers.get_mut(&id);
+        let transfer = transfer.filter(|transfer| transfer.end.is_none());
+        let transfer = transfer.ok_or(Malformed("a CTS for no transfer"))?;
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
+        if wanted > transfer.source.bytes() {
+            return Err(Malformed("a CTS for more than there is"));
+        }
+        let (way, mut begin, end) = (transfer.way, transfer.prefix, wanted.max(transfer.prefix));
+        self.unasked -= transfer.prefix;
+        transfer.end = Some(end);
+        let out = match way {
+            Way::Lane => lane,
+            Way::Bulk => bulk,
+        };
+        while begin < end {
+            let next = end.min(begin + DATA_BYTES);
+            out.push_data(id, begin, next);
+            begin = next;
+        }
+        self.end_if_written(id);
+        Ok(way)
+    }
+
+    pub fn credit(&mut self, bytes: u64) -> Result<(), Malformed> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let left = self.unasked.checked_sub(bytes);
+        self.unasked = left.ok_or(Malformed("credit for more than was sent"))?;
+        Ok(())
+    }
+
+    /// Takes a transfer back, of which nothing is told any more. What has left of it is to be dropped by the receiver: its number, and
+    /// how long it is.
+    pub fn cancel(
+        &mut self,
+        cookie: Cookie,
+        lane: &mut Outgoing,
+        bulk: &mut Outgoing,
+    ) -> Option<(u64, usize)> {
+        self.done.retain(|&done| done != cookie);
+        let found = self
+            .transfers
+            .iter()
+            .find(|(_, transfer)| transfer.cookie == cookie);
+        let Some((&id, transfer)) = found else {
+            let index = self
+                .remembered
+                .iter()
+                .position(|one| one.cookie == cookie)?;
+            let one = self.remembered.remove(index)?;
+            return Some((one.id, one.prefix));
+        };
+        let (prefix, way) = (transfer.prefix, transfer.way);
+        match way {
+            Way::Lane => lane.keep_copy(id, self),
+            Way::Bulk => bulk.keep_copy(id, self),
+        }
+        self.transfers.remove(&id);
+        let waiting = self.behind.len();
+        self.behind.retain(|&behind| behind != id);
+        if self.behind.len() != waiting {
+            self.unasked -= prefix;
+            return None;
+        }
+        (prefix != 0).then_some((id, prefix))
+    }
+
+    fn end_if_written(&mut self, id: u64) {
+        let transfer = &self.transfers[&id];
+        if transfer.end != Some(transfer.written) {
+            return;
+        }
+        let transfer = self.transfers.remove(&id).expect("just seen");
+        self.done.push(transfer.cookie);
+        if transfer.prefix == transfer.written {
+            let (cookie, prefix) = (transfer.cookie, transfer.prefix);
+            self.remembered.push_back(Remembered { id, cookie, prefix });
+            if self.remembered.len() > REMEMBERED {
+                self.remembered.pop_front();
+            }
+        }
+    }
+}
+
+impl Sources for Sending {
+    fn stretch<'a>(&'a self, id: u64, at: usize, end: usize, scratch: &'a mut [u8]) -> &'a [u8] {
+        self.transfers[&id].source.stretch(at, end, scratch)
+    }
+
+    fn copy(&self, id: u64, at: usize, end: usize) -> Vec<u8> {
+        self.transfers[&id].source.copy(at, end)
+    }
+
+    fn written(&mut self, id: u64, bytes: usize) {
+        let transfer = self.transfers.get_mut(&id).expect("what is queued is open");
+        transfer.written += bytes;
+        self.end_if_written(id);
+    }
+}

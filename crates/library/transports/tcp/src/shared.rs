@@ -1,0 +1,245 @@
+//! What the lanes of a process share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use socket2::Socket;
+use weft_sync::Section;
+use weft_transport::{Directory, Lost, Peer};
+
+use crate::card::Card;
+use crate::counters::Counts;
+use crate::endings::{Ending, Endings, lost};
+use crate::handshake::Purpose;
+use crate::identity::{Identity, Link};
+use crate::interfaces;
+use crate::setup::{Outcome, Setup, Token};
+use crate::system::Bell;
+
+/// A process's lanes share this.
+pub struct Shared {
+    pub identity: Identity,
+    pub endings: Endings,
+    pub lanes: Box<[LaneShared]>,
+    /// A bit for each lane for which something has come. Set by whoever finds that, cleared by the lane.
+    signalled: AtomicU64,
+    directory: Arc<dyn Directory>,
+    cards: Section<BTreeMap<Peer, Arc<Card>>>,
+    setup: Section<Setup>,
+    /// Connections that lanes wait for and nobody has begun.
+    wants: Section<Vec<Link>>,
+    /// Held while wants are fulfilled: the launcher is asked once for a card.
+    connecting: Section<()>,
+    sleep: Sleep,
+}
+
+/// How a process sleeps and is woken: Dekker's protocol. The sleeper stores `is_asleep`, then reads `wakes`; whoever wakes it adds to
+/// `wakes`, then reads `is_asleep`, and rings if that is set. Both in one total order.
+struct Sleep {
+    is_asleep: AtomicBool,
+    wakes: AtomicU32,
+    bell: Bell,
+}
+
+/// What others have for a lane, and what it tells them.
+#[derive(Default)]
+pub struct LaneShared {
+    pub counts: Counts,
+    inbox: Inbox,
+}
+
+struct Inbox(Section<Vec<(Link, Socket)>>);
+
+impl Default for Inbox {
+    fn default() -> Inbox {
+        Inbox(Section::new(Vec::new()))
+    }
+}
+
+impl Shared {
+    pub fn new(
+        identity: Identity,
+        setup: Setup,
+        bell: Bell,
+        directory: Arc<dyn Directory>,
+    ) -> Shared {
+        Shared {
+            endings: Endings::new(),
+            lanes: (0..identity.lanes).map(|_| LaneShared::default()).collect(),
+            signalled: AtomicU64::new(0),
+            directory,
+            cards: Section::new(BTreeMap::new()),
+            setup: Section::new(setup),
+            wants: Section::new(Vec::new()),
+            connecting: Section::new(()),
+            sleep: Sleep {
+                is_asleep: AtomicBool::new(false),
+                wakes: AtomicU32::new(0),
+                bell,
+            },
+            identity,
+        }
+    }
+
+    #[inline]
+    pub fn signalled(&self) -> u64 {
+        self.signalled.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    pub fn is_signalled(&self, lane: u32) -> bool {
+        self.signalled() >> lane & 1 != 0
+    }
+
+    /// The lane looks at all there is for it from here on.
+    pub fn take_signal(&self, lane: u32) {
+        self.signalled.fetch_and(!(1 << lane), Ordering::AcqRel);
+    }
+
+    /// Has lanes look at what was left for them, be it that the process sleeps.
+    fn signal(&self, lanes: u64) {
+        self.signalled.fetch_or(lanes, Ordering::AcqRel);
+        self.wake();
+    }
+
+    pub fn take_arrived(&self, lane: u32) -> Vec<(Link, Socket)> {
+        std::mem::take(&mut *self.lanes[lane as usize].inbox.0.enter())
+    }
+
+    /// A lane needs a connection: [`connect`](Self::connect) begins it.
+    pub fn want(&self, peer: Peer, lane: u32, purpose: Purpose) {
+        let link = Link {
+            peer,
+            lane,
+            purpose,
+        };
+        self.wants.enter().push(link);
+    }
+
+    /// Begins the connections to `peer` that lanes wait for. Asks the launcher, and waits for nobody else.
+    pub fn connect(&self, peer: Peer) {
+        let _connecting = self.connecting.enter();
+        let wants: Vec<Link> = self
+            .wants
+            .enter()
+            .extract_if(.., |link| link.peer == peer)
+            .collect();
+        if wants.is_empty() || self.endings.find(peer).is_some() {
+            return;
+        }
+        match self.card(peer) {
+            Ok(card) => {
+                let order = interfaces::order(&card.addresses, &self.identity.interfaces);
+                let mut setup = self.setup.enter();
+                for link in wants {
+                    setup.dial(link, card.clone(), order.clone(), &self.identity);
+                }
+                let outcomes = setup.take_outcomes();
+                drop(setup);
+                self.tell(outcomes);
+            }
+            Err(why) => drop(self.lose(peer, lost(peer, why), true)),
+        }
+    }
+
+    fn card(&self, peer: Peer) -> Result<Arc<Card>, String> {
+        if let Some(card) = self.cards.enter().get(&peer) {
+            return Ok(card.clone());
+        }
+        let line = self.directory.card(peer)?;
+        let card = Card::parse(&line).ok_or_else(|| format!("its card is none of tcp: {line}"))?;
+        let card = Arc::new(card);
+        self.cards.enter().insert(peer, card.clone());
+        Ok(card)
+    }
+
+    /// Hands on what has become of connections.
+    fn tell(&self, outcomes: Vec<Outcome>) {
+        for outcome in outcomes {
+            match outcome {
+                Outcome::Stands(link, socket) => {
+                    let lane = &self.lanes[link.lane as usize];
+                    lane.inbox.0.enter().push((link, socket));
+                    self.signal(1 << link.lane);
+                }
+                Outcome::Lost(peer, lost) => drop(self.lose(peer, lost, true)),
+            }
+        }
+    }
+
+    /// Loses a peer, for all lanes. Why: the first reason counts.
+    pub fn lose(&self, peer: Peer, lost: Lost, died: bool) -> Lost {
+        let (first, is_new) = self.endings.enter(Ending { peer, lost, died });
+        if is_new {
+            self.setup.enter().forget(peer);
+            self.signal((1 << self.identity.lanes) - 1);
+        }
+        first.lost
+    }
+
+    /// Waits so long for the process's descriptors, and does what those ask for that belong to no lane. What belongs to a lane is
+    /// signalled. How many were ready.
+    pub fn look(&self, timeout_ms: i32) -> usize {
+        let (mut lanes, mut others) = (0, Vec::new());
+        let count = self
+            .identity
+            .poller
+            .wait(timeout_ms, |bits| match Token::of(bits) {
+                Token::Lane(lane) => lanes |= 1u64 << lane,
+                other => others.push(other),
+            });
+        self.sleep.is_asleep.store(false, Ordering::SeqCst);
+        if lanes != 0 {
+            self.signalled.fetch_or(lanes, Ordering::AcqRel);
+        }
+        if !others.is_empty() {
+            self.handle(others);
+        }
+        count
+    }
+
+    #[cold]
+    fn handle(&self, tokens: Vec<Token>) {
+        let is_ended = |peer| self.endings.find(peer).is_some();
+        let mut setup = self.setup.enter();
+        for token in tokens {
+            match token {
+                Token::Bell => self.sleep.bell.clear(),
+                other => setup.handle(other, is_ended, &self.identity),
+            }
+        }
+        let outcomes = setup.take_outcomes();
+        drop(setup);
+        self.tell(outcomes);
+    }
+
+    /// Connections of this process that do not stand yet.
+    pub fn pending(&self) -> usize {
+        self.setup.enter().pending()
+    }
+
+    pub fn prepare_sleep(&self) -> u32 {
+        self.sleep.is_asleep.store(true, Ordering::SeqCst);
+        self.sleep.wakes.load(Ordering::SeqCst)
+    }
+
+    pub fn sleep(&self, ticket: u32, timeout_ms: i32) {
+        if self.sleep.wakes.load(Ordering::SeqCst) == ticket {
+            self.look(timeout_ms);
+        }
+        self.stay_awake();
+    }
+
+    /// From here on nobody needs to ring.
+    pub fn stay_awake(&self) {
+        self.sleep.is_asleep.store(false, Ordering::SeqCst);
+    }
+
+    pub fn wake(&self) {
+        self.sleep.wakes.fetch_add(1, Ordering::SeqCst);
+        if self.sleep.is_asleep.load(Ordering::SeqCst) {
+            self.sleep.bell.ring();
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Engines over TCP, each in a thread of its own: what they say to one another arrives, whatever its length and however it lies in
+//! memory, on several lanes, awake and asleep.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Barrier, Mutex};
+
+use weft_engine::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route};
+use weft_memory::{Layout, Memory};
+use weft_tcp::{Options, Tcp};
+use weft_transport::{Directory, Peer};
+
+const CONTEXT: u32 = 8;
+
+#[derive(Default)]
+struct Cards(Mutex<HashMap<Peer, String>>);
+
+impl Directory for Cards {
+    fn card(&self, peer: Peer) -> Result<String, String> {
+        let cards = self.0.lock().unwrap();
+        cards.get(&peer).cloned().ok_or_else(|| "none".to_owned())
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Every second byte of a buffer twice as long.
+struct EverySecond;
+
+// SAFETY: touches bytes 0, 2, 4 ... of the span, as many as are packed.
+unsafe impl Layout for EverySecond {
+    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
+        for (index, byte) in out.iter_mut().enumerate() {
+            // SAFETY: by this function's contract.
+            *byte = unsafe { *base.add(2 * (offset + index)) };
+        }
+    }
+    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
+        for (index, byte) in data.iter().enumerate() {
+            // SAFETY: by this function's contract.
+            unsafe { *base.add(2 * (offset + index)) = *byte };
+        }
+    }
+}
+
+/// A message: the two ends know it by the number of the seed.
+#[derive(Clone, Copy)]
+struct Message {
+    bytes: usize,
+    lane: u32,
+    seed: u64,
+    is_synchronous: bool,
+    strided: [bool; 2],
+}
+
+impl Message {
+    fn new(random: &mut Random) -> Message {
+        let most = [64, 3_000, 20_000, 140_000, 1_500_000][random.below(5) as usize];
+        Message {
+            bytes: random.below(most) as usize,
+            lane: random.below(2) as u32,
+            seed: random.below(1 << 30),
+            is_synchronous: random.below(5) == 0,
+            strided: [0, 1].map(|_| random.below(4) == 0),
+        }
+    }
+
+    fn content(&self) -> Vec<u8> {
+        let mut seed = self.seed as u32;
+        let next = |_| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 24) as u8
+        };
+        (0..self.bytes).map(next).collect()
+    }
+
+    /// A buffer for it, with the content if `filled`.
+    fn buffer(&self, is_strided: bool, filled: bool) -> Vec<u8> {
+        let content = if filled {
+            self.content()
+        } else {
+            vec![0; self.bytes]
+        };
+        match is_strided {
+            false => content,
+            true => content.into_iter().flat_map(|byte| [byte, 0xee]).collect(),
+        }
+    }
+
+    fn memory(&self, buffer: &mut [u8], is_strided: bool) -> Memory {
+        Memory {
+            base: buffer.as_mut_ptr(),
+            bytes: self.bytes,
+            layout: is_strided.then(|| Arc::new(EverySecond) as Arc<dyn Layout>),
+        }
+    }
+}
+
+fn route(lane: u32, peer: Peer, source: i32, tag: i32) -> Route {
+    Route {
+        lane,
+        peer,
+        context: CONTEXT + lane,
+        source,
+        tag,
+    }
+}
+
+type Node = Engine<Tcp>;
+
+fn send(
+    engine: &Node,
+    me: Peer,
+    peer: Peer,
+    message: &Message,
+    tag: i32,
+    buffer: &mut [u8],
+) -> RequestId {
+    let outgoing = Outgoing {
+        route: route(message.lane, peer, me as i32, tag),
+        memory: message.memory(buffer, message.strided[0]),
+        synchronous: message.is_synchronous,
+    };
+    engine.send(outgoing).unwrap()
+}
+
+fn receive(engine: &Node, peer: Peer, message: &Message, tag: i32, buffer: &mut [u8]) -> RequestId {
+    let incoming = Incoming {
+        route: route(message.lane, peer, peer as i32, tag),
+        memory: message.memory(buffer, message.strided[1]),
+    };
+    engine.receive(incoming).unwrap()
+}
+
+/// Runs `body` as each of so many processes, in threads.
+fn processes(size: u32, pace: Pace, body: impl Fn(&Node, Peer, &Barrier) + Sync) {
+    let cards = Arc::new(Cards::default());
+    let barrier = Barrier::new(size as usize);
+    let make = |rank| {
+        let options = Options {
+            interfaces: vec!["lo".to_owned()],
+            ..Options::default()
+        };
+        let fabric = Tcp::new(rank, size, weft_engine::LANES, cards.clone(), options).unwrap();
+        cards.0.lock().unwrap().insert(rank, fabric.card());
+        Engine::new(fabric, rank, size, pace, 1)
+    };
+    let engines: Vec<Node> = (0..size).map(make).collect();
+    std::thread::scope(|scope| {
+        for (rank, engine) in engines.iter().enumerate() {
+            let (body, barrier) = (&body, &barrier);
+            scope.spawn(move || body(engine, rank as Peer, barrier));
+        }
+    });
+}
+
+/// Messages of all kinds to and fro, in windows: receives are posted before, after and between.
+fn exchange(size: u32, pace: Pace, rounds: u64, seed: u64) {
+    processes(size, pace, |engine, me, barrier| {
+        for round in 0..rounds {
+            let mut requests = Vec::new();
+            let mut expected = Vec::new();
+            let mut sources = Vec::new();
+            for peer in (0..size).filter(|&peer| peer != me) {
+                let plan = |from: Peer, to: Peer| {
+                    let salt = u64::from(from * 1000 + to) << 32;
+                    let mut random = Random(seed ^ round << 16 ^ salt);
+                    let count = 1 + random.below(12);
+                    let messages = (0..count).map(|_| Message::new(&mut random));
+                    messages.collect::<Vec<_>>()
+                };
+                for (tag, message) in plan(peer, me).into_iter().enumerate() {
+                    let mut buffer = message.buffer(message.strided[1], false);
+                    let late = message.seed % 3 == 0;
+                    let id =
+                        (!late).then(|| receive(engine, peer, &message, tag as i32, &mut buffer));
+                    expected.push((peer, message, tag as i32, buffer, id));
+                }
+                for (tag, message) in plan(me, peer).into_iter().enumerate() {
+                    let mut buffer = message.buffer(message.strided[0], true);
+                    requests.push(send(engine, me, peer, &message, tag as i32, &mut buffer));
+                    sources.push(buffer);
+                }
+            }
+            for (peer, message, tag, buffer, id) in &mut expected {
+                if id.is_none() {
+                    engine.progress();
+                    *id = Some(receive(engine, *peer, message, *tag, buffer));
+                }
+            }
+            for (peer, message, tag, buffer, id) in &expected {
+                let status = engine.wait(id.unwrap());
+                assert_eq!((status.source, status.tag), (*peer as i32, *tag));
+                assert_eq!(status.bytes as usize, message.bytes);
+                assert!(*buffer == wanted(message), "{} bytes", message.bytes);
+            }
+            for id in requests {
+                assert_eq!(engine.wait(id).failure, None);
+            }
+            drop(sources);
+        }
+        barrier.wait();
+    });
+}
+
+/// What the receiver of a message must find.
+fn wanted(message: &Message) -> Vec<u8> {
+    let mut wanted = message.buffer(message.strided[1], true);
+    if message.strided[1] {
+        // What lies between is not touched.
+        wanted.chunks_exact_mut(2).for_each(|pair| pair[1] = 0xee);
+    }
+    wanted
+}
+
+#[test]
+fn messages_of_all_kinds_awake() {
+    exchange(2, Pace::SHARED, 40, 1);
+}
+
+#[test]
+fn messages_of_all_kinds_among_four() {
+    exchange(4, Pace::SHARED, 10, 2);
+}
+
+/// No turn is spent awake, so everything rings.
+#[test]
+fn messages_of_all_kinds_asleep() {
+    let asleep = Pace {
+        spins: 0,
+        yields: 0,
+    };
+    exchange(3, asleep, 15, 3);
+}
+
+#[test]
+fn any_source_takes_what_comes() {
+    processes(3, Pace::SHARED, |engine, me, barrier| {
+        let count = 50;
+        if me == 0 {
+            let mut seen = HashMap::new();
+            for _ in 0..2 * count {
+                let mut got = [0; 8];
+                let incoming = Incoming {
+                    route: route(0, ANYBODY, -1, -1),
+                    memory: Memory::contiguous(got.as_mut_ptr(), 8),
+                };
+                let id = engine.receive(incoming).unwrap();
+                let status = engine.wait(id);
+                let next = seen.entry(status.source).or_insert(0u64);
+                assert_eq!(u64::from_le_bytes(got), *next);
+                *next += 1;
+            }
+            assert!(seen.len() == 2 && seen.values().all(|&next| next == count));
+        } else {
+            for number in 0..count {
+                let mut data = number.to_le_bytes();
+                let outgoing = Outgoing {
+                    route: route(0, 0, me as i32, 3),
+                    memory: Memory::contiguous(data.as_mut_ptr(), 8),
+                    synchronous: false,
+                };
+                let id = engine.send(outgoing).unwrap();
+                engine.wait(id);
+            }
+        }
+        barrier.wait();
+    });
+}
+
+/// A window of small messages takes few system calls on each side (the design's budget: 4).
+#[test]
+fn a_window_of_small_messages_takes_few_system_calls() {
+    const WINDOWS: u64 = 200;
+    processes(2, Pace::SHARED, |engine, me, barrier| {
+        let small = Message {
+            bytes: 8,
+            lane: 0,
+            seed: 1,
+            is_synchronous: false,
+            strided: [false; 2],
+        };
+        let mut buffers = vec![[0u8; 8]; 65];
+        let window = |buffers: &mut [[u8; 8]]| {
+            let (answer, window) = buffers.split_first_mut().unwrap();
+            let mut requests: Vec<RequestId> = window
+                .iter_mut()
+                .map(|buffer| match me {
+                    0 => send(engine, 0, 1, &small, 0, buffer),
+                    _ => receive(engine, 0, &small, 0, buffer),
+                })
+                .collect();
+            if me == 1 {
+                for id in requests.drain(..) {
+                    engine.wait(id);
+                }
+            }
+            requests.push(match me {
+                0 => receive(engine, 1, &small, 1, answer),
+                _ => send(engine, 1, 0, &small, 1, answer),
+            });
+            for id in requests {
+                engine.wait(id);
+            }
+        };
+        (0..10).for_each(|_| window(&mut buffers));
+        barrier.wait();
+        let before = engine.fabric().counters();
+        (0..WINDOWS).for_each(|_| window(&mut buffers));
+        let after = engine.fabric().counters();
+        barrier.wait();
+        let calls = [after.sends - before.sends, after.receives - before.receives];
+        let mean = calls.map(|calls| calls as f64 / WINDOWS as f64);
+        // One of them is the answer's.
+        assert!(
+            mean.iter().sum::<f64>() <= 5.0,
+            "rank {me}: {mean:?} system calls a window"
+        );
+    });
+}

@@ -1,0 +1,186 @@
+"""Ranks, hosts, links and launchers that fail: every wait ends in bounded time with a line that names whom, and nothing is left on any host that lives."""
+
+import functools
+import os
+import re
+import signal
+import tempfile
+import time
+
+from jobs import Job, ranks_on
+from lib.cases import require
+from lib.hosts import Hosts, ids
+
+COUNTS = [2, 2]
+RANKS = sum(COUNTS)
+START_SECONDS = 60
+# What a death that a kernel reports may take, on a loaded machine; and silence, which only a time-out ends.
+TOLD_SECONDS, SILENCE_SECONDS = 20, 75
+# What names host 1 or one of its ranks.
+WHOM = re.compile(r"host1\b|rank [23]\b|10\.77\.0\.2\b|fd77::2\b")
+AWAITED = "recv any ssend large probe barrier allreduce flush lock".split()
+# Hydra ends a job as soon as it sees a rank's connection end. A shell between them keeps that, until the file is there: nobody but
+# the library tells the survivors.
+OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
+
+
+def running(job):
+    """Waits until all ranks have heard of each other."""
+    deadline = time.monotonic() + START_SECONDS
+    while len(re.findall(r"^running \d+ \d+$", job.running.text(), re.M)) < RANKS:
+        require(job.running.process.poll() is None and time.monotonic() < deadline, f"the job does not run:\n{job.running.output()}")
+        time.sleep(0.02)
+
+
+def require_named(result, seconds):
+    require(result.code != 0, f"exit code 0:\n{result.output}")
+    require(WHOM.search(result.output), f"not told whom it was that failed:\n{result.output}")
+    print(f"        ended after {seconds:.1f} s", flush=True)
+
+
+def one_fails(site, launcher, fail, seconds, program="steady", arguments=(600,)):
+    """While the ranks talk `fail(hosts, program)` makes something fail on host 1; the job has to end by itself."""
+    with Hosts(2) as hosts:
+        job = Job(site, hosts, launcher, COUNTS, program, *arguments)
+        running(job)
+        fail(hosts, site.program(program))
+        begin = time.monotonic()
+        result = job.finish(seconds, clean_seconds=seconds)
+        require_named(result, time.monotonic() - begin)
+
+
+def kill_rank(hosts, program):
+    os.kill(ranks_on(hosts[1], program)[0], signal.SIGKILL)
+
+
+def kill_host(hosts, _):
+    hosts[1].kill()
+
+
+def vanish(hosts, _):
+    hosts[1].vanish()
+
+
+def cut(hosts, _):
+    hosts[1].link(False)
+
+
+def kill_agent(hosts, program):
+    """What started the ranks on host 1 and is no rank."""
+    ranks = ranks_on(hosts[1], program)
+    agents = [pid for pid, line in hosts[1].processes().items() if pid not in ranks and "mpiexec" in line and "sshd" not in line]
+    require(agents, f"no agent among {hosts[1].processes()}")
+    # The first has started the others: the ranks, and a guard that ends them when it dies.
+    os.kill(agents[0], signal.SIGKILL)
+
+
+def kill_connection(hosts, _):
+    """The sshd through which host 1 was reached."""
+    sessions = [pid for pid, line in hosts[1].processes().items() if line.startswith("sshd: ")]
+    require(sessions, f"no session of sshd among {hosts[1].processes()}")
+    for pid in sessions:
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_launcher(site, launcher, number):
+    """Its ranks everywhere end with it, and their agents."""
+    with Hosts(3) as hosts:
+        counts = [1, 2, 1]
+        job = Job(site, hosts, launcher, counts, "steady", 600)
+        running(job)
+        first = [pid for pid, line in hosts[0].processes().items() if "mpiexec" in line.split()[0]]
+        require(first, f"no mpiexec among {hosts[0].processes()}")
+        os.kill(min(first), number)
+        begin = time.monotonic()
+        hosts.check_clean(TOLD_SECONDS)
+        print(f"        all gone after {time.monotonic() - begin:.1f} s", flush=True)
+        job.running.end()
+
+
+def interrupted_link(site, launcher, times, seconds_each):
+    """A link that is down for a while, or again and again, costs time and nothing else."""
+    with Hosts(2) as hosts:
+        job = Job(site, hosts, launcher, COUNTS, "steady", times * seconds_each * 2 + 3)
+        running(job)
+        for _ in range(times):
+            time.sleep(seconds_each if times > 1 else 1)
+            hosts[1].link(False)
+            time.sleep(seconds_each)
+            hosts[1].link(True)
+        job.succeed("steady", 180)
+
+
+def told(job, ranks, seconds, begin):
+    """Waits until each of the ranks has said that it was told."""
+    while missing := [rank for rank in ranks if f"told {rank} class" not in job.running.text()]:
+        require(time.monotonic() - begin < seconds, f"ranks {missing} were not told after {seconds} s:\n{job.running.output()}")
+        time.sleep(0.02)
+    print(f"        told after {time.monotonic() - begin:.1f} s", flush=True)
+
+
+def last_rank(job, host, program):
+    """The id, on this machine, of the process that calls itself the last rank."""
+    inside = re.search(rf"^running {RANKS - 1} (\d+)$", job.running.text(), re.M)[1]
+    return next(pid for pid in ranks_on(host, program) if ids(pid)[-1] == inside)
+
+
+def awaited(site, what, fail, seconds):
+    """The library alone tells those who wait for the last rank that it, or its host, is gone."""
+    if what in ("flush", "lock"):
+        site.require_windows()
+    survivors = [0, 1, 2] if fail is kill_rank else [0, 1]
+    with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
+        over = os.path.join(folder, "over")
+        before = ["-disable-auto-cleanup", "sh", "-c", OUTLIVED, "sh", over]
+        job = Job(site, hosts, "MPICH's Hydra", COUNTS, "waits", what, before=before)
+        running(job)
+        if fail is kill_rank:
+            os.kill(last_rank(job, hosts[1], site.program("waits")), signal.SIGKILL)
+        else:
+            fail(hosts, site.program("waits"))
+        begin = time.monotonic()
+        try:
+            told(job, survivors, seconds, begin)
+            for rank, text in re.findall(r"^told (\d+) class \d+: (.*)$", job.running.text(), re.M):
+                require("PROC_ABORTED" in text or WHOM.search(job.running.text()), f"rank {rank} was told something else: {text}")
+        finally:
+            open(over, "w").close()
+            # Hydra waits for ever for a host that vanished.
+            job.running.end()
+
+
+def few_descriptors(site, limit):
+    """A job whose ranks may have so few descriptors works, or ends and says why."""
+    with Hosts(2) as hosts:
+        before = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"]
+        result = Job(site, hosts, "mpiexec", [3, 3], "everybody", before=before).finish(60)
+        if result.code != 0:
+            require(re.search("descriptor|open files", result.output), f"not told why:\n{result.output}")
+
+
+def cases(site):
+    kinds = {
+        "a rank is killed": (kill_rank, TOLD_SECONDS),
+        "a host is killed": (kill_host, TOLD_SECONDS),
+        "a host vanishes": (vanish, SILENCE_SECONDS),
+        "a link goes down for good": (cut, SILENCE_SECONDS),
+        "the agent is killed": (kill_agent, TOLD_SECONDS),
+        "the agent's connection is killed": (kill_connection, TOLD_SECONDS),
+    }
+    for name, (fail, seconds) in kinds.items():
+        if not site.quick or fail in (kill_rank, kill_host):
+            yield f"fault: {name}", functools.partial(one_fails, site, "mpiexec", fail, seconds)
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        if not site.quick or number == signal.SIGKILL:
+            yield f"fault: mpiexec gets {number.name}", functools.partial(kill_launcher, site, "mpiexec", number)
+    if site.quick:
+        return
+    yield "fault: a rank is killed, under MPICH's Hydra", functools.partial(one_fails, site, "MPICH's Hydra", kill_rank, TOLD_SECONDS)
+    yield "fault: a link that is down for 5 s", functools.partial(interrupted_link, site, site.usual, 1, 5)
+    yield "fault: a link that flaps", functools.partial(interrupted_link, site, site.usual, 5, 1)
+    for what in AWAITED:
+        yield f"fault: the rank awaited in {what} is killed", functools.partial(awaited, site, what, kill_rank, TOLD_SECONDS)
+    for what in ("recv", "large", "barrier", "flush"):
+        yield f"fault: the host awaited in {what} vanishes", functools.partial(awaited, site, what, vanish, SILENCE_SECONDS)
+    for limit in (8, 12, 16, 24, 48):
+        yield f"fault: {limit} descriptors a rank", functools.partial(few_descriptors, site, limit)
