@@ -91,6 +91,8 @@ set -eu
 root=$1 toolchain=$2
 shift 2
 mount --make-rprivate /
+# A mount of its own, so that it can be the root of the namespace: in a mere chroot the kernel makes no namespaces.
+mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
 mount -t tmpfs -o mode=755 dev "$root/dev"
@@ -103,7 +105,13 @@ mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 mkdir -p "$root/opt/rust"
 mount --bind "$toolchain" "$root/opt/rust"
 mount -o remount,ro,bind "$root/opt/rust"
-chroot "$root" env -i HOME=/root LANG=C.UTF-8 PATH=/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+mkdir -p "$root/machine"
+cd "$root"
+pivot_root . machine
+cd /
+umount --lazy /machine
+rmdir /machine
+env -i HOME=/root LANG=C.UTF-8 PATH=/opt/rust/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     sh -c '. /root/variables; cd /weft; code=0; for target; do make "$target" || code=$?; done; exit $code' sh "$@" &
 wait $!
 END

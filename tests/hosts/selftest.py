@@ -1,5 +1,6 @@
 """The bed itself: hosts share nothing, reach each other, are shaped, fail and end as asked."""
 
+import functools
 import os
 import pathlib
 import re
@@ -202,6 +203,13 @@ def several_beds():
             each.end()
 
 
+@functools.cache
+def require_hosts():
+    """Skips where the machine makes none: what starts a bed in a process of its own would fail there."""
+    with Hosts(1):
+        pass
+
+
 # Says what must be gone once it is killed, and waits for that.
 BEREAVED = """
 import sys, time
@@ -218,6 +226,7 @@ time.sleep(600)
 
 def killed():
     """kill -9 of the test: every process of the bed ends; there is no file to stay."""
+    require_hosts()
     before = set(os.listdir(tempfile.gettempdir()))
     tester = subprocess.Popen([sys.executable, "-c", BEREAVED, str(REPOSITORY / "tests")], stdout=subprocess.PIPE, text=True)
     ids = tester.stdout.readline().split()[1:]
@@ -246,6 +255,7 @@ BY_HAND = [["up", "2"], ["exec", "1", "ssh", "host0", "hostname"], ["link", "0",
 
 
 def by_hand():
+    require_hosts()
     words = [sys.executable, REPOSITORY / "tests/hosts/bed.py"]
     name = {"WEFT_BED": f"selftest-{os.getpid()}"}
     # The holder outlives `up` on purpose, so it is not looked for by its mark.
@@ -276,6 +286,7 @@ def ordinary_user():
     """Root plays a user who is known for as long as that, to these processes alone."""
     if os.geteuid() != 0:
         raise Skip("all cases have been an ordinary user's")
+    require_hosts()
     become = [f"--{kind}={USER_ID}" for kind in ("reuid", "regid")] + ["--clear-groups", "--inh-caps=-all"]
     if run(["setpriv", *become, "test", "-r", __file__], 10).code != 0:
         raise Skip(f"{__file__} cannot be read by others")
