@@ -53,8 +53,10 @@ install_missing() {
     export DEBIAN_FRONTEND=noninteractive
     log=$(mktemp)
     trap 'rm -f "$log"' EXIT
+    # Somebody else, a daily upgrade for one, may be installing.
+    patient="apt-get -o DPkg::Lock::Timeout=300 ${install#apt-get }"
     # A fresh image has no package lists: fetch them only when the install fails without.
-    if ! $install >"$log" 2>&1 </dev/null && ! { apt-get update && $install; } >"$log" 2>&1 </dev/null; then
+    if ! $patient >"$log" 2>&1 </dev/null && ! { apt-get update && $patient; } >"$log" 2>&1 </dev/null; then
         tail -n 15 "$log" >&2
         fail "apt-get failed; is the network there? Then run: apt-get update && $install"
     fi
