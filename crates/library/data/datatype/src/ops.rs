@@ -115,7 +115,8 @@ static KERNELS: LazyLock<[[Option<Kernel>; Predefined::ALL.len()]; Op::ALL.len()
         })
     });
 
-/// The loop that applies `op` to elements of `predefined`, if the standard allows it.
+/// The loop that applies `op` to elements of `predefined`, if the standard allows it, or programs count on it and other
+/// libraries do: `MPI_CHAR`, and logical operations on `MPI_AINT`, `MPI_COUNT` and `MPI_OFFSET`.
 #[inline]
 pub fn kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
     KERNELS[op as usize][predefined as usize]
@@ -133,9 +134,9 @@ fn find_kernel(op: Op, predefined: Predefined) -> Option<Kernel> {
         (Op::Prod, CInteger | FortranInteger | MultiLanguage | Floating | Group::Complex) => {
             number::<Product>(element)
         }
-        (Op::Land, CInteger | Logical) => truth::<And>(element),
-        (Op::Lor, CInteger | Logical) => truth::<Or>(element),
-        (Op::Lxor, CInteger | Logical) => truth::<Exclusive>(element),
+        (Op::Land, CInteger | Logical | MultiLanguage) => truth::<And>(element),
+        (Op::Lor, CInteger | Logical | MultiLanguage) => truth::<Or>(element),
+        (Op::Lxor, CInteger | Logical | MultiLanguage) => truth::<Exclusive>(element),
         (Op::Band, CInteger | FortranInteger | Byte | MultiLanguage) => bits::<And>(element),
         (Op::Bor, CInteger | FortranInteger | Byte | MultiLanguage) => bits::<Or>(element),
         (Op::Bxor, CInteger | FortranInteger | Byte | MultiLanguage) => bits::<Exclusive>(element),

@@ -14,6 +14,7 @@ const _: () = assert!(size_of::<std::ffi::c_long>() == 8 && size_of::<usize>() =
 /// The groups by which MPI-5.0 §6.9.2 says which operation takes which type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
+    /// `MPI_CHAR` among them, which the standard leaves out and programs reduce all the same.
     CInteger,
     FortranInteger,
     Floating,
@@ -23,7 +24,7 @@ pub enum Group {
     MultiLanguage,
     /// Value and index, for MAXLOC and MINLOC (§6.9.4).
     Pair,
-    /// Characters and `MPI_PACKED`: no reduction takes them.
+    /// Wide and Fortran characters and `MPI_PACKED`: no reduction takes them.
     Other,
 }
 
@@ -170,7 +171,7 @@ predefined! {
     Wchar "WCHAR" Other I32;
     Int8 "INT8_T" CInteger I8;
     Uint8 "UINT8_T" CInteger U8;
-    Char "CHAR" Other I8;
+    Char "CHAR" CInteger I8;
     SignedChar "SIGNED_CHAR" CInteger I8;
     UnsignedChar "UNSIGNED_CHAR" CInteger U8;
     Byte "BYTE" Byte U8;
