@@ -10,6 +10,15 @@ static void expect_world(int initialized, int finalized)
     CHECK_EQUAL(flag, finalized, "MPI-5.0 §11.2.2");
 }
 
+/* Beyond the standard: the world's rank and size are told while it is not begun. */
+static void ask_world(void)
+{
+    int rank = -1, size = -1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(rank == rank_of_world && size == size_of_world, "MPICH", "%d of %d", rank, size);
+}
+
 /* A session that begins and ends where nothing else may be open. */
 static void alone(const char *tag)
 {
@@ -29,6 +38,7 @@ int main(int argc, char **argv)
     MPI_Comm before = comm_of_set(across, "mpi://WORLD", "across"), within;
     adopt_comm(before, "models");
     use_comm(before);
+    ask_world();
     MPI_Init(&argc, &argv);
     expect_world(1, 0);
     use_comm(MPI_COMM_WORLD);

@@ -13,13 +13,13 @@ use crate::output::{Out, OutString};
 
 #[mpi(Comm_rank)]
 fn comm_rank(comm: CommId, rank: Out<c_int>) -> Result<()> {
-    rank.set(comm::find(comm)?.rank() as c_int);
+    rank.set(comm::find_known(comm)?.rank() as c_int);
     Ok(())
 }
 
 #[mpi(Comm_size)]
 fn comm_size(comm: CommId, size: Out<c_int>) -> Result<()> {
-    size.set(comm::find(comm)?.size() as c_int);
+    size.set(comm::find_known(comm)?.size() as c_int);
     Ok(())
 }
 

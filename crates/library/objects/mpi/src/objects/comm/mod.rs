@@ -18,5 +18,5 @@ pub use communicator::Comm;
 pub(crate) use members::members;
 pub(crate) use reference::CommReference;
 pub(crate) use table::{begin, current, register, remove, self_comm, whole_job};
-pub use table::{find, handler_of, set_handler, share};
+pub use table::{find, find_known, handler_of, set_handler, share};
 pub(crate) use traffic::{Traffic, number_of};

@@ -77,6 +77,17 @@ pub fn find(id: CommId) -> Result<&'static Comm> {
     comm.ok_or_else(not_a_comm)
 }
 
+/// As [`find`], to ask for a rank or a size: programs of sessions ask the predefined communicators, which the standard gives to the
+/// world model alone (MPI-5.0 §11.2), and other libraries answer.
+#[inline]
+pub fn find_known(id: CommId) -> Result<&'static Comm> {
+    match id {
+        CommId::WORLD => Ok(world()),
+        CommId::SELF => Ok(self_comm()),
+        _ => find(id),
+    }
+}
+
 /// As [`find`], kept alive for a call that takes long.
 pub fn share(id: CommId) -> Result<Arc<Comm>> {
     let comm = match id {
