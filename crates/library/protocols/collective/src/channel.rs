@@ -101,6 +101,11 @@ pub(crate) enum Speaker {
     Leader {
         root: usize,
     },
+    /// The rank so many places after the leader, around the host.
+    AfterLeader {
+        root: usize,
+        places: usize,
+    },
     /// Its rank at this position.
     At(usize),
     Last,
@@ -111,6 +116,10 @@ impl Speaker {
         match self {
             Speaker::Leader { root } if hosts.host_of(root) == host => root,
             Speaker::Leader { .. } => hosts.rank_at(host, 0),
+            Speaker::AfterLeader { root, places } => {
+                let leader = hosts.position(Speaker::Leader { root }.of(hosts, host));
+                hosts.rank_at(host, (leader + places) % hosts.ranks_on(host))
+            }
             Speaker::At(position) => hosts.rank_at(host, position),
             Speaker::Last => hosts.rank_at(host, hosts.ranks_on(host) - 1),
         }

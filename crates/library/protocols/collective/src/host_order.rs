@@ -1,10 +1,28 @@
-//! Blocks in the order of the hosts, where those of each host follow each other and so go between hosts as one message.
+//! Blocks by host: those of one host's ranks, and all in the order of the hosts, where those of each host follow each other and so
+//! go between hosts as one message.
 
 use std::ops::Range;
 
 use crate::memory::{Parts, Scratch, copy, window};
 use crate::{Blocks, Hosts};
 use weft_memory::Memory;
+
+/// The blocks of a host's ranks, by position.
+pub(crate) struct OfHost<'a> {
+    pub blocks: &'a dyn Blocks,
+    pub hosts: &'a Hosts,
+    pub host: usize,
+}
+
+impl Blocks for OfHost<'_> {
+    fn block(&self, position: usize) -> Memory {
+        self.blocks.block(self.hosts.rank_at(self.host, position))
+    }
+
+    fn whole(&self) -> Option<Memory> {
+        None
+    }
+}
 
 /// All ranks' blocks, packed: where they are, if they lie so, else in scratch.
 pub(crate) struct HostOrder<'a> {

@@ -14,7 +14,7 @@ pub struct Hosts {
     /// None where the order of the hosts is that of the ranks.
     scattered: Option<Scattered>,
     most_ranks: usize,
-    is_even: bool,
+    fewest_ranks: usize,
     /// This rank's host.
     own: usize,
 }
@@ -57,7 +57,7 @@ impl Hosts {
             scattered: is_scattered.then(|| Scattered::new(&starts, &runs, ranks)),
             starts: starts.into(),
             most_ranks: sizes.iter().copied().max()?,
-            is_even: sizes.iter().all(|size| *size == sizes[0]),
+            fewest_ranks: sizes.iter().copied().min()?,
             own,
         })
     }
@@ -82,9 +82,14 @@ impl Hosts {
         self.most_ranks
     }
 
+    /// The fewest that a host has.
+    pub fn fewest_ranks(&self) -> usize {
+        self.fewest_ranks
+    }
+
     /// Whether all hosts have as many ranks.
     pub fn is_even(&self) -> bool {
-        self.is_even
+        self.fewest_ranks == self.most_ranks
     }
 
     /// Whether each host's ranks follow each other, and the order of the hosts is that of the ranks.
@@ -203,6 +208,7 @@ mod tests {
                 }
                 let sizes = plain.iter().map(Vec::len);
                 assert_eq!(hosts.most_ranks(), sizes.clone().max().unwrap());
+                assert_eq!(hosts.fewest_ranks(), sizes.clone().min().unwrap());
                 assert_eq!(hosts.is_even(), sizes.clone().min() == sizes.max());
                 assert_eq!(hosts.is_contiguous(), plain.concat().is_sorted());
             }

@@ -64,6 +64,8 @@ pub(crate) enum Needs {
     ContiguousHosts,
     /// And all hosts have as many ranks.
     EvenHosts,
+    /// Both.
+    EvenContiguousHosts,
 }
 
 impl Needs {
@@ -76,6 +78,9 @@ impl Needs {
             Needs::Hosts => placed(|_| true),
             Needs::ContiguousHosts => placed(|placement| placement.is_contiguous),
             Needs::EvenHosts => placed(|placement| placement.is_even),
+            Needs::EvenContiguousHosts => {
+                placed(|placement| placement.is_even && placement.is_contiguous)
+            }
         }
     }
 }
@@ -332,7 +337,7 @@ tables! {
     } hosts {
         8, ANY, ANY => Hierarchical;
         ANY, ANY, 1024 * KIB => Hierarchical;
-        ANY, ANY, ANY => HierarchicalChain;
+        ANY, ANY, ANY => HierarchicalStreams;
     }
     reduce {
         Any 2, LINE => Shared;
@@ -415,6 +420,7 @@ tables! {
         Any ANY, ANY => Ring;
     } hosts {
         ANY, ANY, 64 * KIB => Hierarchical;
+        ANY, ANY, ANY => HierarchicalRing;
     }
     alltoall {
         Any 2, LINE => Shared;

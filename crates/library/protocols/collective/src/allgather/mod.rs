@@ -1,6 +1,7 @@
 //! MPI_Allgather and MPI_Allgatherv (MPI-5.0 §6.7).
 
 mod hierarchical;
+mod hierarchical_ring;
 
 use crate::memory::copy;
 use crate::{Blocks, Channel, PointToPoint, flat, select};
@@ -9,6 +10,7 @@ use weft_memory::Memory;
 algorithms_with_hosts! {
     allgather;
     Hierarchical: Hosts,
+    HierarchicalRing: EvenHosts,
 }
 
 /// Gathers everyone's `send` into everyone's blocks, which are all as long. No `send` means that the own
@@ -28,10 +30,7 @@ pub async fn allgatherv<P: PointToPoint>(
     send: Option<Memory>,
     blocks: &dyn Blocks,
 ) -> Result<(), P::Error> {
-    let longest = (0..channel.size())
-        .map(|rank| blocks.block(rank).bytes)
-        .max()
-        .unwrap_or(0);
+    let longest = flat::allgather::longest_block(channel.size(), blocks);
     let call = channel.call(longest);
     run(channel, send, blocks, select::allgather(call)).await
 }
@@ -43,12 +42,15 @@ pub async fn run<P: PointToPoint>(
     blocks: &dyn Blocks,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
-    let Algorithm::Flat(algorithm) = algorithm else {
-        if let Some(send) = &send {
-            copy(send, &blocks.block(channel.rank()));
-        }
-        hierarchical::run(channel, blocks).await;
-        return channel.finish();
-    };
-    flat::allgather::run(channel, send, blocks, algorithm).await
+    if let Algorithm::Flat(algorithm) = algorithm {
+        return flat::allgather::run(channel, send, blocks, algorithm).await;
+    }
+    if let Some(send) = &send {
+        copy(send, &blocks.block(channel.rank()));
+    }
+    match algorithm {
+        Algorithm::HierarchicalRing => hierarchical_ring::run(channel, blocks).await,
+        _ => hierarchical::run(channel, blocks).await,
+    }
+    channel.finish()
 }

@@ -1,12 +1,14 @@
 //! MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (MPI-5.0 §6.8).
 
 mod hierarchical;
+mod hierarchical_split;
 
 use crate::{Blocks, Channel, PointToPoint, flat, select};
 
 algorithms_with_hosts! {
     alltoall;
     Hierarchical: Hosts,
+    HierarchicalSplit: EvenHosts,
 }
 
 /// Sends block `r` of `send` to rank `r`'s block of this rank's number. All blocks are as long. No `send`
@@ -29,7 +31,7 @@ pub async fn alltoallv<P: PointToPoint>(
     flat::alltoall::alltoallv(channel, send, receive).await
 }
 
-/// An exchange by a given algorithm, the same on all ranks. Those that share memory, Bruck's and the hierarchical one take
+/// An exchange by a given algorithm, the same on all ranks. Those that share memory, Bruck's and the hierarchical ones take
 /// only blocks of one length.
 pub async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -37,11 +39,13 @@ pub async fn run<P: PointToPoint>(
     receive: &dyn Blocks,
     algorithm: Algorithm,
 ) -> Result<(), P::Error> {
+    let from = send.unwrap_or(receive);
     match algorithm {
-        Algorithm::Flat(algorithm) => flat::alltoall::run(channel, send, receive, algorithm).await,
-        Algorithm::Hierarchical => {
-            hierarchical::run(channel, send.unwrap_or(receive), receive).await;
-            channel.finish()
+        Algorithm::Flat(algorithm) => {
+            return flat::alltoall::run(channel, send, receive, algorithm).await;
         }
+        Algorithm::Hierarchical => hierarchical::run(channel, from, receive).await,
+        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, from, receive).await,
     }
+    channel.finish()
 }

@@ -1,7 +1,7 @@
 //! MPI_Bcast (MPI-5.0 §6.4).
 
 mod hierarchical;
-mod hierarchical_chain;
+mod hierarchical_streams;
 
 use crate::memory::Packed;
 use crate::{Channel, PointToPoint, flat, select};
@@ -10,7 +10,7 @@ use weft_memory::Memory;
 algorithms_with_hosts! {
     bcast;
     Hierarchical: Hosts,
-    HierarchicalChain: Hosts,
+    HierarchicalStreams: Hosts,
 }
 
 /// Broadcasts the root's `memory` into everyone else's.
@@ -41,7 +41,7 @@ pub async fn run<P: PointToPoint>(
     };
     let bytes = packed.memory();
     match algorithm {
-        Algorithm::HierarchicalChain => hierarchical_chain::run(channel, &bytes, root).await,
+        Algorithm::HierarchicalStreams => hierarchical_streams::run(channel, &bytes, root).await,
         _ => hierarchical::run(channel, &bytes, root).await,
     }
     if !is_root {

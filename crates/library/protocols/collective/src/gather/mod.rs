@@ -18,11 +18,7 @@ pub async fn gather<P: PointToPoint>(
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) -> Result<(), P::Error> {
-    let bytes = match (&send, blocks) {
-        (Some(send), _) => send.bytes,
-        (None, Some(blocks)) => blocks.block(root).bytes,
-        (None, None) => 0,
-    };
+    let bytes = flat::gather::block_bytes(send.as_ref(), blocks, root);
     let call = channel.call(bytes);
     run(channel, send, blocks, root, select::gather(call)).await
 }

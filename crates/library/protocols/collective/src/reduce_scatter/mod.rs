@@ -1,6 +1,7 @@
 //! MPI_Reduce_scatter and MPI_Reduce_scatter_block (MPI-5.0 §6.10).
 
 mod hierarchical;
+mod hierarchical_split;
 
 use crate::{Channel, PointToPoint, Reduction, flat, select};
 
@@ -9,6 +10,7 @@ pub use crate::flat::reduce_scatter::Shares;
 algorithms_with_hosts! {
     reduce_scatter;
     Hierarchical: ContiguousHosts,
+    HierarchicalSplit: EvenContiguousHosts,
 }
 
 /// Reduces everyone's input, and puts each rank's share of the result at the beginning of its output.
@@ -30,11 +32,10 @@ pub async fn run<P: PointToPoint>(
 ) -> Result<(), P::Error> {
     match algorithm {
         Algorithm::Flat(algorithm) => {
-            flat::reduce_scatter::run(channel, reduction, shares, algorithm).await
+            return flat::reduce_scatter::run(channel, reduction, shares, algorithm).await;
         }
-        Algorithm::Hierarchical => {
-            hierarchical::run(channel, &reduction, shares).await;
-            channel.finish()
-        }
+        Algorithm::Hierarchical => hierarchical::run(channel, &reduction, shares).await,
+        Algorithm::HierarchicalSplit => hierarchical_split::run(channel, &reduction, shares).await,
     }
+    channel.finish()
 }

@@ -18,11 +18,7 @@ pub async fn scatter<P: PointToPoint>(
     receive: Option<Memory>,
     root: usize,
 ) -> Result<(), P::Error> {
-    let bytes = match (&receive, blocks) {
-        (Some(receive), _) => receive.bytes,
-        (None, Some(blocks)) => blocks.block(root).bytes,
-        (None, None) => 0,
-    };
+    let bytes = flat::scatter::block_bytes(receive.as_ref(), blocks, root);
     let call = channel.call(bytes);
     run(channel, blocks, receive, root, select::scatter(call)).await
 }

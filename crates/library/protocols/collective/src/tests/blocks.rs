@@ -1,7 +1,7 @@
 //! Operations in which everyone has blocks: allgather, alltoall. And the barrier.
 
 use super::data::{Buffer, values};
-use super::world::{all_worlds, worlds};
+use super::placements::{all_worlds, worlds};
 use crate::{
     Blocks, Counts, Uniform, Varying, allgather, allgatherv, alltoall, alltoallv, barrier,
 };

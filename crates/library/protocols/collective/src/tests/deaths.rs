@@ -2,7 +2,8 @@
 //! right result, and none waits for ever.
 
 use super::case::{Case, Rounds, all};
-use super::world::{Error, LOST, World, worlds};
+use super::placements::worlds;
+use super::world::{Error, LOST, World};
 
 /// The number of errors and of results, with a rank that dies after so many turns.
 fn run_with_death(

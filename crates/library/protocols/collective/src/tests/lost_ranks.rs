@@ -5,7 +5,7 @@
 //! The algorithms that go through a board send nothing; `deaths.rs` has those.
 
 use super::case::{Case, Operation, Rounds, all};
-use super::world::placements_for;
+use super::placements::placements_for;
 use crate::Hosts;
 use crate::PointToPoint;
 use crate::select::Needs;

@@ -9,6 +9,7 @@ mod errors;
 mod inter;
 mod lost_ranks;
 mod neighborhood;
+mod placements;
 mod reduce_scatter;
 mod reductions;
 mod rooted;

@@ -1,7 +1,7 @@
 //! Reductions whose result is shared out, with an operation that shows in which order operands were combined.
 
+use super::placements::{all_worlds, worlds};
 use super::reductions::{Compose, HOLE, expected, map_type, operand};
-use super::world::{all_worlds, worlds};
 use crate::Reduction;
 use crate::reduce_scatter::{self, Algorithm, Shares};
 use std::cell::RefCell;

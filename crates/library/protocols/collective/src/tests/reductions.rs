@@ -1,7 +1,7 @@
 //! Reductions: with an operation that shows in which order operands were combined, and sums of doubles, whose
 //! bits show whether everyone combined them alike.
 
-use super::world::{all_worlds, worlds};
+use super::placements::{all_worlds, worlds};
 use crate::select::Needs;
 use crate::{Combine, PredefinedOp, Reduction, allreduce, reduce, scan};
 use std::cell::RefCell;

@@ -1,7 +1,8 @@
 //! Operations with a root: broadcast, gather, scatter.
 
 use super::data::{Buffer, values};
-use super::world::{World, all_worlds, worlds};
+use super::placements::{all_worlds, worlds};
+use super::world::World;
 use crate::{Blocks, Counts, Uniform, Varying, bcast, gather, gatherv, scatter, scatterv};
 
 /// Sizes, roots and lengths; the root and every third rank have datatypes with holes in some.

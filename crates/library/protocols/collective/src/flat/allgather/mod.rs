@@ -25,12 +25,14 @@ pub async fn allgatherv<P: PointToPoint>(
     send: Option<Memory>,
     blocks: &dyn Blocks,
 ) -> Result<(), P::Error> {
-    let longest = (0..channel.size())
-        .map(|rank| blocks.block(rank).bytes)
-        .max()
-        .unwrap_or(0);
-    let call = channel.call(longest);
+    let call = channel.call(longest_block(channel.size(), blocks));
     run(channel, send, blocks, select::flat::allgather(call)).await
+}
+
+/// The packed bytes of the longest of so many blocks.
+pub(crate) fn longest_block(ranks: usize, blocks: &dyn Blocks) -> usize {
+    let lengths = (0..ranks).map(|rank| blocks.block(rank).bytes);
+    lengths.max().unwrap_or(0)
 }
 
 /// A gather by a given algorithm, the same on all ranks.

@@ -24,13 +24,22 @@ pub async fn gather<P: PointToPoint>(
     blocks: Option<&dyn Blocks>,
     root: usize,
 ) -> Result<(), P::Error> {
-    let bytes = match (&send, blocks) {
-        (Some(send), _) => send.bytes,
-        (None, Some(blocks)) => blocks.block(root).bytes,
-        (None, None) => 0,
-    };
+    let bytes = block_bytes(send.as_ref(), blocks, root);
     let call = channel.call(bytes);
     run(channel, send, blocks, root, select::flat::gather(call)).await
+}
+
+/// The packed bytes of a block, as a rank knows them from its own arguments.
+pub(crate) fn block_bytes(
+    send: Option<&Memory>,
+    blocks: Option<&dyn Blocks>,
+    root: usize,
+) -> usize {
+    match (send, blocks) {
+        (Some(own), _) => own.bytes,
+        (None, Some(blocks)) => blocks.block(root).bytes,
+        (None, None) => 0,
+    }
 }
 
 /// [`gather`] with blocks of any lengths.

@@ -24,13 +24,22 @@ pub async fn scatter<P: PointToPoint>(
     receive: Option<Memory>,
     root: usize,
 ) -> Result<(), P::Error> {
-    let bytes = match (&receive, blocks) {
-        (Some(receive), _) => receive.bytes,
-        (None, Some(blocks)) => blocks.block(root).bytes,
-        (None, None) => 0,
-    };
+    let bytes = block_bytes(receive.as_ref(), blocks, root);
     let call = channel.call(bytes);
     run(channel, blocks, receive, root, select::flat::scatter(call)).await
+}
+
+/// The packed bytes of a block, as a rank knows them from its own arguments.
+pub(crate) fn block_bytes(
+    receive: Option<&Memory>,
+    blocks: Option<&dyn Blocks>,
+    root: usize,
+) -> usize {
+    match (receive, blocks) {
+        (Some(own), _) => own.bytes,
+        (None, Some(blocks)) => blocks.block(root).bytes,
+        (None, None) => 0,
+    }
 }
 
 /// [`scatter`] with blocks of any lengths.
