@@ -108,16 +108,16 @@ impl Cells {
 }
 
 impl<E: Endpoint> State<E> {
-    /// Sends a message that needs no request, if nothing stands in its way.
+    /// The packet of a message that needs no request: it is short enough, and nothing waits before it.
     #[inline(always)]
-    fn send_now(&mut self, message: &Outgoing<Span>) -> bool {
+    fn packet<'a>(&self, message: &Outgoing<Span>) -> Option<(Header, &'a [u8])> {
         let route = message.route;
         let (peer, Span { base, bytes }) = (route.peer, message.memory);
         if message.synchronous || bytes > Self::EAGER_BYTES_TO_ALL || peer == self.core.me {
-            return false;
+            return None;
         }
         if self.core.outbound.waits(peer) {
-            return false;
+            return None;
         }
         let payload: &[u8] = match bytes {
             0 => &[],
@@ -132,12 +132,28 @@ impl<E: Endpoint> State<E> {
             context: route.context,
             tag: route.tag as u32,
         };
-        let header = Header(packet.words());
-        if self.endpoint.send(peer, header, payload, true).is_err() {
+        Some((Header(packet.words()), payload))
+    }
+
+    /// Sends a message that needs no request and no call, if it is one.
+    #[inline(always)]
+    fn send_at_once(&mut self, message: &Outgoing<Span>) -> bool {
+        let Some((header, payload)) = self.packet(message) else {
             return false;
-        }
-        self.core.tally.eager += 1;
-        true
+        };
+        let sent = (self.endpoint).send_at_once(message.route.peer, header, payload, true);
+        self.core.tally.eager += u64::from(sent);
+        sent
+    }
+
+    /// Sends a message that needs no request, if it is one.
+    fn send_now(&mut self, message: &Outgoing<Span>) -> bool {
+        let Some((header, payload)) = self.packet(message) else {
+            return false;
+        };
+        let sent = (self.endpoint).send(message.route.peer, header, payload, true);
+        self.core.tally.eager += u64::from(sent.is_ok());
+        sent.is_ok()
     }
 }
 
@@ -155,26 +171,41 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// As [`send`](Self::send), of memory that lies together.
+    /// As [`send`](Self::send), of memory that lies together. What a message needs in nearly every case is here, without a call, for
+    /// the sake of which registers would be saved; all else is out of line.
     #[inline(always)]
     pub fn send_span(&self, message: Outgoing<Span>) -> Result<RequestId, Exhausted> {
         let lane = self.lane(message.route.lane);
-        let state = match lane.enter() {
-            None => None,
-            Some(mut state) => {
-                if state.send_now(&message) {
-                    self.leave(lane, state);
-                    return Ok(RequestId::DONE);
-                }
-                Some(state)
-            }
+        let Some(mut state) = lane.enter() else {
+            return self.send_general(lane, None, message);
         };
+        if !state.send_at_once(&message) {
+            return self.send_general(lane, Some(state), message);
+        }
+        self.leave(lane, state);
+        Ok(RequestId::DONE)
+    }
+
+    #[inline(never)]
+    fn send_general<'a>(
+        &self,
+        lane: &'a Lane<F::Endpoint>,
+        mut state: Option<Guard<'a, State<F::Endpoint>>>,
+        message: Outgoing<Span>,
+    ) -> Result<RequestId, Exhausted> {
+        if let Some(mut inside) = state.take() {
+            if inside.send_now(&message) {
+                self.leave(lane, inside);
+                return Ok(RequestId::DONE);
+            }
+            state = Some(inside);
+        }
         let message = Outgoing {
             route: message.route,
             memory: message.memory.memory(),
             synchronous: message.synchronous,
         };
-        self.send_with_request(lane, state, message)
+        self.start(lane, state, |cells| cells.begin_send(message))
     }
 
     #[inline(never)]

@@ -37,8 +37,7 @@ impl<E: Endpoint> State<E> {
     pub(crate) fn start_send(&mut self, slot: Pending) {
         let peer = self.core.cells(slot).peer;
         if peer == self.core.me {
-            let limit = self.eager_bytes(peer);
-            return self.core.send_to_self(slot, limit);
+            return self.core.send_to_self(slot, Self::EAGER_BYTES_TO_ALL);
         }
         if self.core.outbound.waits(peer) {
             let waiting = self.enqueue(slot, peer);

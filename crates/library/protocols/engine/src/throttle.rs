@@ -50,7 +50,7 @@ impl Throttle {
 
     /// A stored message of `peer`'s was taken.
     pub fn taken(&mut self, peer: Peer, bytes: u64) -> Option<ThrottleChange> {
-        let account = self.accounts.entry(peer);
+        let account = self.accounts.get_mut(peer).expect("it was stored");
         account.bytes -= bytes;
         account.messages -= 1;
         if !account.on || account.above(2) {

@@ -68,7 +68,7 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     fn send(
         &mut self,
         peer: Peer,
@@ -77,9 +77,21 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         throttled: bool,
     ) -> Result<(), Refused> {
         match self.near.send(peer, header, payload, throttled) {
-            Err(Refused::Elsewhere) => self.send_away(peer, header, payload, throttled),
+            Err(Refused::Elsewhere) => self.away().send(peer, header, payload, throttled),
             done => done,
         }
+    }
+
+    /// The far part has to be told that something is under way.
+    #[inline(always)]
+    fn send_at_once(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        payload: &[u8],
+        throttled: bool,
+    ) -> bool {
+        self.near.send_at_once(peer, header, payload, throttled)
     }
 
     #[inline]
@@ -199,18 +211,5 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
             None => Ok(()),
             Some(away) => away.describe(out),
         }
-    }
-}
-
-impl<N: NearEndpoint, F: Fabric> RoutesEndpoint<N, F> {
-    #[cold]
-    fn send_away(
-        &mut self,
-        peer: Peer,
-        header: Header,
-        payload: &[u8],
-        throttled: bool,
-    ) -> Result<(), Refused> {
-        self.away().send(peer, header, payload, throttled)
     }
 }

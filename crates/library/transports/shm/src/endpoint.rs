@@ -165,8 +165,7 @@ impl Endpoint for ShmEndpoint {
         EAGER_BYTES
     }
 
-    // A short packet is a few stores: less than a call.
-    #[inline(always)]
+    #[inline]
     fn send(
         &mut self,
         peer: Peer,
@@ -174,17 +173,27 @@ impl Endpoint for ShmEndpoint {
         payload: &[u8],
         throttled: bool,
     ) -> Result<(), Refused> {
-        if payload.len() > INLINE_BYTES {
-            return self.send_with(peer, header, payload.len(), throttled, |out| {
-                out.copy_from_slice(payload);
-            });
+        self.send_with(peer, header, payload.len(), throttled, |out| {
+            out.copy_from_slice(payload);
+        })
+    }
+
+    #[inline(always)]
+    fn send_at_once(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        payload: &[u8],
+        throttled: bool,
+    ) -> bool {
+        let fits = payload.len() <= INLINE_BYTES;
+        if !fits || !(self.links).push_short(peer, PACKET, header.0, payload, throttled) {
+            return false;
         }
-        self.links
-            .push_short(peer, PACKET, header.0, payload, throttled)?;
         if self.bulk.has_begun() {
             self.bulk.go_on_sending(&mut self.links);
         }
-        Ok(())
+        true
     }
 
     #[inline]

@@ -153,7 +153,8 @@ impl Links {
         }
     }
 
-    /// As [`push`](Self::push), of a payload that fits in a cell.
+    /// As [`push`](Self::push), of a payload that fits in a cell, if there is a link to one of ranks that follow each other, and a
+    /// cell that is known to be free. Else nothing happened.
     #[inline(always)]
     pub fn push_short(
         &mut self,
@@ -162,17 +163,17 @@ impl Links {
         header: [u64; 2],
         payload: &[u8],
         throttled: bool,
-    ) -> Result<(), Refused> {
-        let bytes = payload.len();
-        let Some(link) = self.open.get_mut(peer) else {
-            return Err(self.connect(peer, Need::Link));
+    ) -> bool {
+        let Some(link) = self.open.get_mut_in_run(peer) else {
+            return false;
         };
         if throttled && link.producer.throttled() {
-            return Err(Refused::Throttled);
+            return false;
         }
         match link.producer.push_short(kind, header, payload) {
-            Pushed::Watched => Ok(()),
-            pushed => self.pushed(peer, bytes, pushed),
+            Pushed::Watched => true,
+            Pushed::Full | Pushed::Malformed => false,
+            Pushed::Unwatched => self.pushed(peer, payload.len(), Pushed::Unwatched).is_ok(),
         }
     }
 

@@ -49,6 +49,13 @@ impl<T> Table<T> {
         }
     }
 
+    /// As [`get_mut`](Self::get_mut), of ranks that follow each other.
+    #[inline(always)]
+    pub fn get_mut_in_run(&mut self, peer: Peer) -> Option<&mut T> {
+        let at = self.place(peer);
+        self.run.get_mut(at)?.as_deref_mut()
+    }
+
     #[cold]
     fn find(&self, peer: Peer) -> Option<&T> {
         self.scattered.get(&peer).map(Box::as_ref)
@@ -103,6 +110,8 @@ mod tests {
                 for peer in ranks.iter().copied().chain([4, 63, 67, 100_005]) {
                     assert_eq!(table.get(peer), map.get(&peer), "{ranks:?} {peer}");
                     assert_eq!(table.get_mut(peer).as_deref(), map.get(&peer));
+                    let in_run = map.get(&peer).filter(|_| table.scattered.is_empty());
+                    assert_eq!(table.get_mut_in_run(peer).as_deref(), in_run);
                 }
                 assert!(table.iter().eq(map.values()));
             };

@@ -85,6 +85,19 @@ pub trait Endpoint: Send {
         throttled: bool,
     ) -> Result<(), Refused>;
 
+    /// As [`send`](Self::send), where that takes a few stores and nothing has to be asked or called before: whether it was
+    /// sent. If not, nothing has happened and nothing is said of why.
+    #[inline(always)]
+    fn send_at_once(
+        &mut self,
+        _peer: Peer,
+        _header: Header,
+        _payload: &[u8],
+        _throttled: bool,
+    ) -> bool {
+        false
+    }
+
     /// As [`send`](Self::send), the payload written by `fill` in place; not called if the packet is refused.
     fn send_with(
         &mut self,

@@ -39,15 +39,18 @@ impl Message {
 fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     let comm = crate::objects::comm::find(comm)?;
     let traffic = Traffic::PointToPoint;
-    Ok(
-        pattern(comm, source, tag)?.map(|(peer, source, tag)| Wanted {
+    let wanted = |(peer, source, tag)| {
+        let ranks = [source as u32, comm.rank()];
+        let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32);
+        Wanted {
             peer,
-            lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
-            context: comm.context(traffic),
+            lane,
+            context,
             source,
             tag,
-        }),
-    )
+        }
+    };
+    Ok(pattern(comm, source, tag)?.map(wanted))
 }
 
 /// `MPI_Iprobe`.

@@ -48,11 +48,13 @@ fn start(
 
 #[inline(always)]
 pub(crate) fn route_to(comm: &Comm, traffic: Traffic, dest: u32, tag: u32) -> Route {
+    let rank = comm.rank();
+    let (lane, context) = comm.lane_and_context(traffic, [rank, dest], tag);
     Route {
-        lane: comm.lane_of(traffic, [comm.rank(), dest], tag),
+        lane,
         peer: comm.peer(dest),
-        context: comm.context(traffic),
-        source: comm.rank() as i32,
+        context,
+        source: rank as i32,
         tag: tag as i32,
     }
 }
@@ -93,10 +95,12 @@ pub(crate) fn route_from(
     source: i32,
     tag: i32,
 ) -> Route {
+    let ranks = [source as u32, comm.rank()];
+    let (lane, context) = comm.lane_and_context(traffic, ranks, tag as u32);
     Route {
-        lane: comm.lane_of(traffic, [source as u32, comm.rank()], tag as u32),
+        lane,
         peer,
-        context: comm.context(traffic),
+        context,
         source,
         tag,
     }

@@ -217,8 +217,7 @@ impl Comm {
 
     #[inline]
     pub(crate) fn context(&self, traffic: Traffic) -> u32 {
-        // The marks beside the number fall off.
-        self.word() << TRAFFIC_BITS | traffic as u32
+        context_of(self.word(), traffic)
     }
 
     /// The lane of its traffic.
@@ -227,14 +226,21 @@ impl Comm {
         self.word() % LANES
     }
 
-    /// The lane of a message between two ranks, the sender's and the receiver's. What stands for a wildcard may be any.
+    /// The lane and the context of a message between two ranks, the sender's and the receiver's. What stands for a wildcard may
+    /// be any.
     #[inline(always)]
-    pub(crate) fn lane_of(&self, traffic: Traffic, ranks: [u32; 2], tag: u32) -> u32 {
+    pub(crate) fn lane_and_context(
+        &self,
+        traffic: Traffic,
+        ranks: [u32; 2],
+        tag: u32,
+    ) -> (u32, u32) {
         let word = self.word();
-        match traffic == Traffic::PointToPoint && lanes::is_any(word) {
+        let lane = match traffic == Traffic::PointToPoint && lanes::is_any(word) {
             true => lanes::lane(word, ranks, tag),
             false => word % LANES,
-        }
+        };
+        (lane, context_of(word, traffic))
     }
 
     #[inline]
@@ -339,21 +345,19 @@ impl Comm {
         groups.max(Comparison::Congruent)
     }
 
-    /// A rank that messages of this communicator may name, as an argument.
+    /// A rank that messages of this communicator may name, as an argument. A negative one is, without its sign, beyond any size.
     #[inline]
     pub fn check_rank(&self, class: Class, name: &str, rank: i32) -> Result<u32> {
-        match u32::try_from(rank) {
-            Ok(rank) if rank < self.peers.size() => Ok(rank),
-            _ => Err(self.not_a_rank(class, name, rank)),
+        match (rank as u32) < self.peers.size() {
+            true => Ok(rank as u32),
+            false => Err(self.not_a_rank(class, name, rank)),
         }
     }
 
     /// The process of a rank that messages of this communicator may name, as an argument.
     #[inline]
     pub(crate) fn check_peer(&self, name: &str, rank: i32) -> Result<Peer> {
-        let peer = u32::try_from(rank)
-            .ok()
-            .and_then(|rank| self.peers.member(rank));
+        let peer = self.peers.member(rank as u32);
         peer.ok_or_else(|| self.not_a_rank(Class::Rank, name, rank))
     }
 
@@ -370,4 +374,10 @@ impl Comm {
             format_args!("{rank} is not a rank of {of} of {size}"),
         )
     }
+}
+
+#[inline]
+fn context_of(word: u32, traffic: Traffic) -> u32 {
+    // The marks beside the number fall off.
+    word << TRAFFIC_BITS | traffic as u32
 }
