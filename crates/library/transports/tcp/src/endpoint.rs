@@ -7,11 +7,12 @@ mod tests;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
+use crate::bursts::Habit;
 use crate::endings::lost;
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::handshake::Purpose;
@@ -30,7 +31,7 @@ const PARTING: Duration = Duration::from_secs(5);
 /// One lane's endpoint. Driven under the lane's lock.
 pub struct TcpEndpoint {
     links: Links,
-    turn: u32,
+    habit: Habit,
     /// Between a turn's poll and its flush what is sent is gathered.
     gathers: bool,
     /// The last turn began by telling of room, and read nothing.
@@ -53,7 +54,7 @@ impl TcpEndpoint {
         watched.expect("memory to watch the lane");
         TcpEndpoint {
             links: Links::new(shared, lane, poller),
-            turn: 0,
+            habit: Habit::new(),
             gathers: false,
             has_told_room: false,
             looks: true,
@@ -72,10 +73,12 @@ impl TcpEndpoint {
 
     fn may_send(&mut self, peer: Peer, throttled: bool) -> Result<usize, Refused> {
         let link = self.links.reach(peer)?;
-        let (gathers, turn) = (self.gathers, self.turn);
-        let may = self.links.at(link).may_send(throttled, gathers, turn);
-        if may == Err(Refused::Busy) {
-            self.links.refuse(link);
+        let there = self.links.at(link);
+        let may = there.may_send(throttled, self.gathers, &mut self.habit);
+        match may {
+            Ok(()) if !self.gathers => there.burst.sent(&mut self.habit, Instant::now),
+            Err(Refused::Busy) => self.links.refuse(link),
+            _ => {}
         }
         may.map(|()| link)
     }
@@ -122,7 +125,7 @@ impl Endpoint for TcpEndpoint {
                 out.copy_from_slice(payload)
             });
         } else {
-            self.links.write_now(link, header, payload, self.turn);
+            self.links.write_now(link, header, payload);
         }
         Ok(())
     }
@@ -137,16 +140,13 @@ impl Endpoint for TcpEndpoint {
     ) -> Result<(), Refused> {
         assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
         let link = self.may_send(peer, throttled)?;
-        if !self.gathers {
-            self.links.at(link).count_burst(self.turn);
-        }
         self.queue(link, header, bytes, fill);
         Ok(())
     }
 
     #[inline]
     fn poll(&mut self, sink: &mut impl Sink) -> bool {
-        self.turn = self.turn.wrapping_add(1);
+        self.habit.turn(Instant::now);
         self.flush();
         self.gathers = true;
         // A peer that a burst was sent to is waited for by a sender: its messages go before anything is read.
@@ -156,7 +156,8 @@ impl Endpoint for TcpEndpoint {
             return true;
         }
         self.has_told_room = false;
-        let looks = std::mem::take(&mut self.looks) || self.turn.is_multiple_of(LOOK_EVERY);
+        let looks =
+            std::mem::take(&mut self.looks) || self.habit.number().is_multiple_of(LOOK_EVERY);
         let moved = self.links.turn(looks, sink);
         moved | self.links.tell(sink)
     }

@@ -8,9 +8,9 @@
 //! # Sending
 //! A packet leaves at once, straight from where it lies, if nothing is queued before it. What is sent in the engine's turn of
 //! progress is gathered and leaves in one system call at its end ([`flush`](weft_transport::Endpoint::flush)). Of eager packets that
-//! are sent to one peer outside of turns, in a burst, the first leave at once and the others are refused as
-//! [`Busy`](weft_transport::Refused::Busy), so that the engine puts them together until its next turn; anything else leaves at once
-//! always, since nobody may wait for it here (`link`).
+//! are sent to one peer outside of turns, in a burst, the first leave at once. The others are refused as
+//! [`Busy`](weft_transport::Refused::Busy), so that the engine puts them together until its next turn, where turns are known to
+//! follow bursts at once (`bursts`). Anything else leaves at once always, since nobody may wait for it here.
 //!
 //! # Long messages
 //! The first part of a bulk transfer is sent unasked, the rest when its receiver has taken it up (CTS). What comes unasked has a bound
@@ -28,6 +28,7 @@
 //! leave before others do, and is lost only to whoever wants something of it.
 
 mod accepting;
+mod bursts;
 mod card;
 mod channel;
 mod counters;

@@ -5,7 +5,7 @@ mod reading;
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use weft_transport::{Header, Peer, Refused};
 
@@ -13,6 +13,7 @@ pub use reading::Fault;
 #[cfg(any(test, fuzzing))]
 pub use reading::Found;
 
+use crate::bursts::{Burst, Habit};
 use crate::channel::Channel;
 use crate::counters::Counts;
 use crate::frame::{HEAD_BYTES, Head, Kind};
@@ -25,12 +26,6 @@ use crate::sending::Sending;
 const WAITING_BYTES: usize = 256 << 10;
 /// Frames are written before a turn's end once there are so many bytes.
 const GATHERED_BYTES: usize = 64 << 10;
-/// Packets of a burst that leave at once, a system call each. The later ones are put together.
-const BURST: u32 = 2;
-/// Packets that come faster than this are a burst.
-const BURST_GAP: Duration = Duration::from_micros(30);
-/// While packets wait the engine tries one in sixteen: one in so many of those leaves.
-const REFUSALS: u32 = 8;
 /// Payload up to this is cheaper copied behind its head than told to the kernel as a second piece.
 const COPIED_BYTES: usize = 4 << 10;
 
@@ -50,12 +45,7 @@ pub struct Link {
     pub wants_bulk: bool,
     /// It is among those to which something was gathered.
     pub is_gathering: bool,
-    /// The turn of the last packet that left at once, when that was, and how many did since.
-    turn: u32,
-    last: Option<Instant>,
-    burst: u32,
-    /// Packets that were refused since because of that.
-    refusals: u32,
+    pub burst: Burst,
 }
 
 impl Link {
@@ -70,10 +60,7 @@ impl Link {
             is_dying: false,
             wants_bulk: false,
             is_gathering: false,
-            turn: 0,
-            last: None,
-            burst: 0,
-            refusals: 0,
+            burst: Burst::default(),
         }
     }
 
@@ -91,41 +78,20 @@ impl Link {
     }
 
     /// Whether a packet may be sent now. In a turn `gathers` says that its end writes.
-    pub fn may_send(&mut self, throttled: bool, gathers: bool, turn: u32) -> Result<(), Refused> {
+    pub fn may_send(
+        &mut self,
+        throttled: bool,
+        gathers: bool,
+        habit: &mut Habit,
+    ) -> Result<(), Refused> {
         if throttled && self.is_throttled {
             return Err(Refused::Throttled);
         }
         let is_full = self.out().frame_bytes() >= WAITING_BYTES;
-        if is_full || throttled && !gathers && self.is_in_burst(turn) {
+        if is_full || throttled && !gathers && self.burst.waits(habit, Instant::now) {
             return Err(Refused::Busy);
         }
         Ok(())
-    }
-
-    /// Whether so many packets have left at once that this one had better wait for the next turn. Where there is none for long,
-    /// as the engine's repeated attempts show, it leaves.
-    fn is_in_burst(&mut self, turn: u32) -> bool {
-        if self.turn != turn {
-            (self.turn, self.burst, self.refusals) = (turn, 0, 0);
-        }
-        let is_in_burst = self.burst >= BURST
-            && match self.refusals {
-                0 => self.last.is_some_and(|last| last.elapsed() < BURST_GAP),
-                refusals => refusals < REFUSALS,
-            };
-        self.refusals = if is_in_burst { self.refusals + 1 } else { 0 };
-        is_in_burst
-    }
-
-    /// A packet has left at once.
-    pub fn count_burst(&mut self, turn: u32) {
-        if self.turn != turn {
-            (self.turn, self.burst, self.refusals) = (turn, 0, 0);
-        }
-        self.burst += 1;
-        if self.burst >= BURST {
-            self.last = Some(Instant::now());
-        }
     }
 
     /// Whether a peer that was busy is so no more.
@@ -156,11 +122,9 @@ impl Link {
         &mut self,
         header: Header,
         payload: &[u8],
-        turn: u32,
         scratch: &mut [u8],
         counts: &Counts,
     ) -> bool {
-        self.count_burst(turn);
         let head = Head::new(Kind::Packet, payload.len(), header.0).put();
         let end = HEAD_BYTES + payload.len();
         let [lane, _] = &mut self.channels;

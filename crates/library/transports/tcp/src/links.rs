@@ -156,10 +156,10 @@ impl Links {
 
     /// Writes a packet at once.
     #[inline]
-    pub fn write_now(&mut self, link: usize, header: Header, payload: &[u8], turn: u32) {
+    pub fn write_now(&mut self, link: usize, header: Header, payload: &[u8]) {
         let counts = &self.shared.lanes[self.lane as usize].counts;
         let there = self.links.at_mut(link).expect("a link of the lane's");
-        if !there.write_now(header, payload, turn, &mut self.buffer, counts) {
+        if !there.write_now(header, payload, &mut self.buffer, counts) {
             self.write(link, Purpose::Packets);
         }
     }

@@ -280,7 +280,7 @@ fn any_source_takes_what_comes() {
 /// A window of small messages takes few system calls on each side (the design's budget: 4).
 #[test]
 fn a_window_of_small_messages_takes_few_system_calls() {
-    const WINDOWS: u64 = 200;
+    const WINDOWS: usize = 200;
     processes(2, Pace::SHARED, |engine, me, barrier| {
         let small = Message {
             bytes: 8,
@@ -314,16 +314,18 @@ fn a_window_of_small_messages_takes_few_system_calls() {
         };
         (0..10).for_each(|_| window(&mut buffers));
         barrier.wait();
-        let before = engine.fabric().counters();
-        (0..WINDOWS).for_each(|_| window(&mut buffers));
-        let after = engine.fabric().counters();
+        let mut calls: Vec<u64> = (0..WINDOWS)
+            .map(|_| {
+                let before = engine.fabric().counters();
+                window(&mut buffers);
+                let after = engine.fabric().counters();
+                after.sends - before.sends + after.receives - before.receives
+            })
+            .collect();
         barrier.wait();
-        let calls = [after.sends - before.sends, after.receives - before.receives];
-        let mean = calls.map(|calls| calls as f64 / WINDOWS as f64);
-        // One of them is the answer's.
-        assert!(
-            mean.iter().sum::<f64>() <= 5.0,
-            "rank {me}: {mean:?} system calls a window"
-        );
+        calls.sort_unstable();
+        // One of them is the answer's. Where the machine is busy, a turn may come late.
+        let median = calls[calls.len() / 2];
+        assert!(median <= 5, "rank {me}: {median} system calls a window");
     });
 }

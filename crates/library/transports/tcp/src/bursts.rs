@@ -1,0 +1,226 @@
+//! Whether the packets of a burst may wait for their lane's next turn.
+//!
+//! Packets that are sent to one peer outside of turns, one right after the other, cost a system call each; in the lane's next turn they
+//! would leave together. But nothing leaves between the calls of a program, and one that computes after its sends calls nobody for
+//! long. So a burst waits only where the program is used to call again at once:
+//! 1. The first packets to a peer after a turn leave at once, always.
+//! 2. A lane *trusts* its program once so many bursts in a row were followed by a turn soon. Then the others of a burst wait, as long as
+//!    it goes on, and for no longer than that in all.
+//! 3. A turn that comes late ends the trust, and twice as many bursts have to be good for the next. So a program that computes
+//!    after its bursts has few of them delayed, however often it sends them, and the first is none of those.
+
+use std::time::{Duration, Instant};
+
+/// Packets to one peer that leave at once, a system call each.
+const AT_ONCE: u32 = 2;
+/// Packets that come faster than this are a burst.
+const GAP: Duration = Duration::from_micros(30);
+/// What waits is to leave within so long.
+const SOON: Duration = Duration::from_micros(100);
+/// Good bursts that are needed for trust, at first and at most.
+const FIRST_NEEDED: u32 = 4;
+const MOST_NEEDED: u32 = 1024;
+/// After so many in a row what was before is forgotten.
+const FORGETS: u32 = 4 * MOST_NEEDED;
+
+/// What a lane knows of its program.
+pub struct Habit {
+    /// The lane's turn.
+    turn: u32,
+    /// When a packet of a burst was last sent, or told to wait, since the last turn.
+    last: Option<Instant>,
+    /// Good bursts in a row.
+    good: u32,
+    needed: u32,
+}
+
+/// The packets that were sent to one peer since its lane's last turn.
+#[derive(Default)]
+pub struct Burst {
+    turn: u32,
+    sent: u32,
+    /// Since when some wait.
+    waits: Option<Instant>,
+}
+
+impl Habit {
+    pub fn new() -> Habit {
+        Habit {
+            turn: 0,
+            last: None,
+            good: 0,
+            needed: FIRST_NEEDED,
+        }
+    }
+
+    /// The lane's turn, by number.
+    #[inline]
+    pub fn number(&self) -> u32 {
+        self.turn
+    }
+
+    fn is_trusted(&self) -> bool {
+        self.good >= self.needed
+    }
+
+    /// A turn begins.
+    #[inline]
+    pub fn turn(&mut self, now: impl FnOnce() -> Instant) {
+        self.turn = self.turn.wrapping_add(1);
+        if let Some(last) = self.last.take() {
+            self.judge(now().saturating_duration_since(last) < SOON);
+        }
+    }
+
+    fn judge(&mut self, is_good: bool) {
+        if !is_good {
+            self.good = 0;
+            self.needed = (2 * self.needed).min(MOST_NEEDED);
+        } else if self.good < FORGETS {
+            self.good += 1;
+        } else {
+            self.needed = FIRST_NEEDED;
+        }
+    }
+}
+
+impl Burst {
+    fn enter(&mut self, habit: &Habit) {
+        if self.turn != habit.turn {
+            *self = Burst {
+                turn: habit.turn,
+                ..Burst::default()
+            };
+        }
+    }
+
+    /// A packet leaves at once.
+    #[inline]
+    pub fn sent(&mut self, habit: &mut Habit, now: impl FnOnce() -> Instant) {
+        self.enter(habit);
+        self.sent += 1;
+        if self.sent >= AT_ONCE {
+            habit.last = Some(now());
+        }
+    }
+
+    /// Whether the next packet had better wait for the next turn.
+    #[inline]
+    pub fn waits(&mut self, habit: &mut Habit, now: impl FnOnce() -> Instant) -> bool {
+        self.enter(habit);
+        if self.sent < AT_ONCE || !habit.is_trusted() {
+            return false;
+        }
+        let now = now();
+        let is_within = |since: Instant, bound| now.saturating_duration_since(since) < bound;
+        if !habit.last.is_some_and(|last| is_within(last, GAP)) {
+            return false;
+        }
+        habit.last = Some(now);
+        is_within(*self.waits.get_or_insert(now), SOON)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lane, a peer, and a clock that is set.
+    struct Program {
+        habit: Habit,
+        burst: Burst,
+        now: Instant,
+    }
+
+    impl Program {
+        fn new() -> Program {
+            Program {
+                habit: Habit::new(),
+                burst: Burst::default(),
+                now: Instant::now(),
+            }
+        }
+
+        /// Whether a packet that is sent after a pause leaves at once.
+        fn sends(&mut self, pause: Duration) -> bool {
+            self.now += pause;
+            let leaves = !self.burst.waits(&mut self.habit, || self.now);
+            if leaves {
+                self.burst.sent(&mut self.habit, || self.now);
+            }
+            leaves
+        }
+
+        /// Packets, of so many sent one after the other, that leave before the turn, which comes after a pause.
+        fn sends_and_turns(&mut self, packets: u32, pause: Duration) -> u32 {
+            let left = (0..packets).filter(|_| self.sends(GAP / 100)).count();
+            self.now += pause;
+            self.habit.turn(|| self.now);
+            left as u32
+        }
+    }
+
+    #[test]
+    fn a_burst_waits_once_turns_have_followed_at_once() {
+        let mut program = Program::new();
+        for _ in 0..FIRST_NEEDED {
+            assert_eq!(program.sends_and_turns(64, GAP), 64);
+        }
+        for _ in 0..100 {
+            assert_eq!(program.sends_and_turns(64, GAP), AT_ONCE);
+        }
+    }
+
+    #[test]
+    fn a_program_that_computes_after_its_bursts_has_them_sent() {
+        let mut program = Program::new();
+        for _ in 0..100 {
+            assert_eq!(program.sends_and_turns(64, 2 * SOON), 64);
+        }
+        for _ in 0..MOST_NEEDED {
+            assert_eq!(program.sends_and_turns(64, GAP), 64);
+        }
+        assert_eq!(program.sends_and_turns(64, GAP), AT_ONCE);
+    }
+
+    /// Whatever a program does, few of its bursts wait for long: each doubles what the next needs.
+    #[test]
+    fn delays_get_rarer() {
+        let mut program = Program::new();
+        let mut delayed = 0;
+        for _ in 0..10_000 {
+            // It computes whenever the lane has come to trust it.
+            let trusted = program.habit.is_trusted();
+            let left = program.sends_and_turns(10, if trusted { 2 * SOON } else { GAP });
+            delayed += u32::from(left < 10);
+        }
+        assert!((2..20).contains(&delayed), "{delayed}");
+    }
+
+    #[test]
+    fn a_long_good_time_is_a_new_beginning() {
+        let mut program = Program::new();
+        (0..20).for_each(|_| _ = program.sends_and_turns(10, 2 * SOON));
+        (0..=FORGETS).for_each(|_| _ = program.sends_and_turns(10, GAP));
+        program.sends_and_turns(10, 2 * SOON);
+        (0..2 * FIRST_NEEDED).for_each(|_| _ = program.sends_and_turns(10, GAP));
+        assert_eq!(program.sends_and_turns(10, GAP), AT_ONCE);
+    }
+
+    #[test]
+    fn what_waits_leaves_soon_while_the_program_goes_on_sending() {
+        let mut program = Program::new();
+        (0..FIRST_NEEDED).for_each(|_| _ = program.sends_and_turns(10, GAP));
+        let begin = program.now;
+        let mut waited = 0;
+        while waited < 10 || !program.sends(GAP / 2) {
+            waited += 1;
+            program.sends(GAP / 2);
+        }
+        assert!(program.now - begin <= 2 * SOON);
+        // After a pause one leaves at once too.
+        program.habit.turn(|| program.now);
+        (0..5).for_each(|_| _ = program.sends(GAP / 100));
+        assert!(!program.sends(GAP / 2) && program.sends(GAP));
+    }
+}
