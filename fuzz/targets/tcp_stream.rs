@@ -14,7 +14,7 @@ use weft_transport::{Cookie, Header, Lost, Peer, Sink};
 const TARGET_BYTES: usize = 512;
 const GUARD: u8 = 0xa5;
 /// What may be kept of one peer, unasked data and parts of frames.
-const KEPT_BYTES: usize = (1 << 20) + (256 << 10);
+const KEPT_BYTES: usize = (4 << 20) + (256 << 10);
 
 struct Taken(usize);
 

@@ -74,6 +74,15 @@ impl Channel {
         self.interest = None;
     }
 
+    /// What is waited for while it is not read each turn.
+    pub fn interest_at_rest(&self) -> Interest {
+        if self.is_stalled {
+            Interest::Nothing
+        } else {
+            Interest::Reading
+        }
+    }
+
     pub fn wait_for(&mut self, interest: Interest, poller: &Poller, token: u64) {
         if let Some(socket) = &self.socket
             && self.interest != Some(interest)

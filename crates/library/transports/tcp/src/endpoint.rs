@@ -180,11 +180,7 @@ impl Endpoint for TcpEndpoint {
         // which it is kept (`weft_transport`).
         let source = unsafe { Source::new(source) };
         let there = self.links.at(link);
-        let bulk = &mut there.channels[Purpose::Bulk as usize].out;
-        let (way, descriptor) = there.sending.open(source, cookie, bulk);
-        if way == Way::Bulk {
-            self.links.write_bulk(link);
-        }
+        let descriptor = there.sending.open(source, cookie);
         self.links.take_done(link);
         Ok(descriptor)
     }

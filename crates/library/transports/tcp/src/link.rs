@@ -43,6 +43,8 @@ pub struct Link {
     pub is_dying: bool,
     /// A connection for bulk data is being made.
     pub wants_bulk: bool,
+    /// Bulk data are queued that follow what is to be written on the lane's own connection.
+    pub writes_bulk: bool,
     /// It is among those to which something was gathered.
     pub is_gathering: bool,
     pub burst: Burst,
@@ -59,6 +61,7 @@ impl Link {
             has_left: false,
             is_dying: false,
             wants_bulk: false,
+            writes_bulk: false,
             is_gathering: false,
             burst: Burst::default(),
         }
@@ -103,10 +106,10 @@ impl Link {
     /// Queues a packet, and what is to follow it. Whether it ought to be written before the turn's end.
     pub fn push(&mut self, header: Header, bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
         let head = Head::new(Kind::Packet, bytes, header.0);
-        let [lane, _] = &mut self.channels;
+        let [lane, bulk] = &mut self.channels;
         lane.out.push_with(&head, bytes, fill);
         if self.sending.has_behind() {
-            self.sending.push_behind(&mut lane.out);
+            self.writes_bulk |= self.sending.push_behind(&mut lane.out, &mut bulk.out);
         }
         lane.out.frame_bytes() >= GATHERED_BYTES
     }

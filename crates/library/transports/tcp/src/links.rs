@@ -18,7 +18,7 @@ use crate::handshake::Purpose;
 use crate::link::Link;
 use crate::shared::Shared;
 use crate::slab::Slab;
-use crate::system::{Interest, Poller};
+use crate::system::Poller;
 
 /// Connections that wait for room and are tried in a turn.
 const WRITTEN_AT_ONCE: usize = 4;
@@ -173,7 +173,7 @@ impl Links {
 
     /// Writes what was gathered.
     pub fn write_gathered(&mut self) {
-        for link in std::mem::take(&mut self.gathered) {
+        while let Some(link) = self.gathered.pop() {
             if let Some(there) = self.links.at_mut(link) {
                 there.is_gathering = false;
                 self.write(link, Purpose::Packets);
@@ -197,9 +197,13 @@ impl Links {
         if waits && !std::mem::replace(&mut channel.is_blocked, true) {
             self.blocked.push(place);
         }
+        let writes_bulk = std::mem::take(&mut there.writes_bulk);
         self.take_done(link);
         if is_broken {
             self.heat(place);
+        }
+        if writes_bulk {
+            self.write_bulk(link);
         }
     }
 
@@ -250,15 +254,11 @@ impl Links {
             link,
             purpose: Purpose::Bulk,
         };
-        let poller = &self.poller;
-        let Some(there) = self.links.at_mut(link) else {
-            return;
-        };
-        let channel = there.channel(place.purpose);
-        if std::mem::take(&mut channel.is_stalled) {
-            channel.wait_for(Interest::Reading, poller, place.token());
+        if let Some(there) = self.links.at_mut(link) {
+            there.channel(place.purpose).is_stalled = false;
+            // A connection that is hot rings when it is to: `arm` sees to that.
+            self.heat(place);
         }
-        self.heat(place);
     }
 
     /// Takes note of the transfers that are complete.
@@ -268,11 +268,11 @@ impl Links {
         };
         let peer = link.peer;
         if link.sending.has_done() {
-            let done = link.sending.take_done().into_iter();
+            let done = link.sending.take_done();
             self.sent.extend(done.map(|cookie| (peer, cookie)));
         }
         if link.receiving.has_done() {
-            let done = link.receiving.take_done().into_iter();
+            let done = link.receiving.take_done();
             self.received.extend(done.map(|cookie| (peer, cookie)));
         }
     }

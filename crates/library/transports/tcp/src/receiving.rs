@@ -9,7 +9,7 @@ use crate::sending::{UNASKED_BYTES, Way};
 use crate::user_memory::Target;
 
 /// Credit is given once it amounts to this.
-const CREDIT_BYTES: usize = UNASKED_BYTES / 4;
+const CREDIT_BYTES: usize = UNASKED_BYTES / 2;
 /// Transfers at once of which something has come, or is to be dropped, and that are not taken up.
 const MOST_EARLY: usize = 1024;
 
@@ -79,8 +79,8 @@ impl Receiving {
         !self.done.is_empty()
     }
 
-    pub fn take_done(&mut self) -> Vec<Cookie> {
-        std::mem::take(&mut self.done)
+    pub fn take_done(&mut self) -> impl Iterator<Item = Cookie> {
+        self.done.drain(..)
     }
 
     /// Credit to be given now.

@@ -3,8 +3,9 @@
 //! A transfer's first bytes, its *prefix*, are sent unasked; the rest once the receiver has taken it up and says how much it wants.
 //! 1. What was sent unasked and is not known to be taken up has a bound (`UNASKED_BYTES`): a CTS says that the prefix of its transfer
 //!    is, and of transfers that are all prefix the receiver gives credit, now and then for several.
-//! 2. A short transfer travels on the lane's own connection. If it is all prefix it is queued right behind the next packet, which
-//!    is its RTS, and so written with it by one system call; so the receiver knows where it belongs when it comes.
+//! 2. A prefix is queued right behind the next packet, which is the transfer's RTS, so that the receiver knows where it belongs when it
+//!    comes. A short transfer travels on the lane's own connection, written by one system call with the RTS; a long one on the other,
+//!    and while its first bytes are still being written there, its receiver reads them already.
 //! 3. A transfer that is taken back keeps its credit out until the receiver has dropped the prefix.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -16,11 +17,11 @@ use crate::outgoing::{Outgoing, Sources};
 use crate::user_memory::Source;
 
 /// Bytes that may be on their way to a peer, on one lane, without having been asked for.
-pub const UNASKED_BYTES: usize = 1 << 20;
+pub const UNASKED_BYTES: usize = 4 << 20;
 /// The longest transfer that goes on the lane's own connection: others wait behind it.
 pub const SHORT_BYTES: usize = 128 << 10;
 /// The most that is sent unasked of a longer one.
-const PREFIX_BYTES: usize = 256 << 10;
+const PREFIX_BYTES: usize = 1 << 20;
 /// Less than this is not worth a prefix.
 const LEAST_PREFIX_BYTES: usize = 16 << 10;
 /// Whole transfers that were written and may not be taken up yet are at least so long.
@@ -57,7 +58,7 @@ pub struct Sending {
     transfers: BTreeMap<u64, Transfer>,
     /// Bytes on the way unasked (rule 1).
     unasked: usize,
-    /// Short transfers that wait for their RTS (rule 2).
+    /// Transfers that wait for their RTS (rule 2).
     behind: Vec<u64>,
     remembered: VecDeque<Remembered>,
     /// Transfers that are over, to be told.
@@ -77,17 +78,12 @@ impl Sending {
         !self.done.is_empty()
     }
 
-    pub fn take_done(&mut self) -> Vec<Cookie> {
-        std::mem::take(&mut self.done)
+    pub fn take_done(&mut self) -> impl Iterator<Item = Cookie> {
+        self.done.drain(..)
     }
 
-    /// Opens a transfer; a long one's prefix is queued.
-    pub fn open(
-        &mut self,
-        source: Source,
-        cookie: Cookie,
-        bulk: &mut Outgoing,
-    ) -> (Way, BulkDescriptor) {
+    /// Opens a transfer.
+    pub fn open(&mut self, source: Source, cookie: Cookie) -> BulkDescriptor {
         self.last += 1;
         let (id, bytes) = (self.last, source.bytes());
         let way = if bytes <= SHORT_BYTES {
@@ -107,13 +103,12 @@ impl Sending {
             end,
         };
         self.transfers.insert(id, transfer);
-        match way {
-            _ if prefix == 0 => self.end_if_written(id),
-            Way::Lane => self.behind.push(id),
-            Way::Bulk => bulk.push_data(id, 0, prefix),
+        if prefix == 0 {
+            self.end_if_written(id);
+        } else {
+            self.behind.push(id);
         }
-        let descriptor = [id, bytes as u64, prefix as u64, way as u64];
-        (way, BulkDescriptor(descriptor))
+        BulkDescriptor([id, bytes as u64, prefix as u64, way as u64])
     }
 
     fn prefix(&self, way: Way, bytes: usize) -> usize {
@@ -131,11 +126,19 @@ impl Sending {
         !self.behind.is_empty()
     }
 
-    /// Queues the data that follow a packet which was just queued.
-    pub fn push_behind(&mut self, lane: &mut Outgoing) {
-        for id in std::mem::take(&mut self.behind) {
-            lane.push_data(id, 0, self.transfers[&id].prefix);
+    /// Queues the data that follow a packet which was just queued. Whether there are some for the connection of long transfers.
+    pub fn push_behind(&mut self, lane: &mut Outgoing, bulk: &mut Outgoing) -> bool {
+        let mut has_bulk = false;
+        for id in self.behind.drain(..) {
+            let transfer = &self.transfers[&id];
+            has_bulk |= transfer.way == Way::Bulk;
+            let out = match transfer.way {
+                Way::Lane => &mut *lane,
+                Way::Bulk => &mut *bulk,
+            };
+            out.push_data(id, 0, transfer.prefix);
         }
+        has_bulk
     }
 
     /// The receiver has taken a transfer up and wants so much of it: the rest is queued on the connection that is returned.

@@ -387,7 +387,7 @@ fn frames_that_are_none_end_the_peer_that_sends_them() {
         ),
         (head(Kind::Cancel, 0, [1, 1 << 30]), "taken back"),
         (
-            head(Kind::Data, 2 << 20, [1, 0]),
+            head(Kind::Data, 8 << 20, [1, 0]),
             "more data than it may send",
         ),
         (head(Kind::Data, 10, [1, 5]), "data that are out of order"),

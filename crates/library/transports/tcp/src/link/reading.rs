@@ -60,7 +60,8 @@ impl Link {
             return Ok(found);
         }
         for _ in 0..READS {
-            let got = match self.channel(purpose).stretch {
+            let stretch = self.channel(purpose).stretch;
+            let got = match stretch {
                 Some(stretch) => {
                     self.read_data(purpose, stretch, buffer, counts, sink, &mut found)?
                 }
@@ -75,8 +76,10 @@ impl Link {
                 },
                 Got::End => return Err(Fault::Gone),
             }
-            // What has no place yet waits for the engine's turn.
-            if channel.is_drained || !channel.rest.is_empty() && channel.stretch.is_some() {
+            // What has no place yet waits for the engine's turn; and whoever waits for data that have all come needs no further look.
+            let has_ended = stretch.is_some() && channel.stretch.is_none();
+            let has_no_place = !channel.rest.is_empty() && channel.stretch.is_some();
+            if channel.is_drained || has_ended || has_no_place {
                 break;
             }
         }
@@ -95,11 +98,13 @@ impl Link {
         if channel.rest.is_empty() || !has_stretch && channel.rest.len() < needs {
             return Ok(false);
         }
-        let rest = std::mem::take(&mut channel.rest);
+        let mut rest = std::mem::take(&mut channel.rest);
         let used = self.digest(purpose, &rest, found, sink)?;
         found.moved |= used != 0;
-        self.channel(purpose).rest = rest[used..].to_vec();
-        Ok(self.channel(purpose).stretch.is_some() && used < rest.len())
+        rest.drain(..used);
+        let channel = self.channel(purpose);
+        channel.rest = rest;
+        Ok(channel.stretch.is_some() && !channel.rest.is_empty())
     }
 
     /// Reads frames, of which there may be part.

@@ -13,7 +13,7 @@ impl Links {
                 channel.wait_for(Interest::Reading, &self.poller, hot.place.token());
             }
         }
-        self.wait_for_room(Interest::Both);
+        self.wait_for_room(true);
         let links = &self.links;
         let has_room = |&link: &usize| links.at(link).is_some_and(|link| link.has_room());
         let is_unread = |hot: &Hot| {
@@ -30,13 +30,18 @@ impl Links {
     }
 
     pub fn disarm(&mut self) {
-        self.wait_for_room(Interest::Reading);
+        self.wait_for_room(false);
     }
 
-    fn wait_for_room(&mut self, interest: Interest) {
+    fn wait_for_room(&mut self, waits: bool) {
         for place in &self.blocked {
             if let Some(link) = self.links.at_mut(place.link) {
                 let channel = link.channel(place.purpose);
+                let interest = match (waits, channel.is_stalled) {
+                    (true, true) => Interest::Writing,
+                    (true, false) => Interest::Both,
+                    (false, _) => channel.interest_at_rest(),
+                };
                 channel.wait_for(interest, &self.poller, place.token());
             }
         }

@@ -124,7 +124,9 @@ impl Links {
         if is_quiet {
             channel.wait_for(Interest::Nothing, poller, place.token());
         }
-        channel.socket.is_some() && !channel.is_stalled
+        let is_read = channel.socket.is_some() && !channel.is_stalled;
+        // What comes for long messages is read once one of them is taken up.
+        is_read && (place.purpose == Purpose::Packets || link.receiving.awaits_bulk())
     }
 
     /// A connection is read no more each turn. If it is because nobody wants what would be read, it does not ring either.
@@ -133,14 +135,11 @@ impl Links {
         let Some(link) = self.links.at_mut(place.link) else {
             return;
         };
+        let awaits_bulk = link.receiving.awaits_bulk();
         let channel = link.channel(place.purpose);
         channel.is_hot = false;
-        let interest = if channel.is_stalled {
-            Interest::Nothing
-        } else {
-            Interest::Reading
-        };
-        channel.wait_for(interest, poller, place.token());
+        channel.is_stalled |= place.purpose == Purpose::Bulk && !awaits_bulk;
+        channel.wait_for(channel.interest_at_rest(), poller, place.token());
     }
 
     fn read(&mut self, place: Place, sink: &mut impl Sink) -> bool {
