@@ -155,7 +155,7 @@ def few_descriptors(site, limit):
         before = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh"]
         result = Job(site, hosts, "mpiexec", [3, 3], "everybody", before=before).finish(60)
         if result.code != 0:
-            require(re.search("descriptor|open files", result.output), f"not told why:\n{result.output}")
+            require(re.search("descriptor|open files|ulimit -n", result.output), f"not told why:\n{result.output}")
 
 
 def cases(site):

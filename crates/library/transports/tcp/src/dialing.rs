@@ -89,7 +89,7 @@ impl From<io::Error> for Failure {
             may_pass: may_pass(&error),
             why: match error.kind() {
                 io::ErrorKind::UnexpectedEof => "it ended the connection".to_owned(),
-                _ => error.to_string(),
+                _ => system::explained(error).to_string(),
             },
         }
     }
@@ -99,7 +99,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         Failure {
             why: refusal.to_string(),
-            may_pass: refusal == Refusal::Known,
+            may_pass: matches!(refusal, Refusal::Known | Refusal::Full),
         }
     }
 }
@@ -214,7 +214,14 @@ impl Attempt {
             if !self.is_connected(now)? {
                 return Ok(false);
             }
-            self.say_hello(link, card, identity)?;
+            // Who is refused at once may be unable to say it, and is to hear why.
+            if let Err(failure) = self.say_hello(link, card, identity) {
+                let is_told = fill(&self.socket, &mut self.buffer, &mut self.filled)?;
+                return match Reply::parse(&self.buffer) {
+                    Some(Reply::Refused(refusal)) if is_told => Err(refusal.into()),
+                    _ => Err(failure),
+                };
+            }
         }
         while fill(&self.socket, &mut self.buffer, &mut self.filled)? {
             self.filled = 0;

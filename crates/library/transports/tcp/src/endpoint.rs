@@ -18,9 +18,7 @@ use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::handshake::Purpose;
 use crate::links::Links;
 use crate::sending::Way;
-use crate::setup::Token;
 use crate::shared::Shared;
-use crate::system::{Interest, Poller};
 use crate::user_memory::{Source, Target};
 
 /// Turns between two looks at what is not hot.
@@ -47,11 +45,7 @@ impl TcpEndpoint {
             "lane {lane} of {}",
             shared.identity.lanes
         );
-        // Only as many as there are lanes are ever asked for.
-        let poller = Poller::new().expect("a descriptor for the lane");
-        let all = &shared.identity.poller;
-        let watched = all.add(&poller, Token::Lane(lane).bits(), Interest::Reading);
-        watched.expect("memory to watch the lane");
+        let poller = shared.lanes[lane as usize].take_poller();
         TcpEndpoint {
             links: Links::new(shared, lane, poller),
             habit: Habit::new(),

@@ -12,10 +12,11 @@ use crate::endpoint::TcpEndpoint;
 use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::interfaces;
+use crate::listener::Listener;
 use crate::options::Options;
-use crate::setup::{Setup, Token, listen};
+use crate::setup::{Setup, Token};
 use crate::shared::Shared;
-use crate::system::{Bell, Interest, Poller, Ticker, random};
+use crate::system::{Bell, Interest, Poller, Ticker, explained, random};
 
 /// Lanes that a fabric may have.
 const MOST_LANES: u32 = 63;
@@ -31,8 +32,18 @@ pub struct Tcp {
 
 impl Tcp {
     /// Attaches process `rank` of `size`, with up to `lanes` lanes, and listens. Publish [`card`](Self::card) where the peers'
-    /// `directory` finds it.
+    /// `directory` finds it. All that the lanes need beside connections is made here.
     pub fn new(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+        options: Options,
+    ) -> io::Result<Tcp> {
+        Tcp::attach(rank, size, lanes, directory, options).map_err(explained)
+    }
+
+    fn attach(
         rank: Peer,
         size: u32,
         lanes: u32,
@@ -43,10 +54,10 @@ impl Tcp {
         let interfaces = interfaces::up()?;
         let addresses = interfaces::choose(&interfaces, &options.interfaces);
         let addresses = addresses.map_err(io::Error::other)?;
-        let (listener, port) = listen()?;
+        let (listener, port) = Listener::new()?;
         let key = random()?;
         let (poller, ticker, bell) = (Poller::new()?, Ticker::new()?, Bell::new()?);
-        poller.add(&listener, Token::Listener.bits(), Interest::Reading)?;
+        listener.watch(&poller, Token::Listener.bits())?;
         poller.add(&ticker, Token::Ticker.bits(), Interest::Reading)?;
         poller.add(&bell, Token::Bell.bits(), Interest::Reading)?;
         let card = Card {
@@ -65,7 +76,7 @@ impl Tcp {
             poller,
             ticker,
         };
-        let shared = Shared::new(identity, Setup::new(listener), bell, directory);
+        let shared = Shared::new(identity, Setup::new(listener), bell, directory)?;
         Ok(Tcp {
             shared: Arc::new(shared),
             card: card.to_string().into(),

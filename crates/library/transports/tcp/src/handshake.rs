@@ -67,6 +67,8 @@ pub enum Refusal {
     /// The process has given up the one that connects, or is about to leave.
     Ended,
     Malformed,
+    /// The process has no descriptor for another connection.
+    Full,
 }
 
 impl fmt::Display for Refusal {
@@ -82,6 +84,9 @@ impl fmt::Display for Refusal {
             Refusal::Known => f.write_str("it has such a connection already"),
             Refusal::Ended => f.write_str("it has given up the connection to this process"),
             Refusal::Malformed => f.write_str("it cannot read what this process says"),
+            Refusal::Full => {
+                f.write_str("it has as many files and connections open as it may (ulimit -n there)")
+            }
         }
     }
 }
@@ -194,6 +199,7 @@ impl Reply {
                 Refusal::Known => (20, 0),
                 Refusal::Ended => (21, 0),
                 Refusal::Malformed => (22, 0),
+                Refusal::Full => (23, 0),
             },
         };
         out[..4].copy_from_slice(&u32::to_le_bytes(tag));
@@ -217,6 +223,7 @@ impl Reply {
             20 => Reply::Refused(Refusal::Known),
             21 => Reply::Refused(Refusal::Ended),
             22 => Reply::Refused(Refusal::Malformed),
+            23 => Reply::Refused(Refusal::Full),
             _ => return None,
         })
     }
@@ -316,6 +323,7 @@ mod tests {
             Refusal::Known,
             Refusal::Ended,
             Refusal::Malformed,
+            Refusal::Full,
         ];
         let replies = refusals.map(Reply::Refused);
         for reply in replies.into_iter().chain([Reply::Accepted]) {

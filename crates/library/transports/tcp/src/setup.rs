@@ -7,7 +7,6 @@
 //!    and if there was no way, it accepts it.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,13 +20,12 @@ use crate::dialing::{self, Attempt, Dial, Search};
 use crate::endings::lost;
 use crate::handshake::{Hello, Refusal, Reply};
 use crate::identity::{Identity, Link};
+use crate::listener::Listener;
 use crate::slab::Slab;
 use crate::system::Interest;
 
 /// Connections of strangers that are kept at once.
 const MOST_INCOMING: usize = 256;
-/// Connections accepted in one step.
-const ACCEPTED_AT_ONCE: usize = 16;
 /// How often time-outs are looked at while there are any.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -75,9 +73,7 @@ pub enum Outcome {
 }
 
 pub struct Setup {
-    listener: Socket,
-    /// Descriptors ran out: nothing is accepted until the next tick.
-    is_paused: bool,
+    listener: Listener,
     is_ticking: bool,
     dials: Slab<Dial>,
     attempts: Slab<Attempt>,
@@ -88,10 +84,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(listener: Socket) -> Setup {
+    pub fn new(listener: Listener) -> Setup {
         Setup {
             listener,
-            is_paused: false,
             is_ticking: false,
             dials: Slab::new(),
             attempts: Slab::new(),
@@ -270,30 +265,15 @@ impl Setup {
         }
     }
 
-    /// Accepts who has connected, some at a time.
+    /// Accepts who has connected.
     fn accept(&mut self, now: Instant, is_ended: &impl Fn(Peer) -> bool, identity: &Identity) {
-        for _ in 0..ACCEPTED_AT_ONCE {
-            match self.listener.accept() {
-                Ok((socket, _)) => self.watch_incoming(socket, now, is_ended, identity),
-                Err(error) => match error.raw_os_error() {
-                    Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS | libc::ENOMEM) => {
-                        return self.pause(identity);
-                    }
-                    // Whoever connected has ended it again.
-                    Some(libc::ECONNABORTED | libc::EINTR) => {}
-                    _ => return,
-                },
-            }
-        }
-    }
-
-    /// Those that wait to be accepted wait on, until a descriptor may be free.
-    fn pause(&mut self, identity: &Identity) {
+        let mut accepted = Vec::new();
         let token = Token::Listener.bits();
-        let paused = identity
-            .poller
-            .change(&self.listener, token, Interest::Nothing);
-        self.is_paused = paused.is_ok();
+        self.listener
+            .accept(&identity.poller, token, |socket| accepted.push(socket));
+        for socket in accepted {
+            self.watch_incoming(socket, now, is_ended, identity);
+        }
     }
 
     fn watch_incoming(
@@ -379,13 +359,8 @@ impl Setup {
     /// Looks at all that may have become late.
     fn tick(&mut self, now: Instant, is_ended: &impl Fn(Peer) -> bool, identity: &Identity) {
         identity.ticker.clear();
-        if self.is_paused {
-            let token = Token::Listener.bits();
-            let resumed = identity
-                .poller
-                .change(&self.listener, token, Interest::Reading);
-            self.is_paused = resumed.is_err();
-        }
+        self.listener
+            .resume(&identity.poller, Token::Listener.bits());
         for number in self.incoming.which(|incoming| incoming.is_late(now)) {
             self.incoming.remove(number);
         }
@@ -400,7 +375,7 @@ impl Setup {
     }
 
     fn tick_if_needed(&mut self, identity: &Identity) {
-        let needed = self.is_paused || self.pending() != 0;
+        let needed = self.listener.is_paused() || self.pending() != 0;
         if needed != self.is_ticking {
             self.is_ticking = needed;
             identity
@@ -408,29 +383,4 @@ impl Setup {
                 .set(if needed { TICK } else { Duration::ZERO });
         }
     }
-}
-
-/// A socket that accepts connections on every address of this host, and its port.
-pub fn listen() -> io::Result<(Socket, u16)> {
-    use socket2::{Domain, Protocol, Type};
-    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-    let kind = Type::STREAM.nonblocking().cloexec();
-    let both = || {
-        let socket = Socket::new(Domain::IPV6, kind, Some(Protocol::TCP))?;
-        socket.set_only_v6(false)?;
-        let address: SocketAddr = (Ipv6Addr::UNSPECIFIED, 0).into();
-        socket.bind(&address.into())?;
-        io::Result::Ok(socket)
-    };
-    let only_v4 = |_| {
-        let socket = Socket::new(Domain::IPV4, kind, Some(Protocol::TCP))?;
-        let address: SocketAddr = (Ipv4Addr::UNSPECIFIED, 0).into();
-        socket.bind(&address.into())?;
-        io::Result::Ok(socket)
-    };
-    let socket = both().or_else(only_v4)?;
-    socket.listen(4096)?;
-    let address = socket.local_addr()?.as_socket();
-    let port = address.ok_or_else(|| io::Error::other("a listener without an address"))?;
-    Ok((socket, port.port()))
 }

@@ -1,6 +1,7 @@
 //! What the lanes of a process share.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -15,7 +16,7 @@ use crate::handshake::Purpose;
 use crate::identity::{Identity, Link};
 use crate::interfaces;
 use crate::setup::{Outcome, Setup, Token};
-use crate::system::Bell;
+use crate::system::{Bell, Interest, Poller};
 
 /// A process's lanes share this.
 pub struct Shared {
@@ -43,17 +44,29 @@ struct Sleep {
 }
 
 /// What others have for a lane, and what it tells them.
-#[derive(Default)]
 pub struct LaneShared {
     pub counts: Counts,
-    inbox: Inbox,
+    inbox: Section<Vec<(Link, Socket)>>,
+    /// Until the lane is used.
+    poller: Section<Option<Poller>>,
 }
 
-struct Inbox(Section<Vec<(Link, Socket)>>);
+impl LaneShared {
+    /// What lane `number` is to wait with is made now, when an error can be told.
+    fn new(number: u32, identity: &Identity) -> io::Result<LaneShared> {
+        let poller = Poller::new()?;
+        let token = Token::Lane(number).bits();
+        identity.poller.add(&poller, token, Interest::Reading)?;
+        Ok(LaneShared {
+            counts: Counts::default(),
+            inbox: Section::new(Vec::new()),
+            poller: Section::new(Some(poller)),
+        })
+    }
 
-impl Default for Inbox {
-    fn default() -> Inbox {
-        Inbox(Section::new(Vec::new()))
+    pub fn take_poller(&self) -> Poller {
+        let poller = self.poller.enter().take();
+        poller.expect("a lane has one endpoint")
     }
 }
 
@@ -63,10 +76,11 @@ impl Shared {
         setup: Setup,
         bell: Bell,
         directory: Arc<dyn Directory>,
-    ) -> Shared {
-        Shared {
+    ) -> io::Result<Shared> {
+        let lanes = (0..identity.lanes).map(|lane| LaneShared::new(lane, &identity));
+        Ok(Shared {
             endings: Endings::new(),
-            lanes: (0..identity.lanes).map(|_| LaneShared::default()).collect(),
+            lanes: lanes.collect::<io::Result<_>>()?,
             signalled: AtomicU64::new(0),
             directory,
             cards: Section::new(BTreeMap::new()),
@@ -79,7 +93,7 @@ impl Shared {
                 bell,
             },
             identity,
-        }
+        })
     }
 
     #[inline]
@@ -104,7 +118,7 @@ impl Shared {
     }
 
     pub fn take_arrived(&self, lane: u32) -> Vec<(Link, Socket)> {
-        std::mem::take(&mut *self.lanes[lane as usize].inbox.0.enter())
+        std::mem::take(&mut *self.lanes[lane as usize].inbox.enter())
     }
 
     /// A lane needs a connection: [`connect`](Self::connect) begins it.
@@ -160,7 +174,7 @@ impl Shared {
             match outcome {
                 Outcome::Stands(link, socket) => {
                     let lane = &self.lanes[link.lane as usize];
-                    lane.inbox.0.enter().push((link, socket));
+                    lane.inbox.enter().push((link, socket));
                     self.signal(1 << link.lane);
                 }
                 Outcome::Lost(peer, lost) => drop(self.lose(peer, lost, true)),

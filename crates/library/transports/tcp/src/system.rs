@@ -32,6 +32,30 @@ impl Interest {
     }
 }
 
+/// An error of the system's; one about descriptors says how many there may be, and what raises that.
+pub fn explained(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => io::Error::other(format!(
+            "this process may have {} files and connections open at once and needs more (ulimit -n)",
+            descriptor_limit()
+        )),
+        Some(libc::ENFILE) => io::Error::other(
+            "this host has as many files and connections open as it may (sysctl fs.file-max)",
+        ),
+        _ => error,
+    }
+}
+
+fn descriptor_limit() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes the limit, which there always is.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    limit.rlim_cur
+}
+
 fn owned(descriptor: RawFd) -> io::Result<OwnedFd> {
     if descriptor < 0 {
         return Err(io::Error::last_os_error());

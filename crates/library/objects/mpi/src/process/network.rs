@@ -8,7 +8,7 @@ use weft_bootstrap::Job;
 use weft_engine::{LANES, describe_packet};
 use weft_routes::{Address, Routes, card};
 use weft_shm::Shm;
-use weft_tcp::{Options, Tcp};
+use weft_tcp::{Options, Tcp, explained};
 use weft_transport::Directory;
 use weft_transport::tracer::{Lines, Trace};
 
@@ -45,7 +45,7 @@ pub(crate) fn attach(job: &Job, cards: Arc<dyn Directory>) -> Result<(Network, S
 }
 
 fn failed(what: &str, error: io::Error) -> Error {
-    Error::new(Class::Other, format!("{what}: {error}"))
+    Error::new(Class::Other, format!("{what}: {}", explained(error)))
 }
 
 /// `network`, of which all is told if there is a place for `lines`.

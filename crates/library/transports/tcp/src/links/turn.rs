@@ -8,7 +8,7 @@ use crate::endings::lost;
 use crate::handshake::Purpose;
 use crate::identity::Link as Name;
 use crate::link::Link;
-use crate::system::Interest;
+use crate::system::{Interest, explained};
 
 /// A connection that brings nothing for so many turns is no longer hot, and for so many where it is the only one.
 const COOLS_AFTER: u32 = 256;
@@ -72,6 +72,7 @@ impl Links {
             .expect("just there")
             .channel(purpose);
         if let Err(error) = channel.open(socket, &self.poller, place.token()) {
+            let error = explained(error);
             let why = lost(peer, format!("its connection cannot be watched: {error}"));
             return self.lose(peer, why, false);
         }
