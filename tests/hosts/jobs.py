@@ -101,7 +101,7 @@ class Job:
         self.hosts, self.counts = hosts, counts
         self.running = hosts[0].start([*words, *before, site.program(program), *arguments], variables | (env or {}), shown=6000)
 
-    def finish(self, seconds=JOB_SECONDS, clean_seconds=3):
+    def finish(self, seconds=JOB_SECONDS, clean_seconds=15):
         result = self.running.finish(seconds)
         self.hosts.check_clean(clean_seconds)
         return result

@@ -378,7 +378,7 @@ class Hosts:
         """What was left behind on the hosts that are alive."""
         return [f"{host.name}: {what}" for host in self.hosts if host.alive() for what in sorted(host.contents() - host.own)]
 
-    def check_clean(self, seconds=3):
+    def check_clean(self, seconds=15):
         """Demands that nothing of a job is left within that time."""
         deadline = time.monotonic() + seconds
         while (left := self.left()) and time.monotonic() < deadline:

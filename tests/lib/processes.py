@@ -15,7 +15,7 @@ from lib.commands import checked
 
 MARK = "WEFT_TEST_JOB"
 # How long what a job has started may outlive it.
-LINGER_SECONDS = 3
+LINGER_SECONDS = 15
 
 
 class Result:

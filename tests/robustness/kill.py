@@ -13,7 +13,7 @@ from lib.leftovers import Watched
 from lib.processes import marked, wait_until_gone
 
 RANKS = 4
-END_SECONDS = 10
+END_SECONDS = 40
 
 
 def victims(job, name, count):

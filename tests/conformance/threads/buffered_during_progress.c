@@ -41,7 +41,7 @@ static void sender(MPI_Request *sum)
     MPI_Comm_attach_buffer(free_one, other_space, sizeof other_space);
     MPI_Bsend(data, LENGTH, MPI_BYTE, 1, FULL, full);
     MPI_Send(&flag, 0, MPI_INT, 1, GO, MPI_COMM_WORLD);
-    usleep(300000); /* the other's part of the sum comes, and no call of this process takes it */
+    usleep(800000); /* the other's part of the sum comes, and no call of this process takes it */
     CHECK(pthread_create(&beside, NULL, send_beside, NULL) == 0, "a thread");
     CHECK_CLASS(MPI_Bsend(data, LENGTH, MPI_BYTE, 1, FULL, full), MPI_ERR_BUFFER, "MPI-5.0 §3.6.1");
     CHECK(runs, "the send has made progress");

@@ -1,32 +1,45 @@
 //! A rank for tests: does what its arguments say, in order. `R@ACTION` is for rank R alone.
 //!
 //! init, job, cards, fence, finalize, abort=CODE, exit=CODE, kill=SIGNAL, sleep=MILLISECONDS, hold, close, raw=TEXT, report,
-//! say=TEXT, pids, open=COUNT, mourn=RANK
+//! say=TEXT, until=FILE, pids, open=COUNT, mourn=RANK, outlive=RANK
 
 use std::io::Write;
 use std::os::fd::FromRawFd;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 use weft_bootstrap::Bootstrap;
 
+/// Between two looks at what is waited for.
+const LOOK_TIME: Duration = Duration::from_millis(5);
+
+#[derive(Default)]
+struct Known {
+    bootstrap: Option<Bootstrap>,
+    /// The process id of each rank, once all have told theirs.
+    pids: Vec<String>,
+}
+
 fn main() {
     let rank = std::env::var("PMI_RANK").unwrap_or_default();
-    let mut bootstrap = None;
+    let mut known = Known::default();
     for argument in std::env::args().skip(1) {
         let (whose, action) = argument.split_once('@').unwrap_or((&rank, &argument));
         if whose == rank {
-            act(&mut bootstrap, action);
+            act(&mut known, action);
         }
     }
 }
 
-fn act(bootstrap: &mut Option<Bootstrap>, action: &str) {
+fn act(known: &mut Known, action: &str) {
     let (name, value) = action.split_once('=').unwrap_or((action, ""));
     let number = || value.parse::<i32>().expect("a number");
-    let joined = || bootstrap.as_ref().expect("init comes first");
+    let joined = || known.bootstrap.as_ref().expect("init comes first");
+    let pid_of = |rank: i32| known.pids.get(rank as usize).expect("pids comes first");
     match name {
         "init" => {
-            *bootstrap = Some(weft_bootstrap::connect().unwrap_or_else(|error| panic!("{error}")))
+            known.bootstrap =
+                Some(weft_bootstrap::connect().unwrap_or_else(|error| panic!("{error}")))
         }
         "job" => println!("{:?}", joined().job()),
         "cards" => exchange_cards(joined()),
@@ -46,13 +59,15 @@ fn act(bootstrap: &mut Option<Bootstrap>, action: &str) {
         "raw" => send_raw(value),
         "report" => report_on_request(),
         "say" => println!("{value}"),
-        "pids" => {
-            let pid = std::process::id().to_string();
-            joined().publish(&pid).expect("publish");
-            joined().fence().expect("fence");
-        }
+        "until" => wait_while(|| !Path::new(value).exists()),
+        "pids" => known.pids = tell_pids(joined()),
         "open" => std::mem::forget(open_many(number())),
-        "mourn" => mourn(joined(), number() as u32),
+        "mourn" => mourn(joined(), pid_of(number())),
+        // A process is there until its parent, the launcher, has been told of its end.
+        "outlive" => {
+            let folder = format!("/proc/{}", pid_of(number()));
+            wait_while(|| Path::new(&folder).exists());
+        }
         other => panic!("no action {other}"),
     }
 }
@@ -68,15 +83,32 @@ fn exchange_cards(bootstrap: &Bootstrap) {
     println!("read {size} cards");
 }
 
+fn wait_while(condition: impl Fn() -> bool) {
+    while condition() {
+        std::thread::sleep(LOOK_TIME);
+    }
+}
+
+fn tell_pids(bootstrap: &Bootstrap) -> Vec<String> {
+    bootstrap
+        .publish(&std::process::id().to_string())
+        .expect("publish");
+    bootstrap.fence().expect("fence");
+    let ranks = 0..bootstrap.job().size;
+    ranks
+        .map(|rank| bootstrap.card(rank).expect("card"))
+        .collect()
+}
+
 /// Descriptors that make the end of this process take a while.
 fn open_many(count: i32) -> Vec<UnixStream> {
     let pairs = (0..count / 2).map(|_| UnixStream::pair().expect("under the limit"));
     pairs.flat_map(|(a, b)| [a, b]).collect()
 }
 
-/// Aborts as soon as that rank has begun to end, which its descriptors show before its parent is told.
-fn mourn(bootstrap: &Bootstrap, rank: u32) {
-    let folder = format!("/proc/{}/fd", bootstrap.card(rank).expect("card"));
+/// Aborts as soon as that process has begun to end, which its descriptors show before its parent is told.
+fn mourn(bootstrap: &Bootstrap, pid: &str) {
+    let folder = format!("/proc/{pid}/fd");
     while std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {}
     bootstrap.abort(1, "a peer has gone");
 }

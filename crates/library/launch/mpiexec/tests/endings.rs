@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{Folder, Process, mpiexec, rank_program};
-use std::time::Duration;
+use common::{Folder, Process, at_least_once, demand, mpiexec, rank_program};
+use std::time::{Duration, Instant};
+
+/// Under mpiexec's time for ranks to clean up or to report, which is 2 s.
+const AT_ONCE: Duration = Duration::from_millis(1900);
 
 fn ranks(processes: &[Process]) -> usize {
     processes
@@ -22,13 +25,15 @@ fn the_first_failing_rank_decides_the_exit_code() {
             && outcome.stderr.contains("exited with code 9")
     );
     assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
-    assert!(
-        outcome.time < Duration::from_secs(2),
-        "SIGTERM ends the others"
-    );
-    mpiexec(&["-n", "2", "RANK", "0@sleep=200", "0@exit=4", "1@exit=3"])
-        .run()
-        .expect(3);
+    // SIGTERM ends the others.
+    at_least_once(|| {
+        let job = mpiexec(&["-v", "-n", "3", "RANK", "init", "1@exit=9", "hold"]);
+        let told = job.run().expect(9).stderr;
+        assert!(told.contains("SIGTERM goes"), "{told}");
+        demand(!told.contains("SIGKILL goes"), &told)
+    });
+    let later = "[ $PMI_RANK = 1 ] && exit 3; trap 'exit 4' TERM; while :; do sleep 0.02; done";
+    mpiexec(&["-n", "2", "sh", "-c", later]).run().expect(3);
     mpiexec(&["false"]).run().expect(1);
 }
 
@@ -39,8 +44,10 @@ fn a_code_after_finalize_ends_nobody_else() {
         "2",
         "RANK",
         "init",
+        "pids",
         "finalize",
         "1@exit=5",
+        "outlive=1",
         "sleep=200",
         "say=done",
     ])
@@ -57,9 +64,10 @@ fn a_code_after_finalize_ends_nobody_else() {
         "2",
         "RANK",
         "init",
+        "pids",
         "finalize",
         "1@exit=5",
-        "sleep=200",
+        "outlive=1",
         "exit=6",
     ])
     .run()
@@ -249,15 +257,13 @@ fn a_dead_program_under_a_living_wrapper_is_noticed() {
 
 #[test]
 fn ranks_that_ignore_sigterm_are_killed() {
-    let outcome = mpiexec(&[
-        "-n",
-        "2",
-        "sh",
-        "-c",
-        "trap '' TERM; [ $PMI_RANK = 0 ] && sleep 0.5 && exit 3; sleep 60; sleep 60",
-    ]);
+    let folder = Folder::new();
+    let script =
+        "trap '' TERM; [ $PMI_RANK = 1 ] && touch ready; until [ -e ready ]; do sleep 0.02; done
+        [ $PMI_RANK = 0 ] && exit 3; sleep 600";
+    let outcome = mpiexec(&["-n", "2", "sh", "-c", script]).directory(&folder.0);
     let outcome = outcome.run().expect(3);
-    assert!(outcome.time > Duration::from_millis(1900) && outcome.time < Duration::from_secs(20));
+    assert!(outcome.time > AT_ONCE, "they had no time to clean up");
 }
 
 #[test]
@@ -306,7 +312,7 @@ fn a_job_within_a_job_dies_with_the_outer_one() {
 fn a_timeout_asks_every_rank_what_it_waits_for() {
     let arguments = [
         "--timeout",
-        "0.5",
+        "1",
         "-n",
         "4",
         "RANK",
@@ -317,47 +323,46 @@ fn a_timeout_asks_every_rank_what_it_waits_for() {
         "0@report",
         "hold",
     ];
-    let outcome = mpiexec(&arguments).run().expect(124);
-    for words in [
-        "has not ended within 0.5 s",
-        "waits for a message",
-        "rank 1 (pid ",
-        "its MPI library does not report",
-        "has called MPI_Finalize",
-        "has not called MPI_Init",
-    ] {
-        assert!(
-            outcome.stderr.contains(words),
-            "{words}: {}",
-            outcome.stderr
-        );
-    }
-    assert_eq!(outcome.stderr.matches("waits for a message").count(), 1);
-    mpiexec(&["--timeout", "30", "true"]).run().expect(0);
-    let silent = mpiexec(&["--timeout", "0.2", "-n", "2", "sleep", "60"])
-        .run()
-        .expect(124);
-    assert!(
-        silent.time < Duration::from_millis(1900),
-        "nobody reports, so nobody is waited for"
-    );
+    at_least_once(|| {
+        let outcome = mpiexec(&arguments).run().expect(124);
+        for words in [
+            "has not ended within 1 s",
+            "waits for a message",
+            "rank 1 (pid ",
+            "its MPI library does not report",
+            "has called MPI_Finalize",
+            "has not called MPI_Init",
+        ] {
+            demand(outcome.stderr.contains(words), &outcome.stderr)?;
+        }
+        let reports = outcome.stderr.matches("waits for a message").count();
+        demand(reports == 1, &outcome.stderr)
+    });
+    mpiexec(&["--timeout", "60", "true"]).run().expect(0);
+}
+
+#[test]
+fn a_timeout_does_not_wait_for_reports_that_nobody_gives() {
+    at_least_once(|| {
+        let silent = ["--timeout", "0.2", "-n", "2", "sleep", "600"];
+        let time = mpiexec(&silent).run().expect(124).time;
+        demand(time < AT_ONCE, &format!("{time:?}"))
+    });
 }
 
 #[test]
 fn a_wrapped_program_is_asked_too() {
     let script = format!("{} report init hold; true", rank_program());
-    let outcome = mpiexec(&["--timeout", "0.5", "sh", "-c", &script])
-        .run()
-        .expect(124);
-    assert!(
-        outcome.stderr.contains("waits for a message"),
-        "{}",
-        outcome.stderr
-    );
+    at_least_once(|| {
+        let job = mpiexec(&["--timeout", "1", "sh", "-c", &script]);
+        let told = job.run().expect(124).stderr;
+        demand(told.contains("waits for a message"), &told)
+    });
 }
 
 #[test]
 fn a_signal_asks_without_ending_the_job() {
+    let folder = Folder::new();
     let running = mpiexec(&[
         "-n",
         "2",
@@ -366,13 +371,15 @@ fn a_signal_asks_without_ending_the_job() {
         "report",
         "init",
         "fence",
-        "sleep=700",
+        "say=ready",
+        "until=over",
         "finalize",
-    ])
-    .start();
-    running.wait_until(|processes| ranks(processes) == 2);
-    std::thread::sleep(Duration::from_millis(200));
+    ]);
+    let running = running.directory(&folder.0).start();
+    running.wait_for_output("ready", 2);
     running.signal(libc::SIGUSR2);
+    running.wait_for_error("waits for a message", 2);
+    folder.write("over", "");
     let outcome = running.finish().expect(0);
     assert_eq!(
         outcome.stderr.matches("waits for a message").count(),
@@ -393,14 +400,7 @@ fn signals_go_on_to_every_rank() {
         let script =
             format!("trap 'echo got; exit 0' {name}; echo ready; while :; do sleep 0.02; done");
         let running = mpiexec(&["-n", "3", "sh", "-c", &script]).start();
-        running.wait_until(|processes| {
-            processes
-                .iter()
-                .filter(|process| process.command == "sleep")
-                .count()
-                >= 2
-        });
-        std::thread::sleep(Duration::from_millis(100));
+        running.wait_for_output("ready", 3);
         running.signal(signal);
         assert_eq!(running.finish().expect(0).stdout.matches("got").count(), 3);
     }
@@ -409,9 +409,8 @@ fn signals_go_on_to_every_rank() {
 #[test]
 fn an_interrupted_job_says_so_once() {
     for signal in [libc::SIGINT, libc::SIGTERM] {
-        let running = mpiexec(&["-n", "4", "RANK", "init", "fence", "hold"]).start();
-        running.wait_until(|processes| ranks(processes) == 4);
-        std::thread::sleep(Duration::from_millis(100));
+        let running = mpiexec(&["-n", "4", "RANK", "init", "fence", "say=ready", "hold"]).start();
+        running.wait_for_output("ready", 4);
         running.signal(signal);
         let outcome = running.finish().expect(128 + signal);
         assert!(
@@ -423,34 +422,37 @@ fn an_interrupted_job_says_so_once() {
 
 #[test]
 fn a_second_interrupt_kills() {
-    let script = "trap '' INT TERM; while :; do sleep 0.05; done";
-    let running = mpiexec(&["-n", "2", "sh", "-c", script]).start();
-    running.wait_until(|processes| processes.iter().any(|process| process.command == "sleep"));
-    std::thread::sleep(Duration::from_millis(100));
-    running.signal(libc::SIGINT);
-    std::thread::sleep(Duration::from_millis(100));
-    running.signal(libc::SIGINT);
-    let outcome = running.finish().expect(130);
-    assert!(
-        outcome.time < Duration::from_millis(1900),
-        "without a grace time"
-    );
+    let script = "trap '' INT TERM; echo ready; while :; do sleep 0.05; done";
+    at_least_once(|| {
+        let running = mpiexec(&["-v", "-n", "2", "sh", "-c", script]).start();
+        running.wait_for_output("ready", 2);
+        running.signal(libc::SIGINT);
+        running.wait_for_error("signal 2 (Interrupt) goes on", 1);
+        running.signal(libc::SIGINT);
+        let begin = Instant::now();
+        let outcome = running.finish().expect(130);
+        assert!(outcome.stderr.contains("interrupted again"));
+        let time = begin.elapsed();
+        demand(time < AT_ONCE, &format!("a grace time: {time:?}"))
+    });
 }
 
 #[test]
 fn a_stopped_job_stops_and_goes_on() {
+    let folder = Folder::new();
     let running = mpiexec(&[
         "-n",
         "2",
         "RANK",
         "init",
         "fence",
-        "sleep=300",
+        "say=ready",
+        "until=over",
         "fence",
         "finalize",
-    ])
-    .start();
-    running.wait_until(|processes| ranks(processes) == 2);
+    ]);
+    let running = running.directory(&folder.0).start();
+    running.wait_for_output("ready", 2);
     running.signal(libc::SIGTSTP);
     // Two ranks and mpiexec; the watchdog goes on.
     running.wait_until(|processes| {
@@ -460,12 +462,14 @@ fn a_stopped_job_stops_and_goes_on() {
             .count()
             == 3
     });
+    folder.write("over", "");
     running.signal(libc::SIGCONT);
     running.finish().expect(0);
 }
 
 #[test]
 fn an_idle_job_uses_no_cpu() {
+    let folder = Folder::new();
     let running = mpiexec(&[
         "-n",
         "4",
@@ -475,25 +479,27 @@ fn an_idle_job_uses_no_cpu() {
         "RANK",
         "init",
         "fence",
-        "sleep=1200",
+        "say=ready",
+        "until=over",
         "finalize",
-    ])
-    .start();
-    let launcher = |processes: Vec<Process>| {
-        processes
-            .into_iter()
-            .find(|process| process.command == "mpiexec")
+    ]);
+    let running = running.directory(&folder.0).start();
+    let is_launcher = |process: &&Process| process.command == "mpiexec";
+    let ticks = |processes: Vec<Process>| {
+        let launcher = processes.iter().find(is_launcher);
+        launcher.expect("mpiexec runs").ticks
     };
-    running.wait_until(|processes| ranks(processes) == 4);
+    running.wait_for_output("ready", 4);
+    let at_rest = |processes: &[Process]| {
+        let launcher = processes.iter().find(is_launcher);
+        launcher.is_some_and(|launcher| launcher.state == 'S')
+    };
     std::thread::sleep(Duration::from_millis(200));
-    let before = launcher(running.wait_until(|_| true))
-        .expect("mpiexec runs")
-        .ticks;
+    let before = ticks(running.wait_until(at_rest));
     std::thread::sleep(Duration::from_millis(700));
-    let after = launcher(running.wait_until(|_| true))
-        .expect("mpiexec runs")
-        .ticks;
+    let after = ticks(running.wait_until(at_rest));
     assert_eq!(after, before);
+    folder.write("over", "");
     running.finish().expect(0);
 }
 

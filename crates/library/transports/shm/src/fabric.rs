@@ -198,7 +198,10 @@ impl Near for Shm {
     }
 
     fn sleep_with(&self, ticket: u32, timeout_ms: Option<u32>, descriptors: &[RawFd]) -> bool {
-        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
+        let longest_ms = self.shared.options.longest_sleep_ms;
+        let timeout_ms = timeout_ms
+            .unwrap_or(u32::MAX)
+            .min(longest_ms.unwrap_or(LONGEST_SLEEP_MS));
         self.shared.base.sleep(
             ticket,
             Duration::from_millis(u64::from(timeout_ms)),

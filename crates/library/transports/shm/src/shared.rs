@@ -21,6 +21,8 @@ pub struct Options {
     pub deny_copies: bool,
     /// Copy from process to process from this size on.
     pub copies_from_bytes: Option<usize>,
+    /// A sleep lasts at most so long.
+    pub longest_sleep_ms: Option<u32>,
 }
 
 /// What a process does for peers in its own memory, in a turn of progress of its own.

@@ -28,8 +28,9 @@ use std::io;
 use std::time::{Duration, Instant};
 use store::Store;
 
-/// For news of a death that another failure may be the consequence of.
+/// For news of a death that another failure may be the consequence of, and that one is which says that it has lost a rank.
 const CAUSE_TIME: Duration = Duration::from_millis(100);
+const LOST_PEER_TIME: Duration = Duration::from_secs(1);
 /// For agents to say that their ranks have ended, once those have been killed.
 const GIVE_UP_TIME: Duration = Duration::from_secs(5);
 /// For agents to end, once the job is over.

@@ -1,6 +1,6 @@
 //! What agents say, and what they are answered.
 
-use super::{CAUSE_TIME, Head};
+use super::{CAUSE_TIME, Head, LOST_PEER_TIME};
 use crate::agent::{self, ALL_HOSTS, Down, Event, Failure, Frame, Origin, Up};
 use crate::message::say;
 use crate::supervise::{GRACE_TIME, Phase};
@@ -89,10 +89,15 @@ impl Head<'_> {
         if failure.origin == Origin::Outside {
             return self.fail(failure.code, &failure.text);
         }
-        match &mut self.failure {
+        let time = match failure.origin {
+            Origin::LostPeer => LOST_PEER_TIME,
+            Origin::Rank | Origin::Outside => CAUSE_TIME,
+        };
+        let until = Instant::now() + time;
+        match &self.failure {
             Some((first, _)) if first.origin >= failure.origin => {}
-            Some((first, _)) => *first = failure,
-            None => self.failure = Some((failure, Instant::now() + CAUSE_TIME)),
+            Some((_, first_until)) => self.failure = Some((failure, until.min(*first_until))),
+            None => self.failure = Some((failure, until)),
         }
     }
 

@@ -3,16 +3,17 @@
 #![allow(dead_code)] // Each test binary uses its part.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// Long enough for any test on a loaded machine; past it, the job is killed and the test fails.
-const LIMIT: Duration = Duration::from_secs(40);
+const LIMIT: Duration = Duration::from_secs(90);
 
 const MARK: &str = "WEFT_TEST_JOB";
 
@@ -64,8 +65,14 @@ pub struct Running {
     pub child: Child,
     mark: String,
     started: Instant,
-    stdout: JoinHandle<String>,
-    stderr: JoinHandle<String>,
+    stdout: Collected,
+    stderr: Collected,
+}
+
+/// What a stream has brought so far, and the thread that reads it to its end.
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 pub struct Mpiexec {
@@ -158,8 +165,8 @@ impl Mpiexec {
         if let Some(stdin) = child.stdin.take() {
             feed(stdin, self.input);
         }
-        let stdout = collect(child.stdout.take());
-        let stderr = collect(child.stderr.take());
+        let stdout = Collected::of(child.stdout.take());
+        let stderr = Collected::of(child.stderr.take());
         Running {
             child,
             mark: self.mark,
@@ -179,12 +186,72 @@ fn feed(mut stdin: ChildStdin, input: Vec<u8>) {
     thread::spawn(move || drop(stdin.write_all(&input)));
 }
 
-fn collect<R: Read + Send + 'static>(stream: Option<R>) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        stream.map(|mut stream| stream.read_to_end(&mut bytes));
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+impl Collected {
+    fn of<R: Read + Send + 'static>(stream: Option<R>) -> Collected {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let reader = thread::spawn({
+            let bytes = bytes.clone();
+            move || {
+                let mut piece = [0; 1 << 16];
+                let Some(mut stream) = stream else { return };
+                loop {
+                    match stream.read(&mut piece) {
+                        Ok(count @ 1..) => bytes.lock().unwrap().extend(&piece[..count]),
+                        Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                        _ => return,
+                    }
+                }
+            }
+        });
+        Collected { bytes, reader }
+    }
+
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until the text has come so many times; `Err` if the stream ends before.
+    fn wait_for(&self, text: &str, times: usize) -> Result<(), String> {
+        let until = Instant::now() + LIMIT;
+        loop {
+            let has_ended = self.reader.is_finished();
+            let so_far = self.so_far();
+            if so_far.matches(text).count() >= times {
+                return Ok(());
+            }
+            if has_ended || until < Instant::now() {
+                return Err(format!("`{text}` never came {times} times: {so_far}"));
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn finish(self) -> String {
+        self.reader.join().unwrap();
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+}
+
+/// Runs it until all is well once, several times at most. For what has to be done within a time of mpiexec's own (to report, to
+/// clean up, to show that one lives): a machine may be so busy that a process is not run for seconds, but not each time.
+#[track_caller]
+pub fn at_least_once(mut run: impl FnMut() -> Result<(), String>) {
+    let mut last = Ok(());
+    for _ in 0..5 {
+        last = run();
+        if last.is_ok() {
+            return;
+        }
+    }
+    panic!("each time: {last:?}");
+}
+
+/// `Err` with these words where the condition does not hold.
+pub fn demand(condition: bool, words: &str) -> Result<(), String> {
+    match condition {
+        true => Ok(()),
+        false => Err(words.to_owned()),
+    }
 }
 
 impl Running {
@@ -193,6 +260,26 @@ impl Running {
         unsafe {
             libc::kill(self.child.id() as i32, signal);
         }
+    }
+
+    /// Waits until the ranks have printed this so many times; `Err` if the job ends before. mpiexec has then heard that they run.
+    pub fn has_output(&self, text: &str, times: usize) -> Result<(), String> {
+        self.stdout.wait_for(text, times)
+    }
+
+    /// As [`Running::has_output`], where the job must not end before.
+    #[track_caller]
+    pub fn wait_for_output(&self, text: &str, times: usize) {
+        self.has_output(text, times)
+            .unwrap_or_else(|problem| panic!("{problem}"));
+    }
+
+    /// As [`Running::wait_for_output`], of standard error, mpiexec's own words among it.
+    #[track_caller]
+    pub fn wait_for_error(&self, text: &str, times: usize) {
+        self.stderr
+            .wait_for(text, times)
+            .unwrap_or_else(|problem| panic!("{problem}"));
     }
 
     /// Waits until as many processes of the job, mpiexec and its watchdog included, satisfy the condition.
@@ -214,7 +301,7 @@ impl Running {
     fn check_nothing_left(&self, status: ExitStatus) {
         let mut left = processes_of(&self.mark);
         // The watchdog acts after the end of a killed mpiexec.
-        let until = Instant::now() + Duration::from_secs(5);
+        let until = Instant::now() + Duration::from_secs(20);
         while status.signal() == Some(libc::SIGKILL) && !left.is_empty() && Instant::now() < until {
             thread::sleep(Duration::from_millis(2));
             left = processes_of(&self.mark);
@@ -245,7 +332,7 @@ impl Running {
         };
         let time = self.started.elapsed();
         self.check_nothing_left(status);
-        let (stdout, stderr) = (self.stdout.join().unwrap(), self.stderr.join().unwrap());
+        let (stdout, stderr) = (self.stdout.finish(), self.stderr.finish());
         Outcome {
             status,
             stdout,

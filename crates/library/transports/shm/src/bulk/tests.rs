@@ -9,10 +9,12 @@ use weft_transport::{Endpoint, Header, Refused};
 pub const RING_ONLY: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
+    longest_sleep_ms: None,
 };
 const COPY_ALL: Options = Options {
     deny_copies: false,
     copies_from_bytes: Some(1),
+    longest_sleep_ms: None,
 };
 const SIZES: [usize; 13] = [
     1,

@@ -17,10 +17,12 @@ use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair, world
 const COPIES: Options = Options {
     deny_copies: false,
     copies_from_bytes: Some(1),
+    longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
+    longest_sleep_ms: None,
 };
 
 fn send(from: &mut Process, to: Peer, payload: &[u8]) -> Result<(), Refused> {

@@ -213,6 +213,6 @@ fn dead_peers_are_an_error_in_time() {
         }
     };
     assert_eq!(wc.status, IBV_WC_RETRY_EXC_ERR);
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(begin.elapsed() < Duration::from_secs(60));
     assert_eq!(side.state(), IBV_QPS_ERR);
 }
