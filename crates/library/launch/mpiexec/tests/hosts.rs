@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Process, Running, at_least_once, demand, mpiexec};
+use common::{Folder, Process, Running, WATCHDOG_TIME, at_least_once, demand, mpiexec};
 use std::time::Duration;
 
 /// Three ranks on two hosts.
@@ -362,6 +362,29 @@ fn a_silent_host_is_given_up() {
     assert!(outcome.stderr.contains(named), "{}", outcome.stderr);
 }
 
+/// Starts an agent that mpiexec does not end by ending what has started it, as it is with ssh.
+const AWAY: &str = r#"#!/bin/sh
+shift
+exec setsid -w sh -c "$*"
+"#;
+
+/// A stopped agent cannot see that mpiexec has given its host up.
+#[test]
+fn the_ranks_of_a_stopped_agent_end() {
+    let folder = Folder::new();
+    let away = folder.script("away", AWAY);
+    let hosts = ["-launcher-exec", &away, "-hosts", "a:2,b", "-n", "3"];
+    let job = ["--host-timeout", "2", "sh", "-c", SLEEP];
+    let running = mpiexec(&[&hosts[..], &job].concat()).start();
+    let processes = running.wait_until(|all| all.is_empty() || sleepers(all) == 3);
+    for agent in agents(&running, &processes) {
+        signal(agent, libc::SIGSTOP);
+    }
+    let outcome = running.finish_within(WATCHDOG_TIME).expect(1);
+    let named = "nothing has been heard from there for 2 s";
+    assert!(outcome.stderr.contains(named), "{}", outcome.stderr);
+}
+
 #[test]
 fn a_timeout_has_all_ranks_report() {
     at_least_once(|| {
@@ -379,6 +402,7 @@ case $host in
     away) echo "warning: noise" >&2; echo "ssh: connect to host away port 22: Connection refused" >&2; exit 255;;
     bare) echo "sh: 1: mpiexec: not found" >&2; exit 127;;
     mute) exec sleep 1000;;
+    never) echo "ssh: Could not resolve hostname never: Name or service not known" >&2; exit 255;;
     chatty) echo "Welcome to this host"; exec sh -c "$*";;
     liar) echo "I am no agent"; exit 0;;
     old) printf '\0weft-agent 1 0.0\n'; exec sleep 1000;;
@@ -425,8 +449,45 @@ fn hosts_that_cannot_be_used_are_named_with_the_reason() {
             outcome.stderr
         );
     }
+    let never = on("never", "3", "sleep 600").expect(1).stderr;
+    let unknown = "ssh: Could not resolve hostname never: Name or service not known";
+    let lines = [
+        format!("mpiexec: host never: {unknown}; it is tried again for 3 s (--launch-timeout)"),
+        format!("mpiexec: host never cannot be reached: {unknown}; the job is ended"),
+    ];
+    assert!(never.lines().eq(lines.iter()), "{never}");
     let chatty = on("chatty", "60", "echo ran").expect(0);
     assert_eq!(chatty.stdout, "ran\nran\n");
+}
+
+/// As containers that come up one after the other: the host answers at the third try, and its ranks miss nothing of the input.
+#[test]
+fn a_name_that_means_nothing_yet_is_tried_again() {
+    let folder = Folder::new();
+    let script = r#"#!/bin/sh
+shift
+echo >>"$0.tries"
+if [ "$(wc -l <"$0.tries")" -lt 3 ]; then
+    echo "ssh: Could not resolve hostname late: Name or service not known" >&2
+    exit 255
+fi
+exec sh -c "$*"
+"#;
+    let ssh = folder.script("late", script);
+    let input = folder.write("input", "what is there");
+    let hosts = ["-launcher-exec", &ssh, "-hosts", "late", "-n", "2"];
+    let job = mpiexec(&[&hosts[..], &["--stdin", "all", "cat"]].concat());
+    let job = job.stdin(std::fs::File::open(input).unwrap());
+    let outcome = job.run().expect(0);
+    assert_eq!(outcome.stdout, "what is therewhat is there");
+    assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    // Nobody waits for a host whose job has ended.
+    let ssh = folder.script("never", &script.replace("-lt 3", "-lt 300"));
+    let hosts = ["-launcher-exec", &ssh, "-hosts", "late,late", "-n", "2"];
+    let running = mpiexec(&[&hosts[..], &["true"]].concat()).start();
+    running.wait_for_error("tried again", 1);
+    running.signal(libc::SIGTERM);
+    running.finish().expect(143);
 }
 
 #[test]

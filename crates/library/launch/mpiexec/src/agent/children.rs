@@ -24,6 +24,9 @@ pub struct Children {
     launcher_name: String,
     mpiexec: String,
     looked: Instant,
+    mask: libc::sigset_t,
+    /// The job is ending, and no launcher is started again.
+    is_ending: bool,
     /// The job is over, and the end of a child says nothing.
     is_over: bool,
 }
@@ -43,6 +46,8 @@ pub enum Event {
     Frame(Frame),
     /// Hosts that are reached no more, and why.
     Lost { hosts: Vec<u32>, text: String },
+    /// A line for the user.
+    Say(String),
 }
 
 impl Children {
@@ -55,6 +60,8 @@ impl Children {
             launcher_name: settings.way.name(),
             mpiexec: settings.way.mpiexec.to_string_lossy().into_owned(),
             looked: Instant::now(),
+            mask: settings.mask,
+            is_ending: false,
             is_over: false,
         }
     }
@@ -70,7 +77,7 @@ impl Children {
         let command = settings.way.command(&parts[0].name, is_here);
         let index = self.list.len();
         let until = Instant::now() + settings.launch_timeout;
-        let child = Child::start(&command, index as u32, parts, until, settings.mask, epoll);
+        let child = Child::start(&command, index as u32, parts, until, self.mask, epoll);
         let mut child = child.map_err(|error| {
             let program = command[0].to_string_lossy();
             format!("{}: `{program}` cannot be started: {error}", parts[0].name)
@@ -85,8 +92,8 @@ impl Children {
         }));
         if let Some(link) = &mut child.link {
             link.allow_silence(settings.host_timeout);
-            link.send(parts[0].host, &start, epoll);
         }
+        child.pass(&super::codec::frame(parts[0].host, &start), epoll);
         self.by_host
             .extend(child.hosts.iter().map(|host| (*host, index)));
         self.list.push(child);
@@ -115,10 +122,7 @@ impl Children {
         let by = self.by_host.get(&frame.host).copied();
         for (index, child) in self.list.iter_mut().enumerate() {
             if frame.host == ALL_HOSTS || by == Some(index) {
-                child
-                    .link
-                    .iter_mut()
-                    .for_each(|link| link.pass(frame, epoll));
+                child.pass(frame, epoll);
             }
         }
     }
@@ -141,17 +145,20 @@ impl Children {
         let child = &mut self.list[index as usize];
         let Some(link) = &mut child.link else { return };
         let arrived = link.read();
-        loop {
+        let has_begun = loop {
             match link.next() {
                 Ok(Some(frame)) if child.hosts.contains(&frame.host) => {
                     events.push(Event::Frame(frame))
                 }
-                Ok(None) => break,
+                Ok(None) => break link.has_begun(),
                 Ok(Some(_)) => {
                     return child.give_up("it speaks for a host that is not its own".into(), epoll);
                 }
                 Err(malformed) => return child.give_up(malformed.to_string(), epoll),
             }
+        };
+        if has_begun {
+            child.forget_unheard();
         }
         if arrived == Arrived::End {
             child.close(epoll);
@@ -178,7 +185,7 @@ impl Children {
         let deadline = |child: &Child| match &child.link {
             Some(link) if !link.has_begun() => child.answer_until.min(link.next_beat()),
             Some(link) => link.next_beat().min(link.heard() + self.host_timeout),
-            None => child.gone_until.unwrap_or(self.looked),
+            None => child.retry_at.or(child.gone_until).unwrap_or(self.looked),
         };
         let open = self.list.iter().filter(|child| !child.is_settled);
         open.map(deadline).min()
@@ -191,7 +198,15 @@ impl Children {
         let was_stopped = now.duration_since(self.looked) > self.host_timeout / 2;
         self.looked = now;
         let (launch, silence) = (self.launch_timeout.as_secs_f64(), self.host_timeout);
-        for child in self.list.iter_mut().filter(|child| !child.is_settled) {
+        let may_retry = !self.is_ending && !self.is_over;
+        let open = self.list.iter_mut().enumerate();
+        for (index, child) in open.filter(|(_, child)| !child.is_settled) {
+            if child.retry_at.is_some_and(|at| at <= now || !may_retry) {
+                match may_retry {
+                    true => child.retry(index as u32, self.mask, silence, epoll),
+                    false => child.give_up_retrying(now),
+                }
+            }
             if let Some(link) = &mut child.link {
                 if was_stopped {
                     link.forgive_silence(now);
@@ -211,6 +226,16 @@ impl Children {
                         epoll,
                     );
                 }
+            }
+            if child.is_gone(now) && may_retry && child.may_come_up(now) {
+                if !child.has_retried {
+                    let words = child.last_words().unwrap_or_default();
+                    let name = &child.name;
+                    events.push(Event::Say(format!(
+                        "mpiexec: host {name}: {words}; it is tried again for {launch} s (--launch-timeout)"
+                    )));
+                }
+                child.plan_retry(now);
             }
             if child.is_gone(now) {
                 child.is_settled = true;
@@ -234,6 +259,11 @@ impl Children {
         self.list
             .iter()
             .all(|child| child.link.is_none() && child.ended.is_some())
+    }
+
+    /// The job is ending: agents that have not come up are not needed any more.
+    pub fn stop_starting(&mut self) {
+        self.is_ending = true;
     }
 
     /// Ends the ways, and with them what is below: an agent whose way to its parent ends sees to its ranks.

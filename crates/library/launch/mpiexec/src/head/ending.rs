@@ -63,6 +63,9 @@ impl Head<'_> {
 
     pub(super) fn enter(&mut self, phase: Phase) {
         self.ending.enter(phase);
+        if matches!(phase, Phase::Terminating(_) | Phase::Killed) {
+            self.children.stop_starting();
+        }
         match phase {
             Phase::Running | Phase::Reporting(_) => {}
             Phase::Terminating(_) => self.children.send(ALL_HOSTS, &Down::Terminate, &self.epoll),

@@ -81,7 +81,8 @@ pub fn run(job: &Job, layout: &Layout, orders: &Orders, own: &Own) -> Result<u8,
         .map_or(0, |_| 2 * u64::from(orders.size));
     sys::with_more_descriptors(OWN_DESCRIPTORS + files).map_err(failed("cannot set up"))?;
     sys::adopt_orphans().map_err(failed("cannot set up"))?;
-    let watchdog = Watchdog::start(JOB_VARIABLE, &orders.job).map_err(failed("cannot fork"))?;
+    let watchdog =
+        Watchdog::start(JOB_VARIABLE, &orders.job, None).map_err(failed("cannot fork"))?;
     let way = way(job, layout).map_err(failed("mpiexec's own path cannot be found"))?;
     let settings = Settings {
         orders,

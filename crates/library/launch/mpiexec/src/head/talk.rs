@@ -15,6 +15,10 @@ impl Head<'_> {
                 self.lose(&hosts, &text);
                 Ok(())
             }
+            Event::Say(text) => {
+                say(&text);
+                Ok(())
+            }
         }
     }
 

@@ -63,7 +63,7 @@ pub const TIMEOUT_EXIT_CODE: u8 = 124;
 /// Runs the job to its end and answers mpiexec's exit code, or why mpiexec itself has failed.
 pub fn run(orders: &Orders, plan: &Plan, own: &Own) -> Result<u8, String> {
     let failed = |what: &'static str| move |error: io::Error| format!("{what}: {error}");
-    let watchdog = Watchdog::start(crate::environment::JOB_VARIABLE, &orders.job)
+    let watchdog = Watchdog::start(crate::environment::JOB_VARIABLE, &orders.job, None)
         .map_err(failed("cannot fork"))?;
     let result = supervise(orders, plan, own);
     watchdog.dismiss();

@@ -53,8 +53,14 @@ impl Supervisor<'_> {
                 let asked = self.ask_for_reports();
                 self.send_up(&Up::Reported(asked));
             }
-            Down::Terminate => self.enter(Phase::Terminating(Instant::now() + GRACE_TIME)),
-            Down::Kill => self.enter(Phase::Killed),
+            Down::Terminate => {
+                self.with_upward(|upward| upward.children.stop_starting());
+                self.enter(Phase::Terminating(Instant::now() + GRACE_TIME));
+            }
+            Down::Kill => {
+                self.with_upward(|upward| upward.children.stop_starting());
+                self.enter(Phase::Killed);
+            }
             Down::Release { changed } => self.server.release(changed, &mut events),
             Down::Answer { key, value } => self.server.answer(&key, value.as_deref(), &mut events),
             Down::Gone(text) => {
@@ -125,6 +131,7 @@ impl Supervisor<'_> {
             match event {
                 Event::Frame(frame) => upward.pass(&frame, epoll),
                 Event::Lost { hosts, text } => upward.send(&Up::Lost { hosts, text }, epoll),
+                Event::Say(text) => upward.send(&Up::Say(text), epoll),
             }
         }
     }

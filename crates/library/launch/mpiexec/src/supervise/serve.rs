@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// For the one who has started an agent to say what it is for.
 const ORDERS_TIME: Duration = Duration::from_secs(60);
+/// Between two signs of life for the watchdog.
+const BEAT_TIME: Duration = Duration::from_millis(500);
 /// For agents below to end, once the job is over.
 const FAREWELL_TIME: Duration = Duration::from_secs(3);
 
@@ -52,7 +54,8 @@ pub fn serve() -> Result<(), String> {
     epoll
         .add(&signals, Source::Signals.token(), Interest::Read)
         .map_err(failed)?;
-    let watchdog = Watchdog::start(JOB_VARIABLE, &job).map_err(failed)?;
+    let silence = Some(start.host_timeout);
+    let watchdog = Watchdog::start(JOB_VARIABLE, &job, silence).map_err(failed)?;
     let settings = Settings {
         orders: &start.orders,
         way: &start.way,
@@ -165,8 +168,15 @@ impl Supervisor<'_> {
     /// Until mpiexec says that the job is over, or is gone.
     fn work_until_over(&mut self, watchdog: Watchdog) -> io::Result<()> {
         let mut watchdog = Some(watchdog);
+        let mut beaten = Instant::now();
         let mut is_done = false;
         loop {
+            // A turn takes no longer than mpiexec may be without a sign of life. Where mpiexec is gone there are no more of those, and
+            // ranks that cannot be ended are left to the watchdog.
+            if let Some(watchdog) = watchdog.as_ref().filter(|_| beaten.elapsed() >= BEAT_TIME) {
+                beaten = Instant::now();
+                watchdog.beat();
+            }
             let has_ended = !self.ranks.iter().any(|rank| rank.is_running());
             if let Some(watchdog) = watchdog.take_if(|_| has_ended) {
                 self.look_at_abort();

@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 /// Long enough for any test on a loaded machine; past it, the job is killed and the test fails.
 const LIMIT: Duration = Duration::from_secs(90);
 
+/// For watchdogs to do what they are there for.
+pub const WATCHDOG_TIME: Duration = Duration::from_secs(20);
+
 const MARK: &str = "WEFT_TEST_JOB";
 
 pub fn rank_program() -> String {
@@ -296,13 +299,12 @@ impl Running {
         }
     }
 
-    /// What stays is killed, for it holds the job's output open, and fails the test.
+    /// What stays after that time is killed, for it holds the job's output open, and fails the test.
     #[track_caller]
-    fn check_nothing_left(&self, status: ExitStatus) {
+    fn check_nothing_left(&self, time: Duration) {
         let mut left = processes_of(&self.mark);
-        // The watchdog acts after the end of a killed mpiexec.
-        let until = Instant::now() + Duration::from_secs(20);
-        while status.signal() == Some(libc::SIGKILL) && !left.is_empty() && Instant::now() < until {
+        let until = Instant::now() + time;
+        while !left.is_empty() && Instant::now() < until {
             thread::sleep(Duration::from_millis(2));
             left = processes_of(&self.mark);
         }
@@ -317,7 +319,13 @@ impl Running {
 
     /// Waits for the end and checks that no process of the job stays.
     #[track_caller]
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(self) -> Outcome {
+        self.finish_within(Duration::ZERO)
+    }
+
+    /// As [`Running::finish`], where something may stay for so long: what mpiexec cannot end itself its watchdogs end.
+    #[track_caller]
+    pub fn finish_within(mut self, time_after: Duration) -> Outcome {
         let until = self.started + LIMIT;
         let status = loop {
             match self.child.try_wait().expect("the child is ours") {
@@ -331,7 +339,12 @@ impl Running {
             }
         };
         let time = self.started.elapsed();
-        self.check_nothing_left(status);
+        let was_killed = status.signal() == Some(libc::SIGKILL);
+        self.check_nothing_left(if was_killed {
+            WATCHDOG_TIME
+        } else {
+            time_after
+        });
         let (stdout, stderr) = (self.stdout.finish(), self.stderr.finish());
         Outcome {
             status,
