@@ -23,38 +23,7 @@ from lib.cases import Failure
 from lib.commands import declare
 from lib.compiler import CFLAGS, COMPILE_SECONDS
 from lib.processes import Running, end_by_signals, run
-
-ROOT = pathlib.Path(__file__).resolve().parent
-
-
-class Program:
-    def __init__(self, source):
-        self.source = source
-        self.name = str(source.relative_to(ROOT).with_suffix(""))
-        head = "".join(source.read_text().splitlines(keepends=True)[:12])
-        only = re.search(r"\branks: ([0-9,]+)", head)
-        self.only_ranks = {int(n) for n in only.group(1).split(",")} if only else None
-        ending = re.search(r"\bexit: (nonzero|[0-9]+)", head)
-        self.ending = ending.group(1) if ending else None
-
-    def runs_at(self, ranks):
-        return self.only_ranks is None or ranks in self.only_ranks
-
-    def binary(self, build):
-        return build / self.name.replace("/", "-")
-
-    def verdict(self, code, output):
-        """None when the job did what it should, else what was wrong."""
-        said_ok = len(re.findall(rf"^ok {re.escape(self.source.stem)}\b", output, re.M))
-        if self.ending is None:
-            if code != 0:
-                return f"exit code {code}"
-            return None if said_ok == 1 else f"said `ok {self.source.stem}` {said_ok} times"
-        if not re.search(rf"^started {re.escape(self.source.stem)}$", output, re.M):
-            return "did not start"
-        if code == 0 or self.ending not in ("nonzero", str(code)):
-            return f"exit code {code}, expected {self.ending}"
-        return "went on after a fatal error" if said_ok else None
+from lib.programs import INCLUDES, all_programs
 
 
 def arguments():
@@ -72,8 +41,7 @@ def arguments():
 
 def compile_program(options, build, program):
     """None, or the compiler's output when it failed."""
-    command = [options.mpicc, *CFLAGS, "-I", str(ROOT / "conformance"), "-I", str(ROOT / "errors"),
-               "-o", str(program.binary(build)), str(program.source), "-lm"]
+    command = [options.mpicc, *CFLAGS, *INCLUDES, "-o", str(program.binary(build)), str(program.source), "-lm"]
     done = run(command, COMPILE_SECONDS)
     return None if done.code == 0 else done.output
 
@@ -115,8 +83,7 @@ def main():
         tool = shutil.which(getattr(options, name))
         setattr(options, name, tool or sys.exit(f"{getattr(options, name)}: not found"))
     declare("check")
-    sources = sorted([*ROOT.glob("conformance/*/*.c"), *ROOT.glob("errors/*.c")])
-    programs = [p for p in map(Program, sources) if re.search(options.filter, p.name)]
+    programs = [program for program in all_programs() if re.search(options.filter, program.name)]
     with tempfile.TemporaryDirectory(prefix="weft-tests-") as scratch:
         build = (options.build or pathlib.Path(scratch)).resolve()
         build.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,10 @@
 """Jobs under every launcher, on hosts that have the same and different numbers of ranks."""
 
 import functools
-import sys
 import tempfile
 
 from jobs import LAUNCHERS, Job, check_places
-from lib.cases import end_of, require
-from lib.commands import REPOSITORY
+from lib.cases import require
 from lib.hosts import Hosts
 from lib.slurm import cluster_of
 
@@ -50,18 +48,6 @@ def slurm(site, kind):
                     check_places(result.output, counts)
 
 
-def conformance(site, count):
-    """All of tests/conformance and tests/errors, their ranks on the hosts in turn."""
-    with Hosts(count) as hosts:
-        names = ",".join(host.name for host in hosts)
-        tools = ["--mpicc", site.prefix / "bin/mpicc", "--mpiexec", site.prefix / "bin/mpiexec"]
-        words = [sys.executable, REPOSITORY / "tests/run.py", *tools, "--ranks", "2,4,5", "--build", site.build / "conformance"]
-        result = hosts[0].run([*words, "--mpiexec-args", f"-hosts {names} --map-by node"], timeout=3600)
-        failed = "\n".join(line for line in result.output.splitlines() if line.startswith(("FAIL", "---")))
-        require(result.code == 0, f"{failed}\n{end_of(result.output, 1)}")
-        hosts.check_clean()
-
-
 def cases(site):
     for launcher in LAUNCHERS:
         for counts in PLACEMENTS:
@@ -75,9 +61,6 @@ def cases(site):
     for names in ("addresses", "6", "eth1", "eth1-6"):
         if not site.quick:
             yield f"hosts named by {names}", functools.partial(by_other_names, site, "mpiexec", names)
-    for count in (2, 3):
-        if not site.quick:
-            yield f"conformance on {count} hosts", functools.partial(conformance, site, count)
     for kind in ("pmi2", "pmix"):
         if not site.quick:
             yield f"under srun --mpi={kind} on {SLURM_HOSTS} hosts", functools.partial(slurm, site, kind)

@@ -13,7 +13,7 @@ import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
-import collectives
+import conformance
 import faults
 import launchers
 import launching
@@ -43,7 +43,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library)
-    modules = (selftest, launching, launchers, traffic, collectives, faults)
+    modules = (selftest, launching, launchers, traffic, conformance, faults)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

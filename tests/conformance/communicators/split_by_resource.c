@@ -1,5 +1,6 @@
 /* MPI_Comm_split_type by hardware resources and process sets: MPI-5.0 §7.4.2. */
 #include "hardware.h"
+#include "hosts.h"
 
 static MPI_Info one(const char *key, const char *value)
 {
@@ -80,8 +81,9 @@ static void process_sets(void)
         expect_place(part, size_of_world - 1, rank_of_world - 1);
 }
 
-/* Every type of which a process says that it is restricted to one divides by that: processes on one CPU stay together. */
-static void guided(const int *cpus, char (*cores)[CORE_NAME])
+/* Every type of which a process says that it is restricted to one divides by that: processes on one CPU stay together. `first` is the
+ * first rank on each one's host; a CPU's number and a core's name tell them from those of other hosts, too. */
+static void guided(const int *first, const int *cpus, char (*cores)[CORE_NAME])
 {
     MPI_Info info;
     int keys;
@@ -89,7 +91,7 @@ static void guided(const int *cpus, char (*cores)[CORE_NAME])
     MPI_Info_get_nkeys(info, &keys);
     for (int i = 0; i < keys; i++) {
         char key[MPI_MAX_INFO_KEY + 1], value[6];
-        int length = sizeof value, flag, together = 0, same_core = 0, before = 0, size;
+        int length = sizeof value, flag, together = 0, same_core = 0, before = 0, before_here = 0, size;
         MPI_Info_get_nthkey(info, i, key);
         MPI_Info_get_string(info, key, &length, value, &flag);
         MPI_Comm part = split(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, -rank_of_world, "mpi_hw_resource_type", key);
@@ -101,10 +103,11 @@ static void guided(const int *cpus, char (*cores)[CORE_NAME])
             together += cpus[rank] == cpus[rank_of_world];
             same_core += strcmp(cores[rank], cores[rank_of_world]) == 0;
             before += rank > rank_of_world && strcmp(cores[rank], cores[rank_of_world]) == 0;
+            before_here += rank > rank_of_world && first[rank] == first[rank_of_world];
         }
         CHECK(size >= together, "MPI-5.0 §7.4.2");
         if (strcmp(key, "weft://Machine") == 0)
-            expect_place(part, size_of_world, size_of_world - 1 - rank_of_world);
+            expect_place(part, ranks_beside(first), before_here);
         else if (strcmp(key, "weft://Core") == 0)
             expect_place(part, same_core, before);
         else
@@ -171,6 +174,13 @@ static void between(const int *cpus)
     MPI_Comm_free(&half);
 }
 
+/* A core's name, with its host's number behind it. */
+static void of_this_host(char core[CORE_NAME], int host)
+{
+    size_t length = strlen(core);
+    snprintf(core + length, CORE_NAME - length, " %d", host);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv, "split_by_resource");
@@ -179,18 +189,23 @@ int main(int argc, char **argv)
     process_sets();
     int *cpus = need((size_t)size_of_world * sizeof *cpus);
     char (*cores)[CORE_NAME] = need((size_t)size_of_world * sizeof *cores), core[CORE_NAME];
+    int *first = first_on_host();
     /* On one CPU all of them, then on two. */
     for (int spread = 0; spread < 2; spread++) {
         int cpu = nth_cpu(spread * (rank_of_world % 2));
         bind_to(cpu);
         core_of(cpu, core);
+        if (core[0] != 0)
+            of_this_host(core, first[rank_of_world]);
+        cpu += CPU_SETSIZE * first[rank_of_world];
         MPI_Allgather(&cpu, 1, MPI_INT, cpus, 1, MPI_INT, MPI_COMM_WORLD);
         MPI_Allgather(core, CORE_NAME, MPI_CHAR, cores, CORE_NAME, MPI_CHAR, MPI_COMM_WORLD);
-        guided(cpus, cores);
+        guided(first, cpus, cores);
         unguided(cpus, cores);
         between(cpus);
     }
     free(cpus);
     free(cores);
+    free(first);
     return check_finish();
 }

@@ -1,0 +1,48 @@
+"""The programs of tests/conformance and tests/errors between hosts: what the standard says does not depend on where ranks are."""
+
+import functools
+import re
+
+from jobs import ours
+from lib.cases import require
+from lib.compiler import compile_program
+from lib.hosts import Hosts
+from lib.programs import INCLUDES, all_programs
+
+PLACEMENTS = {
+    "two hosts alike": ([2, 2], []),
+    "three hosts": ([1, 1, 1], []),
+}
+# Collective operations are composed of parts within hosts and between them, so these do depend on it.
+OF_COLLECTIVES = {
+    "three hosts, one with a single rank": ([2, 1, 2], []),
+    "ranks dealt in turn": ([2, 2], ["--map-by", "node"]),
+}
+QUICK = re.compile(
+    "collectives/vector_forms|communicators/(intercomm|split_by_resource)|environment/errors_are_fatal|point_to_point/(bulk|matched_probe)"
+    "|sessions/models|threads/shared_requests|topologies/neighborhoods"
+)
+# Programs of thousands of operations, where ranks of all hosts have the same few cores.
+SECONDS = 600
+
+
+def runs(site, program, counts, placed):
+    if "MPI_Win_" in program.source.read_text():
+        site.require_windows()
+    words = [*INCLUDES, program.source, "-lm"]
+    binary = compile_program(site.prefix / "bin/mpicc", words, site.build / f"conformance-{program.name.replace('/', '-')}")
+    command, _ = ours(site, counts)
+    with Hosts(len(counts)) as hosts:
+        result = hosts[0].run([*command, *placed, binary], timeout=SECONDS)
+        wrong = program.verdict(result.code, result.output)
+        require(wrong is None, f"{wrong}:\n{result.output[-4000:]}")
+        hosts.check_clean()
+
+
+def cases(site):
+    for program in all_programs():
+        placements = PLACEMENTS | (OF_COLLECTIVES if program.chapter == "collectives" else {})
+        for placement, (counts, placed) in placements.items():
+            is_quick = placement == "two hosts alike" and QUICK.search(program.name)
+            if program.runs_at(sum(counts)) and (is_quick or not site.quick):
+                yield f"conformance: {program.name}, {placement}", functools.partial(runs, site, program, counts, placed)
