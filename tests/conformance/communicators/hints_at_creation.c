@@ -1,6 +1,7 @@
 /* Hints given to what makes a communicator are its hints, and hold for its messages: MPI-5.0 §7.4.4; §7.4.2 for each call,
  * §8.5.4 for distributed graphs. */
 #include "check.h"
+#include "hosts.h"
 
 enum { MESSAGES = 8 };
 
@@ -54,6 +55,16 @@ static void holds(MPI_Comm comm, const char *call)
     MPI_Comm_free(&comm);
 }
 
+/* Whether a process of the other half of the world is on this host. */
+static int has_other_side_here(void)
+{
+    int *first = first_on_host(), found = 0;
+    for (int rank = 0; rank < size_of_world; rank++)
+        found |= rank % 2 != rank_of_world % 2 && first[rank] == first[rank_of_world];
+    free(first);
+    return found;
+}
+
 static void of_inter(MPI_Comm half)
 {
     MPI_Comm inter, made;
@@ -67,7 +78,10 @@ static void of_inter(MPI_Comm half)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     holds(made, "MPI_Comm_idup_with_info, inter");
     MPI_Comm_split_type(inter, MPI_COMM_TYPE_SHARED, 0, info, &made);
-    holds(made, "MPI_Comm_split_type, inter");
+    int is_between = has_other_side_here();
+    CHECK((made != MPI_COMM_NULL) == is_between, "MPI-5.0 §7.4.2: both sides have processes");
+    if (is_between)
+        holds(made, "MPI_Comm_split_type, inter");
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_group(half, &own);
     MPI_Group_difference(all, own, &other);
