@@ -5,12 +5,16 @@ DURATION ?= 600
 KILLS ?= 500
 SEED ?=
 ONLY ?=
+HOSTS ?=
 prefix := build/check/prefix
 peers := build/peers
 
+# With HOSTS=N a battery runs on virtual hosts, the ranks of each job dealt out to them in turn. What it fetches and builds is made before.
+spread := $(if $(HOSTS),tests/hosts/spread.py $(HOSTS))
+
 .DEFAULT_GOAL := help
 .PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm hosts costs loom tsan asan valgrind \
-	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers clean staged
+	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -65,8 +69,8 @@ kills: staged peers ## 500 kills at random moments of jobs that mix everything (
 	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness \
 		--target kills --filter '^kills' --kills $(KILLS)
 
-stress: staged ## all kinds of requests mixed in threads, for 10 minutes (make stress DURATION=60 SEED=7)
-	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness \
+stress: staged spread ## all kinds of requests mixed in threads, for 10 minutes (make stress DURATION=60 SEED=7 HOSTS=2)
+	SEED=$(SEED) $(spread) python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness \
 		--filter stress --stress-seconds $(DURATION)
 
 slurm: staged ## under Slurm's srun, in a cluster of one node that the test starts and stops
@@ -94,17 +98,20 @@ softrdma-interop: staged ## the software RDMA device under other people's progra
 	@scripts/setup.sh softrdma
 	python3 tests/softrdma/run.py --prefix $(prefix) --build build/check/softrdma
 
-mpi4py: staged ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes)
+mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2)
 	@scripts/setup.sh mpi4py
-	python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
+	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
+	$(spread) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
-programs: staged ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi, PETSc (about 40 minutes)
+programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, rsmpi, PETSc (about 40 minutes; ONLY=hpcc HOSTS=2)
 	@scripts/setup.sh programs
-	python3 tests/programs/run.py --prefix $(prefix) --build build/programs
+	$(if $(HOSTS),python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)' --set-up)
+	$(spread) python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)'
 
-mpich-tests: staged ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/')
+mpich-tests: staged spread ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/' HOSTS=2)
 	@scripts/setup.sh mpich-tests
-	python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '$(ONLY)'
+	$(if $(HOSTS),python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --list >/dev/null)
+	$(spread) python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '$(ONLY)'
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind
@@ -120,6 +127,9 @@ symbols: build ## the names libmpi_abi.so.1 exports
 
 coverage: ## functions implemented, by chapter of the standard
 	$(CARGO) xtask coverage
+
+spread:
+	@$(if $(HOSTS),scripts/setup.sh hosts)
 
 peers:
 	@scripts/setup.sh bench

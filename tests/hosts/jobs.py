@@ -6,11 +6,10 @@ import re
 
 from lib.cases import Skip, require
 from lib.compiler import compile_program
+from lib.library import makes_windows_between_hosts
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 JOB_SECONDS = 120
-# What a library holds that makes no windows between hosts.
-WINDOWS_ON_ONE_HOST = b"makes windows within one host only"
 
 
 class Site:
@@ -38,7 +37,7 @@ class Site:
         return path.resolve()
 
     def require_windows(self):
-        if self.library == "weft" and WINDOWS_ON_ONE_HOST in (self.prefix / "lib/libmpi_abi.so.1").read_bytes():
+        if self.library == "weft" and not makes_windows_between_hosts(self.prefix):
             raise Skip("this library makes windows within one host only")
 
 

@@ -191,7 +191,8 @@ class Host:
         """What there is in the host that a job could leave behind: processes, files in /dev/shm, /tmp and /run."""
         shares = {str(share).split("/")[2] for share in self.bed.shares}
         files = {f"{folder}/{name}" for folder in ("/dev/shm", "/tmp", "/run") for name in os.listdir(self.root(folder))}
-        files -= {"/run/sshd", "/run/lock"} | {f"/tmp/{name}" for name in shares}
+        # /run/mount is mount(8)'s.
+        files -= {"/run/sshd", "/run/lock", "/run/mount"} | {f"/tmp/{name}" for name in shares}
         return files | {f"process {pid}: {line}" for pid, line in self.processes().items()}
 
 

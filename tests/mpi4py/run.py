@@ -41,6 +41,7 @@ def arguments():
     parser.add_argument("--build", default="build/mpi4py", type=pathlib.Path, help="where mpi4py is built and logs stay")
     parser.add_argument("--ranks", default="1,2,3,4,5", help="numbers of ranks, by commas (default 1,2,3,4,5)")
     parser.add_argument("--only", default="", help="only the test files whose name matches this expression")
+    parser.add_argument("--set-up", action="store_true", help="fetch and build it, and run nothing")
     parser.add_argument("--timeout", default=1200, type=int, help="seconds one run may take (default 1200)")
     return parser.parse_args()
 
@@ -176,6 +177,8 @@ def main():
     declare("mpi4py")
     suite = Suite(options.prefix.resolve(), options.build.resolve())
     suite.set_up()
+    if options.set_up:
+        return 0
     failures, reasons = [], collections.Counter()
     print(f"{'ranks':>5} {'tests':>7} {'skipped':>8} {'failed':>7} {'time':>10}")
     for ranks in map(int, options.ranks.split(",")):

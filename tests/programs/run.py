@@ -35,6 +35,7 @@ def arguments():
     parser.add_argument("--build", default="build/programs", type=pathlib.Path, help="where programs are built and run")
     parser.add_argument("--only", default="", help="only the programs whose name matches this expression")
     parser.add_argument("--ranks", default="1,2,3,4", help="numbers of ranks, by commas (default 1,2,3,4)")
+    parser.add_argument("--set-up", action="store_true", help="fetch and build them, and run nothing")
     parser.add_argument("--jobs", default=2, type=int, help="compilers at once (default 2)")
     parser.add_argument("--timeout", default=600, type=int, help="seconds one run may take (default 600)")
     return parser.parse_args()
@@ -70,7 +71,7 @@ def built(program, workshop):
 
 
 def take(program, workshop, ranks):
-    """Builds one program and runs it. Returns how many of its lines are failures."""
+    """Builds one program and runs it on these numbers of ranks, if any. Returns how many of its lines are failures."""
     started = time.monotonic()
     made = attempt(built, program, workshop)
     if isinstance(made, Failure):
@@ -80,7 +81,7 @@ def take(program, workshop, ranks):
     for number in ranks:
         started = time.monotonic()
         failures += line(program.NAME, number, started, attempt(program.run, workshop, source, number))
-    if hasattr(program, "suite"):
+    if ranks and hasattr(program, "suite"):
         started = time.monotonic()
         failures += line(program.NAME, "own", started, attempt(program.suite, workshop, source))
     return failures
@@ -93,7 +94,7 @@ def main():
     build = options.build.resolve()
     build.mkdir(parents=True, exist_ok=True)
     workshop = Workshop(options.prefix.resolve(), build, options.timeout, options.jobs)
-    ranks = [int(number) for number in options.ranks.split(",")]
+    ranks = [] if options.set_up else [int(number) for number in options.ranks.split(",")]
     chosen = [program for program in PROGRAMS if re.search(options.only, program.NAME)]
     if not chosen:
         sys.exit(f"programs: none of {', '.join(program.NAME for program in PROGRAMS)} matches {options.only!r}")

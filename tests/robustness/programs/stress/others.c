@@ -192,6 +192,8 @@ void free_windows(struct worker *worker)
 void check_counters(struct worker *worker)
 {
     int64_t unused = 0, sum = 0, part;
+    if (!uses_windows)
+        return;
     for (int w = 0; w < 2; w++)
         MPI_Win_flush_all(worker->windows[w]);
     MPI_Barrier(worker->own);

@@ -25,6 +25,7 @@ static struct worker workers[THREADS];
 
 /* Messages and collectives come more often than what there is little of. */
 static int kinds_used;
+int uses_windows;
 static const struct kind *kinds[] = {
     &message_kind, &message_kind, &message_kind, &message_kind, &exchange_kind, &cancelled_kind, &wild_kind,
     &collective_kind, &collective_kind, &collective_kind, &neighbour_kind, &intercommunicator_kind, &duplicate_kind,
@@ -280,12 +281,14 @@ static void create_worker(struct worker *worker, int thread)
         MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, upper ? 0 : half, thread, &worker->between);
         MPI_Comm_free(&side);
     }
-    create_windows(worker);
+    if (uses_windows)
+        create_windows(worker);
 }
 
 static void free_worker(struct worker *worker)
 {
-    free_windows(worker);
+    if (uses_windows)
+        free_windows(worker);
     if (worker->between != MPI_COMM_NULL)
         MPI_Comm_free(&worker->between);
     MPI_Comm_free(&worker->grid);
@@ -302,8 +305,10 @@ static void choose_kinds(int names, char **name)
         int chosen = names <= 0;
         for (int i = 0; i < names; i++)
             chosen |= strcmp(name[i], kinds[k]->name) == 0;
-        if (chosen)
-            kinds[kinds_used++] = kinds[k];
+        if (!chosen)
+            continue;
+        kinds[kinds_used++] = kinds[k];
+        uses_windows |= kinds[k] == &access_kind;
     }
 }
 

@@ -106,6 +106,7 @@ int holds(const struct layout *layout, const unsigned char *memory, uint32_t see
 
 void create_reduction(void);
 void free_reduction(void);
+extern int uses_windows;
 void create_windows(struct worker *worker);
 void free_windows(struct worker *worker);
 void check_counters(struct worker *worker);
