@@ -65,9 +65,9 @@ robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other
 fuzz: ## arbitrary input for everything that is untrusted, DURATION seconds for each target (make fuzz DURATION=60 ONLY=engine)
 	@scripts/fuzz.sh $(DURATION) $(ONLY)
 
-kills: staged peers ## 500 kills at random moments of jobs that mix everything (make kills KILLS=50 SEED=7)
-	SEED=$(SEED) python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness \
-		--target kills --filter '^kills' --kills $(KILLS)
+kills: staged peers spread ## 500 kills at random moments of jobs that mix everything (make kills KILLS=50 SEED=7; HOSTS=3 between hosts)
+	SEED=$(SEED) python3 $(if $(HOSTS),tests/hosts/run.py --build build/check/hosts,tests/robustness/run.py --target kills --build build/check/robustness) \
+		--prefix $(prefix) --peers $(peers) --filter '^kills' --kills $(KILLS)
 
 stress: staged spread ## all kinds of requests mixed in threads, for 10 minutes (make stress DURATION=60 SEED=7 HOSTS=2)
 	SEED=$(SEED) $(spread) python3 tests/robustness/run.py --prefix $(prefix) --build build/check/robustness \

@@ -14,8 +14,10 @@ from lib.hosts import Hosts, ids
 COUNTS = [2, 2]
 RANKS = sum(COUNTS)
 START_SECONDS = 60
-# What a death that a kernel reports may take, on a loaded machine; and silence, which only a time-out ends.
-TOLD_SECONDS, SILENCE_SECONDS = 20, 75
+# What may take on a loaded machine: a death that a kernel reports; silence, which mpiexec's --host-timeout of 20 s ends; and silence
+# that only the library's time-out of 30 s ends.
+TOLD_SECONDS, HOST_SECONDS, SILENCE_SECONDS = 20, 40, 60
+SSHD_SECONDS = 60
 # What names host 1 or one of its ranks.
 WHOM = re.compile(r"host1\b|rank [23]\b|10\.77\.0\.2\b|fd77::2\b")
 AWAITED = "recv any ssend large probe barrier allreduce flush lock".split()
@@ -45,8 +47,20 @@ def one_fails(site, launcher, fail, seconds, program="steady", arguments=(600,))
         running(job)
         fail(hosts, site.program(program))
         begin = time.monotonic()
-        result = job.finish(seconds, clean_seconds=seconds)
+        result = job.running.finish(seconds)
         require_named(result, time.monotonic() - begin)
+        ranks_end(hosts, seconds)
+        # A session of sshd that nobody speaks to any more ends by itself, and is sshd's affair.
+        hosts.check_clean(SSHD_SECONDS)
+
+
+def ranks_end(hosts, seconds):
+    """Ranks, agents and what they have made are gone from all hosts that live."""
+    begin = time.monotonic()
+    while left := [what for what in hosts.left() if ": sshd" not in what]:
+        require(time.monotonic() < begin + seconds, f"left behind after {seconds} s: {left}")
+        time.sleep(0.05)
+    print(f"        and all its ranks {time.monotonic() - begin:.1f} s later", flush=True)
 
 
 def kill_rank(hosts, program):
@@ -162,8 +176,8 @@ def cases(site):
     kinds = {
         "a rank is killed": (kill_rank, TOLD_SECONDS),
         "a host is killed": (kill_host, TOLD_SECONDS),
-        "a host vanishes": (vanish, SILENCE_SECONDS),
-        "a link goes down for good": (cut, SILENCE_SECONDS),
+        "a host vanishes": (vanish, HOST_SECONDS),
+        "a link goes down for good": (cut, HOST_SECONDS),
         "the agent is killed": (kill_agent, TOLD_SECONDS),
         "the agent's connection is killed": (kill_connection, TOLD_SECONDS),
     }

@@ -15,7 +15,8 @@ JOB_SECONDS = 120
 class Site:
     """`library` is "weft", or a peer whose library the programs are built for, to try the tests themselves."""
 
-    def __init__(self, prefix, peers, build, quick, library="weft"):
+    def __init__(self, prefix, peers, build, quick, library="weft", kills=0):
+        self.kills = kills
         self.prefix, self.peers, self.build, self.quick, self.library = prefix, peers, build, quick, library
         # The launcher of the cases that are not about launchers.
         self.usual = "mpiexec" if library == "weft" else "prterun"

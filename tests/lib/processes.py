@@ -62,11 +62,19 @@ def wait_until_gone(mark, seconds):
     return left
 
 
-def kill_process(pid):
+def signal_process(pid, number):
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except ProcessLookupError:
         pass
+
+
+def kill_process(pid):
+    signal_process(pid, signal.SIGKILL)
+
+
+def stop_process(pid):
+    signal_process(pid, signal.SIGSTOP)
 
 
 def kill_all(mark):

@@ -7,12 +7,12 @@ import random
 import re
 import shutil
 import signal
-import struct
 import tempfile
 import time
 
 from interoperation import peer
 from jobs import PROGRAMS
+from lib.board import Board, operations_of
 from lib.cases import Failure, require
 from lib.leftovers import Watched
 from lib.processes import kill_process, output_of
@@ -21,41 +21,9 @@ RANKS = (2, 3, 4)
 # How long a job runs that nobody is killed in, and what it may take to end after the kill, on a loaded machine.
 JOB_SECONDS, END_SECONDS = 60, 30
 START_SECONDS = 60
-# A line of the file in which ranks say what they do: process id, round, operation, class of the error it was told.
-STATE = struct.Struct("qqqq")
-PLACES = 64
 # Hydra ends a job as soon as it sees a rank's connection end, also where it is not to clean up. A shell between them outlives the
 # rank and keeps the connection, until the file is there: nobody but the library tells the others.
 OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
-
-
-class Board:
-    """The file in which each rank says what it is in."""
-
-    def __init__(self, folder, operations):
-        self.path = os.path.join(folder, "states")
-        self.operations = operations
-        with open(self.path, "wb") as file:
-            file.write(bytes(STATE.size * PLACES))
-
-    def states(self, ranks):
-        with open(self.path, "rb") as file:
-            return [STATE.unpack(file.read(STATE.size)) for _ in range(ranks)]
-
-    def pids(self, ranks):
-        return [pid for pid, *_ in self.states(ranks)]
-
-    def lines(self, ranks, dead):
-        for rank, (pid, number, operation, told) in enumerate(self.states(ranks)):
-            what = self.operations[operation] if operation < len(self.operations) else "MPI_Finalize"
-            fate = "killed" if rank in dead else f"told, class {told}" if told else "is there"
-            yield f"rank {rank} (pid {pid}): {fate}; round {number}, {what}"
-
-
-def operations_of(program):
-    """The names in the program's own table."""
-    table = re.search(r"operations\[\]\)\(void\) = \{(.*?)\};", program.read_text(), re.S)
-    return re.findall(r"\w+", table[1])
 
 
 def stacks(pid):
