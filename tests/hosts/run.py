@@ -19,6 +19,7 @@ import kills
 import launchers
 import launching
 import selftest
+import stress
 import traffic
 from jobs import Site
 from lib.cases import run_all
@@ -45,7 +46,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, conformance, faults, kills)
+    modules = (selftest, launching, launchers, traffic, conformance, stress, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

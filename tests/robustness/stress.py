@@ -5,12 +5,11 @@ import random
 
 from jobs import PROGRAMS
 from lib.leftovers import Watched
-from lib.library import is_spread, makes_windows_between_hosts
+from lib.library import WITHOUT_WINDOWS, is_spread, makes_windows_between_hosts
 
 RANKS = 4
 # What may be added to the given time for start, end and the last batches on a loaded machine.
 SPARE_SECONDS = 90
-WITHOUT_WINDOWS = "message exchange cancelled wild collective neighbour intercommunicator duplicate partitioned generalized".split()
 
 
 def stress(site, seconds, seed):

@@ -1,6 +1,6 @@
 /* stress SECONDS SEED [KIND...]: all kinds (or those named) of requests under way together, in THREADS threads of every process, on communicators of
  * all threads and of their own; all data checked. After a fifth of the time and at the end the process tells what it holds:
- * memory, shared memory, descriptors; more than a bound is a failure. Rank 0 ends with "ok stress". */
+ * memory, shared memory, connections, descriptors; more than a bound is a failure. Rank 0 ends with "ok stress". */
 #include "stress.h"
 #include <dirent.h>
 #include <pthread.h>
@@ -15,6 +15,9 @@
 #define GROWTH_MIB 8
 #endif
 enum { SEGMENT_MIB = 48, ATTACHED_BYTES = 16 << 20 };
+/* The first messages make them: to a peer on another host two on each of 8 lanes; besides those there is one to the launcher, and one
+ * on which others' are awaited in each family of addresses. */
+enum { CONNECTIONS_OF_PEER = 16, CONNECTIONS_OF_JOB = 3 };
 
 int rank, size;
 uint32_t base_seed;
@@ -312,14 +315,14 @@ static void choose_kinds(int names, char **name)
     }
 }
 
-/* What a process holds: memory of its own, its segment of shared memory, descriptors. */
+/* What a process holds: memory of its own, its segment of shared memory, connections to other processes, other descriptors. */
 struct footprint {
-    long own_kib, segment_kib, descriptors;
+    long own_kib, segment_kib, connections, descriptors;
 };
 
 static struct footprint footprint(void)
 {
-    struct footprint held = { 0, 0, 0 };
+    struct footprint held = { 0, 0, 0, 0 };
     char line[256], path[300], target[64];
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
@@ -330,10 +333,14 @@ static struct footprint footprint(void)
     struct dirent *entry;
     struct stat file;
     while (folder && (entry = readdir(folder))) {
-        held.descriptors++;
         memset(target, 0, sizeof target);
         snprintf(path, sizeof path, "/proc/self/fd/%.200s", entry->d_name);
-        if (readlink(path, target, sizeof target - 1) > 0 && !strncmp(target, "/memfd:", 7) && stat(path, &file) == 0)
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (strncmp(target, "socket:", 7) == 0)
+            held.connections++;
+        else
+            held.descriptors++;
+        if (length > 0 && !strncmp(target, "/memfd:", 7) && stat(path, &file) == 0)
             held.segment_kib += file.st_blocks / 2;
     }
     if (folder)
@@ -353,6 +360,7 @@ static int has_grown(struct footprint before, struct footprint after)
 {
     return grew("memory (KiB)", before.own_kib, after.own_kib, GROWTH_MIB * 1024L)
         + grew("shared memory (KiB)", 0, after.segment_kib, SEGMENT_MIB * 1024)
+        + grew("the number of connections", 0, after.connections, CONNECTIONS_OF_PEER * (size - 1) + CONNECTIONS_OF_JOB)
         + grew("the number of descriptors", before.descriptors, after.descriptors, 0);
 }
 
@@ -397,8 +405,8 @@ int main(int argc, char **argv)
     free(constant);
     if (rank == 0 && !any_bad)
         printf("ok stress: seed %u, %ld batches and %ld requests of rank 0; memory %ld MiB, then %ld; shared %ld MiB, then %ld; "
-               "%ld descriptors\n", base_seed, batches, completed, warm.own_kib >> 10, end.own_kib >> 10,
-               warm.segment_kib >> 10, end.segment_kib >> 10, end.descriptors);
+               "%ld connections, %ld descriptors\n", base_seed, batches, completed, warm.own_kib >> 10, end.own_kib >> 10,
+               warm.segment_kib >> 10, end.segment_kib >> 10, end.connections, end.descriptors);
     MPI_Finalize();
     return bad;
 }
