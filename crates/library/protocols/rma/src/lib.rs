@@ -16,6 +16,7 @@ mod ask;
 mod attachments;
 mod control;
 mod direct;
+pub mod far;
 mod link;
 mod member;
 mod operation;

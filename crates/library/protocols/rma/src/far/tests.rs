@@ -1,0 +1,3 @@
+mod accesses;
+mod lock_queue;
+mod requests;
