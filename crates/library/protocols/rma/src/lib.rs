@@ -39,5 +39,5 @@ pub use member::{Member, Place};
 pub use operation::Operation;
 pub use target::{Fault, Target};
 pub use weft_sync::LockKind;
-pub use window::{Own, Patience, Window};
+pub use window::{Own, Patience, Processes, Ranks, Window};
 pub use word::Update;

@@ -33,12 +33,14 @@ pub struct Pieces {
     repeat: u64,
     block: usize,
     inside: u64,
-    /// Packed bytes of all before.
+    /// Packed bytes of all before, and of all.
     taken: usize,
+    bytes: usize,
 }
 
 impl Pieces {
-    pub fn new(whole: Access, unit: Unit) -> Pieces {
+    /// Those of the first `bytes` packed bytes, whole units and no more than there are.
+    pub fn new(whole: Access, unit: Unit, bytes: usize) -> Pieces {
         let mut before = whole.first.offset;
         let mut list_bytes = LONGEST_HEAD + LONGEST_BLOCK;
         for block in &whole.others {
@@ -54,6 +56,7 @@ impl Pieces {
             block: 0,
             inside: 0,
             taken: 0,
+            bytes,
         }
     }
 
@@ -62,19 +65,20 @@ impl Pieces {
         LONGEST_HEAD + LONGEST_BLOCK + unit.packed
     }
 
-    /// Bytes that suffice to say all of it in one piece, data included.
-    pub fn longest(&self) -> usize {
-        let data = (self.whole.units() as usize).saturating_mul(self.unit.packed);
-        self.list_bytes.saturating_add(data)
-    }
-
-    fn is_over(&self) -> bool {
-        self.repeat == self.whole.repeats
+    /// Bytes that suffice for one piece of all that is left, with the data or without.
+    pub fn longest(&self, inline: bool) -> usize {
+        match inline {
+            true => self.list_bytes.saturating_add(self.bytes - self.taken),
+            false => self.list_bytes,
+        }
     }
 
     /// The next piece; none after the last, or if there is no room for any.
     pub fn next(&mut self, room: Room) -> Option<Piece> {
-        if self.is_over() {
+        let left = self.bytes - self.taken;
+        let data = room.data.min(left);
+        let room = Room { data, ..room };
+        if left == 0 {
             return None;
         }
         let access = self.some_repeats(room).or_else(|| self.some_blocks(room))?;

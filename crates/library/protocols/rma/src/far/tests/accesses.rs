@@ -99,6 +99,7 @@ proptest! {
         inline: bool,
         more in 0..300usize,
         data in 1..200usize,
+        first: prop::sample::Index,
     ) {
         let unit = if by_bytes { Unit::BYTE } else { Unit::of(basic) };
         let Some(access) = Access::new(&datatype, count, offset, unit) else {
@@ -106,8 +107,9 @@ proptest! {
         };
         let data = data.max(unit.packed);
         let room = Room { message: Pieces::smallest_room(unit) + more, inline, data };
-        let mut pieces = Pieces::new(access.clone(), unit);
-        let longest = pieces.longest();
+        let wanted = units(&access, unit);
+        let first = first.index(wanted.len()) + 1;
+        let mut pieces = Pieces::new(access.clone(), unit, first * unit.packed);
         let mut found = Vec::new();
         while let Some(piece) = pieces.next(room) {
             prop_assert_eq!(piece.begin, found.len() * unit.packed);
@@ -120,13 +122,15 @@ proptest! {
             prop_assert!(message.len() + inlined <= room.message);
             found.extend(some);
         }
-        prop_assert_eq!(found, units(&access, unit));
+        prop_assert_eq!(&found, &wanted[..first]);
+        let bytes = wanted.len() * unit.packed;
+        let mut whole = Pieces::new(access.clone(), unit, bytes);
+        let longest = whole.longest(true);
+        let room = Room { message: longest, inline: true, data: longest };
+        prop_assert_eq!(whole.next(room).map(|piece| piece.access), Some(access.clone()));
         let mut message = Vec::new();
         access.write(&mut message);
-        prop_assert!(message.len() + units(&access, unit).len() * unit.packed <= longest);
-        let mut whole = Pieces::new(access.clone(), unit);
-        let room = Room { message: longest, inline: true, data: longest };
-        prop_assert_eq!(whole.next(room).map(|piece| piece.access), Some(access));
+        prop_assert!(message.len() + bytes <= longest);
     }
 
     #[test]
