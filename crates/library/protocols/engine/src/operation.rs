@@ -46,11 +46,38 @@ impl<F: Fabric> Engine<F> {
     where
         T: Future<Output = Status> + Send + 'static,
     {
+        self.begin_operation(lane, context, false, make)
+    }
+
+    /// As [`begin`](Self::begin), of one that calls nothing of the program's: the background thread polls it too.
+    pub fn begin_in_background<T>(
+        &self,
+        lane: u32,
+        context: u32,
+        make: impl FnOnce(Awaited) -> T,
+    ) -> Result<RequestId, Exhausted>
+    where
+        T: Future<Output = Status> + Send + 'static,
+    {
+        self.begin_operation(lane, context, true, make)
+    }
+
+    fn begin_operation<T>(
+        &self,
+        lane: u32,
+        context: u32,
+        in_background: bool,
+        make: impl FnOnce(Awaited) -> T,
+    ) -> Result<RequestId, Exhausted>
+    where
+        T: Future<Output = Status> + Send + 'static,
+    {
         let request = self.open(Role::Operation, lane, context)?;
         let operation = Arc::new(Operation {
             future: Mutex::new(None),
             state: TaskState::running(),
             request,
+            in_background,
             ready: self.operations.ready.clone(),
         });
         let awaited = Awaited(Arc::new(Waiter::Operation(operation.clone())));
@@ -102,6 +129,18 @@ impl<F: Fabric> Engine<F> {
     #[cold]
     pub(crate) fn turn_operations(&self) -> bool {
         let ready = self.operations.ready.take(AT_ONCE);
+        ready
+            .iter()
+            .for_each(|operation| self.turn_operation(operation));
+        !ready.is_empty()
+    }
+
+    /// As [`turn_operations`](Self::turn_operations), of those that the background thread may poll.
+    pub(crate) fn turn_background_operations(&self) -> bool {
+        let ready = self
+            .operations
+            .ready
+            .take_those(AT_ONCE, |operation| operation.in_background);
         ready
             .iter()
             .for_each(|operation| self.turn_operation(operation));
