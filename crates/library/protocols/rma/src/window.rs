@@ -174,6 +174,11 @@ impl Window {
         }
     }
 
+    /// This process's number.
+    pub fn me(&self) -> u32 {
+        self.me
+    }
+
     pub fn member(&self, rank: u32) -> &Member {
         &self.members[rank as usize]
     }

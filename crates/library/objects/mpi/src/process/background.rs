@@ -68,7 +68,6 @@ impl Runner {
 #[must_use]
 pub(crate) struct Kept(());
 
-#[expect(dead_code, reason = "windows that span hosts are to keep it")]
 /// Keeps the thread, and starts it if nobody does yet.
 pub(crate) fn keep() -> Result<Kept> {
     let mut owner = OWNER.lock();

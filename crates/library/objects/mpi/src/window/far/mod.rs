@@ -30,6 +30,7 @@ use crate::error::Result;
 use crate::messages::completion as requests;
 use crate::objects::comm::Comm;
 use crate::objects::request::Request;
+use crate::process::background::{Kept, keep};
 
 use line::Line;
 pub use access::Buffers;
@@ -53,22 +54,24 @@ pub struct Far {
     is_dynamic: bool,
     /// The operation that handles requests.
     server: OnceLock<Request>,
+    _background: Kept,
 }
 
 impl Far {
     /// `sizes` and `units` of all parts, by rank.
-    pub fn new(hosts: &Hosts, sizes: &[i64], units: &[i64], is_dynamic: bool) -> Far {
+    pub fn new(hosts: &Hosts, sizes: &[i64], units: &[i64], is_dynamic: bool) -> Result<Far> {
         let part = |(rank, (&size, &unit)): (usize, (&i64, &i64))| Part {
             bytes: size as u64,
             unit,
             number: (hosts.host_of(rank) == hosts.own()).then(|| hosts.position(rank) as u32),
             line: Line::default(),
         };
-        Far {
+        Ok(Far {
             parts: sizes.iter().zip(units).enumerate().map(part).collect(),
             is_dynamic,
             server: OnceLock::new(),
-        }
+            _background: keep()?,
+        })
     }
 
     pub fn part(&self, rank: u32) -> &Part {

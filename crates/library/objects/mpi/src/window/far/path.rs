@@ -52,7 +52,7 @@ impl<'a> Path<'a> {
     }
 
     /// Waits while too many requests are under way. Other threads may access the target meanwhile: true says that they perhaps have.
-    pub(super) fn pause(&self, state: &mut MutexGuard<'a, State>) -> bool {
+    pub(super) fn pause(&self, state: &mut MutexGuard<'_, State>) -> bool {
         if state.buffered <= BUFFERED_BYTES {
             return false;
         }

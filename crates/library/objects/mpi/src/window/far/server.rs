@@ -38,7 +38,7 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
     for _ in 0..RING {
         ring.push_back(post(&window, vec![0; MESSAGE_BYTES].into())?);
     }
-    operation::begin(lane, context, |awaited| {
+    operation::begin_in_background(lane, context, |awaited| {
         let mut server = Server {
             window,
             awaited,
@@ -165,6 +165,9 @@ impl Server {
     }
 
     fn handle_message(&mut self, origin: u32, message: &[u8]) {
+        if origin >= self.window.comm.size() {
+            return;
+        }
         for request in Requests::new(message) {
             match request {
                 Ok(request) => self.handle(origin, request),
