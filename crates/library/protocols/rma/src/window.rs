@@ -4,7 +4,6 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use weft_memory::Memory;
 use weft_shm::{Errands, Exposed, Mapping, Shm};
 use weft_sync::atomic::Ordering;
 use weft_sync::{Broken, LockKind, OwnedLock};
@@ -16,8 +15,7 @@ use crate::control::{Control, Shape};
 use crate::direct::{Direct, Entry};
 use crate::link::Link;
 use crate::member::{Member, Place};
-use crate::runs::described;
-use crate::target::{Fault, Target};
+use crate::target::Fault;
 
 /// Between two looks whether those who are waited for live.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -191,15 +189,6 @@ impl Window {
             .filter(|_| self.member(rank).place != Place::Dynamic))
     }
 
-    /// Data of this process's own part, as others see them.
-    pub fn own_memory(&self, target: &Target) -> Result<Memory, Fault> {
-        let link = self.link(self.me)?;
-        link.check(target)?;
-        // What a process reaches of its own, it reaches directly.
-        let base = link.pointer(target.offset).ok_or(Fault::Range)?;
-        Ok(described(target, base))
-    }
-
     /// Where `bytes` bytes at a displacement in the part of the process of a rank are, if loads and stores reach them and the way there has been
     /// found. Else it takes [`put`](Self::put) and the like, which find it or what is wrong.
     #[inline(always)]
@@ -270,7 +259,10 @@ impl Window {
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
         if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
-            let rank = self.ranks.as_ref().map_or(rank, |ranks| ranks[rank as usize]);
+            let rank = self
+                .ranks
+                .as_ref()
+                .map_or(rank, |ranks| ranks[rank as usize]);
             self.entries[rank as usize].set(base, link.stripes());
         }
         Ok(link)

@@ -9,7 +9,7 @@ use super::errors::unreached;
 use super::far::{Far, serve};
 use super::figures::{Figures, Flavor};
 use super::hints::Hints;
-use super::object::{self, Window, find, register, remove, share};
+use super::object::{self, Parts, Window, find, register, remove, share};
 use crate::collective::gather_words;
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Error, Result, argument};
@@ -147,14 +147,14 @@ fn make(request: Request, parent: CommId) -> Result<WindowId> {
     parent.check_intra("comm")?;
     let spans_hosts = !parent.is_on_one_host();
     if spans_hosts && request.flavor == Flavor::Shared {
+        request.check()?;
         return Err(shares_no_memory());
     }
     let comm = crate::creation::create::private(&parent)?;
     match make_on(&comm, request) {
-        Ok((rma, wishes, base)) => {
+        Ok((parts, wishes, base)) => {
             let figures = Figures::new(base, request.size, request.unit, request.flavor);
-            let far = far_of(&comm, &wishes, request.flavor)?;
-            let window = Window::new((rma, far), comm, request.flavor, figures, wishes.hints);
+            let window = Window::new(parts, comm, request.flavor, figures, wishes.hints);
             let id = register(window);
             let id = id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))?;
             if spans_hosts {
@@ -169,8 +169,8 @@ fn make(request: Request, parent: CommId) -> Result<WindowId> {
     }
 }
 
-/// The memory of a new window, and this process's address of its part.
-fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *mut u8)> {
+/// The memory of a new window, on this host and on others, and this process's address of its part.
+fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
     let wishes = wishes(comm, request)?;
     let near = near_ranks(comm);
     let own = bring(comm, request, &wishes, near.len() as u32);
@@ -190,9 +190,10 @@ fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *
     let whole = whole.filter(|&(_, bytes)| bytes > 0);
     let rma = own.join(processes(comm, near), members, whole, wait_outside);
     // Every process has mapped, or found that it cannot, before any uses its own part.
-    let joined = rma.map_err(unreached);
+    let far = far_of(comm, &wishes, request.flavor);
+    let joined = rma.map_err(unreached).and_then(|rma| Ok((rma, far?)));
     exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
-    let rma = joined?;
+    let (rma, far) = joined?;
     let base = match request.flavor {
         Flavor::Create => request.base,
         Flavor::Dynamic => std::ptr::null_mut(),
@@ -202,7 +203,7 @@ fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *
             .map_err(unreached)?
             .unwrap_or(std::ptr::null_mut()),
     };
-    Ok((rma, wishes, base))
+    Ok(((rma, far), wishes, base))
 }
 
 fn wait_outside(met: &mut dyn FnMut() -> bool) {

@@ -32,9 +32,12 @@ pub struct Window {
     pub attributes: Attributes,
 }
 
+/// The parts of a window: on this host, and, if it spans several, on all.
+pub(super) type Parts = (weft_rma::Window, Option<Box<Far>>);
+
 impl Window {
     pub(super) fn new(
-        (rma, far): (weft_rma::Window, Option<Box<Far>>),
+        (rma, far): Parts,
         comm: Comm,
         flavor: Flavor,
         figures: Figures,

@@ -4,8 +4,8 @@ use weft_memory::Memory;
 use weft_rma::Target;
 
 use super::errors::unreached;
-use super::figures::Flavor;
 use super::far::{Far, Owner, Path};
+use super::figures::Flavor;
 use super::object::{Place, Window, find};
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Error, OfBuffer, Result, argument};
@@ -179,8 +179,14 @@ impl Window {
         let target = checked.target();
         far.check(&target).map_err(unreached)?;
         let mut owner = (F::FORM.owner)();
-        access(&far.path(&self.comm, checked.rank), &target, &mut owner)?;
-        (F::FORM.begun)(&self.comm, owner)
+        let path = far.path(&self.comm, checked.rank);
+        match access(&path, &target, &mut owner) {
+            Ok(()) => (F::FORM.begun)(&self.comm, owner),
+            Err(error) => {
+                owner.give_up();
+                Err(error)
+            }
+        }
     }
 }
 

@@ -168,7 +168,9 @@ impl Access {
             before = block.offset;
             others.push(block);
         }
-        let bytes = units.checked_mul(repeats)?.checked_mul(unit.packed as u64)?;
+        let bytes = units
+            .checked_mul(repeats)?
+            .checked_mul(unit.packed as u64)?;
         (count > 0 && i64::try_from(bytes).is_ok()).then_some(Access {
             repeats,
             extent,

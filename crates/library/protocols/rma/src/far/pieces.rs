@@ -118,7 +118,12 @@ impl Pieces {
             repeats,
             extent: if repeats > 1 { self.whole.extent } else { 0 },
             first: shifted(&self.whole.first, moved),
-            others: self.whole.others.iter().map(|block| shifted(block, moved)).collect(),
+            others: self
+                .whole
+                .others
+                .iter()
+                .map(|block| shifted(block, moved))
+                .collect(),
         })
     }
 
@@ -135,7 +140,9 @@ impl Pieces {
         let mut access: Option<Access> = None;
         let repeat = self.repeat;
         while self.repeat == repeat
-            && let Some(most) = self.units(room, list).and_then(|most| most.checked_sub(units))
+            && let Some(most) = self
+                .units(room, list)
+                .and_then(|most| most.checked_sub(units))
             && most > 0
         {
             let block = self.some_runs(most);

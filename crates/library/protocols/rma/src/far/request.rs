@@ -224,7 +224,9 @@ fn read_update<'a>(reader: &mut Reader<'a>, fetches: bool) -> Option<Request<'a>
     };
     let unit = Unit::of(basic);
     let access = Access::read(reader, unit)?;
-    let bytes = usize::try_from(access.units()).ok()?.checked_mul(unit.packed)?;
+    let bytes = usize::try_from(access.units())
+        .ok()?
+        .checked_mul(unit.packed)?;
     let operands = match op {
         Op::NoOp => &[],
         _ => reader.bytes(bytes)?,

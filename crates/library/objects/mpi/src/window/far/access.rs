@@ -4,7 +4,9 @@ use parking_lot::MutexGuard;
 use weft_datatype::{Op, Predefined};
 use weft_memory::Memory;
 use weft_rma::Target;
-use weft_rma::far::{Access, LONGEST_RESULT, Piece, Pieces, Request as Wanted, Room, Unit, Updating};
+use weft_rma::far::{
+    Access, LONGEST_RESULT, Piece, Pieces, Request as Wanted, Room, Unit, Updating,
+};
 
 use super::line::{State, What};
 use super::path::{MESSAGE_BYTES, Owner, Path};
@@ -234,7 +236,12 @@ fn pieces(target: &Target, unit: Unit, bytes: usize) -> Option<Pieces> {
 ///
 /// # Safety
 /// The buffer is valid for reads while the bytes are used, and has as many.
-unsafe fn packed<'a>(memory: &'a Memory, begin: usize, bytes: usize, copy: &'a mut Vec<u8>) -> &'a [u8] {
+unsafe fn packed<'a>(
+    memory: &'a Memory,
+    begin: usize,
+    bytes: usize,
+    copy: &'a mut Vec<u8>,
+) -> &'a [u8] {
     match memory.layout {
         // SAFETY: by this function's contract.
         None => unsafe { std::slice::from_raw_parts(memory.base.wrapping_add(begin), bytes) },

@@ -48,7 +48,9 @@ impl Far {
     /// [`unlock`](Self::unlock) of each part.
     pub fn unlock_all(&self, comm: &Comm, are_held: bool) -> Result<()> {
         let paths = self.paths(comm);
-        let begun: Vec<_> = paths.map(|path| (path, path.begin_unlock(are_held))).collect();
+        let begun: Vec<_> = paths
+            .map(|path| (path, path.begin_unlock(are_held)))
+            .collect();
         let outcomes = begun
             .into_iter()
             .map(|(path, begun)| begun.and_then(|unlocking| path.end_unlock(unlocking)));

@@ -32,9 +32,9 @@ use crate::objects::comm::Comm;
 use crate::objects::request::Request;
 use crate::process::background::{Kept, keep};
 
-use line::Line;
 pub use access::Buffers;
 pub use completion::Where;
+use line::Line;
 pub use path::{Owner, Path};
 pub use server::serve;
 

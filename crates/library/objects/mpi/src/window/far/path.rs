@@ -27,6 +27,15 @@ pub enum Owner {
     Program(Vec<RequestId>),
 }
 
+impl Owner {
+    /// The program learns of an error at once, and has no request.
+    pub fn give_up(self) {
+        if let Owner::Program(ids) = self {
+            ids.into_iter().for_each(|id| engine().detach(id));
+        }
+    }
+}
+
 /// The way to a target of a window.
 #[derive(Clone, Copy)]
 pub struct Path<'a> {
@@ -162,7 +171,12 @@ impl<'a> Path<'a> {
 
     /// Begins to complete all accesses so far: at the target too if `remotely`. Nothing is asked of it if it would have nothing to
     /// tell, unless `always`.
-    pub(super) fn begin_flush(&self, state: &mut State, remotely: bool, always: bool) -> Result<Flushing> {
+    pub(super) fn begin_flush(
+        &self,
+        state: &mut State,
+        remotely: bool,
+        always: bool,
+    ) -> Result<Flushing> {
         let asks = remotely && (always || state.is_unconfirmed());
         let answer = match asks {
             true => Some(self.ask(state, |reply| Wanted::Flush { reply })?),

@@ -129,7 +129,10 @@ impl Server {
             }
             // Left in all of them, of which each calls.
             let engine = engine();
-            if self.waits_for().all(|id| engine.await_request(&self.awaited, id)) {
+            if self
+                .waits_for()
+                .all(|id| engine.await_request(&self.awaited, id))
+            {
                 return Poll::Pending;
             }
         }
@@ -361,6 +364,8 @@ impl Server {
     /// Nothing more comes: the receives that are posted still are withdrawn.
     fn stop(&mut self) {
         self.is_stopping = true;
-        self.ring.iter().for_each(|posted| engine().cancel(posted.id));
+        self.ring
+            .iter()
+            .for_each(|posted| engine().cancel(posted.id));
     }
 }

@@ -128,7 +128,12 @@ impl Window {
     }
 
     /// Receives the data of an announced put, to nowhere if they have no place.
-    pub(super) fn receive_here(&self, origin: u32, tag: u32, into: Option<Memory>) -> Result<RequestId> {
+    pub(super) fn receive_here(
+        &self,
+        origin: u32,
+        tag: u32,
+        into: Option<Memory>,
+    ) -> Result<RequestId> {
         let (from, number) = (origin as i32, tag as i32);
         let into = into.unwrap_or(NOTHING);
         let posted = start_receive(&self.comm, Traffic::OneSided, into, from, number)?;

@@ -34,7 +34,7 @@ fn units_of(datatype: &Datatype, count: usize, offset: i64, unit: Unit) -> Vec<i
 }
 
 fn basics() -> impl Strategy<Value = Predefined> {
-    use Predefined::{Double, DoubleInt, Int32, Int8, ShortInt};
+    use Predefined::{Double, DoubleInt, Int8, Int32, ShortInt};
     prop_oneof![
         Just(Int8),
         Just(Int32),
@@ -49,18 +49,20 @@ fn datatypes(basic: Predefined) -> impl Strategy<Value = Datatype> {
     let leaf = Just(Datatype::from(basic));
     leaf.prop_recursive(2, 8, 1, |inner| {
         prop_oneof![
-            (inner.clone(), 1..4usize, 1..4usize, -9..9isize)
-                .prop_map(|(old, count, length, stride)| Datatype::vector(
-                    count, length, stride, &old
-                )
-                .unwrap()),
-            (inner.clone(), prop::collection::vec((0..4usize, -20..20isize), 1..6)).prop_map(
-                |(old, blocks)| {
+            (inner.clone(), 1..4usize, 1..4usize, -9..9isize).prop_map(
+                |(old, count, length, stride)| Datatype::vector(count, length, stride, &old)
+                    .unwrap()
+            ),
+            (
+                inner.clone(),
+                prop::collection::vec((0..4usize, -20..20isize), 1..6)
+            )
+                .prop_map(|(old, blocks)| {
                     let (lengths, places): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
                     Datatype::indexed(lengths.into(), places.into(), &old).unwrap()
-                }
-            ),
-            (inner, -64..64isize).prop_map(|(old, extent)| Datatype::resized(&old, 0, extent).unwrap()),
+                }),
+            (inner, -64..64isize)
+                .prop_map(|(old, extent)| Datatype::resized(&old, 0, extent).unwrap()),
         ]
     })
 }

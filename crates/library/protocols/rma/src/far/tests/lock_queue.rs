@@ -14,7 +14,10 @@ impl Oracle {
         let shared = |kind: &LockKind| *kind == LockKind::Shared;
         let first = self.0.iter().take_while(|(_, kind)| shared(kind)).count();
         let exclusive = usize::from(first == 0 && !self.0.is_empty());
-        self.0[..first + exclusive].iter().map(|(who, _)| *who).collect()
+        self.0[..first + exclusive]
+            .iter()
+            .map(|(who, _)| *who)
+            .collect()
     }
 
     fn request(&mut self, who: Grant, kind: LockKind) -> Result<bool, AlreadyAsked> {

@@ -8,7 +8,9 @@ use crate::far::{Access, Block, LONGEST_RESULT, Nonsense, Request, Requests, Upd
 
 fn message(requests: &[Request]) -> Vec<u8> {
     let mut message = Vec::new();
-    requests.iter().for_each(|request| request.write(&mut message));
+    requests
+        .iter()
+        .for_each(|request| request.write(&mut message));
     message
 }
 
@@ -96,8 +98,20 @@ fn what_makes_no_sense_is_refused() {
     };
     let long = (LONGEST_RESULT + 1) as u64;
     for request in [
-        update(Op::Band, Predefined::Double, Access::run(0, 1), &[0; 8], None),
-        update(Op::NoOp, Predefined::Int8, Access::run(0, long), &[], Some(1)),
+        update(
+            Op::Band,
+            Predefined::Double,
+            Access::run(0, 1),
+            &[0; 8],
+            None,
+        ),
+        update(
+            Op::NoOp,
+            Predefined::Int8,
+            Access::run(0, long),
+            &[],
+            Some(1),
+        ),
         Request::Flush { reply: 1 << 31 },
         Request::Get {
             access: Access::run(0, 1 << 63),
