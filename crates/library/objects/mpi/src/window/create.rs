@@ -114,6 +114,7 @@ fn far_of(comm: &Comm, wishes: &Wishes, flavor: Flavor) -> Result<Option<Box<Far
 /// Requests of other processes are handled from here on; those that have come before wait.
 fn begin_to_serve(id: WindowId) -> Result<()> {
     let window = share(id)?;
+    window.comm.bind_window(id);
     let served = serve(window.clone());
     if let Some(far) = &window.far {
         far.served_by(served.inspect_err(|_| drop(remove(id)))?);
