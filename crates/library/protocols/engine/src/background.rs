@@ -20,8 +20,10 @@ use std::time::Duration;
 use weft_transport::Fabric;
 
 use crate::engine::Engine;
+use crate::operation::IS_BACKGROUND;
 use crate::pace::Pace;
-use crate::waiter::{Operation, Waiter};
+use crate::wait::Watching;
+use crate::waiter::Waiter;
 
 /// How long it naps: so long a peer may wait for a program that has just begun to compute.
 const NAP: Duration = Duration::from_millis(1);
@@ -61,6 +63,7 @@ struct Entries {
 impl<F: Fabric> Engine<F> {
     /// Makes progress until the run is ended. For one thread at a time that does nothing else.
     pub fn run_background(&self, background: &Background) {
+        IS_BACKGROUND.set(true);
         while !background.is_ended() {
             let before = self.entries();
             background.waiter.nap(NAP);
@@ -88,13 +91,11 @@ impl<F: Fabric> Engine<F> {
 
     /// Sleeps on the doorbell and does what comes, until others make progress, or the run is ended.
     fn watch_in_background(&self, background: &Background) {
+        let _watching = Watching::begin();
         let is_to_leave = || background.is_ended() || self.watch.is_anybody_parked();
         loop {
             let ticket = self.fabric.prepare_sleep();
-            let nothing_ready = self
-                .operations
-                .ready
-                .prepare_sleep_without(|operation: &Arc<Operation>| operation.in_background);
+            let nothing_ready = self.prepare_operations();
             let busy = self.arm() || !nothing_ready;
             let before = self.entries();
             if !busy && !is_to_leave() {
@@ -121,11 +122,7 @@ impl<F: Fabric> Engine<F> {
 
     /// One turn of progress on every lane in use, and on the operations that are polled in the background.
     fn progress_in_background(&self) -> bool {
-        let mut moved = self.progress_lanes();
-        if self.operations.ready.any() {
-            moved |= self.turn_background_operations();
-        }
-        moved
+        self.progress()
     }
 
     /// None if a lane is held.

@@ -13,6 +13,7 @@
 //!    is waiting for a request.
 
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
@@ -29,6 +30,11 @@ use crate::waiter::{Operation, Running, Waiter};
 
 /// Operations that a thread polls before it looks again at what it waits for.
 const AT_ONCE: usize = 16;
+
+thread_local! {
+    /// Whether this is the background thread, which polls operations that say so, and no others though it waits in one.
+    pub(crate) static IS_BACKGROUND: Cell<bool> = const { Cell::new(false) };
+}
 
 /// What an operation's future leaves in the request that it waits for (rule 1).
 #[derive(Clone)]
@@ -125,9 +131,23 @@ impl<F: Fabric> Engine<F> {
         found
     }
 
+    /// Before a sleep: whether no operation is ready that this thread polls.
+    pub(crate) fn prepare_operations(&self) -> bool {
+        let ready = &self.operations.ready;
+        match IS_BACKGROUND.get() {
+            true => {
+                ready.prepare_sleep_without(|operation: &Arc<Operation>| operation.in_background)
+            }
+            false => ready.prepare_sleep(),
+        }
+    }
+
     /// Polls some of the operations for which something has come. Whether there were any.
     #[cold]
     pub(crate) fn turn_operations(&self) -> bool {
+        if IS_BACKGROUND.get() {
+            return self.turn_background_operations();
+        }
         let ready = self.operations.ready.take(AT_ONCE);
         ready
             .iter()

@@ -16,7 +16,10 @@
 //!    while one sleeps there.
 //! 5. While the program computes the background thread, if there is one, may be the watcher; a thread that wants to sleep takes
 //!    the place from it (`background.rs`).
+//! 6. An operation may wait for something outside in a poll of its own. So a thread may want to sleep that polls it as the watcher: it
+//!    watches the doorbell for that wait too, and is the watcher still afterwards ([`Watching`]).
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -56,6 +59,25 @@ impl Drop for Member {
 thread_local! {
     static MEMBER: Member = Member::new();
     static PARKER: Arc<Waiter> = Arc::new(Waiter::thread());
+    static IS_WATCHER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While the calling thread is the watcher.
+pub(crate) struct Watching {
+    was_watcher: bool,
+}
+
+impl Watching {
+    pub fn begin() -> Watching {
+        let was_watcher = IS_WATCHER.replace(true);
+        Watching { was_watcher }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        IS_WATCHER.set(self.was_watcher);
+    }
 }
 
 /// What a thread waits for.
@@ -326,6 +348,9 @@ impl<F: Fabric> Engine<F> {
         }
         self.report_if_asked();
         self.watch.sleeps.fetch_add(1, Ordering::Relaxed);
+        if IS_WATCHER.get() {
+            return self.watch_doorbell(condition);
+        }
         let place = self.watch.join(&parker);
         if !matches!(place, Place::Watcher) {
             if matches!(place, Place::PromisedWatch) {
@@ -344,10 +369,11 @@ impl<F: Fabric> Engine<F> {
 
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
+        let _watching = Watching::begin();
         loop {
             let ticket = self.fabric.prepare_sleep();
             self.watch.wake_outside();
-            let nothing_ready = self.operations.ready.prepare_sleep();
+            let nothing_ready = self.prepare_operations();
             let busy = self.arm() || !nothing_ready;
             if !busy && !condition.met() {
                 self.fabric.sleep(ticket, None);

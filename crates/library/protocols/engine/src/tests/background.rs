@@ -269,3 +269,85 @@ fn it_ends_when_it_is_told() {
         waiter.join().unwrap();
     });
 }
+
+/// Waits in a poll, once a request is complete, until the program says so; ends then.
+async fn patient(
+    engine: &'static Engine<Belled>,
+    awaited: Awaited,
+    id: RequestId,
+    stages: Arc<AtomicU32>,
+) -> Status {
+    poll_fn(|_| {
+        if engine.await_request(&awaited, id) {
+            return Poll::Pending;
+        }
+        stages.store(1, Ordering::SeqCst);
+        engine.block_on_outside(|| stages.load(Ordering::SeqCst) == 2);
+        Poll::Ready(Status::EMPTY)
+    })
+    .await
+}
+
+/// It sleeps in that, watches, and makes progress.
+fn a_poll_waits(in_background: bool) {
+    let pair = pair().leak();
+    let (own, other) = (&pair[0], &pair[1]);
+    let background = Background::new();
+    let (mut byte, mut got) = ([7], [[0]; 3]);
+    let stages = Arc::new(AtomicU32::new(0));
+    let polls = Arc::new(AtomicU32::new(0));
+    let receives = [0, 1, 2].map(|tag| own.receive_from(1, tag, &mut got[tag as usize]));
+    let make = |awaited| patient(own, awaited, receives[0], stages.clone());
+    let operation = match in_background {
+        true => own.begin_in_background(0, CONTEXT, make),
+        false => own.begin(0, CONTEXT, make),
+    }
+    .unwrap();
+    let program = own.begin(0, CONTEXT, |awaited| {
+        counted(own, awaited, receives[1], polls.clone())
+    });
+    let program = program.unwrap();
+    std::thread::scope(|scope| {
+        let running = in_background.then(|| run(scope, own, &background));
+        let waiter = (!in_background).then(|| scope.spawn(|| own.wait(operation)));
+        soon("a thread watches", || own.watch.is_watched());
+        let mut send = |tag| other.send_to(0, tag, &mut byte, true);
+        let first = send(0);
+        soon("the poll waits", || {
+            other.progress();
+            stages.load(Ordering::SeqCst) == 1
+        });
+        other.wait(first);
+        for tag in [1, 2] {
+            other.wait(send(tag));
+        }
+        soon("it makes progress meanwhile", || {
+            own.is_complete(receives[2])
+        });
+        sleep(NAPS);
+        // The background thread polls no operation of the program's there either.
+        assert_eq!(own.is_complete(program), !in_background);
+        stages.store(2, Ordering::SeqCst);
+        own.fabric().wake();
+        soon("the operation is over", || own.is_complete(operation));
+        drop(running);
+        waiter.map(|waiter| waiter.join().unwrap());
+    });
+    if in_background {
+        own.finish(operation);
+    }
+    own.wait(program);
+    for receive in receives {
+        own.finish(receive);
+    }
+}
+
+#[test]
+fn a_watcher_waits_in_a_poll() {
+    a_poll_waits(false);
+}
+
+#[test]
+fn it_waits_in_a_poll() {
+    a_poll_waits(true);
+}
