@@ -111,7 +111,7 @@ fn far_of(comm: &Comm, wishes: &Wishes, flavor: Flavor) -> Result<Option<Box<Far
     Ok(Some(Box::new(far)))
 }
 
-/// Requests of other processes are handled from here on; those that have come before wait.
+/// Commands of other processes are handled from here on; those that have come before wait.
 fn begin_to_serve(id: WindowId) -> Result<()> {
     let window = share(id)?;
     window.comm.bind_window(id);

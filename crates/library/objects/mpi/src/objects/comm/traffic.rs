@@ -13,7 +13,7 @@ pub(crate) enum Traffic {
     /// Partitions, under tags of the sender's choice.
     Partitioned = 4,
     /// What a process asks of another's part of a window that spans hosts.
-    OneSidedRequests = 5,
+    OneSidedCommands = 5,
     /// Answers to that, and data of long puts.
     OneSided = 6,
 }

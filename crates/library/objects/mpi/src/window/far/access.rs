@@ -4,9 +4,7 @@ use parking_lot::MutexGuard;
 use weft_datatype::{Op, Predefined};
 use weft_memory::Memory;
 use weft_rma::Target;
-use weft_rma::far::{
-    Access, LONGEST_RESULT, Piece, Pieces, Request as Wanted, Room, Unit, Updating,
-};
+use weft_rma::far::{Access, Command, LONGEST_RESULT, Piece, Pieces, Room, Unit, Updating};
 
 use super::line::{State, What};
 use super::path::{MESSAGE_BYTES, Owner, Path};
@@ -21,7 +19,7 @@ pub struct Buffers {
     pub results: Option<Memory>,
 }
 
-/// How the requests of an access are made.
+/// How the commands of an access are made.
 #[derive(Clone, Copy)]
 struct Form {
     unit: Unit,
@@ -64,7 +62,7 @@ impl Path<'_> {
             // SAFETY: by this function's contract; the piece lies in the origin.
             let data = unsafe { packed(origin, piece.begin, piece.bytes, &mut copy) };
             let access = piece.access;
-            Self::write(&mut state, &Wanted::Put { access, data });
+            Self::write(&mut state, &Command::Put { access, data });
         }
         Ok(())
     }
@@ -80,7 +78,7 @@ impl Path<'_> {
         while let Some(piece) = self.next_piece(state, &mut pieces, form)? {
             let tag = Self::data_tag(state);
             let access = piece.access;
-            Self::write(state, &Wanted::Announce { access, tag });
+            Self::write(state, &Command::Announce { access, tag });
             self.send(state)?;
             if let Some(id) = self.send_data(origin.part(piece.begin, piece.bytes), tag)? {
                 Self::note(state, owner, id, What::Data);
@@ -105,7 +103,7 @@ impl Path<'_> {
             let (reply, id) = self.expect(&mut state, into)?;
             Self::note(&mut state, owner, id, What::Answer(piece.bytes));
             let access = piece.access;
-            Self::write(&mut state, &Wanted::Get { access, reply });
+            Self::write(&mut state, &Command::Get { access, reply });
         }
         self.send(&mut state)
     }
@@ -149,13 +147,13 @@ impl Path<'_> {
                 Some(memory) => unsafe { packed(memory, piece.begin, piece.bytes, &mut copy) },
                 None => &[],
             };
-            let request = Wanted::Update {
+            let command = Command::Update {
                 access: piece.access,
                 updating,
                 operands,
                 reply,
             };
-            Self::write(&mut state, &request);
+            Self::write(&mut state, &command);
         }
         match results {
             Some(_) => self.send(&mut state),
@@ -189,14 +187,14 @@ impl Path<'_> {
                 packed(value, 0, bytes, &mut second),
             )
         };
-        let request = Wanted::Swap {
+        let command = Command::Swap {
             offset,
             basic,
             compare,
             value,
             reply,
         };
-        Self::write(&mut state, &request);
+        Self::write(&mut state, &command);
         self.send(&mut state)
     }
 

@@ -20,7 +20,7 @@ pub struct Line {
 
 #[derive(Default)]
 pub struct State {
-    /// Requests that have not been sent yet.
+    /// Commands that have not been sent yet.
     pub batch: Vec<u8>,
     /// Messages that are answers or data have tags of their own, one after the other.
     tags: u32,
@@ -30,7 +30,7 @@ pub struct State {
     pub to_confirm: u64,
     /// All accesses up to this one are over at the target.
     pub confirmed: u64,
-    /// A request to unlock was sent, and nothing has been answered since.
+    /// A command to unlock was sent, and nothing has been answered since.
     pub is_unlocking: bool,
     /// Messages under way, in the order of their accesses.
     pending: VecDeque<Pending>,
@@ -49,7 +49,7 @@ struct Pending {
 
 /// What a message is.
 pub enum What {
-    /// Requests, and their bytes.
+    /// Commands, and their bytes.
     Batch(Vec<u8>),
     /// Data of the program's.
     Data,
@@ -93,7 +93,7 @@ impl State {
         self.pending.push_back(Pending { access, id, what });
     }
 
-    /// Whether anything but requests is under way.
+    /// Whether anything but commands is under way.
     pub fn has_transfers(&self) -> bool {
         let mut pending = self.pending.iter();
         pending.any(|pending| !matches!(pending.what, What::Batch(_)))

@@ -2,7 +2,7 @@
 
 use weft_engine::RequestId;
 use weft_rma::LockKind;
-use weft_rma::far::Request as Wanted;
+use weft_rma::far::Command;
 
 use super::Far;
 use super::path::{Flushing, Path, answered};
@@ -68,7 +68,7 @@ struct Unlocking {
 impl Path<'_> {
     fn begin_lock(&self, kind: LockKind) -> Result<RequestId> {
         let mut state = self.enter();
-        self.ask(&mut state, |reply| Wanted::Lock { kind, reply })
+        self.ask(&mut state, |reply| Command::Lock { kind, reply })
     }
 
     fn end_lock(&self, asked: RequestId) -> Result<()> {
@@ -90,7 +90,7 @@ impl Path<'_> {
         Error::new(Class::ProcAborted, text)
     }
 
-    /// Where nothing but requests is under way the target is told at once: it handles the flush before.
+    /// Where nothing but commands is under way the target is told at once: it handles the flush before.
     fn begin_unlock(&self, is_held: bool) -> Result<Unlocking> {
         let mut state = self.enter();
         let is_told_last = is_held && state.has_transfers();
@@ -116,6 +116,6 @@ impl Path<'_> {
     fn tell_unlock(&self) -> Result<()> {
         let mut state = self.enter();
         state.is_unlocking = true;
-        self.write_last(&mut state, &Wanted::Unlock)
+        self.write_last(&mut state, &Command::Unlock)
     }
 }

@@ -3,14 +3,14 @@
 //! Such a window is a `weft_rma::Window` among its processes of this host, which reach each other's parts themselves as ever, and
 //! this for the rest. An origin tells a target of another host by messages what to do (`weft_rma::far`), and the target's process
 //! does it in its own part, by the calls that it would use itself; so what near and far processes update excludes one another.
-//! 1. *Requests* travel in a context of their own, in order, so that a target handles those of one origin in the order of the
+//! 1. *Commands* travel in a context of their own, in order, so that a target handles those of one origin in the order of the
 //!    calls: accumulates need that (§12.7.1). Several go in one message ([`line`](self::line)).
 //! 2. What is answered comes to a receive that the origin has posted before, straight into the program's memory. So do the data of
-//!    a long put, which its request announces: to memory of the window.
-//! 3. A target handles requests by an engine's operation ([`server`]), in whatever turn of progress brings them. It waits for
+//!    a long put, which its command announces: to memory of the window.
+//! 3. A target handles commands by an engine's operation ([`server`]), in whatever turn of progress brings them. It waits for
 //!    nobody but for what it receives itself, so that two processes can never wait for each other there.
 //! 4. An access is over at the target once a flush is answered that was sent after it ([`path`]).
-//! 5. The lock of a part is a queue in the process whose part it is; all processes of the window ask for it by requests, near ones
+//! 5. The lock of a part is a queue in the process whose part it is; all processes of the window ask for it by commands, near ones
 //!    and that process too.
 
 mod access;
@@ -52,7 +52,7 @@ pub struct Far {
     parts: Box<[Part]>,
     /// A dynamic window: displacements are addresses, and what is attached only the target knows.
     is_dynamic: bool,
-    /// The operation that handles requests.
+    /// The operation that handles commands.
     server: OnceLock<Request>,
     _background: Kept,
 }
@@ -94,13 +94,13 @@ impl Far {
         target.check((!self.is_dynamic).then_some(bytes))
     }
 
-    /// Requests are handled from here on.
+    /// Commands are handled from here on.
     pub fn served_by(&self, operation: Request) {
         // A window is served once.
         let _ = self.server.set(operation);
     }
 
-    /// Has this process handle no more requests. All that were sent to it have been handled.
+    /// Has this process handle no more commands. All that were sent to it have been handled.
     pub fn stop(&self, comm: &Comm) -> Result<()> {
         let Some(&operation) = self.server.get() else {
             return Ok(());

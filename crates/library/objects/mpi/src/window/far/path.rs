@@ -1,9 +1,9 @@
-//! From this process to one target: how requests leave, and when what they ask for is over.
+//! From this process to one target: how commands leave, and when what they ask for is over.
 
 use parking_lot::MutexGuard;
 use weft_engine::RequestId;
 use weft_memory::Memory;
-use weft_rma::far::Request as Wanted;
+use weft_rma::far::Command;
 
 use super::line::{DATA_TAGS, Line, State, What};
 use crate::error::{Class, Error, Result, argument};
@@ -12,9 +12,9 @@ use crate::objects::comm::{Comm, Traffic};
 use crate::objects::request::{Request, Status};
 use crate::process::engine::engine;
 
-/// Bytes of the longest message with requests, which goes eagerly.
+/// Bytes of the longest message with commands, which goes eagerly.
 pub const MESSAGE_BYTES: usize = 16 << 10;
-/// Bytes of messages with requests that may be under way to one target.
+/// Bytes of messages with commands that may be under way to one target.
 const BUFFERED_BYTES: usize = 1 << 20;
 
 pub const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
@@ -60,7 +60,7 @@ impl<'a> Path<'a> {
         state
     }
 
-    /// Waits while too many requests are under way. Other threads may access the target meanwhile: true says that they perhaps have.
+    /// Waits while too many commands are under way. Other threads may access the target meanwhile: true says that they perhaps have.
     pub(super) fn pause(&self, state: &mut MutexGuard<'_, State>) -> bool {
         if state.buffered <= BUFFERED_BYTES {
             return false;
@@ -71,32 +71,32 @@ impl<'a> Path<'a> {
         true
     }
 
-    /// Room for one more request in the batch, besides its head.
+    /// Room for one more command in the batch, besides its head.
     pub(super) fn room(state: &State) -> usize {
-        MESSAGE_BYTES.saturating_sub(state.batch.len() + Wanted::HEAD)
+        MESSAGE_BYTES.saturating_sub(state.batch.len() + Command::HEAD)
     }
 
-    /// Adds a request to the batch. There is room for it.
-    pub(super) fn write(state: &mut State, request: &Wanted) {
+    /// Adds a command to the batch. There is room for it.
+    pub(super) fn write(state: &mut State, command: &Command) {
         if state.batch.capacity() == 0 {
             state.batch.reserve_exact(MESSAGE_BYTES);
         }
-        request.write(&mut state.batch);
+        command.write(&mut state.batch);
         debug_assert!(state.batch.len() <= MESSAGE_BYTES);
     }
 
-    /// Adds a request that has neither access nor data.
-    fn write_short(&self, state: &mut State, request: &Wanted) -> Result<()> {
+    /// Adds a command that has neither access nor data.
+    fn write_short(&self, state: &mut State, command: &Command) -> Result<()> {
         if Self::room(state) == 0 {
             self.send(state)?;
         }
-        Self::write(state, request);
+        Self::write(state, command);
         Ok(())
     }
 
     /// The same, and sends it with those before.
-    pub(super) fn write_last(&self, state: &mut State, request: &Wanted) -> Result<()> {
-        self.write_short(state, request)?;
+    pub(super) fn write_last(&self, state: &mut State, command: &Command) -> Result<()> {
+        self.write_short(state, command)?;
         self.send(state)
     }
 
@@ -107,7 +107,7 @@ impl<'a> Path<'a> {
         }
         let mut batch = std::mem::take(&mut state.batch);
         let memory = Memory::contiguous(batch.as_mut_ptr(), batch.len());
-        let sent = start_send(self.comm, Traffic::OneSidedRequests, memory, self.target, 0)?;
+        let sent = start_send(self.comm, Traffic::OneSidedCommands, memory, self.target, 0)?;
         match under_way(sent) {
             Some(id) => state.note(id, What::Batch(batch)),
             None => {
@@ -118,7 +118,7 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
-    /// Posts the receive of an answer: the tag that the request is to say.
+    /// Posts the receive of an answer: the tag that the command is to say.
     pub(super) fn expect(&self, state: &mut State, memory: Memory) -> Result<(u32, RequestId)> {
         let tag = state.tag();
         let (from, number) = (self.target as i32, tag as i32);
@@ -152,9 +152,9 @@ impl<'a> Path<'a> {
     pub(super) fn ask(
         &self,
         state: &mut State,
-        request: impl Fn(u32) -> Wanted<'static>,
+        command: impl Fn(u32) -> Command<'static>,
     ) -> Result<RequestId> {
-        let id = self.write_question(state, request)?;
+        let id = self.write_question(state, command)?;
         self.send(state)?;
         Ok(id)
     }
@@ -162,10 +162,10 @@ impl<'a> Path<'a> {
     fn write_question(
         &self,
         state: &mut State,
-        request: impl Fn(u32) -> Wanted<'static>,
+        command: impl Fn(u32) -> Command<'static>,
     ) -> Result<RequestId> {
         let (reply, id) = self.expect(state, NOTHING)?;
-        self.write_short(state, &request(reply))?;
+        self.write_short(state, &command(reply))?;
         Ok(id)
     }
 
@@ -179,7 +179,7 @@ impl<'a> Path<'a> {
     ) -> Result<Flushing> {
         let asks = remotely && (always || state.is_unconfirmed());
         let answer = match asks {
-            true => Some(self.ask(state, |reply| Wanted::Flush { reply })?),
+            true => Some(self.ask(state, |reply| Command::Flush { reply })?),
             false => None,
         };
         let last = state.begun;
@@ -190,11 +190,11 @@ impl<'a> Path<'a> {
     pub(super) fn begin_flush_and_unlock(&self, state: &mut State) -> Result<Flushing> {
         let asks = state.is_unconfirmed();
         let answer = match asks {
-            true => Some(self.write_question(state, |reply| Wanted::Flush { reply })?),
+            true => Some(self.write_question(state, |reply| Command::Flush { reply })?),
             false => None,
         };
         state.is_unlocking = true;
-        self.write_last(state, &Wanted::Unlock)?;
+        self.write_last(state, &Command::Unlock)?;
         let last = state.begun;
         Ok(Flushing { last, answer })
     }
@@ -232,7 +232,7 @@ impl<'a> Path<'a> {
     /// Tells this process's own server that nothing more comes.
     pub(super) fn stop(&self) -> Result<()> {
         let mut state = self.enter();
-        self.write_last(&mut state, &Wanted::Stop)?;
+        self.write_last(&mut state, &Command::Stop)?;
         let last = state.begun;
         drop(state);
         self.wait_until(|state| state.first_pending(last).is_none());

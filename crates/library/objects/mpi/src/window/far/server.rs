@@ -11,7 +11,7 @@ use std::task::Poll;
 use weft_engine::{Awaited, RequestId};
 use weft_memory::Memory;
 use weft_rma::LockKind;
-use weft_rma::far::{Grant, LockQueue, Request as Wanted, Requests};
+use weft_rma::far::{Command, Commands, Grant, LockQueue};
 
 use super::line::{DATA_TAGS, NO_TAG};
 use super::path::{MESSAGE_BYTES, NOTHING};
@@ -28,11 +28,11 @@ use crate::window::object::Window;
 /// Receives that are posted.
 const RING: usize = 8;
 
-/// Begins it. It ends after a request to stop.
+/// Begins it. It ends after a command to stop.
 pub fn serve(window: Arc<Window>) -> Result<Request> {
     let (lane, context) = (
         window.comm.lane(),
-        window.comm.context(Traffic::OneSidedRequests),
+        window.comm.context(Traffic::OneSidedCommands),
     );
     let mut ring = VecDeque::with_capacity(RING);
     for _ in 0..RING {
@@ -57,7 +57,7 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
     })
 }
 
-/// A receive for a message with requests.
+/// A receive for a message with commands.
 struct Posted {
     id: RequestId,
     message: Box<[u8]>,
@@ -65,7 +65,7 @@ struct Posted {
 
 fn post(window: &Window, mut message: Box<[u8]>) -> Result<Posted> {
     let memory = Memory::contiguous(message.as_mut_ptr(), message.len());
-    let traffic = Traffic::OneSidedRequests;
+    let traffic = Traffic::OneSidedCommands;
     let posted = start_receive(&window.comm, traffic, memory, ANY_SOURCE, 0)?;
     let id = posted.as_engine().expect("a receive has a request");
     Ok(Posted { id, message })
@@ -171,22 +171,22 @@ impl Server {
         if origin >= self.window.comm.size() {
             return;
         }
-        for request in Requests::new(message) {
-            match request {
-                Ok(request) => self.handle(origin, request),
+        for command in Commands::new(message) {
+            match command {
+                Ok(command) => self.handle(origin, command),
                 Err(_) => self.fail(origin, Class::Intern),
             }
         }
     }
 
-    fn handle(&mut self, origin: u32, request: Wanted) {
-        match request {
-            Wanted::Put { access, data } => {
+    fn handle(&mut self, origin: u32, command: Command) {
+        match command {
+            Command::Put { access, data } => {
                 if let Err(fault) = self.window.put_here(&access, data) {
                     self.fail(origin, class_of(&fault));
                 }
             }
-            Wanted::Announce { access, tag } => {
+            Command::Announce { access, tag } => {
                 let into = self.window.memory_here(&access);
                 if let Err(fault) = &into {
                     self.fail(origin, class_of(fault));
@@ -195,12 +195,12 @@ impl Server {
                     self.await_data(origin, tag, into.ok());
                 }
             }
-            Wanted::Get { access, reply } => {
+            Command::Get { access, reply } => {
                 let found = self.window.memory_here(&access);
                 let found = found.map_err(|fault| class_of(&fault));
                 self.answer(Grant { origin, reply }, found, Vec::new());
             }
-            Wanted::Update {
+            Command::Update {
                 access,
                 updating,
                 operands,
@@ -215,7 +215,7 @@ impl Server {
                     (Ok(_), None) => {}
                 }
             }
-            Wanted::Swap {
+            Command::Swap {
                 offset,
                 basic,
                 compare,
@@ -225,11 +225,11 @@ impl Server {
                 let found = self.window.swap_here((offset, basic), [compare, value]);
                 self.answer_with(Grant { origin, reply }, found);
             }
-            Wanted::Flush { reply } => self.hold(origin, Held::Flush(reply)),
-            Wanted::Lock { kind, reply } => self.hold(origin, Held::Lock(kind, reply)),
-            Wanted::Unlock => self.hold(origin, Held::Unlock),
-            Wanted::Stop if origin == self.window.comm.rank() => self.stop(),
-            Wanted::Stop => self.fail(origin, Class::Intern),
+            Command::Flush { reply } => self.hold(origin, Held::Flush(reply)),
+            Command::Lock { kind, reply } => self.hold(origin, Held::Lock(kind, reply)),
+            Command::Unlock => self.hold(origin, Held::Unlock),
+            Command::Stop if origin == self.window.comm.rank() => self.stop(),
+            Command::Stop => self.fail(origin, Class::Intern),
         }
     }
 

@@ -83,7 +83,7 @@ impl Window {
             results.resize(place.datatype.size() * place.count, 0);
             into = results.as_mut_ptr();
         }
-        // SAFETY: operands and results are as long as the elements, as the request was read, and `MPI_NO_OP` needs no operands.
+        // SAFETY: operands and results are as long as the elements, as the command was read, and `MPI_NO_OP` needs no operands.
         unsafe {
             self.rma
                 .update(&place.target(self), operation, operands.as_ptr(), into)?;

@@ -1,4 +1,4 @@
-//! Requests, as an origin writes them and a target reads them.
+//! Commands, as an origin writes them and a target reads them.
 
 use weft_datatype::{Op, Predefined, supports};
 use weft_sync::LockKind;
@@ -19,7 +19,7 @@ pub struct Updating {
 
 /// What an origin asks of a target. `reply` is the tag of the message that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request<'a> {
+pub enum Command<'a> {
     Put {
         access: Access,
         data: &'a [u8],
@@ -74,29 +74,29 @@ const LOCK_EXCLUSIVE: u8 = 8;
 const UNLOCK: u8 = 9;
 const STOP: u8 = 10;
 
-impl Request<'_> {
+impl Command<'_> {
     /// Bytes that suffice beside the access and the data.
     pub const HEAD: usize = 16;
 
     /// Adds it to a message.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
-            Request::Put { access, data } => {
+            Command::Put { access, data } => {
                 out.push(PUT);
                 access.write(out);
                 out.extend_from_slice(data);
             }
-            Request::Announce { access, tag } => {
+            Command::Announce { access, tag } => {
                 out.push(ANNOUNCE);
                 write(u64::from(*tag), out);
                 access.write(out);
             }
-            Request::Get { access, reply } => {
+            Command::Get { access, reply } => {
                 out.push(GET);
                 write(u64::from(*reply), out);
                 access.write(out);
             }
-            Request::Update {
+            Command::Update {
                 access,
                 updating,
                 operands,
@@ -108,7 +108,7 @@ impl Request<'_> {
                 access.write(out);
                 out.extend_from_slice(operands);
             }
-            Request::Swap {
+            Command::Swap {
                 offset,
                 basic,
                 compare,
@@ -121,16 +121,16 @@ impl Request<'_> {
                 out.extend_from_slice(compare);
                 out.extend_from_slice(value);
             }
-            Request::Flush { reply } => tagged(FLUSH, *reply, out),
-            Request::Lock { kind, reply } => {
+            Command::Flush { reply } => tagged(FLUSH, *reply, out),
+            Command::Lock { kind, reply } => {
                 let kind = match kind {
                     LockKind::Shared => LOCK_SHARED,
                     LockKind::Exclusive => LOCK_EXCLUSIVE,
                 };
                 tagged(kind, *reply, out);
             }
-            Request::Unlock => out.push(UNLOCK),
-            Request::Stop => out.push(STOP),
+            Command::Unlock => out.push(UNLOCK),
+            Command::Stop => out.push(STOP),
         }
     }
 }
@@ -140,48 +140,48 @@ fn tagged(kind: u8, reply: u32, out: &mut Vec<u8>) {
     write(u64::from(reply), out);
 }
 
-/// The requests of a message, in order. It ends with an `Err` where the message makes no sense.
-pub struct Requests<'a>(Option<Reader<'a>>);
+/// The commands of a message, in order. It ends with an `Err` where the message makes no sense.
+pub struct Commands<'a>(Option<Reader<'a>>);
 
 /// A message makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Nonsense;
 
-impl<'a> Requests<'a> {
-    pub fn new(message: &'a [u8]) -> Requests<'a> {
-        Requests(Some(Reader(message)))
+impl<'a> Commands<'a> {
+    pub fn new(message: &'a [u8]) -> Commands<'a> {
+        Commands(Some(Reader(message)))
     }
 }
 
-impl<'a> Iterator for Requests<'a> {
-    type Item = Result<Request<'a>, Nonsense>;
+impl<'a> Iterator for Commands<'a> {
+    type Item = Result<Command<'a>, Nonsense>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let reader = self.0.as_mut().filter(|reader| !reader.0.is_empty())?;
-        let request = read(reader);
-        if request.is_none() {
+        let command = read(reader);
+        if command.is_none() {
             self.0 = None;
         }
-        Some(request.ok_or(Nonsense))
+        Some(command.ok_or(Nonsense))
     }
 }
 
-fn read<'a>(reader: &mut Reader<'a>) -> Option<Request<'a>> {
+fn read<'a>(reader: &mut Reader<'a>) -> Option<Command<'a>> {
     Some(match reader.byte()? {
         PUT => {
             let access = Access::read(reader, Unit::BYTE)?;
             let data = reader.bytes(usize::try_from(access.units()).ok()?)?;
-            Request::Put { access, data }
+            Command::Put { access, data }
         }
         ANNOUNCE => {
             let tag = tag(reader)?;
             let access = Access::read(reader, Unit::BYTE)?;
-            Request::Announce { access, tag }
+            Command::Announce { access, tag }
         }
         GET => {
             let reply = tag(reader)?;
             let access = Access::read(reader, Unit::BYTE)?;
-            Request::Get { access, reply }
+            Command::Get { access, reply }
         }
         UPDATE => read_update(reader, false)?,
         FETCH => read_update(reader, true)?,
@@ -190,7 +190,7 @@ fn read<'a>(reader: &mut Reader<'a>) -> Option<Request<'a>> {
             let reply = tag(reader)?;
             let access = Access::read(reader, Unit::of(basic))?;
             let (compare, value) = (reader.bytes(basic.size())?, reader.bytes(basic.size())?);
-            Request::Swap {
+            Command::Swap {
                 offset: access.first.offset,
                 basic,
                 compare,
@@ -198,24 +198,24 @@ fn read<'a>(reader: &mut Reader<'a>) -> Option<Request<'a>> {
                 reply,
             }
         }
-        FLUSH => Request::Flush {
+        FLUSH => Command::Flush {
             reply: tag(reader)?,
         },
-        LOCK_SHARED => Request::Lock {
+        LOCK_SHARED => Command::Lock {
             kind: LockKind::Shared,
             reply: tag(reader)?,
         },
-        LOCK_EXCLUSIVE => Request::Lock {
+        LOCK_EXCLUSIVE => Command::Lock {
             kind: LockKind::Exclusive,
             reply: tag(reader)?,
         },
-        UNLOCK => Request::Unlock,
-        STOP => Request::Stop,
+        UNLOCK => Command::Unlock,
+        STOP => Command::Stop,
         _ => return None,
     })
 }
 
-fn read_update<'a>(reader: &mut Reader<'a>, fetches: bool) -> Option<Request<'a>> {
+fn read_update<'a>(reader: &mut Reader<'a>, fetches: bool) -> Option<Command<'a>> {
     let op = *Op::ALL.get(usize::from(reader.byte()?))?;
     let basic = basic(reader)?;
     let reply = match fetches {
@@ -232,7 +232,7 @@ fn read_update<'a>(reader: &mut Reader<'a>, fetches: bool) -> Option<Request<'a>
         _ => reader.bytes(bytes)?,
     };
     let makes_sense = supports(op, basic) && (bytes <= LONGEST_RESULT || !fetches);
-    makes_sense.then_some(Request::Update {
+    makes_sense.then_some(Command::Update {
         access,
         updating: Updating { op, basic },
         operands,

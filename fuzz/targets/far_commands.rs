@@ -5,7 +5,7 @@
 use libfuzzer_sys::fuzz_target;
 use weft_datatype::Predefined;
 use weft_rma::Target;
-use weft_rma::far::{Access, Request, Requests, Unit};
+use weft_rma::far::{Access, Command, Commands, Unit};
 
 const PART_BYTES: usize = 512;
 const GUARD_BYTES: usize = 256;
@@ -43,19 +43,19 @@ impl Part {
 
 fuzz_target!(|data: &[u8]| {
     let mut part = Part([GUARD; PART_BYTES + 2 * GUARD_BYTES]);
-    for request in Requests::new(data).flatten() {
+    for command in Commands::new(data).flatten() {
         let mut again = Vec::new();
-        request.write(&mut again);
-        assert_eq!(Requests::new(&again).next(), Some(Ok(request.clone())));
-        match &request {
-            Request::Put { access, data } => part.write(access, Predefined::Byte, data),
-            Request::Update {
+        command.write(&mut again);
+        assert_eq!(Commands::new(&again).next(), Some(Ok(command.clone())));
+        match &command {
+            Command::Put { access, data } => part.write(access, Predefined::Byte, data),
+            Command::Update {
                 access,
                 updating,
                 operands,
                 ..
             } if !operands.is_empty() => part.write(access, updating.basic, operands),
-            Request::Get { access, .. } | Request::Announce { access, .. } => {
+            Command::Get { access, .. } | Command::Announce { access, .. } => {
                 let _ = access.datatype(Predefined::Byte);
             }
             _ => {}

@@ -1,16 +1,16 @@
-//! Requests come back as they were written, and whatever else comes is refused.
+//! Commands come back as they were written, and whatever else comes is refused.
 
 use proptest::prelude::*;
 use weft_datatype::{Op, Predefined};
 use weft_sync::LockKind;
 
-use crate::far::{Access, Block, LONGEST_RESULT, Nonsense, Request, Requests, Updating};
+use crate::far::{Access, Block, Command, Commands, LONGEST_RESULT, Nonsense, Updating};
 
-fn message(requests: &[Request]) -> Vec<u8> {
+fn message(commands: &[Command]) -> Vec<u8> {
     let mut message = Vec::new();
-    requests
+    commands
         .iter()
-        .for_each(|request| request.write(&mut message));
+        .for_each(|command| command.write(&mut message));
     message
 }
 
@@ -29,26 +29,26 @@ fn each_comes_back() {
     };
     let data = [7u8; 15];
     let (op, basic) = (Op::Sum, Predefined::Int8);
-    let requests = [
-        Request::Put {
+    let commands = [
+        Command::Put {
             access: strided.clone(),
             data: &data,
         },
-        Request::Announce {
+        Command::Announce {
             access: Access::run(-1, 1 << 40),
             tag: i32::MAX as u32,
         },
-        Request::Get {
+        Command::Get {
             access: strided.clone(),
             reply: 0,
         },
-        Request::Update {
+        Command::Update {
             access: strided.clone(),
             updating: Updating { op, basic },
             operands: &data,
             reply: None,
         },
-        Request::Update {
+        Command::Update {
             access: strided,
             updating: Updating {
                 op: Op::NoOp,
@@ -57,47 +57,47 @@ fn each_comes_back() {
             operands: &[],
             reply: Some(3),
         },
-        Request::Swap {
+        Command::Swap {
             offset: 5,
             basic: Predefined::Int32,
             compare: &data[..4],
             value: &data[4..8],
             reply: 300,
         },
-        Request::Flush { reply: 4 },
-        Request::Lock {
+        Command::Flush { reply: 4 },
+        Command::Lock {
             kind: LockKind::Shared,
             reply: 5,
         },
-        Request::Lock {
+        Command::Lock {
             kind: LockKind::Exclusive,
             reply: 6,
         },
-        Request::Unlock,
-        Request::Stop,
+        Command::Unlock,
+        Command::Stop,
     ];
-    let message = message(&requests);
-    let found: Result<Vec<_>, _> = Requests::new(&message).collect();
-    assert_eq!(found.as_deref(), Ok(&requests[..]));
+    let message = message(&commands);
+    let found: Result<Vec<_>, _> = Commands::new(&message).collect();
+    assert_eq!(found.as_deref(), Ok(&commands[..]));
     // Cut anywhere, it gives what is whole, and no more.
     for length in 0..message.len() {
-        let found: Vec<_> = Requests::new(&message[..length]).collect();
-        let whole = found.iter().take_while(|request| request.is_ok()).count();
-        assert!(whole < requests.len() && found.len() - whole <= 1);
-        assert!(found.iter().flatten().eq(&requests[..whole]));
+        let found: Vec<_> = Commands::new(&message[..length]).collect();
+        let whole = found.iter().take_while(|command| command.is_ok()).count();
+        assert!(whole < commands.len() && found.len() - whole <= 1);
+        assert!(found.iter().flatten().eq(&commands[..whole]));
     }
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let update = |op, basic, access, operands, reply| Request::Update {
+    let update = |op, basic, access, operands, reply| Command::Update {
         access,
         updating: Updating { op, basic },
         operands,
         reply,
     };
     let long = (LONGEST_RESULT + 1) as u64;
-    for request in [
+    for command in [
         update(
             Op::Band,
             Predefined::Double,
@@ -112,28 +112,28 @@ fn what_makes_no_sense_is_refused() {
             &[],
             Some(1),
         ),
-        Request::Flush { reply: 1 << 31 },
-        Request::Get {
+        Command::Flush { reply: 1 << 31 },
+        Command::Get {
             access: Access::run(0, 1 << 63),
             reply: 1,
         },
-        Request::Get {
+        Command::Get {
             access: Access::run(0, 0),
             reply: 1,
         },
     ] {
-        let message = message(std::slice::from_ref(&request));
-        let found: Vec<_> = Requests::new(&message).collect();
-        assert_eq!(found, [Err(Nonsense)], "{request:?}");
+        let message = message(std::slice::from_ref(&command));
+        let found: Vec<_> = Commands::new(&message).collect();
+        assert_eq!(found, [Err(Nonsense)], "{command:?}");
     }
 }
 
 proptest! {
     #[test]
     fn arbitrary_bytes_end(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-        for request in Requests::new(&bytes).flatten() {
-            let again = message(std::slice::from_ref(&request));
-            prop_assert_eq!(Requests::new(&again).next(), Some(Ok(request)));
+        for command in Commands::new(&bytes).flatten() {
+            let again = message(std::slice::from_ref(&command));
+            prop_assert_eq!(Commands::new(&again).next(), Some(Ok(command)));
         }
     }
 }
