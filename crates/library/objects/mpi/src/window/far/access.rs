@@ -51,7 +51,7 @@ impl Path<'_> {
         let Some(mut pieces) = pieces(target, Unit::BYTE, origin.bytes) else {
             return Ok(());
         };
-        let mut state = self.enter();
+        let mut state = self.enter_to_access()?;
         state.begin(true);
         if origin.bytes >= ANNOUNCED_BYTES {
             return self.put_announced(&mut state, pieces, origin, owner);
@@ -95,7 +95,7 @@ impl Path<'_> {
         let Some(mut pieces) = pieces(target, Unit::BYTE, origin.bytes) else {
             return Ok(());
         };
-        let mut state = self.enter();
+        let mut state = self.enter_to_access()?;
         state.begin(false);
         let form = Form::of_bytes(false, false);
         while let Some(piece) = self.next_piece(&mut state, &mut pieces, form)? {
@@ -131,7 +131,7 @@ impl Path<'_> {
             is_silent: results.is_none(),
             longest: LONGEST_RESULT,
         };
-        let mut state = self.enter();
+        let mut state = self.enter_to_access()?;
         state.begin(form.is_silent);
         let mut copy = Vec::new();
         while let Some(piece) = self.next_piece(&mut state, &mut pieces, form)? {
@@ -173,7 +173,7 @@ impl Path<'_> {
     ) -> Result<()> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
         let bytes = basic.size();
-        let mut state = self.enter();
+        let mut state = self.enter_to_access()?;
         state.begin(false);
         if Self::room(&state) < Pieces::smallest_room(Unit::of(basic)) + bytes {
             self.send(&mut state)?;

@@ -30,6 +30,8 @@ pub struct State {
     pub to_confirm: u64,
     /// All accesses up to this one are over at the target.
     pub confirmed: u64,
+    /// `MPI_Win_lock_all` has left the lock of the part to the first access.
+    pub is_lock_due: bool,
     /// A command to unlock was sent, and nothing has been answered since.
     pub is_unlocking: bool,
     /// Messages under way, in the order of their accesses.

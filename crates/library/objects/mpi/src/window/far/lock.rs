@@ -22,10 +22,17 @@ impl Far {
         path.end_unlock(path.begin_unlock(is_held)?)
     }
 
-    /// A shared lock of each part.
+    /// A shared lock of each part: of those on this host at once, of the others by their first access, so that a process has only to do
+    /// with those that it accesses.
     pub fn lock_all(&self, comm: &Comm) -> Result<()> {
-        let paths = self.paths(comm);
-        let asked: Vec<_> = paths
+        let (near, far): (Vec<_>, Vec<_>) = self
+            .paths(comm)
+            .partition(|path| self.part(path.target).number.is_some());
+        for path in far {
+            path.enter().is_lock_due = true;
+        }
+        let asked: Vec<_> = near
+            .into_iter()
             .map(|path| (path, path.begin_lock(LockKind::Shared)))
             .collect();
         let locked = asked.into_iter().map(|(path, asked)| {
@@ -36,6 +43,8 @@ impl Far {
         if locked.iter().all(|(_, locked)| locked.is_ok()) {
             return Ok(());
         }
+        self.paths(comm)
+            .for_each(|path| path.enter().is_lock_due = false);
         let mut outcome = Ok(());
         for (path, locked) in locked {
             // The first fault counts.
@@ -49,7 +58,10 @@ impl Far {
     pub fn unlock_all(&self, comm: &Comm, are_held: bool) -> Result<()> {
         let paths = self.paths(comm);
         let begun: Vec<_> = paths
-            .map(|path| (path, path.begin_unlock(are_held)))
+            .map(|path| {
+                let is_due = std::mem::take(&mut path.enter().is_lock_due);
+                (path, path.begin_unlock(are_held && !is_due))
+            })
             .collect();
         let outcomes = begun
             .into_iter()
@@ -69,6 +81,18 @@ impl Path<'_> {
     fn begin_lock(&self, kind: LockKind) -> Result<RequestId> {
         let mut state = self.enter();
         self.ask(&mut state, |reply| Command::Lock { kind, reply })
+    }
+
+    /// Takes the lock that the first access is to take.
+    pub(super) fn take_due_lock(&self) -> Result<()> {
+        let _alone = self.line.waiting.lock();
+        // Another thread may have been faster.
+        if !self.enter().is_lock_due {
+            return Ok(());
+        }
+        self.end_lock(self.begin_lock(LockKind::Shared)?)?;
+        self.enter().is_lock_due = false;
+        Ok(())
     }
 
     fn end_lock(&self, asked: RequestId) -> Result<()> {

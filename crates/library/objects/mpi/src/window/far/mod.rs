@@ -20,6 +20,7 @@ mod lock;
 mod path;
 mod server;
 mod target;
+mod waited;
 
 use std::sync::OnceLock;
 

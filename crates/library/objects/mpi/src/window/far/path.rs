@@ -53,7 +53,19 @@ pub struct Flushing {
 }
 
 impl<'a> Path<'a> {
-    /// Locks the line for an access.
+    /// Locks the line for an access, for which the part is locked if it is to be.
+    pub(super) fn enter_to_access(&self) -> Result<MutexGuard<'a, State>> {
+        loop {
+            let state = self.enter();
+            if !state.is_lock_due {
+                return Ok(state);
+            }
+            drop(state);
+            self.take_due_lock()?;
+        }
+    }
+
+    /// Locks the line.
     pub(super) fn enter(&self) -> MutexGuard<'a, State> {
         let mut state = self.line.state.lock();
         state.first_pending(0);
@@ -214,6 +226,9 @@ impl<'a> Path<'a> {
 
     /// Waits for messages under way, the oldest first, until the line is as wanted.
     fn wait_until(&self, is_met: impl Fn(&mut State) -> bool) {
+        if is_met(&mut self.line.state.lock()) {
+            return;
+        }
         let _alone = self.line.waiting.lock();
         loop {
             let mut state = self.line.state.lock();

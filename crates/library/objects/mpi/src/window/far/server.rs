@@ -8,14 +8,15 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 
-use weft_engine::{Awaited, RequestId};
+use weft_engine::Awaited;
 use weft_memory::Memory;
 use weft_rma::LockKind;
 use weft_rma::far::{Command, Commands, Grant, LockQueue};
 
 use super::line::{DATA_TAGS, NO_TAG};
 use super::path::{MESSAGE_BYTES, NOTHING};
-use super::target::{Transfer, class_of};
+use super::target::class_of;
+use super::waited::{Transfer, Waited};
 use crate::constants::ANY_SOURCE;
 use crate::error::{Class, Result};
 use crate::messages::operation;
@@ -59,7 +60,7 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
 
 /// A receive for a message with commands.
 struct Posted {
-    id: RequestId,
+    id: Waited,
     message: Box<[u8]>,
 }
 
@@ -67,14 +68,20 @@ fn post(window: &Window, mut message: Box<[u8]>) -> Result<Posted> {
     let memory = Memory::contiguous(message.as_mut_ptr(), message.len());
     let traffic = Traffic::OneSidedCommands;
     let posted = start_receive(&window.comm, traffic, memory, ANY_SOURCE, 0)?;
-    let id = posted.as_engine().expect("a receive has a request");
+    let id = Waited::new(posted.as_engine().expect("a receive has a request"));
     Ok(Posted { id, message })
 }
 
 /// The data of an announced put, on their way.
 struct Arrival {
     origin: u32,
-    id: RequestId,
+    id: Waited,
+}
+
+/// A receive that fails when a holder of the lock dies.
+struct Watched {
+    holder: u32,
+    id: Waited,
 }
 
 /// What is known of an origin.
@@ -105,8 +112,7 @@ struct Server {
     /// By rank, those that have announced puts or made mistakes.
     origins: HashMap<u32, Origin>,
     locks: LockQueue,
-    /// Receives that fail when a holder of the lock dies.
-    watched: Vec<(u32, RequestId)>,
+    watched: Vec<Watched>,
     is_stopping: bool,
 }
 
@@ -116,33 +122,26 @@ impl Server {
             self.handle_messages();
             self.handle_arrivals();
             self.watch_holders();
-            self.transfers.retain(|transfer| {
-                let is_over = engine().is_complete(transfer.id);
-                if is_over {
-                    // An origin that is lost needs no answer.
-                    engine().finish(transfer.id);
-                }
-                !is_over
-            });
-            if self.is_stopping && self.waits_for().next().is_none() {
+            // An origin that is lost needs no answer.
+            self.transfers
+                .retain(|transfer| transfer.id.finish_complete().is_none());
+            let (is_stopping, awaited) = (self.is_stopping, self.awaited.clone());
+            let mut waits = self.waits_for().peekable();
+            if is_stopping && waits.peek().is_none() {
                 return Poll::Ready(());
             }
             // Left in all of them, of which each calls.
-            let engine = engine();
-            if self
-                .waits_for()
-                .all(|id| engine.await_request(&self.awaited, id))
-            {
+            if waits.all(|id| id.leave(&awaited)) {
                 return Poll::Pending;
             }
         }
     }
 
-    fn waits_for(&self) -> impl Iterator<Item = RequestId> {
-        let first = self.ring.front().map(|posted| posted.id);
-        let transfers = self.transfers.iter().map(|transfer| transfer.id);
-        let arrivals = self.arrivals.iter().map(|arrival| arrival.id);
-        let watched = self.watched.iter().map(|&(_, id)| id);
+    fn waits_for(&mut self) -> impl Iterator<Item = &mut Waited> {
+        let first = self.ring.front_mut().map(|posted| &mut posted.id);
+        let transfers = self.transfers.iter_mut().map(|transfer| &mut transfer.id);
+        let arrivals = self.arrivals.iter_mut().map(|arrival| &mut arrival.id);
+        let watched = self.watched.iter_mut().map(|watched| &mut watched.id);
         first
             .into_iter()
             .chain(transfers)
@@ -152,10 +151,9 @@ impl Server {
 
     fn handle_messages(&mut self) {
         while let Some(first) = self.ring.front()
-            && engine().is_complete(first.id)
+            && let Some(status) = first.id.finish_complete()
         {
-            let Posted { id, message } = self.ring.pop_front().expect("it is there");
-            let status = Status::from_engine(engine().finish(id));
+            let Posted { message, .. } = self.ring.pop_front().expect("it is there");
             if !status.cancelled && status.check().is_ok() {
                 self.handle_message(status.source as u32, &message[..status.bytes as usize]);
             }
@@ -262,6 +260,7 @@ impl Server {
     fn await_data(&mut self, origin: u32, tag: u32, into: Option<Memory>) {
         match self.window.receive_here(origin, tag, into) {
             Ok(id) => {
+                let id = Waited::new(id);
                 self.arrivals.push(Arrival { origin, id });
                 self.origin(origin).arriving += 1;
             }
@@ -271,13 +270,12 @@ impl Server {
 
     fn handle_arrivals(&mut self) {
         let mut next = 0;
-        while let Some(&Arrival { origin, id }) = self.arrivals.get(next) {
-            if !engine().is_complete(id) {
+        while let Some(Arrival { origin, id }) = self.arrivals.get(next) {
+            let (origin, Some(status)) = (*origin, id.finish_complete()) else {
                 next += 1;
                 continue;
-            }
+            };
             self.arrivals.swap_remove(next);
-            let status = Status::from_engine(engine().finish(id));
             if status.class != Class::Success {
                 self.fail(origin, status.class);
             }
@@ -332,16 +330,13 @@ impl Server {
             false => Vec::new(),
         };
         let mut has_died = false;
-        self.watched.retain(|&(holder, id)| {
-            let engine = engine();
-            if !holders.contains(&holder) {
-                engine.cancel(id);
+        self.watched.retain(|watched| {
+            if !holders.contains(&watched.holder) {
+                engine().cancel(watched.id.id);
             }
-            let is_over = engine.is_complete(id);
-            if is_over {
-                has_died |= !engine.finish(id).cancelled;
-            }
-            !is_over
+            let over = watched.id.finish_complete();
+            has_died |= over.is_some_and(|status| !status.cancelled);
+            over.is_none()
         });
         if has_died {
             for who in self.locks.refuse() {
@@ -351,12 +346,13 @@ impl Server {
         }
         let me = self.window.comm.rank();
         for holder in holders {
-            let is_watched = self.watched.iter().any(|&(watched, _)| watched == holder);
+            let is_watched = self.watched.iter().any(|watched| watched.holder == holder);
             if holder == me || is_watched {
                 continue;
             }
             if let Ok(id) = self.window.receive_here(holder, NO_TAG, None) {
-                self.watched.push((holder, id));
+                let id = Waited::new(id);
+                self.watched.push(Watched { holder, id });
             }
         }
     }
@@ -366,6 +362,6 @@ impl Server {
         self.is_stopping = true;
         self.ring
             .iter()
-            .for_each(|posted| engine().cancel(posted.id));
+            .for_each(|posted| engine().cancel(posted.id.id));
     }
 }

@@ -7,16 +7,11 @@ use weft_rma::far::{Access, Unit, Updating};
 use weft_rma::{Fault, Operation, Target};
 
 use super::path::{NOTHING, under_way};
+use super::waited::{Transfer, Waited};
 use crate::error::{Class, Result};
 use crate::messages::start::{start_failure, start_receive, start_send};
 use crate::objects::comm::Traffic;
 use crate::window::object::Window;
-
-/// A message under way of this process as a target, and the memory of the library's that it comes from.
-pub struct Transfer {
-    pub id: RequestId,
-    _data: Vec<u8>,
-}
 
 /// The class that an origin is told.
 pub fn class_of(fault: &Fault) -> Class {
@@ -124,7 +119,8 @@ impl Window {
             Ok(memory) => start_send(comm, traffic, memory, origin, reply),
             Err(class) => start_failure(comm, traffic, origin, reply, class as u8),
         };
-        Ok(under_way(sent?).map(|id| Transfer { id, _data: data }))
+        let id = under_way(sent?).map(Waited::new);
+        Ok(id.map(|id| Transfer { id, _data: data }))
     }
 
     /// Receives the data of an announced put, to nowhere if they have no place.
