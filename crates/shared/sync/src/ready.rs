@@ -99,6 +99,26 @@ impl<T> Ready<T> {
         std::mem::replace(&mut *list, rest)
     }
 
+    /// Takes the oldest of those that are `wanted`, `most` of them. The others stay, in order.
+    pub fn take_those(&self, most: usize, wanted: impl Fn(&T) -> bool) -> Vec<T> {
+        let mut list = self.list.enter();
+        let mut taken = Vec::new();
+        for item in std::mem::take(&mut *list) {
+            match taken.len() < most && wanted(&item) {
+                true => taken.push(item),
+                false => list.push_back(item),
+            }
+        }
+        self.length.store(list.len() as u32, Ordering::Relaxed);
+        taken
+    }
+
+    /// As [`prepare_sleep`](Self::prepare_sleep), of one that takes only those that are `wanted`.
+    pub fn prepare_sleep_without(&self, wanted: impl Fn(&T) -> bool) -> bool {
+        self.asleep.store(1, Ordering::SeqCst);
+        !self.list.enter().iter().any(wanted)
+    }
+
     /// The one who may sleep is about to. False if something is listed: it must not.
     pub fn prepare_sleep(&self) -> bool {
         self.asleep.store(1, Ordering::SeqCst);
@@ -153,6 +173,19 @@ mod tests {
         assert!(ready.any());
         assert_eq!(ready.take(9), [3, 4, 5]);
         assert!(!ready.any() && ready.prepare_sleep());
+    }
+
+    #[test]
+    fn what_is_not_wanted_stays_in_order() {
+        let is_even = |item: &i32| item % 2 == 0;
+        let ready = Ready::new();
+        (0..7).for_each(|item| ready.push(item));
+        assert!(!ready.prepare_sleep_without(is_even));
+        assert_eq!(ready.take_those(2, is_even), [0, 2]);
+        assert_eq!(ready.take_those(9, is_even), [4, 6]);
+        assert!(ready.prepare_sleep_without(is_even) && ready.is_asleep());
+        assert!(!ready.prepare_sleep() && ready.any());
+        assert_eq!(ready.take(9), [1, 3, 5]);
     }
 }
 

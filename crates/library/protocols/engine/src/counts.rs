@@ -41,6 +41,8 @@ pub struct Counts {
     pub matching_steps_max: u64,
     /// How often a thread slept in a wait.
     pub sleeps: u64,
+    /// How often the background thread woke.
+    pub background_wakes: u64,
 }
 
 impl<F: Fabric> Engine<F> {
@@ -48,6 +50,7 @@ impl<F: Fabric> Engine<F> {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts {
             sleeps: self.watch.sleeps.load(Ordering::Relaxed),
+            background_wakes: self.watch.background_wakes.load(Ordering::Relaxed),
             ..Counts::default()
         };
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {

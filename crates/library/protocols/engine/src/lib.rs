@@ -6,6 +6,7 @@
 //! several requests).
 
 mod arrival;
+mod background;
 mod by_peer;
 mod cancel;
 mod core;
@@ -47,6 +48,7 @@ mod waiter;
 mod wake;
 mod watch;
 
+pub use background::Background;
 pub use counts::Counts;
 pub use engine::{Engine, Exhausted, LANES};
 pub use operation::Awaited;

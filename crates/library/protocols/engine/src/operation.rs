@@ -13,6 +13,7 @@
 //!    is waiting for a request.
 
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
@@ -30,6 +31,11 @@ use crate::waiter::{Operation, Running, Waiter};
 /// Operations that a thread polls before it looks again at what it waits for.
 const AT_ONCE: usize = 16;
 
+thread_local! {
+    /// Whether this is the background thread, which polls operations that say so, and no others though it waits in one.
+    pub(crate) static IS_BACKGROUND: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What an operation's future leaves in the request that it waits for (rule 1).
 #[derive(Clone)]
 pub struct Awaited(Arc<Waiter>);
@@ -46,11 +52,38 @@ impl<F: Fabric> Engine<F> {
     where
         T: Future<Output = Status> + Send + 'static,
     {
+        self.begin_operation(lane, context, false, make)
+    }
+
+    /// As [`begin`](Self::begin), of one that calls nothing of the program's: the background thread polls it too.
+    pub fn begin_in_background<T>(
+        &self,
+        lane: u32,
+        context: u32,
+        make: impl FnOnce(Awaited) -> T,
+    ) -> Result<RequestId, Exhausted>
+    where
+        T: Future<Output = Status> + Send + 'static,
+    {
+        self.begin_operation(lane, context, true, make)
+    }
+
+    fn begin_operation<T>(
+        &self,
+        lane: u32,
+        context: u32,
+        in_background: bool,
+        make: impl FnOnce(Awaited) -> T,
+    ) -> Result<RequestId, Exhausted>
+    where
+        T: Future<Output = Status> + Send + 'static,
+    {
         let request = self.open(Role::Operation, lane, context)?;
         let operation = Arc::new(Operation {
             future: Mutex::new(None),
             state: TaskState::running(),
             request,
+            in_background,
             ready: self.operations.ready.clone(),
         });
         let awaited = Awaited(Arc::new(Waiter::Operation(operation.clone())));
@@ -98,10 +131,36 @@ impl<F: Fabric> Engine<F> {
         found
     }
 
+    /// Before a sleep: whether no operation is ready that this thread polls.
+    pub(crate) fn prepare_operations(&self) -> bool {
+        let ready = &self.operations.ready;
+        match IS_BACKGROUND.get() {
+            true => {
+                ready.prepare_sleep_without(|operation: &Arc<Operation>| operation.in_background)
+            }
+            false => ready.prepare_sleep(),
+        }
+    }
+
     /// Polls some of the operations for which something has come. Whether there were any.
     #[cold]
     pub(crate) fn turn_operations(&self) -> bool {
+        if IS_BACKGROUND.get() {
+            return self.turn_background_operations();
+        }
         let ready = self.operations.ready.take(AT_ONCE);
+        ready
+            .iter()
+            .for_each(|operation| self.turn_operation(operation));
+        !ready.is_empty()
+    }
+
+    /// As [`turn_operations`](Self::turn_operations), of those that the background thread may poll.
+    pub(crate) fn turn_background_operations(&self) -> bool {
+        let ready = self
+            .operations
+            .ready
+            .take_those(AT_ONCE, |operation| operation.in_background);
         ready
             .iter()
             .for_each(|operation| self.turn_operation(operation));

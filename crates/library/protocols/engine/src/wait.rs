@@ -14,7 +14,12 @@
 //! 4. A thread that completes requests tells their waiters after it has let go of the section; as the watcher
 //!    may be among them, and is the one to poll operations while all sleep, it rings this process's own doorbell
 //!    while one sleeps there.
+//! 5. While the program computes the background thread, if there is one, may be the watcher; a thread that wants to sleep takes
+//!    the place from it (`background.rs`).
+//! 6. An operation may wait for something outside in a poll of its own. So a thread may want to sleep that polls it as the watcher: it
+//!    watches the doorbell for that wait too, and is the watcher still afterwards ([`Watching`]).
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,7 +30,7 @@ use crate::pace::Pace;
 use crate::request_id::RequestId;
 use crate::state::State;
 use crate::waiter::Waiter;
-use crate::watch::Watch;
+use crate::watch::{Place, Watch};
 
 /// Turns after which a waiting thread counts as one that occupies a core.
 const COUNTED_AFTER: u32 = 8;
@@ -54,6 +59,25 @@ impl Drop for Member {
 thread_local! {
     static MEMBER: Member = Member::new();
     static PARKER: Arc<Waiter> = Arc::new(Waiter::thread());
+    static IS_WATCHER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While the calling thread is the watcher.
+pub(crate) struct Watching {
+    was_watcher: bool,
+}
+
+impl Watching {
+    pub fn begin() -> Watching {
+        let was_watcher = IS_WATCHER.replace(true);
+        Watching { was_watcher }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        IS_WATCHER.set(self.was_watcher);
+    }
 }
 
 /// What a thread waits for.
@@ -212,15 +236,22 @@ impl<F: Fabric> Engine<F> {
 
     /// One turn of progress on every lane in use, and on the operations. Whether anything moved.
     pub fn progress(&self) -> bool {
+        let mut moved = self.progress_lanes();
+        if self.operations.ready.any() {
+            moved |= self.turn_operations();
+        }
+        moved
+    }
+
+    /// The same, but for the operations.
+    #[inline]
+    pub(crate) fn progress_lanes(&self) -> bool {
         let signalled = self.fabric.signalled();
         let mut moved = signalled >> LANES != 0 && self.fabric.serve();
         for lane in 0..LANES {
             if signalled >> lane & 1 != 0 || self.lanes[lane as usize].get().is_some() {
                 moved |= self.progress_lane(lane);
             }
-        }
-        if self.operations.ready.any() {
-            moved |= self.turn_operations();
         }
         moved
     }
@@ -317,7 +348,14 @@ impl<F: Fabric> Engine<F> {
         }
         self.report_if_asked();
         self.watch.sleeps.fetch_add(1, Ordering::Relaxed);
-        if !self.watch.join(&parker) {
+        if IS_WATCHER.get() {
+            return self.watch_doorbell(condition);
+        }
+        let place = self.watch.join(&parker);
+        if !matches!(place, Place::Watcher) {
+            if matches!(place, Place::PromisedWatch) {
+                self.fabric.wake();
+            }
             parker.park();
             let met = condition.met();
             if !self.watch.rejoin(&parker, met) {
@@ -331,10 +369,11 @@ impl<F: Fabric> Engine<F> {
 
     /// Sleeps on the fabric's doorbell until it rings, and then again until the condition is met.
     fn watch_doorbell(&self, condition: &mut impl Condition) -> bool {
+        let _watching = Watching::begin();
         loop {
             let ticket = self.fabric.prepare_sleep();
             self.watch.wake_outside();
-            let nothing_ready = self.operations.ready.prepare_sleep();
+            let nothing_ready = self.prepare_operations();
             let busy = self.arm() || !nothing_ready;
             if !busy && !condition.met() {
                 self.fabric.sleep(ticket, None);
@@ -359,7 +398,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Asks every lane's senders to ring. True if something is there already.
-    fn arm(&self) -> bool {
+    pub(crate) fn arm(&self) -> bool {
         let mut busy = self.fabric.signalled() != 0;
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();
@@ -369,7 +408,7 @@ impl<F: Fabric> Engine<F> {
         busy
     }
 
-    fn disarm(&self) {
+    pub(crate) fn disarm(&self) {
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();

@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use weft_sync::{Parker, Ready, TaskState};
 
@@ -24,6 +25,13 @@ impl Waiter {
     pub fn park(&self) {
         if let Waiter::Thread(parker) = self {
             parker.park(None);
+        }
+    }
+
+    /// Sleeps until told, at most so long.
+    pub fn nap(&self, timeout: Duration) {
+        if let Waiter::Thread(parker) = self {
+            parker.park(Some(timeout));
         }
     }
 
@@ -49,6 +57,8 @@ pub(crate) struct Operation {
     pub future: Mutex<Option<Running>>,
     pub state: TaskState,
     pub request: RequestId,
+    /// Whether the background thread polls it too.
+    pub in_background: bool,
     pub ready: Arc<Ready<Arc<Operation>>>,
 }
 

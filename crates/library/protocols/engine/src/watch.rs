@@ -6,12 +6,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::waiter::Waiter;
 
+/// What a thread that wants to sleep does.
+pub(crate) enum Place {
+    /// It is the watcher from here on.
+    Watcher,
+    /// It parks, and is woken like the others.
+    Parked,
+    /// It parks, and rings the doorbell first: the background thread, which watches, is to leave (`background.rs`).
+    PromisedWatch,
+}
+
 /// The threads that sleep: rules 2 and 3 of `wait.rs`.
 #[derive(Default)]
 pub(crate) struct Watch {
     sleepers: Mutex<Sleepers>,
     /// How often a thread slept.
     pub sleeps: AtomicU64,
+    /// How often the background thread woke.
+    pub background_wakes: AtomicU64,
     /// Threads that have waited for some turns.
     pub waiting: AtomicU32,
     /// Those that are to look again after each ring (rule 3).
@@ -25,15 +37,46 @@ impl Watch {
         self.sleepers.lock()
     }
 
-    /// True if the caller is the watcher from here on; else it is to park.
-    pub fn join(&self, parker: &Arc<Waiter>) -> bool {
+    /// A thread of the program's wants to sleep.
+    pub fn join(&self, parker: &Arc<Waiter>) -> Place {
+        let mut sleepers = self.sleepers();
+        if !sleepers.watched {
+            sleepers.watched = true;
+            return Place::Watcher;
+        }
+        sleepers.parked.push(parker.clone());
+        match sleepers.is_background {
+            true => Place::PromisedWatch,
+            false => Place::Parked,
+        }
+    }
+
+    /// The background thread wants to sleep. True if it is the watcher from here on; else it is to park, and is woken when the
+    /// watcher leaves.
+    pub fn join_in_background(&self, waiter: &Arc<Waiter>) -> bool {
         let mut sleepers = self.sleepers();
         if sleepers.watched {
-            sleepers.parked.push(parker.clone());
+            sleepers.background = Some(waiter.clone());
             return false;
         }
         sleepers.watched = true;
+        sleepers.is_background = true;
         true
+    }
+
+    /// Whether a thread is parked.
+    pub fn is_anybody_parked(&self) -> bool {
+        !self.sleepers().parked.is_empty()
+    }
+
+    #[cfg(test)]
+    pub fn is_watched_in_background(&self) -> bool {
+        self.sleepers().is_background
+    }
+
+    /// Whether a thread watches the doorbell.
+    pub fn is_watched(&self) -> bool {
+        self.sleepers().watched
     }
 
     /// After parking. A thread that finds no watcher may have been woken to become it: unless its wait is over it does,
@@ -56,7 +99,11 @@ impl Watch {
     pub fn leave(&self) {
         let mut sleepers = self.sleepers();
         sleepers.watched = false;
+        sleepers.is_background = false;
         sleepers.wake_next();
+        if let Some(background) = sleepers.background.take() {
+            background.tell();
+        }
     }
 
     pub fn wake_outside(&self) {
@@ -72,6 +119,10 @@ impl Watch {
 #[derive(Default)]
 struct Sleepers {
     watched: bool,
+    /// Whether the watcher is the background thread.
+    is_background: bool,
+    /// The background thread, parked until the watcher leaves.
+    background: Option<Arc<Waiter>>,
     parked: Vec<Arc<Waiter>>,
 }
 

@@ -32,6 +32,16 @@ impl Entry {
         }
     }
 
+    /// Of a process that is not reached so.
+    pub fn nowhere() -> Entry {
+        Entry {
+            base: AtomicPtr::default(),
+            stripes: AtomicPtr::default(),
+            bytes: 0,
+            unit: 1,
+        }
+    }
+
     /// The part begins there, and is updated under the locks of its stripes if all processes map it.
     pub fn set(&self, base: *mut u8, stripes: Option<&Stripes>) {
         let stripes = stripes.map_or(std::ptr::null_mut(), |stripes| {

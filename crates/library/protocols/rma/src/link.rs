@@ -10,7 +10,7 @@ use weft_shm::{Mapping, Process, Stretch};
 use crate::control::Control;
 use crate::short_access::Attention;
 use crate::stripes::Stripes;
-use crate::target::{Fault, Target};
+use crate::target::{Fault, Target, check_within};
 
 #[derive(Clone, Copy)]
 pub enum Way {
@@ -121,16 +121,7 @@ impl Link {
     /// Whether `count` elements of the datatype at the target lie in its part.
     #[inline]
     pub fn check(&self, target: &Target) -> Result<(), Fault> {
-        let span = target
-            .datatype
-            .span(target.count)
-            .map_err(|_| Fault::Range)?;
-        // Elements that overlap may be more bytes than they span.
-        target
-            .datatype
-            .size()
-            .checked_mul(target.count)
-            .ok_or(Fault::Range)?;
+        let span = target.span()?;
         self.check_span(target.offset, span)
     }
 
@@ -147,12 +138,7 @@ impl Link {
                 false => Err(Fault::Range),
             };
         };
-        let low = offset.checked_add(span.start as i64);
-        let high = offset.checked_add(span.end as i64);
-        match (low, high) {
-            (Some(low), Some(high)) if low >= 0 && high as u64 <= bytes => Ok(()),
-            _ => Err(Fault::Range),
-        }
+        check_within(offset, span, bytes)
     }
 
     pub fn failed(&self, error: &io::Error) -> Fault {

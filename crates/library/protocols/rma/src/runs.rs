@@ -56,6 +56,15 @@ impl Window {
         }
     }
 
+    /// Data of this process's own part, as others see them.
+    pub fn own_memory(&self, target: &Target) -> Result<Memory, Fault> {
+        let link = self.link(self.me)?;
+        link.check(target)?;
+        // What a process reaches of its own, it reaches directly.
+        let base = link.pointer(target.offset).ok_or(Fault::Range)?;
+        Ok(described(target, base))
+    }
+
     /// # Safety
     /// `origin` is valid for reads.
     unsafe fn put_by_runs(

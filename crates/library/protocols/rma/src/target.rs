@@ -1,5 +1,7 @@
 //! What an access is to, and why it did not get there.
 
+use std::ops::Range;
+
 use weft_datatype::Datatype;
 use weft_transport::Lost;
 
@@ -10,6 +12,36 @@ pub struct Target<'a> {
     pub offset: i64,
     pub datatype: &'a Datatype,
     pub count: usize,
+}
+
+impl Target<'_> {
+    /// The bytes that its data touch, from the beginning of the part on, before the offset.
+    pub(crate) fn span(&self) -> Result<Range<isize>, Fault> {
+        let span = self.datatype.span(self.count).map_err(|_| Fault::Range)?;
+        // Elements that overlap may be more bytes than they span.
+        let bytes = self.datatype.size().checked_mul(self.count);
+        bytes.map(|_| span).ok_or(Fault::Range)
+    }
+
+    /// Whether its data lie in a part of so many bytes; none for one that is told by addresses, which only its process knows.
+    pub fn check(&self, bytes: Option<u64>) -> Result<(), Fault> {
+        let span = self.span()?;
+        bytes.map_or(Ok(()), |bytes| check_within(self.offset, span, bytes))
+    }
+}
+
+/// Whether a span at an offset lies in so many bytes.
+#[inline]
+pub(crate) fn check_within(offset: i64, span: Range<isize>, bytes: u64) -> Result<(), Fault> {
+    if span.is_empty() {
+        return Ok(());
+    }
+    let low = offset.checked_add(span.start as i64);
+    let high = offset.checked_add(span.end as i64);
+    match (low, high) {
+        (Some(low), Some(high)) if low >= 0 && high as u64 <= bytes => Ok(()),
+        _ => Err(Fault::Range),
+    }
 }
 
 /// Why memory was not reached.

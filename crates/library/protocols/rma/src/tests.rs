@@ -14,7 +14,7 @@ use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Peer};
 
 use crate::runs::RUNS;
-use crate::{Fault, LockKind, Member, Operation, Own, Place, Target, Update, Window};
+use crate::{Fault, LockKind, Member, Operation, Own, Place, Processes, Target, Update, Window};
 
 #[derive(Default)]
 struct Cards(Mutex<HashMap<Peer, String>>);
@@ -78,8 +78,12 @@ fn window(size: u32, words: usize, user_memory: bool, deny_copies: bool) -> Vec<
         .collect();
     let peers: Vec<Peer> = (0..size).collect();
     let join = |(rank, own): (u32, Own)| {
-        let who = (rank, peers.clone());
-        own.join(who, members.clone(), None, spin).unwrap()
+        let processes = Processes {
+            me: rank,
+            peers: peers.clone(),
+            ranks: None,
+        };
+        own.join(processes, members.clone(), None, spin).unwrap()
     };
     let windows = (0..).zip(owns).map(join);
     shms.iter()

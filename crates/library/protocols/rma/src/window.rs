@@ -62,7 +62,7 @@ impl Own {
     /// The window, once all its processes have told what they bring. `whole` is how long the piece is that all share.
     pub fn join(
         self,
-        (me, peers): (u32, Vec<Peer>),
+        Processes { me, peers, ranks }: Processes,
         members: Vec<Member>,
         whole: Option<(u64, usize)>,
         patience: Patience,
@@ -76,7 +76,8 @@ impl Own {
         let mut window = Window {
             shm: self.shm,
             me,
-            entries: members.iter().map(Entry::new).collect(),
+            entries: entries(&members, ranks.as_ref()),
+            ranks: ranks.map(|ranks| ranks.of),
             links: (0..members.len()).map(|_| OnceLock::new()).collect(),
             peers: peers.into(),
             members: members.into(),
@@ -93,13 +94,43 @@ impl Own {
     }
 }
 
+/// The processes of a window, which all are on this host.
+pub struct Processes {
+    /// This one's number among them.
+    pub me: u32,
+    pub peers: Vec<Peer>,
+    /// None where their numbers are the ranks of direct accesses.
+    pub ranks: Option<Ranks>,
+}
+
+/// Ranks of the processes among more, which this window knows nothing of.
+pub struct Ranks {
+    /// By number, in ascending order.
+    pub of: Box<[u32]>,
+    /// All ranks are below it.
+    pub count: u32,
+}
+
+fn entries(members: &[Member], ranks: Option<&Ranks>) -> Box<[Entry]> {
+    let Some(ranks) = ranks else {
+        return members.iter().map(Entry::new).collect();
+    };
+    let mut entries: Box<[Entry]> = (0..ranks.count).map(|_| Entry::nowhere()).collect();
+    for (member, &rank) in members.iter().zip(&ranks.of) {
+        entries[rank as usize] = Entry::new(member);
+    }
+    entries
+}
+
 /// A window.
 pub struct Window {
     pub(crate) shm: Shm,
     pub(crate) me: u32,
     peers: Arc<[Peer]>,
     members: Box<[Member]>,
+    /// By rank; all else is by number.
     entries: Box<[Entry]>,
+    ranks: Option<Box<[u32]>>,
     links: Box<[OnceLock<Link>]>,
     control: Arc<Control>,
     /// What this process exposes, and the first process's piece that all share.
@@ -141,6 +172,11 @@ impl Window {
         }
     }
 
+    /// This process's number.
+    pub fn me(&self) -> u32 {
+        self.me
+    }
+
     pub fn member(&self, rank: u32) -> &Member {
         &self.members[rank as usize]
     }
@@ -153,7 +189,7 @@ impl Window {
             .filter(|_| self.member(rank).place != Place::Dynamic))
     }
 
-    /// Where `bytes` bytes at a displacement in a process's part are, if loads and stores reach them and the way there has been
+    /// Where `bytes` bytes at a displacement in the part of the process of a rank are, if loads and stores reach them and the way there has been
     /// found. Else it takes [`put`](Self::put) and the like, which find it or what is wrong.
     #[inline(always)]
     pub fn direct(&self, rank: i32, displacement: i64, bytes: usize) -> Option<Direct<'_>> {
@@ -223,6 +259,10 @@ impl Window {
         // Another thread may have been faster; then its link is used.
         let link = self.links[rank as usize].get_or_init(|| link);
         if let Some(base) = link.pointer(0).filter(|_| member.place != Place::Dynamic) {
+            let rank = self
+                .ranks
+                .as_ref()
+                .map_or(rank, |ranks| ranks[rank as usize]);
             self.entries[rank as usize].set(base, link.stripes());
         }
         Ok(link)

@@ -493,7 +493,11 @@ impl Endpoint for LoopbackEndpoint {
     }
 
     fn arm(&mut self) -> bool {
-        true
+        let state = self.network.state();
+        let mut queues = state.queues.iter();
+        let events = state.events.get(&(self.lane, self.me));
+        queues.any(|(key, queue)| (key.0, key.2) == (self.lane, self.me) && !queue.is_empty())
+            || events.is_some_and(|events| !events.is_empty())
     }
 
     fn disarm(&mut self) {}

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::window::{self, Epoch};
+use weft_mpi::window::{self, Plain, Requested};
 use weft_mpi::{OpId, TypeId, WindowId};
 
 use super::target;
@@ -22,10 +22,10 @@ accesses! {
         target_datatype: TypeId,
         op: OpId,
         win: WindowId,
-    ) in epoch {
+    ) in form {
         let origin = origin_addr.buffer(origin_count, origin_datatype);
         let target = target(target_rank, target_disp, target_count, target_datatype);
-        window::accumulate(win, origin, target, op, epoch)
+        window::accumulate(win, origin, target, op, form)
     }
 
     #[mpi(Get_accumulate, Rget_accumulate)]
@@ -42,11 +42,11 @@ accesses! {
         target_datatype: TypeId,
         op: OpId,
         win: WindowId,
-    ) in epoch {
+    ) in form {
         let origin = origin_addr.buffer(origin_count, origin_datatype);
         let result = result_addr.buffer(result_count, result_datatype);
         let target = target(target_rank, target_disp, target_count, target_datatype);
-        window::get_accumulate(win, origin, result, target, op, epoch)
+        window::get_accumulate(win, origin, result, target, op, form)
     }
 }
 

@@ -1,11 +1,11 @@
 //! One-sided communication (MPI-5.0 chapter 12), and what chapter 7 says of windows.
 
 /// An access's two forms: the plain one, allowed in every epoch, and the one with a request (§12.3.5), allowed in a
-/// passive one only. The access is done when it returns, so that its request is complete at once.
+/// passive one only.
 macro_rules! accesses {
     ($(
         #[mpi($plain:ident, $requested:ident)]
-        fn $module:ident($($parameter:ident: $type:ty,)*) in $epoch:ident $access:block
+        fn $module:ident($($parameter:ident: $type:ty,)*) in $form:ident $access:block
     )*) => {$(
         mod $module {
             use super::*;
@@ -14,15 +14,14 @@ macro_rules! accesses {
 
             #[mpi($plain)]
             fn plain($($parameter: $type,)*) -> Result<()> {
-                let $epoch = Epoch::Any;
+                let $form = Plain;
                 $access
             }
 
             #[mpi($requested)]
             fn requested($($parameter: $type,)* request: Out<Request>) -> Result<()> {
-                let $epoch = Epoch::Passive;
-                $access?;
-                request.set(Request::COMPLETE);
+                let $form = Requested;
+                request.set($access?);
                 Ok(())
             }
         }

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::error::argument;
-use weft_mpi::window::{self, Assertions, Locking};
+use weft_mpi::window::{self, Assertions, Locking, Where};
 use weft_mpi::{Class, GroupId, WindowId};
 
 use crate::entry::Result;
@@ -91,22 +91,22 @@ fn win_unlock_all(win: WindowId) -> Result<()> {
 
 #[mpi(Win_flush)]
 fn win_flush(rank: c_int, win: WindowId) -> Result<()> {
-    window::flush(win, rank)
+    window::flush(win, rank, Where::Target)
 }
 
 #[mpi(Win_flush_all)]
 fn win_flush_all(win: WindowId) -> Result<()> {
-    window::flush_all(win)
+    window::flush_all(win, Where::Target)
 }
 
 #[mpi(Win_flush_local)]
 fn win_flush_local(rank: c_int, win: WindowId) -> Result<()> {
-    window::flush(win, rank)
+    window::flush(win, rank, Where::Origin)
 }
 
 #[mpi(Win_flush_local_all)]
 fn win_flush_local_all(win: WindowId) -> Result<()> {
-    window::flush_all(win)
+    window::flush_all(win, Where::Origin)
 }
 
 #[mpi(Win_sync)]

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use weft_abi_macros::mpi;
-use weft_mpi::window::{self, Epoch};
+use weft_mpi::window::{self, Plain, Requested};
 use weft_mpi::{TypeId, WindowId};
 
 use super::target;
@@ -21,10 +21,10 @@ accesses! {
         target_count: i64,
         target_datatype: TypeId,
         win: WindowId,
-    ) in epoch {
+    ) in form {
         let origin = origin_addr.buffer(origin_count, origin_datatype);
         let target = target(target_rank, target_disp, target_count, target_datatype);
-        window::put(win, origin, target, epoch)
+        window::put(win, origin, target, form)
     }
 
     #[mpi(Get, Rget)]
@@ -37,9 +37,9 @@ accesses! {
         target_count: i64,
         target_datatype: TypeId,
         win: WindowId,
-    ) in epoch {
+    ) in form {
         let origin = origin_addr.buffer(origin_count, origin_datatype);
         let target = target(target_rank, target_disp, target_count, target_datatype);
-        window::get(win, origin, target, epoch)
+        window::get(win, origin, target, form)
     }
 }

@@ -14,8 +14,8 @@ use crate::handle::CommId;
 use crate::messages::buffered;
 use crate::objects::comm;
 use crate::process::engine::engine;
-use crate::process::job;
 use crate::process::phase::{Phase, publish, publish_world, world};
+use crate::process::{background, job};
 
 /// What is open, and whether the launcher counts this process in.
 static MODELS: Mutex<Models> = Mutex::new(Models {
@@ -69,10 +69,11 @@ impl Models {
 
     /// Says whether MPI may be called, after a change.
     fn publish(&self) {
-        publish(match self.is_open() {
-            true => Phase::Active,
-            false => Phase::After,
-        });
+        if self.is_open() {
+            return publish(Phase::Active);
+        }
+        background::finish();
+        publish(Phase::After);
     }
 }
 

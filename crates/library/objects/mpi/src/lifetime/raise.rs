@@ -46,7 +46,9 @@ fn handler_and_number(object: Object) -> Option<(Handler, u64)> {
         Object::Window(id) if inside => Some((window::share(id).ok()?.handler(), id.0)),
         Object::Comm(id) if inside => Some((comm::share(id).ok()?.handler(), id.0)),
         Object::CommNumbered(number) if inside => {
-            let id = contexts().comm(number)?;
+            let Some(id) = contexts().comm(number) else {
+                return handler_and_number(Object::Window(contexts().window(number)?));
+            };
             Some((comm::share(id).ok()?.handler(), id.0))
         }
         Object::Window(_) | Object::Comm(_) | Object::CommNumbered(_) => None,

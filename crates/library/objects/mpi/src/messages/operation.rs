@@ -43,6 +43,33 @@ where
     Ok(Request::engine(id))
 }
 
+/// As [`begin`], of one that calls nothing of the program's, so that it goes on while the program computes.
+pub(crate) fn begin_in_background<F>(
+    lane: u32,
+    context: u32,
+    make: impl FnOnce(Awaited) -> F,
+) -> Result<Request>
+where
+    F: Future<Output = Result<Status>> + Send + 'static,
+{
+    let make = |awaited| {
+        let operation = make(awaited);
+        async { outcome(operation.await) }
+    };
+    let id = engine().begin_in_background(lane, context, make)?;
+    Ok(Request::engine(id))
+}
+
+/// Waits for the requests of an operation, which it finishes. The first failure is the outcome.
+pub(crate) async fn finish_all(awaited: Awaited, ids: Vec<RequestId>) -> Result<Status> {
+    let mut outcome = Ok(Status::EMPTY);
+    for id in ids {
+        let status = poll_fn(|_| engine().poll_request(&awaited, id)).await;
+        outcome = outcome.and(Status::from_engine(status).check().map(|()| Status::EMPTY));
+    }
+    outcome
+}
+
 /// Waits for a request that is not the operation's: until it is complete, or finished by the one that it belongs to.
 pub(crate) async fn until_complete(awaited: &Awaited, id: RequestId) {
     poll_fn(|_| match engine().await_request(awaited, id) {

@@ -1,5 +1,6 @@
 //! This process: whether MPI may be called in it, its place in the job, its engine.
 
+pub(crate) mod background;
 pub mod engine;
 pub mod job;
 pub(crate) mod network;

@@ -69,7 +69,7 @@ pub static ALL: [Category; 6] = [
         name: "weft_waiting",
         description: "Threads in calls that wait",
         controls: &["weft_spin_turns", "weft_yield_turns"],
-        performances: &["weft_sleeps", "weft_waiting"],
+        performances: &["weft_sleeps", "weft_background_wakes", "weft_waiting"],
         categories: &[],
     },
     Category {

@@ -78,6 +78,7 @@ pub static ALL: &[Variable] = variables! {
     "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
     "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
     "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
+    "weft_background_wakes" Counter TunerBasic counts.background_wakes "How often the thread woke that makes progress while the program computes";
     "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
     "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
     "weft_shm_links" Level TunerBasic shm.links "Links to processes of this host, one per lane and process";

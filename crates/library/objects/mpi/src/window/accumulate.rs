@@ -4,10 +4,12 @@
 use weft_datatype::{Datatype, Group, Op, Predefined};
 use weft_memory::Memory;
 use weft_rma::Operation;
+use weft_rma::far::Updating;
 
 use super::errors::unreached;
-use super::object::{Window, find};
-use super::transfer::{Checked, Epoch, TargetBuffer, check_fits};
+use super::far::{Buffers, Far};
+use super::object::{Place, Window, find};
+use super::transfer::{Checked, Epoch, Form, Plain, TargetBuffer, check_fits};
 use crate::error::{Class, Error, OfBuffer, Result, argument};
 use crate::handle::WindowId;
 use crate::objects::op::OpId;
@@ -86,6 +88,20 @@ fn operation(op: Op, basic: Predefined) -> Result<Operation> {
 }
 
 impl Window {
+    /// Updates a part on another host.
+    fn update_far<F: Form>(
+        &self,
+        far: &Far,
+        checked: &Checked,
+        updating: Updating,
+        buffers: &Buffers,
+    ) -> Result<F::Access> {
+        // SAFETY: the caller's buffers were checked to be as long as the target, and are valid until the access is complete.
+        self.access_far::<F>(far, checked, |path, target, owner| unsafe {
+            path.update(target, updating, buffers, owner)
+        })
+    }
+
     fn update(
         &self,
         checked: &Checked,
@@ -104,28 +120,28 @@ impl Window {
 
 /// `MPI_Accumulate` and `MPI_Raccumulate`.
 #[inline(always)]
-pub fn accumulate(
+pub fn accumulate<F: Form>(
     id: WindowId,
     origin: Buffer,
     target: TargetBuffer,
     op: OpId,
-    epoch: Epoch,
-) -> Result<()> {
+    form: F,
+) -> Result<F::Access> {
     let window = find(id)?;
-    if window.accumulate_direct(&origin, &target, op, epoch) {
-        return Ok(());
+    if window.accumulate_direct(&origin, &target, op, F::FORM.epoch) {
+        return Ok(F::FORM.complete);
     }
-    general_accumulate(window, &origin, target, op, epoch)
+    general_accumulate(window, &origin, target, op, form)
 }
 
 #[inline(never)]
-fn general_accumulate(
+fn general_accumulate<F: Form>(
     window: &Window,
     origin: &Buffer,
     target: TargetBuffer,
     op: OpId,
-    epoch: Epoch,
-) -> Result<()> {
+    _: F,
+) -> Result<F::Access> {
     let op = predefined(op)?;
     if op == Op::NoOp {
         return Err(argument(
@@ -134,19 +150,27 @@ fn general_accumulate(
             "MPI_NO_OP is for calls that return data",
         ));
     }
-    let Some(checked) = window.checked(target, epoch)? else {
-        return Ok(());
+    let Some(checked) = window.checked(target, F::FORM.epoch)? else {
+        return Ok(F::FORM.complete);
     };
     let memory = origin.memory().of_buffer("origin")?;
     if checked.bytes() == 0 && memory.bytes == 0 {
-        return Ok(());
+        return Ok(F::FORM.complete);
     }
     let basic = basic("target_datatype", &checked.datatype)?;
     check_same("origin_datatype", origin.datatype, basic)?;
     let operation = operation(op, basic)?;
     check_equal("origin_count", &memory, &checked)?;
+    if let Place::Far(far) = checked.place {
+        let buffers = Buffers {
+            operands: Some(memory),
+            results: None,
+        };
+        return window.update_far::<F>(far, &checked, Updating { op, basic }, &buffers);
+    }
     let mut operand = Packed::of(&memory);
-    window.update(&checked, operation, operand.pointer(), std::ptr::null_mut())
+    window.update(&checked, operation, operand.pointer(), std::ptr::null_mut())?;
+    Ok(F::FORM.complete)
 }
 
 /// Origin, result and target are as many elements.
@@ -161,52 +185,67 @@ fn check_equal(name: &str, memory: &Memory, checked: &Checked) -> Result<()> {
 }
 
 /// `MPI_Get_accumulate` and `MPI_Rget_accumulate`. With `MPI_NO_OP` there is no origin (MPI-5.0 §12.3.4).
-pub fn get_accumulate(
+pub fn get_accumulate<F: Form>(
     id: WindowId,
     origin: Buffer,
     result: Buffer,
     target: TargetBuffer,
     op: OpId,
-    epoch: Epoch,
-) -> Result<()> {
+    _: F,
+) -> Result<F::Access> {
     let window = find(id)?;
-    if window.get_accumulate_direct(&origin, &result, &target, op, epoch) {
-        return Ok(());
+    if window.get_accumulate_direct(&origin, &result, &target, op, F::FORM.epoch) {
+        return Ok(F::FORM.complete);
     }
     let op = predefined(op)?;
-    let Some(checked) = window.checked(target, epoch)? else {
-        return Ok(());
+    let Some(checked) = window.checked(target, F::FORM.epoch)? else {
+        return Ok(F::FORM.complete);
     };
     let results = result.memory().of_buffer("result")?;
     if checked.bytes() == 0 && results.bytes == 0 {
-        return Ok(());
+        return Ok(F::FORM.complete);
     }
     let basic = basic("target_datatype", &checked.datatype)?;
     check_same("result_datatype", result.datatype, basic)?;
     check_equal("result_count", &results, &checked)?;
     let operation = operation(op, basic)?;
-    let mut old = Packed::room(&results);
-    if op == Op::NoOp {
-        window.update(&checked, operation, std::ptr::null(), old.pointer())?;
-    } else {
-        check_same("origin_datatype", origin.datatype, basic)?;
-        let memory = origin.memory().of_buffer("origin")?;
-        check_equal("origin_count", &memory, &checked)?;
-        let mut operand = Packed::of(&memory);
-        window.update(&checked, operation, operand.pointer(), old.pointer())?;
+    let operands = match op {
+        Op::NoOp => None,
+        _ => {
+            check_same("origin_datatype", origin.datatype, basic)?;
+            let memory = origin.memory().of_buffer("origin")?;
+            check_equal("origin_count", &memory, &checked)?;
+            Some(memory)
+        }
+    };
+    if let Place::Far(far) = checked.place {
+        let results = Some(results);
+        let buffers = Buffers { operands, results };
+        return window.update_far::<F>(far, &checked, Updating { op, basic }, &buffers);
     }
+    let mut old = Packed::room(&results);
+    let mut operands = operands.as_ref().map(Packed::of);
+    let operand = operands
+        .as_mut()
+        .map_or(std::ptr::null_mut(), Packed::pointer);
+    window.update(&checked, operation, operand, old.pointer())?;
     old.unpack(&results);
-    Ok(())
+    Ok(F::FORM.complete)
 }
 
 /// One element at a target, of a predefined type.
-struct Element {
-    checked: Checked,
+struct Element<'a> {
+    checked: Checked<'a>,
     predefined: Predefined,
 }
 
 impl Window {
-    fn element(&self, rank: i32, displacement: i64, datatype: TypeId) -> Result<Option<Element>> {
+    fn element(
+        &self,
+        rank: i32,
+        displacement: i64,
+        datatype: TypeId,
+    ) -> Result<Option<Element<'_>>> {
         let predefined = types::plain(datatype);
         let predefined = predefined.ok_or_else(|| match types::find(datatype) {
             Ok(_) => argument(Class::Type, "datatype", "not a predefined datatype"),
@@ -256,6 +295,19 @@ fn general_fetch_and_op(
     };
     let operation = operation(op, element.predefined)?;
     let results = types::memory(result, 1, datatype).of_buffer("result")?;
+    if let Place::Far(far) = element.checked.place {
+        let operands = match op {
+            Op::NoOp => None,
+            _ => Some(types::memory(origin.cast_mut(), 1, datatype).of_buffer("origin")?),
+        };
+        let updating = Updating {
+            op,
+            basic: element.predefined,
+        };
+        let results = Some(results);
+        let buffers = Buffers { operands, results };
+        return window.update_far::<Plain>(far, &element.checked, updating, &buffers);
+    }
     if op == Op::NoOp && results.layout.is_none() {
         return window.update(&element.checked, operation, std::ptr::null(), result);
     }
@@ -312,10 +364,17 @@ fn general_compare_and_swap(
     if !is_comparable(element.predefined) {
         return Err(not_comparable(element.predefined));
     }
-    for (buffer, side) in [(origin, "origin"), (compare, "compare"), (result, "result")] {
-        types::memory(buffer, 1, datatype).of_buffer(side)?;
-    }
+    let memory = |buffer, side| types::memory(buffer, 1, datatype).of_buffer(side);
+    let (value, compared) = (memory(origin, "origin")?, memory(compare, "compare")?);
+    let results = memory(result, "result")?;
     let target = element.checked.target();
+    if let Place::Far(far) = element.checked.place {
+        let at = (target.offset, element.predefined);
+        // SAFETY: the three buffers were checked to hold an element each, and are valid until the access is complete.
+        return window.access_far::<Plain>(far, &element.checked, |path, _, _| unsafe {
+            path.swap(at, [&compared, &value], &results)
+        });
+    }
     // SAFETY: the three buffers were checked to hold an element each.
     unsafe {
         window.rma.compare_and_swap(

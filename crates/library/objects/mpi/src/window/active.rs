@@ -5,6 +5,7 @@ use std::sync::atomic;
 use weft_memory::Memory;
 
 use super::epoch::{Access, Exposure};
+use super::far::Where;
 use super::object::{Window, share};
 use crate::collective::synchronize;
 use crate::creation::create::ranks_in;
@@ -68,6 +69,9 @@ pub fn fence(id: WindowId, assertions: Assertions) -> Result<()> {
     let window = share(id)?;
     window.epochs.fence(!assertions.no_succeed)?;
     order_memory();
+    if let Some(far) = &window.far {
+        far.flush_all(&window.comm, Where::Target)?;
+    }
     if !(assertions.no_precede && assertions.no_succeed) {
         synchronize(&window.comm)?;
     }
@@ -113,11 +117,16 @@ pub fn complete(id: WindowId) -> Result<()> {
     let window = share(id)?;
     let access = window.epochs.close_access()?;
     order_memory();
+    let flushed = match &window.far {
+        None => Ok(()),
+        Some(far) => far.flush_some(&window.comm, &access.targets),
+    };
     let told = access
         .targets
         .iter()
         .map(|&target| window.send(target, COMPLETED));
-    wait_all(&mut told.collect::<Result<Vec<_>>>()?)
+    wait_all(&mut told.collect::<Result<Vec<_>>>()?)?;
+    flushed
 }
 
 /// `MPI_Win_wait`.

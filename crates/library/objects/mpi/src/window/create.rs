@@ -3,12 +3,13 @@
 //! All are made alike: the processes tell each other what they want, get their memory, and tell each other where it is. A
 //! process that cannot go on says so instead, so that all of them return an error and none waits.
 
-use weft_rma::{ATTACHMENTS, Member, Own, Place, Refused};
+use weft_rma::{ATTACHMENTS, Member, Own, Place, Processes, Ranks, Refused};
 
 use super::errors::unreached;
+use super::far::{Far, serve};
 use super::figures::{Figures, Flavor};
 use super::hints::Hints;
-use super::object::{Window, find, register};
+use super::object::{self, Parts, Window, find, register, remove, share};
 use crate::collective::gather_words;
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Error, Result, argument};
@@ -96,18 +97,42 @@ fn elsewhere(rank: usize) -> Error {
 
 /// All processes find this alike.
 #[cold]
-fn spans_hosts(flavor: Flavor) -> Error {
-    let (class, what) = match flavor {
-        Flavor::Shared => (
-            Class::RmaShared,
-            "its processes are on several hosts and can share no memory",
-        ),
-        _ => (
-            Class::UnsupportedOperation,
-            "its processes are on several hosts; this version makes windows within one host only",
-        ),
+fn shares_no_memory() -> Error {
+    let what = "its processes are on several hosts and can share no memory";
+    argument(Class::RmaShared, "comm", what)
+}
+
+fn far_of(comm: &Comm, wishes: &Wishes, flavor: Flavor) -> Result<Option<Box<Far>>> {
+    let Some(hosts) = comm.hosts() else {
+        return Ok(None);
     };
-    argument(class, "comm", what)
+    let is_dynamic = flavor == Flavor::Dynamic;
+    let far = Far::new(hosts, &wishes.sizes, &wishes.units, is_dynamic)?;
+    Ok(Some(Box::new(far)))
+}
+
+/// Commands of other processes are handled from here on; those that have come before wait.
+fn begin_to_serve(id: WindowId) -> Result<()> {
+    let window = share(id)?;
+    window.comm.bind_window(id);
+    let served = serve(window.clone());
+    if let Some(far) = &window.far {
+        far.served_by(served.inspect_err(|_| drop(remove(id)))?);
+    }
+    Ok(())
+}
+
+/// The ranks that are on this host.
+fn near_ranks(comm: &Comm) -> Vec<u32> {
+    match comm.hosts() {
+        None => (0..comm.size()).collect(),
+        Some(hosts) => {
+            let own = hosts.own();
+            let positions = 0..hosts.ranks_on(own);
+            let ranks = positions.map(|position| hosts.rank_at(own, position) as u32);
+            ranks.collect()
+        }
+    }
 }
 
 fn no_memory(error: std::io::Error) -> Error {
@@ -121,16 +146,22 @@ fn no_memory(error: std::io::Error) -> Error {
 fn make(request: Request, parent: CommId) -> Result<WindowId> {
     let parent = crate::objects::comm::share(parent)?;
     parent.check_intra("comm")?;
-    if !parent.is_on_one_host() {
-        return Err(spans_hosts(request.flavor));
+    let spans_hosts = !parent.is_on_one_host();
+    if spans_hosts && request.flavor == Flavor::Shared {
+        request.check()?;
+        return Err(shares_no_memory());
     }
     let comm = crate::creation::create::private(&parent)?;
     match make_on(&comm, request) {
-        Ok((rma, wishes, base)) => {
+        Ok((parts, wishes, base)) => {
             let figures = Figures::new(base, request.size, request.unit, request.flavor);
-            let window = Window::new(rma, comm, request.flavor, figures, wishes.hints);
+            let window = Window::new(parts, comm, request.flavor, figures, wishes.hints);
             let id = register(window);
-            id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))
+            let id = id.ok_or_else(|| argument(Class::NoMem, "win", "too many windows"))?;
+            if spans_hosts {
+                begin_to_serve(id)?;
+            }
+            Ok(id)
         }
         Err(error) => {
             comm.release_numbers();
@@ -139,10 +170,11 @@ fn make(request: Request, parent: CommId) -> Result<WindowId> {
     }
 }
 
-/// The memory of a new window, and this process's address of its part.
-fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *mut u8)> {
+/// The memory of a new window, on this host and on others, and this process's address of its part.
+fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
     let wishes = wishes(comm, request)?;
-    let own = bring(comm, request, &wishes);
+    let near = near_ranks(comm);
+    let own = bring(comm, request, &wishes, near.len() as u32);
     let words = own.as_ref().map(|own| {
         [
             own.control() as i64,
@@ -152,27 +184,27 @@ fn make_on(comm: &Comm, request: Request) -> Result<(weft_rma::Window, Wishes, *
     });
     let told = exchange(comm, words.map_err(Error::clone))?;
     let own = own?;
-    let members = members(request, &wishes, &told);
+    let members = members(request, &wishes, &told, &near);
     let whole = wishes
         .whole
         .then_some((told[0][1] as u64, wishes.total() as usize));
     let whole = whole.filter(|&(_, bytes)| bytes > 0);
-    let peers = comm.group().peers().collect();
-    let rma = own.join((comm.rank(), peers), members, whole, wait_outside);
+    let rma = own.join(processes(comm, near), members, whole, wait_outside);
     // Every process has mapped, or found that it cannot, before any uses its own part.
-    let joined = rma.map_err(unreached);
+    let far = far_of(comm, &wishes, request.flavor);
+    let joined = rma.map_err(unreached).and_then(|rma| Ok((rma, far?)));
     exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
-    let rma = joined?;
+    let (rma, far) = joined?;
     let base = match request.flavor {
         Flavor::Create => request.base,
         Flavor::Dynamic => std::ptr::null_mut(),
         _ if request.size == 0 => std::ptr::null_mut(),
         _ => rma
-            .address(comm.rank())
+            .address(rma.me())
             .map_err(unreached)?
             .unwrap_or(std::ptr::null_mut()),
     };
-    Ok((rma, wishes, base))
+    Ok(((rma, far), wishes, base))
 }
 
 fn wait_outside(met: &mut dyn FnMut() -> bool) {
@@ -210,9 +242,9 @@ fn wishes(comm: &Comm, request: Request) -> Result<Wishes> {
 }
 
 /// Gets what this process brings to the window.
-fn bring(comm: &Comm, request: Request, wishes: &Wishes) -> Result<Own> {
+fn bring(comm: &Comm, request: Request, wishes: &Wishes, near: u32) -> Result<Own> {
     let fabric = engine().fabric().near();
-    let mut own = Own::new(fabric, comm.size(), request.is_user_memory()).map_err(no_memory)?;
+    let mut own = Own::new(fabric, near, request.is_user_memory()).map_err(no_memory)?;
     let bytes = match (wishes.whole, comm.rank()) {
         (true, 0) => wishes.total(),
         (true, _) => 0,
@@ -225,19 +257,36 @@ fn bring(comm: &Comm, request: Request, wishes: &Wishes) -> Result<Own> {
     Ok(own)
 }
 
-fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]]) -> Vec<Member> {
-    let member = |(rank, &[control, memory, address]): (u32, &[i64; 3])| Member {
-        control: control as u64,
-        place: match request.flavor {
-            Flavor::Create => Place::User(address as u64),
-            Flavor::Dynamic => Place::Dynamic,
-            _ if wishes.whole => Place::Whole(wishes.before(rank)),
-            _ => Place::Piece(memory as u64),
-        },
-        bytes: wishes.sizes[rank as usize] as u64,
-        unit: wishes.units[rank as usize],
+fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]], near: &[u32]) -> Vec<Member> {
+    let member = |&rank: &u32| {
+        let [control, memory, address] = told[rank as usize];
+        Member {
+            control: control as u64,
+            place: match request.flavor {
+                Flavor::Create => Place::User(address as u64),
+                Flavor::Dynamic => Place::Dynamic,
+                _ if wishes.whole => Place::Whole(wishes.before(rank)),
+                _ => Place::Piece(memory as u64),
+            },
+            bytes: wishes.sizes[rank as usize] as u64,
+            unit: wishes.units[rank as usize],
+        }
     };
-    (0..).zip(told).map(member).collect()
+    near.iter().map(member).collect()
+}
+
+/// The window's processes of this host.
+fn processes(comm: &Comm, near: Vec<u32>) -> Processes {
+    let me = near.iter().position(|&rank| rank == comm.rank());
+    let ranks = (near.len() < comm.size() as usize).then_some(comm.size());
+    Processes {
+        me: me.expect("it is on its own host") as u32,
+        peers: near.iter().map(|&rank| comm.peer(rank)).collect(),
+        ranks: ranks.map(|count| Ranks {
+            of: near.into(),
+            count,
+        }),
+    }
 }
 
 /// `MPI_Win_create`.
@@ -333,22 +382,21 @@ pub fn shared_query(id: WindowId, rank: i32) -> Result<SharedPart> {
     if window.flavor == Flavor::Dynamic {
         return Err(wrong_flavor("a dynamic window has no memory of its own"));
     }
-    let first = || (0..window.comm.size()).find(|&rank| window.rma.member(rank).bytes > 0);
+    let first = || (0..window.comm.size()).find(|&rank| window.near_bytes(rank) > 0);
     let rank = match rank {
         PROC_NULL => first().unwrap_or(0),
         rank => window.check_rank("rank", rank)?,
     };
-    let &Member { bytes, unit, .. } = window.rma.member(rank);
-    let bytes = bytes as i64;
-    let address = window
-        .rma
-        .address(rank)
-        .map_err(unreached)?
-        .filter(|_| bytes > 0);
+    let bytes = window.near_bytes(rank) as i64;
+    let address = match window.place(rank) {
+        object::Place::Near(number) => window.rma.address(number).map_err(unreached)?,
+        object::Place::Far(_) => None,
+    };
+    let address = address.filter(|_| bytes > 0);
     Ok(SharedPart {
         address: address.unwrap_or(std::ptr::null_mut()),
         size: address.map_or(0, |_| bytes),
-        unit,
+        unit: window.unit(rank),
     })
 }
 
@@ -403,6 +451,14 @@ pub fn detach(id: WindowId, base: *const u8) -> Result<()> {
 }
 
 impl Window {
+    /// Bytes of a part on this host; 0 of another.
+    fn near_bytes(&self, rank: u32) -> u64 {
+        match self.place(rank) {
+            object::Place::Near(number) => self.rma.member(number).bytes,
+            object::Place::Far(_) => 0,
+        }
+    }
+
     /// Gives up the memory and the communicator of a window that has no handle any more.
     pub(super) fn close(&self) {
         self.rma.close();

@@ -10,8 +10,15 @@ pub fn free(id: WindowId) -> Result<()> {
     let window = share(id)?;
     window.epochs.check_closed()?;
     window.attributes.delete_all(id.0)?;
+    if let Some(far) = &window.far {
+        far.settle(&window.comm)?;
+    }
     synchronize(&window.comm)?;
     remove(id)?;
+    let stopped = match &window.far {
+        None => Ok(()),
+        Some(far) => far.stop(&window.comm),
+    };
     window.close();
-    Ok(())
+    stopped
 }

@@ -12,6 +12,7 @@ mod create;
 mod direct;
 mod epoch;
 mod errors;
+mod far;
 mod figures;
 mod free;
 mod hints;
@@ -26,10 +27,11 @@ pub use attribute::{Attribute, value};
 pub use create::{
     SharedPart, allocate, allocate_shared, attach, create, create_dynamic, detach, shared_query,
 };
+pub use far::Where;
 pub use figures::Flavor;
 pub use free::free;
 pub use info::{info, set_info};
 pub(crate) use object::current;
 pub use object::{Window, find, share};
 pub use passive::{Locking, flush, flush_all, lock, lock_all, sync, unlock, unlock_all};
-pub use transfer::{Epoch, TargetBuffer, get, put};
+pub use transfer::{Form, Plain, Requested, TargetBuffer, get, put};

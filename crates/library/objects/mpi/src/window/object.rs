@@ -6,6 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::epoch::Epochs;
+use super::far::Far;
 use super::figures::{Figures, Flavor};
 use super::hints::Hints;
 use crate::error::{Class, Error, Result, argument};
@@ -24,14 +25,19 @@ pub struct Window {
     pub(super) figures: Figures,
     pub(super) hints: Mutex<Hints>,
     pub(super) epochs: Epochs,
+    /// The processes on all hosts, if they are on several; then `rma` is among those of this host alone.
+    pub(super) far: Option<Box<Far>>,
     handler: HandlerCell,
     name: Mutex<CString>,
     pub attributes: Attributes,
 }
 
+/// The parts of a window: on this host, and, if it spans several, on all.
+pub(super) type Parts = (weft_rma::Window, Option<Box<Far>>);
+
 impl Window {
     pub(super) fn new(
-        rma: weft_rma::Window,
+        (rma, far): Parts,
         comm: Comm,
         flavor: Flavor,
         figures: Figures,
@@ -40,6 +46,7 @@ impl Window {
         Window {
             epochs: Epochs::new(comm.size()),
             rma,
+            far,
             comm,
             flavor,
             figures,
@@ -73,9 +80,29 @@ impl Window {
         self.comm.group()
     }
 
+    /// Where the process of a rank has its part.
+    #[inline]
+    pub(super) fn place(&self, rank: u32) -> Place<'_> {
+        match &self.far {
+            None => Place::Near(rank),
+            Some(far) => match far.part(rank).number {
+                Some(number) => Place::Near(number),
+                None => Place::Far(far),
+            },
+        }
+    }
+
     pub(super) fn check_rank(&self, name: &str, rank: i32) -> Result<u32> {
         self.comm.check_rank(Class::Rank, name, rank)
     }
+}
+
+/// Where a part of a window is.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// On this host, whose processes have numbers in the window.
+    Near(u32),
+    Far(&'a Far),
 }
 
 static WINDOWS: Table<Window> = Table::new(kind::WINDOW);

@@ -17,7 +17,7 @@ use super::numbers::{UNAGREED, contexts};
 use super::references::References;
 use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
-use crate::handle::CommId;
+use crate::handle::{CommId, WindowId};
 use crate::objects::attributes::{Attributes, Holder};
 use crate::objects::group::{Comparison, Group};
 use crate::objects::handler::{Handler, HandlerCell};
@@ -135,6 +135,11 @@ impl Comm {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
         members().bind(self.number(), self.peers.clone());
+    }
+
+    /// Errors of its requests are those of a window, whose own it is.
+    pub(crate) fn bind_window(&self, id: WindowId) {
+        contexts().bind_window(self.number(), id);
     }
 
     #[inline]

@@ -34,7 +34,8 @@ impl Members {
 impl weft_engine::Members for Members {
     fn contains(&self, context: u32, peer: Peer) -> bool {
         let known = self.0.read();
-        // Of a communicator without a handle, which has no receives from any source, nothing is known.
+        // Of a communicator without a handle nothing is known. Receives from any source wait there for whoever may ask for something
+        // (`window/far/server`), and for nobody's message.
         let senders = known.get(&number_of(context));
         senders.is_some_and(|senders| senders.rank_of(peer).is_some())
     }

@@ -30,7 +30,7 @@ use weft_engine::LANES;
 
 use super::traffic::number_of;
 use crate::error::{Class, Result, argument};
-use crate::handle::CommId;
+use crate::handle::{CommId, WindowId};
 use crate::process::engine::engine;
 
 /// Bits of a number that say its lane.
@@ -83,6 +83,8 @@ enum Use {
     /// An agreement, or a communicator without a handle.
     Taken,
     Comm(CommId),
+    /// The communicator of a window's own.
+    Window(WindowId),
     /// Nothing but messages and receives of a freed communicator, perhaps: not to be taken in this lap.
     Spent,
 }
@@ -220,6 +222,19 @@ impl Contexts {
             Some(Use::Comm(comm)) => Some(*comm),
             _ => None,
         }
+    }
+
+    /// The handle of the window whose own communicator a number's is, if it has requests.
+    pub fn window(&self, number: u32) -> Option<WindowId> {
+        match self.used.lock().uses.get(&place(number)) {
+            Some(Use::Window(window)) => Some(*window),
+            _ => None,
+        }
+    }
+
+    pub fn bind_window(&self, number: u32, window: WindowId) {
+        let mut used = self.used.lock();
+        used.uses.insert(place(number), Use::Window(window));
     }
 
     pub fn bind(&self, number: u32, comm: CommId) {

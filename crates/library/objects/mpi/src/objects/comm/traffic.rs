@@ -12,6 +12,10 @@ pub(crate) enum Traffic {
     PartitionedSetup = 3,
     /// Partitions, under tags of the sender's choice.
     Partitioned = 4,
+    /// What a process asks of another's part of a window that spans hosts.
+    OneSidedCommands = 5,
+    /// Answers to that, and data of long puts.
+    OneSided = 6,
 }
 
 /// Bits of a context that say what traffic it is.

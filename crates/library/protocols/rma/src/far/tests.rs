@@ -1,0 +1,3 @@
+mod accesses;
+mod commands;
+mod lock_queue;
