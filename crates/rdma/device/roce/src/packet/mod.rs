@@ -17,7 +17,7 @@ mod opcode;
 #[cfg(test)]
 mod tests;
 
-pub use icrc::{ICRC_BYTES, Route, UDP_PORT, icrc, icrc_matches};
+pub use icrc::{ICRC_BYTES, Identified, IdentifiedCache, Route, UDP_PORT, icrc, icrc_matches};
 pub use opcode::{Kind, Layout, Opcode, Service};
 
 pub const BTH_BYTES: usize = 12;

@@ -73,18 +73,23 @@ fn any_identification_is_accepted_and_a_wrong_bit_is_not() {
     let mut packet: Vec<u8> = (0..300u32).map(|i| (i * 11) as u8).collect();
     for identification in [0, 1, 0x8000, 0x1234, 0xffff] {
         let icrc = naive_icrc(&ip_packet(&route(), identification, &packet));
-        assert!(icrc_matches(&route(), &packet, icrc), "{identification}");
+        assert!(icrc_matches(&route(), &packet, icrc, 0), "{identification}");
+        let known = Identified::new(packet.len());
+        assert_eq!(
+            super::icrc(&route(), &packet) ^ known.change(identification),
+            icrc
+        );
         for bit in 0..32 {
-            assert!(!icrc_matches(&route(), &packet, icrc ^ 1 << bit));
+            assert!(!icrc_matches(&route(), &packet, icrc ^ 1 << bit, 0));
         }
         for at in [0, 1, 5, 11, 12, 150, 299] {
             packet[at] ^= 0x10;
-            assert!(!icrc_matches(&route(), &packet, icrc), "byte {at}");
+            assert!(!icrc_matches(&route(), &packet, icrc, 0), "byte {at}");
             packet[at] ^= 0x10;
         }
         // The masked byte may change on the way.
         packet[4] ^= 0xff;
-        assert!(icrc_matches(&route(), &packet, icrc));
+        assert!(icrc_matches(&route(), &packet, icrc, 0));
         packet[4] ^= 0xff;
     }
 }

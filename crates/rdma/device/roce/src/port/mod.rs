@@ -23,14 +23,15 @@ mod tests;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use self::relay::Relay;
+use self::sys::UdpSocket;
 use crate::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
 use crate::injector::{Injection, Injector};
-use crate::packet::{UDP_PORT, View, icrc_matches};
+use crate::packet::{ICRC_BYTES, IdentifiedCache, UDP_PORT, View, icrc_matches};
 
 /// Upper 8 bits of the numbers of queue pairs that belong to no process: the process that gets a packet for one executes it.
 pub const SHARED_SLOT: u8 = 255;
@@ -61,7 +62,7 @@ pub struct Losses {
 
 #[derive(Debug)]
 pub struct Port {
-    socket: OwnedFd,
+    socket: UdpSocket,
     relay: Relay,
     address: Ipv4Addr,
     slot: u8,
@@ -187,14 +188,14 @@ impl Port {
     }
 
     fn push_backlog(&self, pending: &mut Pending) {
-        let taken = self.push_socket(&pending.backlog);
+        let taken = self.push_socket(&mut pending.backlog);
         pending.backlog.drop_first(taken);
         let idle = pending.backlog.is_empty() && pending.injector.is_idle();
         self.detour.store(!idle, Ordering::Relaxed);
     }
 
     /// Gives the batch to the socket; how many are done with, sent or lost.
-    fn push_socket(&self, batch: &Batch) -> usize {
+    fn push_socket(&self, batch: &mut Batch) -> usize {
         let mut done = 0;
         while done < batch.len() {
             match sys::send_many(&self.socket, UDP_PORT, batch, done) {
@@ -213,11 +214,14 @@ impl Port {
     /// Fills the inbox with what is there; nothing is not an error. Call again until it stays empty.
     pub fn receive(&self, inbox: &mut Inbox) {
         inbox.packets.clear();
-        let from_network = sys::receive_many(&self.socket, self.address, inbox, 0);
+        let from_network = sys::receive_many(&self.socket, self.address, inbox);
         let from_relay = self.relay.receive(self.address, inbox, from_network);
+        let mut identified = IdentifiedCache::default();
         inbox.packets.retain(|received| {
             let bytes = &inbox.slots[received.slot][received.start..][..received.bytes];
-            self.is_ours(&received.arrival, bytes)
+            let covered = received.bytes.saturating_sub(ICRC_BYTES);
+            let likely = identified.change(covered, received.place);
+            self.is_ours(&received.arrival, bytes, likely)
         });
         debug_assert!(from_network + from_relay <= INBOX_SLOTS);
     }
@@ -233,10 +237,11 @@ impl Port {
 
     /// Is the packet whole, and for this process or for any? One for another is passed on. It cannot go round, as the name
     /// that it is passed on to is that of its own slot.
-    fn is_ours(&self, arrival: &Arrival, bytes: &[u8]) -> bool {
+    /// `likely` is what its place in a train changes of its ICRC.
+    fn is_ours(&self, arrival: &Arrival, bytes: &[u8], likely: u32) -> bool {
         let valid = View::parse(bytes)
             .ok()
-            .filter(|view| icrc_matches(&arrival.route, view.covered(), view.icrc()));
+            .filter(|view| icrc_matches(&arrival.route, view.covered(), view.icrc(), likely));
         let Some(view) = valid else {
             self.losses.malformed.fetch_add(1, Ordering::Relaxed);
             return false;
@@ -251,7 +256,10 @@ impl Port {
 
     /// Payload bytes that a packet may have on this port's interface: its active MTU.
     pub fn active_mtu(&self) -> io::Result<u32> {
-        Ok(path_mtu(sys::interface_mtu(&self.socket, self.address)?))
+        Ok(path_mtu(sys::interface_mtu(
+            &self.socket.descriptor,
+            self.address,
+        )?))
     }
 }
 

@@ -71,6 +71,7 @@ impl Relay {
                 slot,
                 start: PREFIX_BYTES,
                 bytes: bytes - PREFIX_BYTES,
+                place: 0,
             });
         }
         used

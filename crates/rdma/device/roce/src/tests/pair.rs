@@ -259,7 +259,7 @@ impl Pair {
                 destination,
                 source_port: crate::UDP_PORT,
             };
-            assert!(icrc_matches(&route, view.covered(), view.icrc()));
+            assert!(icrc_matches(&route, view.covered(), view.icrc(), 0));
             self.arriving[1 - from].push_back(bytes.to_vec());
         }
     }

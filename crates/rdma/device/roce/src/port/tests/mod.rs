@@ -5,6 +5,7 @@
 mod hosts;
 mod node;
 mod relaying;
+mod trains;
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU8, Ordering};
