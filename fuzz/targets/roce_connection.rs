@@ -179,6 +179,7 @@ fuzz_target!(|data: &[u8]| {
         retry_count: 3,
         rnr_retry: 3,
         max_rd_atomic: 4,
+        window: 64,
     });
     let mut side = Side {
         receives: 8,

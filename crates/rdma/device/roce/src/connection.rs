@@ -46,6 +46,11 @@ impl Connection {
         self.responder.as_ref().map(Responder::save)
     }
 
+    /// Payload bytes of a packet.
+    pub fn mtu(&self) -> u32 {
+        self.link.mtu as u32
+    }
+
     /// The state RTS.
     pub fn start_requester(&mut self, config: RequesterConfig) {
         self.requester = Some(Requester::new(self.link, config));

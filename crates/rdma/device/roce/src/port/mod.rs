@@ -254,6 +254,15 @@ impl Port {
         false
     }
 
+    /// Packets of this many payload bytes that a connection may have in flight. The peer's socket has to hold them while its
+    /// process sleeps; it is taken to have as much room as this one. Beyond a megabyte nothing is gained, only caches are left.
+    pub fn window(&self, mtu: u32) -> u64 {
+        const MOST_BYTES: u32 = 1 << 20;
+        // The kernel counts its own structures, too.
+        let held = self.socket.receive_bytes / 2;
+        u64::from((held.min(MOST_BYTES) / mtu.max(1)).max(32))
+    }
+
     /// Payload bytes that a packet may have on this port's interface: its active MTU.
     pub fn active_mtu(&self) -> io::Result<u32> {
         Ok(path_mtu(sys::interface_mtu(

@@ -7,7 +7,7 @@ use crate::host::{Atomic, Host, Immediate, Status};
 use crate::packet::{AtomicEth, Header, Kind, MAX_MESSAGE_BYTES, Reth};
 
 /// Packets of a READ's response that one request asks for. It divides the response into the same chunks each time.
-const READ_CHUNK_PACKETS: u64 = 16;
+const READ_CHUNK_PACKETS: u64 = 32;
 /// Within a message, every so manieth packet asks for an acknowledgement, so that the window moves on.
 const ACKNOWLEDGE_EVERY: u64 = 8;
 

@@ -42,6 +42,8 @@ pub struct RequesterConfig {
     /// 7 tries for ever.
     pub rnr_retry: u8,
     pub max_rd_atomic: u8,
+    /// Packets that may be in flight: what the sockets on the way hold ([`Port::window`](crate::Port::window)).
+    pub window: u64,
 }
 
 #[derive(Debug)]
@@ -94,7 +96,7 @@ impl Requester {
             sent: 0,
             posted: 0,
             reads: VecDeque::new(),
-            window: Window::new(),
+            window: Window::new(config.window),
             retry: Retry::new(config.timeout, config.retry_count, config.rnr_retry),
             poison: None,
             implied_nak: None,

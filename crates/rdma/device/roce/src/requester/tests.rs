@@ -3,7 +3,7 @@ use super::window::Window;
 
 #[test]
 fn the_window_grows_fast_and_then_slowly_and_halves_once_for_each_loss() {
-    let mut window = Window::new();
+    let mut window = Window::new(256);
     assert_eq!(window.packets(), 32);
     window.acknowledged(32);
     assert_eq!(window.packets(), 64);

@@ -3,11 +3,12 @@
 
 const INITIAL_PACKETS: u64 = 32;
 const LEAST_PACKETS: u64 = 4;
-const MOST_PACKETS: u64 = 256;
 
 #[derive(Debug)]
 pub(super) struct Window {
     packets: u64,
+    /// It never grows beyond.
+    most: u64,
     /// Below this the window doubles in each round trip, above it grows by one.
     threshold: u64,
     /// Acknowledged since the window last grew.
@@ -17,10 +18,12 @@ pub(super) struct Window {
 }
 
 impl Window {
-    pub fn new() -> Window {
+    pub fn new(most: u64) -> Window {
+        let most = most.max(LEAST_PACKETS);
         Window {
-            packets: INITIAL_PACKETS,
-            threshold: MOST_PACKETS,
+            packets: INITIAL_PACKETS.min(most),
+            most,
+            threshold: most,
             progress: 0,
             recovery_end: 0,
         }
@@ -31,12 +34,12 @@ impl Window {
     }
 
     pub fn acknowledged(&mut self, packets: u64) {
-        if self.packets >= MOST_PACKETS {
+        if self.packets >= self.most {
             return;
         }
         self.progress += packets;
         if self.packets < self.threshold {
-            self.packets = (self.packets + packets).min(MOST_PACKETS);
+            self.packets = (self.packets + packets).min(self.most);
             self.progress = 0;
         } else if self.progress >= self.packets {
             self.progress -= self.packets;

@@ -43,6 +43,7 @@ impl Default for Settings {
                 retry_count: 7,
                 rnr_retry: 7,
                 max_rd_atomic: 4,
+                window: 256,
             },
             responder: ResponderConfig {
                 psn: 0,

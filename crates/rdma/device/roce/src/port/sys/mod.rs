@@ -57,6 +57,23 @@ fn set_option<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::
     Ok(())
 }
 
+/// The value of an option that is an integer.
+fn option(socket: &OwnedFd, level: c_int, name: c_int) -> io::Result<c_int> {
+    let mut value: c_int = 0;
+    let mut length = mem::size_of::<c_int>() as socklen_t;
+    // SAFETY: `value` is writable for `length`.
+    check(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            std::ptr::from_mut(&mut value).cast(),
+            &mut length,
+        )
+    })?;
+    Ok(value)
+}
+
 /// Control data, aligned as its headers want.
 #[repr(C, align(8))]
 struct Control([u8; CONTROL_BYTES]);

@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use libc::{c_int, sockaddr_in, socklen_t};
 
-use super::{check, set_option, socket};
+use super::{check, option, set_option, socket};
 
 #[derive(Debug)]
 pub struct UdpSocket {
     pub descriptor: OwnedFd,
+    /// What it holds of packets that nobody has received yet.
+    pub receive_bytes: u32,
     /// Whether the kernel divides one datagram into packets on its way out (UDP_SEGMENT, Linux 4.18). Any sender that finds out
     /// that it does not, on the way that it took, clears it; that it is read late only costs another attempt.
     segments: AtomicBool,
@@ -69,7 +71,9 @@ pub fn udp_socket(address: Ipv4Addr, port: u16, buffer: c_int) -> io::Result<Udp
         )
     })?;
     choose_by_byte_5(&socket)?;
+    let receive_bytes: c_int = option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
     Ok(UdpSocket {
+        receive_bytes: receive_bytes as u32,
         descriptor: socket,
         segments: AtomicBool::new(segments),
     })

@@ -58,6 +58,7 @@ impl Node {
             retry_count: 7,
             rnr_retry: 7,
             max_rd_atomic: 8,
+            window: port.window(path.mtu),
         });
         Node {
             port,

@@ -61,13 +61,16 @@ pub fn open_connection(
 
 /// The state RTS.
 pub fn start_requester(qp: &'static QueuePair, settings: &ibv_qp_attr) {
-    if let Some(connection) = &mut qp.remote_connection.state().connection {
+    if let Some(connection) = &mut qp.remote_connection.state().connection
+        && let Some(port) = qp.process.port()
+    {
         connection.start_requester(RequesterConfig {
             psn: settings.sq_psn,
             timeout: settings.timeout,
             retry_count: settings.retry_cnt,
             rnr_retry: settings.rnr_retry,
             max_rd_atomic: settings.max_rd_atomic,
+            window: port.window(connection.mtu()),
         });
     }
 }

@@ -26,6 +26,15 @@ pub struct Ports {
 /// How soon to try again when the socket took no more.
 const SOCKET_FULL_NS: u64 = 200_000;
 
+/// Packets after which a peer is answered although more are there: it would come to stand still.
+const ANSWER_EVERY: usize = 128;
+
+fn pump(connections: &[&'static QueuePair], now: u64) {
+    for qp in connections {
+        qp.remote_connection.pump(qp, now);
+    }
+}
+
 impl Ports {
     pub fn new(process: &'static Process, tables: &'static Tables) -> Ports {
         Ports {
@@ -46,7 +55,10 @@ impl Ports {
             if inbox.is_empty() {
                 break;
             }
-            for (arrival, bytes) in inbox.iter() {
+            for (index, (arrival, bytes)) in inbox.iter().enumerate() {
+                if index % ANSWER_EVERY == ANSWER_EVERY - 1 {
+                    pump(&self.connections, now);
+                }
                 let Ok(view) = View::parse(bytes) else {
                     continue;
                 };
@@ -67,9 +79,7 @@ impl Ports {
                 }
             }
             self.targets.answer(port, now);
-            for qp in &self.connections {
-                qp.remote_connection.pump(qp, now);
-            }
+            pump(&self.connections, now);
         }
         let mut due = None;
         for qp in &self.connections {
