@@ -180,6 +180,7 @@ fuzz_target!(|data: &[u8]| {
         rnr_retry: 3,
         max_rd_atomic: 4,
         window: 64,
+        selective: input.number(1) & 1 == 1,
     });
     let mut side = Side {
         receives: 8,

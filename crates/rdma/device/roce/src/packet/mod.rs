@@ -1,7 +1,7 @@
 //! Packets: a checked [`View`] of what arrived, a valid [`Header`] to be sent.
 //!
 //! ```text
-//! BTH 12      opcode:8 | SE:1 M:1 Pad:2 TVer:4 | P_Key:16 | reserved:8 | DestQP:24 | A:1 reserved:7 | PSN:24
+//! BTH 12      opcode:8 | SE:1 M:1 Pad:2 TVer:4 | P_Key:16 | reserved:8 | DestQP:24 | A:1 reserved:6 selective:1 | PSN:24
 //! XRCETH 4    reserved:8 | XRC SRQ:24                     in every XRC request (annex A14)
 //! DETH 8      Q_Key:32 | reserved:8 | SrcQP:24
 //! RETH 16     virtual address:64 | R_Key:32 | DMA length:32
@@ -103,6 +103,9 @@ pub struct Header {
     pub opcode: Opcode,
     pub solicited: bool,
     pub ack_request: bool,
+    /// A reserved bit of the BTH, by which devices of this kind know each other: the requester understands a sequence error NAK that
+    /// says what is held behind the error.
+    pub selective: bool,
     pub pkey: u16,
     pub destination_qpn: u32,
     pub psn: u32,
@@ -123,6 +126,7 @@ impl Header {
             opcode,
             solicited: false,
             ack_request: false,
+            selective: false,
             pkey,
             destination_qpn,
             psn,
@@ -144,7 +148,8 @@ impl Header {
         out.push(u8::from(self.solicited) << 7 | MIGRATED | padding(payload_bytes) << 4);
         out.extend_from_slice(&self.pkey.to_be_bytes());
         out.extend_from_slice(&(self.destination_qpn & 0xff_ffff).to_be_bytes());
-        let word = u32::from(self.ack_request) << 31 | self.psn & 0xff_ffff;
+        let flags = u32::from(self.ack_request) << 31 | u32::from(self.selective) << 24;
+        let word = flags | self.psn & 0xff_ffff;
         out.extend_from_slice(&word.to_be_bytes());
         let layout = self.opcode.layout();
         if layout.xrc {
@@ -261,6 +266,7 @@ fn read_header(opcode: Opcode, bth: &[u8; BTH_BYTES], rest: &[u8]) -> Header {
     let mut header = Header::new(opcode, pkey, destination_qpn, word & 0xff_ffff);
     header.solicited = bth[1] & 0x80 != 0;
     header.ack_request = word >> 31 == 1;
+    header.selective = word >> 24 & 1 == 1;
     if layout.xrc {
         header.xrc_srq = fields.u32() & 0xff_ffff;
     }

@@ -170,6 +170,7 @@ fn any_header() -> impl Strategy<Value = Header> {
         let mut header = Header::new(opcode, n[0] as u16, n[1] as u32 >> 8, n[2] as u32 >> 8);
         header.solicited = solicited;
         header.ack_request = ack;
+        header.selective = n[8] & 1 == 1;
         if layout.xrc {
             header.xrc_srq = n[3] as u32 >> 8;
         }

@@ -23,7 +23,9 @@ impl Requester {
             return;
         };
         match header.opcode.kind() {
-            Kind::Acknowledge => self.on_acknowledge(now, position, header.aeth.syndrome, host),
+            Kind::Acknowledge => {
+                self.on_acknowledge(now, position, header.aeth.syndrome, payload, host);
+            }
             Kind::AtomicAcknowledge => {
                 self.on_response(now, position, &header.original.to_ne_bytes(), host);
             }
@@ -32,7 +34,14 @@ impl Requester {
         self.settle_poison(host);
     }
 
-    fn on_acknowledge(&mut self, now: u64, position: u64, syndrome: u8, host: &mut impl Host) {
+    fn on_acknowledge(
+        &mut self,
+        now: u64,
+        position: u64,
+        syndrome: u8,
+        held: &[u8],
+        host: &mut impl Host,
+    ) {
         let syndrome = Syndrome::from_byte(syndrome);
         let done = position + u64::from(syndrome == Syndrome::Ack);
         if self.acknowledge(now, done, host).is_err() {
@@ -42,6 +51,9 @@ impl Requester {
             return;
         }
         let status = match syndrome {
+            Syndrome::SequenceError if self.is_selective && !held.is_empty() => {
+                return self.on_report(position, held);
+            }
             Syndrome::SequenceError => return self.on_sequence_error(host),
             Syndrome::ReceiverNotReady(code) => return self.on_not_ready(now, code, host),
             Syndrome::InvalidRequest => Status::RemoteInvalidRequest,
@@ -85,6 +97,7 @@ impl Requester {
             .pop_front_if(|end| *end <= acknowledged)
             .is_some()
         {}
+        self.selective.advance(acknowledged, self.cursor);
         if self.cursor < acknowledged {
             self.seek(acknowledged);
         }
@@ -143,6 +156,22 @@ impl Requester {
         self.go_back(self.acknowledged);
     }
 
+    /// The responder expects this position, the oldest in flight, and holds some behind it.
+    fn on_report(&mut self, position: u64, held: &[u8]) {
+        let queue = &self.queue;
+        let places = (self.cursor, self.sent);
+        let lost = self.selective.report(position, places, held, |at| {
+            let index = queue.partition_point(|queued| queued.end() <= at);
+            queue.get(index).is_some_and(|queued| {
+                at == position || !queued.work.is_read() || queued.begins_read_chunk(at)
+            })
+        });
+        if lost {
+            self.window.lost(position, self.sent);
+            self.retry.forget_sample();
+        }
+    }
+
     fn on_not_ready(&mut self, now: u64, code: u8, host: &mut impl Host) {
         if self.retry.is_paused() {
             return;
@@ -161,7 +190,10 @@ impl Requester {
         match self.retry.expire(now) {
             Expiry::Nothing => (),
             Expiry::Probe => self.send_again(),
-            Expiry::Timeout if self.retry.spend() => self.send_again(),
+            Expiry::Timeout if self.retry.spend() => {
+                self.selective.clear();
+                self.send_again();
+            }
             Expiry::Timeout => self.fail(Status::RetryExceeded, host),
         }
     }

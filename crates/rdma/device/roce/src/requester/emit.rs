@@ -5,9 +5,8 @@ use super::{Queued, Requester};
 use crate::batch::Batch;
 use crate::host::{Atomic, Host, Immediate, Status};
 use crate::packet::{AtomicEth, Header, Kind, MAX_MESSAGE_BYTES, Reth};
+use crate::responder::held::MOST_HELD;
 
-/// Packets of a READ's response that one request asks for. It divides the response into the same chunks each time.
-const READ_CHUNK_PACKETS: u64 = 32;
 /// Within a message, every so manieth packet asks for an acknowledgement, so that the window moves on.
 const ACKNOWLEDGE_EVERY: u64 = 8;
 
@@ -22,6 +21,14 @@ enum Step {
 impl Requester {
     pub fn transmit(&mut self, now: u64, batch: &mut Batch, host: &mut impl Host) {
         while !batch.is_full() && self.may_send() {
+            if let Some(position) = self.selective.repeat() {
+                self.repeat(position, batch, host);
+                continue;
+            }
+            if self.is_held_at_cursor() {
+                self.pass_cursor(1);
+                continue;
+            }
             let Some(queued) = self.queue.get(self.cursor_index) else {
                 break;
             };
@@ -41,16 +48,41 @@ impl Requester {
         !self.failed && self.poison.is_none() && !self.retry.is_paused()
     }
 
-    fn advance_cursor(&mut self, now: u64, positions: u64) {
-        let position = self.cursor;
-        self.cursor += positions;
-        let queued = &self.queue[self.cursor_index];
-        if queued.work.awaits_response() {
-            self.reads.push_back(self.cursor);
+    /// Sends a single packet again. What cannot be sent any more, and what has to wait, is left to the time when everything is sent
+    /// again.
+    fn repeat(&mut self, position: u64, batch: &mut Batch, host: &mut impl Host) {
+        self.selective.repeated();
+        let index = self
+            .queue
+            .partition_point(|queued| queued.end() <= position);
+        if let Some(queued) = self.queue.get(index) {
+            self.send_at(position, queued, batch, host);
         }
-        if queued.end() == self.cursor {
+    }
+
+    /// Does the responder hold what comes next? READs and atomics are sent again all the same: their answers are counted.
+    fn is_held_at_cursor(&self) -> bool {
+        let queued = self.queue.get(self.cursor_index);
+        self.cursor > self.acknowledged
+            && self.selective.is_held(self.cursor)
+            && queued.is_some_and(|queued| !queued.work.awaits_response())
+    }
+
+    fn pass_cursor(&mut self, positions: u64) {
+        let end = self.cursor + positions;
+        self.selective.pass(self.cursor..end);
+        self.cursor = end;
+        if self.queue[self.cursor_index].end() == self.cursor {
             self.cursor_index += 1;
         }
+    }
+
+    fn advance_cursor(&mut self, now: u64, positions: u64) {
+        let position = self.cursor;
+        if self.queue[self.cursor_index].work.awaits_response() {
+            self.reads.push_back(position + positions);
+        }
+        self.pass_cursor(positions);
         let first = position >= self.sent;
         self.sent = self.sent.max(self.cursor);
         if self.is_reliable() {
@@ -58,6 +90,7 @@ impl Requester {
         }
     }
 
+    /// Sends the packet at the cursor, if it may go now.
     fn send(&self, queued: &Queued, batch: &mut Batch, host: &mut impl Host) -> Step {
         if queued.first == self.cursor {
             if let Err(status) = self.check(queued) {
@@ -67,14 +100,48 @@ impl Requester {
                 return Step::Blocked;
             }
         }
+        if self.is_reliable() && !self.has_room(queued) {
+            return Step::Blocked;
+        }
+        self.send_at(self.cursor, queued, batch, host)
+    }
+
+    /// Is there room in the window and at the responder, for all answers?
+    fn has_room(&self, queued: &Queued) -> bool {
+        let in_flight = self.in_flight();
+        let packets = match queued.work.operation {
+            Operation::Read { .. } => queued.read_packets(self.cursor),
+            _ => 1,
+        };
+        let fits = in_flight + packets <= self.window.packets()
+            && self.cursor - self.acknowledged < MOST_HELD;
+        match queued.work.awaits_response() {
+            // A chunk longer than the window goes alone.
+            true => self.reads.len() < self.max_rd_atomic && (fits || in_flight == 0),
+            false => fits,
+        }
+    }
+
+    /// Sends the packet at this position.
+    fn send_at(
+        &self,
+        position: u64,
+        queued: &Queued,
+        batch: &mut Batch,
+        host: &mut impl Host,
+    ) -> Step {
         match queued.work.operation {
-            Operation::Send { .. } | Operation::Write { .. } => self.send_data(queued, batch, host),
-            Operation::Read { address, rkey } => self.send_read(queued, address, rkey, batch),
+            Operation::Send { .. } | Operation::Write { .. } => {
+                self.send_data(position, queued, batch, host)
+            }
+            Operation::Read { address, rkey } => {
+                self.send_read(position, queued, address, rkey, batch)
+            }
             Operation::Atomic {
                 address,
                 rkey,
                 atomic,
-            } => self.send_atomic(queued, address, rkey, atomic, batch),
+            } => self.send_atomic(position, queued, (address, rkey), atomic, batch),
         }
     }
 
@@ -91,27 +158,33 @@ impl Requester {
         Ok(())
     }
 
+    /// Packets on their way; what the responder holds has arrived.
     fn in_flight(&self) -> u64 {
-        self.cursor - self.acknowledged
+        (self.cursor - self.acknowledged).saturating_sub(self.selective.passed())
     }
 
-    fn send_data(&self, queued: &Queued, batch: &mut Batch, host: &mut impl Host) -> Step {
-        if self.is_reliable() && self.in_flight() >= self.window.packets() {
-            return Step::Blocked;
-        }
-        let index = self.cursor - queued.first;
+    fn send_data(
+        &self,
+        position: u64,
+        queued: &Queued,
+        batch: &mut Batch,
+        host: &mut impl Host,
+    ) -> Step {
+        let index = position - queued.first;
         let offset = index * self.link.mtu;
         let work = &queued.work;
         let bytes = (work.bytes() - offset).min(self.link.mtu) as usize;
         let is_last = index + 1 == queued.packets;
-        let Some(mut header) = self.header(data_kind(&work.operation, index == 0, is_last)) else {
+        let kind = data_kind(&work.operation, index == 0, is_last);
+        let Some(mut header) = self.header(kind, position) else {
             return Step::Failed(Status::LocalQpOperation);
         };
         header.xrc_srq = work.xrc_srq;
         header.solicited = is_last && work.solicited;
         header.ack_request = self.is_reliable()
             && (is_last
-                || self.cursor % ACKNOWLEDGE_EVERY == ACKNOWLEDGE_EVERY - 1
+                || position % ACKNOWLEDGE_EVERY == ACKNOWLEDGE_EVERY - 1
+                || position < self.cursor
                 || self.in_flight() + 1 >= self.window.packets());
         match work.operation {
             Operation::Send { immediate } => match immediate {
@@ -142,19 +215,19 @@ impl Requester {
         }
     }
 
-    /// Asks for the rest of the chunk that the cursor is in.
-    fn send_read(&self, queued: &Queued, address: u64, rkey: u32, batch: &mut Batch) -> Step {
-        let index = self.cursor - queued.first;
-        let chunk_end = (index / READ_CHUNK_PACKETS + 1) * READ_CHUNK_PACKETS;
-        let packets = chunk_end.min(queued.packets) - index;
-        let in_flight = self.in_flight();
-        if self.reads.len() >= self.max_rd_atomic
-            || in_flight > 0 && in_flight + packets > self.window.packets()
-        {
-            return Step::Blocked;
-        }
+    /// Asks for the rest of the chunk that the position is in.
+    fn send_read(
+        &self,
+        position: u64,
+        queued: &Queued,
+        address: u64,
+        rkey: u32,
+        batch: &mut Batch,
+    ) -> Step {
+        let index = position - queued.first;
+        let packets = queued.read_packets(position);
         let offset = index * self.link.mtu;
-        let Some(mut header) = self.header(Kind::ReadRequest) else {
+        let Some(mut header) = self.header(Kind::ReadRequest, position) else {
             return Step::Failed(Status::LocalQpOperation);
         };
         header.xrc_srq = queued.work.xrc_srq;
@@ -170,20 +243,17 @@ impl Requester {
 
     fn send_atomic(
         &self,
+        position: u64,
         queued: &Queued,
-        address: u64,
-        rkey: u32,
+        (address, rkey): (u64, u32),
         atomic: Atomic,
         batch: &mut Batch,
     ) -> Step {
-        if self.reads.len() >= self.max_rd_atomic || self.in_flight() >= self.window.packets() {
-            return Step::Blocked;
-        }
         let (kind, swap_or_add, compare) = match atomic {
             Atomic::CompareSwap { compare, swap } => (Kind::CompareSwap, swap, compare),
             Atomic::FetchAdd { add } => (Kind::FetchAdd, add, 0),
         };
-        let Some(mut header) = self.header(kind) else {
+        let Some(mut header) = self.header(kind, position) else {
             return Step::Failed(Status::LocalQpOperation);
         };
         header.xrc_srq = queued.work.xrc_srq;
@@ -198,8 +268,10 @@ impl Requester {
         Step::Sent(1)
     }
 
-    fn header(&self, kind: Kind) -> Option<Header> {
-        self.link.header(kind, self.sequence.psn(self.cursor))
+    fn header(&self, kind: Kind, position: u64) -> Option<Header> {
+        let mut header = self.link.header(kind, self.sequence.psn(position))?;
+        header.selective = self.is_selective;
+        Some(header)
     }
 }
 

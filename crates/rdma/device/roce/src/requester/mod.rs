@@ -10,12 +10,14 @@
 //!    responder that knows the first may demand.
 //! 2. `acknowledged` grows over a READ or an atomic only by its response; over all else by any acknowledgement from there
 //!    on. An acknowledgement behind a missing response is an implied NAK.
-//! 3. What was lost is sent again from there on, with everything behind it (go-back-N): only `cursor` moves.
+//! 3. What was lost is sent again from there on, with everything behind it (go-back-N): only `cursor` moves. A responder that says what
+//!    it holds behind the loss gets the rest alone (`selective`), and the cursor stays.
 //! 4. Requests end in order; the first that fails ends all behind it as flushed.
 
 mod answer;
 mod emit;
 mod retry;
+mod selective;
 #[cfg(test)]
 mod tests;
 mod window;
@@ -24,6 +26,7 @@ pub(crate) mod work;
 use std::collections::VecDeque;
 
 use self::retry::Retry;
+use self::selective::Selective;
 use self::window::Window;
 use super::host::{Fault, Host, SendDone, Status};
 use super::link::Link;
@@ -44,6 +47,8 @@ pub struct RequesterConfig {
     pub max_rd_atomic: u8,
     /// Packets that may be in flight: what the sockets on the way hold ([`Port::window`](crate::Port::window)).
     pub window: u64,
+    /// Tells the responder, if it is of our kind, that it may keep what comes behind a loss.
+    pub selective: bool,
 }
 
 #[derive(Debug)]
@@ -53,9 +58,23 @@ struct Queued {
     packets: u64,
 }
 
+/// Packets of a READ's response that one request asks for. It divides the response into the same chunks each time.
+const READ_CHUNK_PACKETS: u64 = 32;
+
 impl Queued {
     fn end(&self) -> u64 {
         self.first + self.packets
+    }
+
+    /// Packets from this position to the end of its chunk.
+    fn read_packets(&self, position: u64) -> u64 {
+        let index = position - self.first;
+        let chunk_end = (index / READ_CHUNK_PACKETS + 1) * READ_CHUNK_PACKETS;
+        chunk_end.min(self.packets) - index
+    }
+
+    fn begins_read_chunk(&self, position: u64) -> bool {
+        (position - self.first).is_multiple_of(READ_CHUNK_PACKETS)
     }
 }
 
@@ -76,6 +95,9 @@ pub(super) struct Requester {
     reads: VecDeque<u64>,
     window: Window,
     retry: Retry,
+    /// Whether the responder may keep what comes behind a loss.
+    is_selective: bool,
+    selective: Selective,
     /// The request at the cursor cannot be sent: it fails when all before it are done.
     poison: Option<Status>,
     /// The response that was last missed.
@@ -98,6 +120,8 @@ impl Requester {
             reads: VecDeque::new(),
             window: Window::new(config.window),
             retry: Retry::new(config.timeout, config.retry_count, config.rnr_retry),
+            is_selective: config.selective && link.service == Service::Reliable,
+            selective: Selective::default(),
             poison: None,
             implied_nak: None,
             failed: false,
@@ -175,6 +199,7 @@ impl Requester {
     /// Sends again from here on.
     fn go_back(&mut self, position: u64) {
         self.seek(position);
+        self.selective.go_back();
         while self.reads.pop_back_if(|end| *end > position).is_some() {}
         self.retry.forget_sample();
     }

@@ -97,6 +97,10 @@ impl Work {
         }
     }
 
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.operation, Operation::Read { .. })
+    }
+
     /// Is it ended by a response rather than by an acknowledgement?
     pub(super) fn awaits_response(&self) -> bool {
         matches!(

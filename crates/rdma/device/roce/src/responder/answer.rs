@@ -74,6 +74,21 @@ impl Responder {
                 }
             }
         }
+        self.send_report(batch);
+    }
+
+    /// Tells the peer what it has to send again.
+    fn send_report(&mut self, batch: &mut Batch) {
+        if !self.held.has_news() || batch.is_full() {
+            return;
+        }
+        if let Some((header, bits)) = self.report() {
+            let route = &self.link.route;
+            let Ok(()) = batch.push(route, &header, bits.len(), |out| {
+                out.copy_from_slice(&bits);
+                Ok::<(), std::convert::Infallible>(())
+            });
+        }
     }
 
     /// The queue pair goes: nobody will answer a request that comes again, so what is due is said now, and its last
@@ -93,7 +108,13 @@ impl Responder {
         }
     }
 
-    fn answer(&self, kind: Kind, position: u64, syndrome: Syndrome, msn: u32) -> Option<Header> {
+    pub(super) fn answer(
+        &self,
+        kind: Kind,
+        position: u64,
+        syndrome: Syndrome,
+        msn: u32,
+    ) -> Option<Header> {
         let mut header = self.link.header(kind, self.sequence.psn(position))?;
         header.aeth = Aeth {
             syndrome: syndrome.byte(),

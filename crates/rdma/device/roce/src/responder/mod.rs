@@ -1,7 +1,8 @@
 //! The responder: requests of the peer are executed in their order, once, and answered in their order.
 //!
 //! 1. `expected` is the position of the next request. One from before it is a duplicate (see `duplicate`), one from behind
-//!    it means a loss: a single NAK, then silence until the expected one comes.
+//!    it means a loss: a single NAK, then silence until the expected one comes; or, from a peer that sends selectively, it is
+//!    kept (see `held`).
 //! 2. A request that cannot be executed now (receiver not ready) leaves `expected` where it is.
 //! 3. A request that is wrong is answered by a NAK behind all that is still owed; after it nothing is executed.
 //! 4. Answers stand in `responses` by position. READ responses are made only when they are sent, from the memory as it
@@ -12,10 +13,12 @@
 mod answer;
 mod duplicate;
 mod execute;
+pub(crate) mod held;
 pub(crate) mod saved;
 
 use std::collections::VecDeque;
 
+use self::held::Held;
 use super::host::{Fault, Host, Receive, ReceiveDone, Region, Status};
 use super::link::Link;
 use super::packet::{Header, Service, Syndrome};
@@ -111,6 +114,9 @@ pub(super) struct Responder {
     spare: Option<Receive>,
     /// The expected request was asked for by a NAK.
     nak_sent: bool,
+    held: Held,
+    /// Whether it holds anything: what goes from process to process does not.
+    holds: bool,
     responses: VecDeque<Response>,
     /// Results of the last atomics by position, for their duplicates.
     atomics: VecDeque<(u64, u64)>,
@@ -130,6 +136,8 @@ impl Responder {
             message: None,
             spare: None,
             nak_sent: false,
+            held: Held::default(),
+            holds: link.service == Service::Reliable,
             responses: VecDeque::new(),
             atomics: VecDeque::new(),
             reads_end: 0,
@@ -156,7 +164,7 @@ impl Responder {
             return;
         };
         if position > self.expected {
-            if !self.nak_sent {
+            if !self.hold(position, header, payload) && !self.nak_sent {
                 self.nak(Syndrome::SequenceError);
             }
         } else if position < self.expected {
@@ -164,6 +172,7 @@ impl Responder {
         } else {
             self.nak_sent = false;
             self.due(header, payload, host);
+            self.execute_held(host);
         }
     }
 
@@ -237,6 +246,7 @@ impl Responder {
     }
 
     fn fail(&mut self, fault: Fault, host: &mut impl Host) {
+        self.held.clear();
         self.give_back(host);
         self.failed = true;
         host.fail(fault);
@@ -252,6 +262,7 @@ impl Responder {
     }
 
     pub fn flush(&mut self, host: &mut impl Host) {
+        self.held.clear();
         self.give_back(host);
         self.failed = true;
     }

@@ -8,5 +8,6 @@ mod oracle;
 pub(super) mod pair;
 mod parting;
 mod replay;
+mod selective;
 pub(super) mod side;
 mod unreliable;

@@ -329,6 +329,8 @@ fn on_wire_with(injection: Injection, retry_count: u8) {
             requester: RequesterConfig {
                 max_rd_atomic: reads,
                 retry_count,
+                // A peer of another kind is told all from the loss on.
+                selective: seed % 3 != 0,
                 ..base.requester
             },
             responder: ResponderConfig {
@@ -424,6 +426,7 @@ fn any_wire() {
             mtu: 256,
             requester: RequesterConfig {
                 retry_count: 100,
+                selective: seed % 3 != 0,
                 ..Settings::default().requester
             },
             injection,

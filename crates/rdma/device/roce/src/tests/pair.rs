@@ -44,6 +44,7 @@ impl Default for Settings {
                 rnr_retry: 7,
                 max_rd_atomic: 4,
                 window: 256,
+                selective: true,
             },
             responder: ResponderConfig {
                 psn: 0,

@@ -59,6 +59,7 @@ impl Node {
             rnr_retry: 7,
             max_rd_atomic: 8,
             window: port.window(path.mtu),
+            selective: true,
         });
         Node {
             port,

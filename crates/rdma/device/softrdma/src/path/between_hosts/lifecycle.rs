@@ -71,6 +71,7 @@ pub fn start_requester(qp: &'static QueuePair, settings: &ibv_qp_attr) {
             rnr_retry: settings.rnr_retry,
             max_rd_atomic: settings.max_rd_atomic,
             window: port.window(connection.mtu()),
+            selective: true,
         });
     }
 }
