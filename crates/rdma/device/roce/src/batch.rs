@@ -199,6 +199,8 @@ pub(super) const INBOX_SLOTS: usize = 16;
 pub struct Inbox {
     pub(super) slots: Box<[[u8; SLOT_BYTES]]>,
     pub(super) packets: Vec<Received>,
+    /// Slots in use.
+    pub(super) datagrams: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -222,6 +224,7 @@ impl Inbox {
         Inbox {
             slots: vec![[0; SLOT_BYTES]; INBOX_SLOTS].into_boxed_slice(),
             packets: Vec::with_capacity(INBOX_SLOTS),
+            datagrams: 0,
         }
     }
 

@@ -95,6 +95,12 @@ impl Connection {
         batch.len() > before
     }
 
+    /// Is there more to transmit than acknowledgements, which may wait a little for what goes the same way?
+    pub fn is_urgent(&self) -> bool {
+        self.requester.as_ref().is_some_and(Requester::has_packets)
+            || self.responder.as_ref().is_some_and(Responder::owes_answers)
+    }
+
     /// The queue pair is about to go: puts what its responder still has to say into the batch.
     pub fn part(&mut self, batch: &mut Batch, host: &mut impl Host) {
         if let Some(responder) = &mut self.responder {

@@ -211,11 +211,29 @@ impl Port {
         done
     }
 
-    /// Fills the inbox with what is there; nothing is not an error. Call again until it stays empty.
-    pub fn receive(&self, inbox: &mut Inbox) {
+    /// Fills the inbox with what is there; nothing is not an error. True if there may be more.
+    pub fn receive(&self, inbox: &mut Inbox) -> bool {
+        let more_from_network = self.receive_from_network(inbox);
+        let first = inbox.datagrams;
+        inbox.datagrams += self.relay.receive(self.address, inbox, first);
+        self.keep_ours(inbox);
+        more_from_network || inbox.datagrams == INBOX_SLOTS
+    }
+
+    /// The same, but what other processes relayed stays where it is.
+    pub fn receive_direct(&self, inbox: &mut Inbox) -> bool {
+        let more = self.receive_from_network(inbox);
+        self.keep_ours(inbox);
+        more
+    }
+
+    fn receive_from_network(&self, inbox: &mut Inbox) -> bool {
         inbox.packets.clear();
-        let from_network = sys::receive_many(&self.socket, self.address, inbox);
-        let from_relay = self.relay.receive(self.address, inbox, from_network);
+        inbox.datagrams = sys::receive_many(&self.socket, self.address, inbox);
+        inbox.datagrams == INBOX_SLOTS
+    }
+
+    fn keep_ours(&self, inbox: &mut Inbox) {
         let mut identified = IdentifiedCache::default();
         inbox.packets.retain(|received| {
             let bytes = &inbox.slots[received.slot][received.start..][..received.bytes];
@@ -223,7 +241,7 @@ impl Port {
             let likely = identified.change(covered, received.place);
             self.is_ours(&received.arrival, bytes, likely)
         });
-        debug_assert!(from_network + from_relay <= INBOX_SLOTS);
+        debug_assert!(inbox.datagrams <= INBOX_SLOTS);
     }
 
     /// Gives a packet to another process of this user; false if it is not there, or does not save up.

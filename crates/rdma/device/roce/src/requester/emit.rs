@@ -44,6 +44,12 @@ impl Requester {
         }
     }
 
+    /// Is anything posted that was not sent, or to be sent again?
+    pub fn has_packets(&self) -> bool {
+        let waits = self.cursor < self.posted || self.selective.repeat().is_some();
+        waits && self.may_send()
+    }
+
     fn may_send(&self) -> bool {
         !self.failed && self.poison.is_none() && !self.retry.is_paused()
     }

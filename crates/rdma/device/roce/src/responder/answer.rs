@@ -36,6 +36,20 @@ impl Responder {
         });
     }
 
+    /// Is there anything but acknowledgements to be sent?
+    pub fn owes_answers(&self) -> bool {
+        let is_acknowledgement = |response: &Response| {
+            matches!(
+                response,
+                Response::Acknowledge {
+                    syndrome: Syndrome::Ack,
+                    ..
+                }
+            )
+        };
+        self.held.has_news() || !self.responses.iter().all(is_acknowledgement)
+    }
+
     pub fn transmit(&mut self, batch: &mut Batch, host: &mut impl Host) {
         while !batch.is_full()
             && let Some(response) = self.responses.pop_front()

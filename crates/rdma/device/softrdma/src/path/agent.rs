@@ -7,7 +7,8 @@
 //!    takes `state` once ([`Agent::quiesce`]): from then on the agent does not know the object.
 //! 3. Threads that poll in vain do the agent's work between hosts, holding `state` ([`Agent::help`]): where pollers have all the
 //!    cores, the agent would come late. While they do, the agent leaves the port's descriptors to them, and looks after it every
-//!    [`HELPED_NS`]. `due` is when the agent wakes at the latest, written holding `state`; a helper that finds an earlier time wakes it.
+//!    [`HELPED_NS`]; a helper that finds an earlier time wakes it. When the agent finds that packets have waited there, because a
+//!    program polls now its completions and now its memory, it watches the descriptors itself for the next [`DESERTED_NS`].
 
 use std::cell::Cell;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
@@ -18,12 +19,13 @@ use std::time::Duration;
 use weft_verbs_abi::*;
 
 use super::agent_message::AgentMessage;
-use super::between_hosts::ports::Ports;
+use super::between_hosts::ports::{Ports, Turn};
 use super::clock::{self, earliest};
 use super::process::Process;
 use super::proxied_step;
 use super::queue_pair::QueuePair;
 use super::tables::Tables;
+use super::turns::take_short_turns;
 use super::work;
 use crate::fabric::notify::AgentDoorbell;
 use crate::fabric::proxy::{self, MessageKind, ProxyWork};
@@ -33,7 +35,6 @@ pub struct Agent {
     process: &'static Process,
     tables: &'static Tables,
     state: Mutex<AgentState>,
-    due: AtomicU64,
     /// When somebody last helped.
     helped_ns: AtomicU64,
 }
@@ -42,6 +43,10 @@ pub struct Agent {
 pub struct AgentState {
     active: Vec<&'static QueuePair>,
     pub ports: Ports,
+    /// The agent left the port to helpers when it last slept.
+    is_left: bool,
+    /// Until then it does not.
+    deserted_until: u64,
 }
 
 /// A peer whose death is waited for.
@@ -50,11 +55,14 @@ struct Watch {
     pidfd: Option<OwnedFd>,
 }
 
-/// A time that does not come.
-const NEVER: u64 = u64::MAX;
-
 /// A helper is taken to be there this long after it last was.
 const HELPED_NS: u64 = 200_000;
+
+/// A helper that is there looks at the port more often than this.
+const ABSENT_NS: u64 = 20_000;
+
+/// How long helpers are not relied on after they left packets waiting.
+const DESERTED_NS: u64 = 20_000_000;
 
 /// Every so manieth poll in vain helps.
 const HELP_EVERY: u32 = 8;
@@ -70,8 +78,9 @@ impl Agent {
             state: Mutex::new(AgentState {
                 active: Vec::new(),
                 ports: Ports::new(process, tables),
+                is_left: false,
+                deserted_until: 0,
             }),
-            due: AtomicU64::new(NEVER),
             helped_ns: AtomicU64::new(0),
         }
     }
@@ -98,17 +107,18 @@ impl Agent {
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = state.ports.poll(now);
+        let due = state.ports.poll(now, Turn::Helper);
         drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
-        if due.is_some_and(|due| due < self.due.load(Ordering::Relaxed)) {
-            self.process.agent().wake();
+        if let Some(due) = due {
+            self.process.agent().wake_by(due);
         }
     }
 
-    fn is_helped(&self, now: u64) -> bool {
-        now.saturating_sub(self.helped_ns.load(Ordering::Relaxed)) < HELPED_NS
+    /// For how long nobody has helped.
+    fn unhelped_ns(&self, now: u64) -> u64 {
+        now.saturating_sub(self.helped_ns.load(Ordering::Relaxed))
     }
 
     pub fn state(&self) -> MutexGuard<'_, AgentState> {
@@ -128,6 +138,7 @@ impl Agent {
     }
 
     fn run(&'static self) {
+        take_short_turns();
         let doorbell = AgentDoorbell::create(self.process.own_segment());
         let mut watches = Vec::new();
         loop {
@@ -193,17 +204,22 @@ fn run_once(
             .for_each(|qp| qp.backlog.hurry_answered());
     }
     let now = clock::monotonic_ns();
-    let mut due = earliest(look, state.ports.poll(now));
+    let unhelped_ns = agent.unhelped_ns(now);
+    let mut due = earliest(look, state.ports.poll(now, Turn::Agent));
+    if state.is_left && unhelped_ns > ABSENT_NS && state.ports.has_received() {
+        state.deserted_until = now + DESERTED_NS;
+    }
     state.active.retain(|qp| {
         let next = work::run(qp, now);
         due = earliest(due, next);
         next.is_some()
     });
-    let is_helped = agent.is_helped(now);
+    let is_helped = unhelped_ns < HELPED_NS && now >= state.deserted_until;
+    state.is_left = is_helped;
     if is_helped {
         due = earliest(due, Some(now + HELPED_NS));
     }
-    agent.due.store(due.unwrap_or(NEVER), Ordering::Relaxed);
+    queue.set_due(due);
     Rest { due, is_helped }
 }
 

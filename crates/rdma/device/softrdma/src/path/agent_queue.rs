@@ -3,16 +3,25 @@
 //! # Protocol
 //! `inbox` has the numbers of queue pairs whose backlog became non-empty; the poster adds, and writes to `wake`. `watched` has
 //! peers whose deaths are to be noticed. The agent takes from both after it has heard `wake`.
+//!
+//! `due` is when the agent wakes by itself. Before it looks at everything it has it sets `due` to a time that does not come, and
+//! when it has looked, to the earliest that it found. A thread that sets a time on an object, under the object's lock, looks at
+//! `due` afterwards and wakes the agent if that is later ([`AgentQueue::wake_by`]). So either the agent sees the time, or the thread sees
+//! that the agent did not: had it read an older `due`, the agent's look, which takes the object's lock, would still be to come.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::fabric::{Number, Peer};
 
+/// A time that does not come.
+const NEVER: u64 = u64::MAX;
+
 pub struct AgentQueue {
     wake: OwnedFd,
     woken: AtomicBool,
+    due: AtomicU64,
     inbox: Mutex<Vec<Number>>,
     watched: Mutex<Vec<Arc<Peer>>>,
 }
@@ -28,6 +37,7 @@ impl AgentQueue {
         AgentQueue {
             wake,
             woken: AtomicBool::new(false),
+            due: AtomicU64::new(NEVER),
             inbox: Mutex::default(),
             watched: Mutex::default(),
         }
@@ -49,6 +59,18 @@ impl AgentQueue {
         unsafe { libc::write(self.wake.as_raw_fd(), one.as_ptr().cast(), one.len()) };
     }
 
+    /// Has the thread look at everything by this time at the latest.
+    pub fn wake_by(&self, time: u64) {
+        if time < self.due.load(Ordering::SeqCst) {
+            self.wake();
+        }
+    }
+
+    /// Agent: it has looked at everything, and looks again at this time.
+    pub(super) fn set_due(&self, due: Option<u64>) {
+        self.due.store(due.unwrap_or(NEVER), Ordering::SeqCst);
+    }
+
     /// Agent: takes the wake-up; a later one wakes again.
     pub(super) fn take_wake(&self) {
         let mut count = [0u8; 8];
@@ -60,6 +82,7 @@ impl AgentQueue {
                 count.len(),
             )
         };
+        self.set_due(None);
         self.woken.store(false, Ordering::SeqCst);
     }
 

@@ -47,5 +47,6 @@ mod send_queue;
 pub mod state;
 mod table;
 pub mod tables;
+mod turns;
 mod window;
 mod work;

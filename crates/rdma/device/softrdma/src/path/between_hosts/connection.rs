@@ -63,11 +63,19 @@ impl RemoteConnectionState {
 }
 
 impl RemoteConnection {
-    /// Agent: a packet arrived.
-    pub fn receive(&self, qp: &'static QueuePair, now: u64, source: Ipv4Addr, view: &View<'_>) {
-        self.state().call(qp, |connection, host| {
-            connection.receive(now, source, view, host)
+    /// Agent: a packet arrived. True if it must be answered at once.
+    pub fn receive(
+        &self,
+        qp: &'static QueuePair,
+        now: u64,
+        source: Ipv4Addr,
+        view: &View<'_>,
+    ) -> bool {
+        let urgent = self.state().call(qp, |connection, host| {
+            connection.receive(now, source, view, host);
+            connection.is_urgent()
         });
+        urgent.unwrap_or(false)
     }
 
     pub fn pump(&self, qp: &'static QueuePair, now: u64) {
@@ -102,8 +110,8 @@ pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> 
     let after = state.connection.as_ref().and_then(Connection::deadline);
     drop(state);
     // The agent keeps the time from now on.
-    if before.is_none() && after.is_some() {
-        qp.process.agent().wake();
+    if let (None, Some(deadline)) = (before, after) {
+        qp.process.agent().wake_by(deadline);
     }
     Outcome::Left
 }

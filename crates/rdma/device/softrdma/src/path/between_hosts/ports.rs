@@ -1,9 +1,9 @@
-//! What the agent does with the port: packets of all queue pairs, and their times.
+//! What the agent, and threads that poll in vain, do with the port: packets of all queue pairs, and their times.
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use weft_roce::Inbox;
 use weft_roce::packet::View;
+use weft_roce::{Inbox, Port};
 
 use super::datagrams;
 use super::targets::Targets;
@@ -21,17 +21,54 @@ pub struct Ports {
     inbox: Option<Inbox>,
     connections: Vec<&'static QueuePair>,
     targets: Targets,
+    unanswered: Unanswered,
+    turns: u32,
+    /// Whether anything came in the last turn.
+    has_received: bool,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    Agent,
+    /// A thread that polled in vain: it has to see at once what has come.
+    Helper,
+}
+
+/// Packets whose peers wait for no more than an acknowledgement. It leaves with the answer of a program that polls, or when
+/// nothing more has come.
+#[derive(Default)]
+struct Unanswered {
+    connections: Vec<&'static QueuePair>,
+    packets: usize,
 }
 
 /// How soon to try again when the socket took no more.
 const SOCKET_FULL_NS: u64 = 200_000;
 
-/// Packets after which a peer is answered although more are there: it would come to stand still.
+/// Packets after which peers are answered although more are there: they would come to stand still.
 const ANSWER_EVERY: usize = 128;
 
-fn pump(connections: &[&'static QueuePair], now: u64) {
-    for qp in connections {
-        qp.remote_connection.pump(qp, now);
+/// An acknowledgement waits no longer for a helper's next turn: then it is the agent's.
+const ANSWER_NS: u64 = 200_000;
+
+/// Every so manieth turn of a helper looks for what other processes relayed; the agent does always.
+const RELAY_EVERY: u32 = 16;
+
+impl Unanswered {
+    fn add(&mut self, qp: &'static QueuePair) {
+        self.packets += 1;
+        let known = |other: &&QueuePair| std::ptr::eq(*other, qp);
+        if !self.connections.iter().rev().any(known) {
+            self.connections.push(qp);
+        }
+    }
+
+    fn answer(&mut self, now: u64) {
+        self.packets = 0;
+        for qp in self.connections.drain(..) {
+            qp.remote_connection.pump(qp, now);
+        }
     }
 }
 
@@ -43,44 +80,31 @@ impl Ports {
             inbox: None,
             connections: Vec::new(),
             targets: Targets::new(process),
+            unanswered: Unanswered::default(),
+            turns: 0,
+            has_received: false,
         }
     }
 
     /// Receives, sends what is due, and says when something is due next.
-    pub fn poll(&mut self, now: u64) -> Option<u64> {
+    pub fn poll(&mut self, now: u64, turn: Turn) -> Option<u64> {
         let port = self.process.port()?;
-        let inbox = self.inbox.get_or_insert_with(Inbox::new);
+        let mut inbox = self.inbox.take().unwrap_or_default();
+        self.has_received = false;
         loop {
-            port.receive(inbox);
-            if inbox.is_empty() {
+            let more = self.receive(port, &mut inbox, turn);
+            self.has_received |= !inbox.is_empty();
+            self.execute(port, now, &inbox);
+            if self.has_received && turn == Turn::Helper {
+                self.inbox = Some(inbox);
+                return Some(now + ANSWER_NS);
+            }
+            self.unanswered.answer(now);
+            if !more {
                 break;
             }
-            for (index, (arrival, bytes)) in inbox.iter().enumerate() {
-                if index % ANSWER_EVERY == ANSWER_EVERY - 1 {
-                    pump(&self.connections, now);
-                }
-                let Ok(view) = View::parse(bytes) else {
-                    continue;
-                };
-                let number = Number::from_bits(view.header().destination_qpn);
-                if number.slot() == FABRIC_SLOT {
-                    let packet = (arrival, bytes);
-                    self.targets.receive(port, now, number, packet, &view);
-                    continue;
-                }
-                let Some(qp) = self.tables.queue_pair(number.index()) else {
-                    continue;
-                };
-                if qp.kind == QpKind::Ud {
-                    datagrams::receive(qp, arrival, &view);
-                } else {
-                    qp.remote_connection
-                        .receive(qp, now, arrival.route.source, &view);
-                }
-            }
-            self.targets.answer(port, now);
-            pump(&self.connections, now);
         }
+        self.inbox = Some(inbox);
         let mut due = None;
         for qp in &self.connections {
             due = earliest(due, qp.remote_connection.expire(qp, now));
@@ -92,13 +116,61 @@ impl Ports {
         earliest(due, earliest(port.deadline(), full))
     }
 
+    pub fn has_received(&self) -> bool {
+        self.has_received
+    }
+
+    fn receive(&mut self, port: &Port, inbox: &mut Inbox, turn: Turn) -> bool {
+        self.turns = self.turns.wrapping_add(1);
+        if turn == Turn::Agent || self.turns.is_multiple_of(RELAY_EVERY) {
+            port.receive(inbox)
+        } else {
+            port.receive_direct(inbox)
+        }
+    }
+
+    /// Hands the packets to their queue pairs, and answers what must be answered at once.
+    fn execute(&mut self, port: &Port, now: u64, inbox: &Inbox) {
+        let mut urgent = false;
+        for (arrival, bytes) in inbox.iter() {
+            let Ok(view) = View::parse(bytes) else {
+                continue;
+            };
+            let number = Number::from_bits(view.header().destination_qpn);
+            if number.slot() == FABRIC_SLOT {
+                let packet = (arrival, bytes);
+                self.targets.receive(port, now, number, packet, &view);
+                continue;
+            }
+            let Some(qp) = self.tables.queue_pair(number.index()) else {
+                continue;
+            };
+            if qp.kind == QpKind::Ud {
+                datagrams::receive(qp, arrival, &view);
+                continue;
+            }
+            let source = arrival.route.source;
+            urgent |= qp.remote_connection.receive(qp, now, source, &view);
+            self.unanswered.add(qp);
+            if self.unanswered.packets >= ANSWER_EVERY {
+                self.unanswered.answer(now);
+            }
+        }
+        self.targets.answer(port, now);
+        if urgent {
+            self.unanswered.answer(now);
+        }
+    }
+
     pub fn enter(&mut self, qp: &'static QueuePair) {
         self.forget(qp);
         self.connections.push(qp);
     }
 
     pub fn forget(&mut self, qp: &QueuePair) {
-        self.connections.retain(|other| !std::ptr::eq(*other, qp));
+        let other = |known: &&'static QueuePair| !std::ptr::eq(*known, qp);
+        self.connections.retain(other);
+        self.unanswered.connections.retain(other);
     }
 
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
