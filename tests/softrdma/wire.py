@@ -1,10 +1,17 @@
 """Two hosts, that is network namespaces, with RoCEv2 between them; and a wire that loses, delays and reorders."""
 
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
 from lib.cases import require
 from networks import Cable
 from noptrace import deny
 from perftest import ROW
 
+CAPTURE = pathlib.Path(__file__).resolve().parent / "capture.py"
 ETHERNET = {"SOFTRDMA_LINK_LAYER": "ethernet"}
 # Every way in which a wire misbehaves; the seed makes a failure repeatable.
 BAD_WIRE = "loss=0.05,duplicate=0.02,reorder=0.05,delay_us=50,seed=7"
@@ -64,6 +71,29 @@ def by_lid(stand):
         tools(stand, cable, ["ibv_rc_pingpong", "-d", "softrdma0", "-g", "1"], environment=variables)
 
 
+def identifications(stand, segments):
+    """What leaves a host, judged by its IP headers: whole trains where the receiver takes them whole, or single packets."""
+    with Cable() as cable:
+        first, second = cable.hosts
+        if segments:
+            for host in cable.hosts:
+                host.ip("link", "set", "cable", "gso_max_segs", "1")
+        words = [*first.enter, sys.executable, str(CAPTURE)]
+        capture = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        try:
+            require(capture.stdout.readline() == "ready\n", "the capture did not start")
+            command = ["ib_write_bw", "-d", "softrdma0", "-F", "-x", "1", "-n", "50"]
+            variables = stand.environment(**ETHERNET)
+            pair = stand.pair(command, variables, before=(first.enter, second.enter), host=Cable.ADDRESSES[0])
+            pair.succeed(60)
+        finally:
+            capture.send_signal(signal.SIGINT)
+            output = capture.communicate(timeout=20)[0]
+        found = re.search(r"(\d+) right, (\d+) wrong, (\d+) with an identification", output)
+        require(found and int(found[1]) > 100 and found[2] == "0", output)
+        require(segments == (int(found[3]) > 100), output)
+
+
 def cases(stand):
     if stand.quick:
         yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["300"], BAD_WIRE)
@@ -86,6 +116,8 @@ def cases(stand):
     yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
         stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
     )
+    yield "wire: the ICRC of single packets", lambda: identifications(stand, True)
+    yield "wire: the ICRC of trains", lambda: identifications(stand, False)
     for name in ("stream", "dead_peer", "alloc_buf", "xrc", "xrc_requests", "small_messages"):
         yield f"wire: {name}", lambda n=name: program(stand, n)
     yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["2000"], BAD_WIRE)

@@ -18,10 +18,11 @@
 //! modify_qp RTR→RTS    connection.start_requester(requester parameters)
 //! post_send            connection.post(work, &mut host); pump
 //! a datagram arrives   port.receive(&mut inbox); for each of inbox: the queue pair of view.destination_qpn():
-//!                      connection.receive(now, source, &view, &mut host); when the inbox is empty: pump
+//!                      connection.receive(now, source, &view, &mut host); then pump: at once if the connection
+//!                      is_urgent(), else when the inbox is empty or a good many packets have come
 //! deadline() passed    connection.expire(now, &mut host); pump
 //! to ERR               connection.flush(&mut host); what the peer must still hear (a NAK) goes out by pump
-//! to RESET, destroyed  connection.part(&mut batch, &mut host); port.send(now, &mut batch); port.settle()
+//! to RESET, destroyed  connection.part(&mut batch, &mut host); port.send(now, &mut batch)
 //! pump                 while connection.transmit(now, &mut batch, &mut host) { port.send(now, &mut batch) }
 //! ```
 //! `transmit` says whether it put anything into the batch. Acknowledgements are coalesced between two calls of

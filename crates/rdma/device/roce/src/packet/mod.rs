@@ -83,6 +83,14 @@ impl Syndrome {
         }
     }
 
+    /// Does it end the responder's queue pair?
+    pub fn is_final(self) -> bool {
+        matches!(
+            self,
+            Syndrome::InvalidRequest | Syndrome::RemoteAccess | Syndrome::RemoteOperation
+        )
+    }
+
     /// An ACK gives no credits (code 31): receivers without room answer RNR.
     pub fn byte(self) -> u8 {
         match self {

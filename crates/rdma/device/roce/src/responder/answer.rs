@@ -5,7 +5,7 @@ use crate::batch::Batch;
 use crate::host::{Fault, Host, Region};
 use crate::packet::{Aeth, Header, Kind, Service, Syndrome};
 
-/// Further copies of the last acknowledgement of a queue pair that goes: where one packet in twenty is lost, all of them and the
+/// Further copies of the last acknowledgement of a queue pair that goes, or fails: where one packet in twenty is lost, all of them and the
 /// acknowledgement itself are in 6 of a million cases.
 const PARTING_COPIES: usize = 3;
 
@@ -60,8 +60,15 @@ impl Responder {
                     syndrome,
                     msn,
                 } => {
-                    if let Some(header) = self.answer(Kind::Acknowledge, position, syndrome, msn) {
-                        batch.push_bare(&self.link.route, &header);
+                    let header = self.answer(Kind::Acknowledge, position, syndrome, msn);
+                    // After one that ends the queue pair nobody answers a request that comes again.
+                    let copies = if syndrome.is_final() {
+                        PARTING_COPIES
+                    } else {
+                        0
+                    };
+                    for header in header.iter().cycle().take(1 + copies) {
+                        batch.push_bare(&self.link.route, header);
                     }
                 }
                 Response::Atomic {

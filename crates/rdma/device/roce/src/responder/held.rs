@@ -7,9 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Responder;
-use crate::host::Host;
-use crate::packet::{Header, Kind, Syndrome};
+use crate::packet::Header;
 
 /// Positions behind the expected one that a packet may be held for. A requester sends no farther.
 pub(crate) const MOST_HELD: u64 = 1024;
@@ -30,8 +28,32 @@ impl Held {
         self.news
     }
 
-    /// The bits of what is held behind `expected`; `positions` tells how many a request stands for.
-    fn bits(&self, expected: u64, positions: impl Fn(&Header) -> u64) -> Vec<u8> {
+    pub fn insert(&mut self, position: u64, header: &Header, payload: &[u8]) {
+        let packet = || (*header, payload.into());
+        self.packets.entry(position).or_insert_with(packet);
+        self.news = true;
+    }
+
+    pub fn take(&mut self, position: u64) -> Option<(Header, Box<[u8]>)> {
+        self.packets.remove(&position)
+    }
+
+    /// Nothing before this position is expected any more. A READ stands for several positions; what else was sent for them was
+    /// never right.
+    pub fn advance(&mut self, expected: u64) {
+        while self
+            .packets
+            .first_key_value()
+            .is_some_and(|(at, _)| *at < expected)
+        {
+            self.packets.pop_first();
+        }
+        self.news &= !self.packets.is_empty();
+    }
+
+    /// The bits of what is held behind `expected`, of which the peer then was told; `positions` tells how many a request stands for.
+    pub fn report(&mut self, expected: u64, positions: impl Fn(&Header) -> u64) -> Vec<u8> {
+        self.news = false;
         let mut bits = Vec::new();
         for (&position, (header, _)) in &self.packets {
             for at in position..position + positions(header) {
@@ -46,59 +68,5 @@ impl Held {
             }
         }
         bits
-    }
-}
-
-impl Responder {
-    /// Keeps a request from behind the expected one; false if the peer has to send it again.
-    pub(super) fn hold(&mut self, position: u64, header: &Header, payload: &[u8]) -> bool {
-        let may = header.selective && self.holds && position - self.expected <= MOST_HELD;
-        if may {
-            let packet = || (*header, payload.into());
-            self.held.packets.entry(position).or_insert_with(packet);
-            self.held.news = true;
-        }
-        may
-    }
-
-    /// The expected request may have come before.
-    pub(super) fn execute_held(&mut self, host: &mut impl Host) {
-        let mut acknowledges = false;
-        while !self.failed
-            && let Some((header, payload)) = self.held.packets.remove(&self.expected)
-        {
-            let before = self.expected;
-            self.due(&header, &payload, host);
-            if self.expected == before {
-                acknowledges = false;
-                break;
-            }
-            let kind = header.opcode.kind();
-            acknowledges = kind.is_send() || kind.is_write();
-        }
-        if acknowledges {
-            // The packet that asked for it may have been the one that was missing.
-            self.acknowledge(self.expected - 1);
-        }
-        if let Some(first) = self.held.packets.first_entry()
-            && *first.key() < self.expected
-        {
-            // A READ stands for several positions; what else was sent for them was never right.
-            self.held.packets = self.held.packets.split_off(&self.expected);
-        }
-        self.held.news &= !self.held.packets.is_empty();
-    }
-
-    /// What is missing, and what is there behind it.
-    pub(super) fn report(&mut self) -> Option<(Header, Vec<u8>)> {
-        self.held.news = false;
-        let positions = |header: &Header| match header.opcode.kind() {
-            Kind::ReadRequest => self.link.packets(u64::from(header.reth.length)),
-            _ => 1,
-        };
-        let bits = self.held.bits(self.expected, positions);
-        let syndrome = Syndrome::SequenceError;
-        let header = self.answer(Kind::Acknowledge, self.expected, syndrome, self.msn)?;
-        Some((header, bits))
     }
 }

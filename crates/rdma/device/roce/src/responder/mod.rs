@@ -11,6 +11,7 @@
 //!    that it had begun to fill serves the next.
 
 mod answer;
+mod behind;
 mod duplicate;
 mod execute;
 pub(crate) mod held;
