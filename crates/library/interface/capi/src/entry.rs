@@ -11,7 +11,7 @@ use weft_mpi::objects::handler::{Handler, Kind};
 use weft_mpi::process::phase::{Phase, phase};
 use weft_mpi::{Class, CommId, SessionId, WindowId, error};
 
-use crate::naming;
+use crate::{language, naming};
 
 pub use weft_mpi::{Error, Result};
 
@@ -64,6 +64,8 @@ fn outside(phase: Phase) -> Error {
 #[cold]
 #[inline(never)]
 pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
+    // The error handler may call C's functions.
+    language::take();
     let (function, parameters) = called.split_once('(').unwrap_or((called, ""));
     let wrong = naming::as_in(wrong, parameters);
     if function.starts_with(TOOLS) {

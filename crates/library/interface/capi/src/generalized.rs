@@ -1,6 +1,7 @@
 //! Generalized requests (MPI-5.0 §13.2).
 
 use std::ffi::{c_int, c_void};
+use std::mem::transmute;
 use std::ptr::with_exposed_provenance_mut;
 
 use weft_abi::{
@@ -14,6 +15,7 @@ use weft_mpi::{Request, Status};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::language::{self, Language};
 use crate::output::Out;
 use crate::status;
 
@@ -79,6 +81,46 @@ functions! {
     Cancel => MPI_Grequest_cancel_function,
 }
 
+/// What a generalized request of Fortran's was started with: all arguments go by reference (MPI-5.0 §13.2).
+struct FortranProgram {
+    query: FortranQuery,
+    free: FortranFree,
+    cancel: FortranCancel,
+    extra_state: isize,
+}
+
+type FortranQuery =
+    unsafe extern "C-unwind" fn(*mut isize, *mut weft_abi::MPI_Status, ierror: *mut c_int);
+type FortranFree = unsafe extern "C-unwind" fn(*mut isize, ierror: *mut c_int);
+type FortranCancel = unsafe extern "C-unwind" fn(*mut isize, *mut c_int, ierror: *mut c_int);
+
+impl Functions for FortranProgram {
+    fn query(&self) -> Result<Status> {
+        let (mut extra_state, mut ierror) = (self.extra_state, MPI_SUCCESS);
+        let (code, status) = status::filled(|place| {
+            // SAFETY: the program's function for this request, which stays valid until it is freed.
+            unsafe { (self.query)(&mut extra_state, place, &mut ierror) };
+            ierror
+        });
+        checked("query", code).map(|()| status)
+    }
+
+    fn free(&self) -> Result<()> {
+        let (mut extra_state, mut ierror) = (self.extra_state, MPI_SUCCESS);
+        // SAFETY: as above.
+        unsafe { (self.free)(&mut extra_state, &mut ierror) };
+        checked("free", ierror)
+    }
+
+    fn cancel(&self, complete: bool) -> Result<()> {
+        let (mut extra_state, mut ierror) = (self.extra_state, MPI_SUCCESS);
+        let mut complete = c_int::from(complete);
+        // SAFETY: as above.
+        unsafe { (self.cancel)(&mut extra_state, &mut complete, &mut ierror) };
+        checked("cancel", ierror)
+    }
+}
+
 #[mpi(Grequest_start)]
 fn grequest_start(
     query_fn: Query,
@@ -87,12 +129,24 @@ fn grequest_start(
     extra_state: *mut c_void,
     request: Out<Request>,
 ) -> Result<()> {
-    request.set(generalized_calls::start(Box::new(Program {
-        query: query_fn,
-        free: free_fn,
-        cancel: cancel_fn,
-        extra_state: extra_state.expose_provenance(),
-    }))?);
+    let functions: Box<dyn Functions> = match language::take() {
+        Language::C => Box::new(Program {
+            query: query_fn,
+            free: free_fn,
+            cancel: cancel_fn,
+            extra_state: extra_state.expose_provenance(),
+        }),
+        _ => Box::new(FortranProgram {
+            // SAFETY: the program's functions are Fortran's.
+            query: unsafe { transmute::<Query, FortranQuery>(query_fn) },
+            // SAFETY: as above.
+            free: unsafe { transmute::<Free, FortranFree>(free_fn) },
+            // SAFETY: as above.
+            cancel: unsafe { transmute::<Cancel, FortranCancel>(cancel_fn) },
+            extra_state: extra_state.addr().cast_signed(),
+        }),
+    };
+    request.set(generalized_calls::start(functions)?);
     Ok(())
 }
 

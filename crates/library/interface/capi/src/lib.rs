@@ -1,6 +1,6 @@
 //! The shims of `libmpi_abi.so.1`: each function of the C interface converts its arguments and calls the library.
 //!
-//! No state and no protocol live here. `unsafe` is in the conversions (`entry`, `argument`, `array`, `callback`, `handle`,
+//! No protocol lives here, and no state but the caller's language (`language`). `unsafe` is in the conversions (`entry`, `argument`, `array`, `callback`, `handle`,
 //! `output`, `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
 //! parameters that the standard gives them.
 #![allow(clippy::too_many_arguments)]
@@ -11,6 +11,8 @@ mod callback;
 mod entry;
 mod handle;
 mod integer;
+mod key;
+mod language;
 mod naming;
 mod output;
 mod predefined;

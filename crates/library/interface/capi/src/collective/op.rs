@@ -10,15 +10,22 @@ use weft_mpi::{OpId, TypeId};
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
 use crate::handle::InOut;
+use crate::integer;
+use crate::language::{self, Language};
 use crate::output::{Out, Output};
 
 /// A function that combines as many operands as a number of type `C` says.
 type Combining<C> =
     unsafe extern "C-unwind" fn(*mut c_void, *mut c_void, *mut C, *mut MPI_Datatype);
 
-/// One of the program's.
+/// One of the program's, and whether its datatype is an integer of Fortran's.
+struct UserFunction {
+    form: Form,
+    language: Language,
+}
+
 #[derive(Clone, Copy)]
-enum UserFunction {
+enum Form {
     Int(Combining<c_int>),
     Large(Combining<MPI_Count>),
 }
@@ -26,7 +33,7 @@ enum UserFunction {
 impl FromC<MPI_User_function> for UserFunction {
     unsafe fn from_c(raw: MPI_User_function, name: &'static str) -> Result<UserFunction> {
         let function = raw.ok_or_else(|| null_pointer(name))?;
-        Ok(UserFunction::Int(function))
+        Ok(UserFunction::new(Form::Int(function)))
     }
 }
 
@@ -34,32 +41,47 @@ impl FromC<MPI_User_function> for UserFunction {
 impl FromC<MPI_User_function_c> for UserFunction {
     unsafe fn from_c(raw: MPI_User_function_c, name: &'static str) -> Result<UserFunction> {
         let function = raw.ok_or_else(|| null_pointer(name))?;
-        Ok(UserFunction::Large(function))
+        Ok(UserFunction::new(Form::Large(function)))
+    }
+}
+
+impl UserFunction {
+    fn new(form: Form) -> UserFunction {
+        let language = language::take();
+        UserFunction { form, language }
     }
 }
 
 impl Function for UserFunction {
     fn limit(&self) -> usize {
-        match self {
-            UserFunction::Int(_) => c_int::MAX as usize,
-            UserFunction::Large(_) => isize::MAX as usize,
+        match self.form {
+            Form::Int(_) => c_int::MAX as usize,
+            Form::Large(_) => isize::MAX as usize,
         }
     }
 
     unsafe fn apply(&self, input: *const u8, inout: *mut u8, count: usize, datatype: TypeId) {
         let (input, inout) = (input.cast_mut().cast(), inout.cast());
-        let mut datatype = datatype.into_c();
+        let mut handle = datatype.into_c();
+        let mut number;
+        let datatype = match self.language {
+            Language::C => &raw mut handle,
+            _ => {
+                number = integer::of_handle(handle.addr());
+                (&raw mut number).cast()
+            }
+        };
         // SAFETY of both: the program's function for such operands, which are valid by this function's contract.
-        match *self {
-            UserFunction::Int(function) => {
+        match self.form {
+            Form::Int(function) => {
                 let mut length = count as c_int;
                 // SAFETY: as above.
-                unsafe { function(input, inout, &mut length, &mut datatype) }
+                unsafe { function(input, inout, &mut length, datatype) }
             }
-            UserFunction::Large(function) => {
+            Form::Large(function) => {
                 let mut length = count as MPI_Count;
                 // SAFETY: as above.
-                unsafe { function(input, inout, &mut length, &mut datatype) }
+                unsafe { function(input, inout, &mut length, datatype) }
             }
         }
     }

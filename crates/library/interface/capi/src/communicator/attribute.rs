@@ -10,8 +10,8 @@ use weft_mpi::objects::attributes::{self, Holder};
 use weft_mpi::objects::comm;
 use weft_mpi::objects::comm::predefined::{self, Attribute};
 
-use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;
+use crate::key::{self, Copy, Delete};
 use crate::output::{InOutInt, Out, OutAddress};
 
 #[mpi(Comm_create_keyval)]
@@ -42,11 +42,11 @@ fn keyval_create(
 fn create(
     copy: Copy<MPI_Comm>,
     delete: Delete<MPI_Comm>,
-    key: Out<c_int>,
+    keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> Result<()> {
-    let functions = KeyFunctions::<CommId>::new(copy, delete, extra_state);
-    key.set(attributes::create_key(Holder::Comm, Box::new(functions))?);
+    let functions = key::functions::<CommId>(copy, delete, extra_state);
+    keyval.set(attributes::create_key(Holder::Comm, functions)?);
     Ok(())
 }
 
@@ -76,11 +76,12 @@ fn attr_put(comm: CommId, keyval: c_int, attribute_val: *mut c_void) -> Result<(
     set(comm, keyval, attribute_val)
 }
 
-fn set(comm: CommId, key: c_int, value: *mut c_void) -> Result<()> {
+fn set(comm: CommId, keyval: c_int, value: *mut c_void) -> Result<()> {
+    let value = key::given(value);
     // Shared, here and below: the program's delete function may free it.
     let shared = comm::share(comm)?;
     let attributes = &shared.attributes;
-    attributes.set(comm.handle(), key, value.expose_provenance())
+    attributes.set(comm.handle(), keyval, value)
 }
 
 #[mpi(Comm_delete_attr)]
@@ -110,14 +111,16 @@ fn attr_get(comm: CommId, keyval: c_int, attribute_val: OutAddress, flag: Out<bo
     get(comm, keyval, attribute_val, flag)
 }
 
-fn get(comm: CommId, key: c_int, place: OutAddress, flag: Out<bool>) -> Result<()> {
-    let value = match predefined_key(key) {
+fn get(comm: CommId, keyval: c_int, place: OutAddress, flag: Out<bool>) -> Result<()> {
+    match predefined_key(keyval) {
         Some(attribute) => {
-            predefined::value(comm, attribute)?.map(|value| value.expose_provenance())
+            key::store_predefined(predefined::value(comm, attribute)?, place, flag);
         }
-        None => comm::find(comm)?.attributes.get(key)?,
-    };
-    place.set_word(value, flag);
+        None => {
+            let value = comm::find(comm)?.attributes.get(keyval)?;
+            key::store(value.as_ref(), place, flag);
+        }
+    }
     Ok(())
 }
 

@@ -8,8 +8,8 @@ use weft_mpi::TypeId;
 use weft_mpi::objects::attributes::{self, Holder};
 use weft_mpi::objects::types;
 
-use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;
+use crate::key::{self, Copy, Delete};
 use crate::output::{InOutInt, Out, OutAddress};
 
 #[mpi(Type_create_keyval)]
@@ -19,12 +19,8 @@ fn type_create_keyval(
     type_keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> Result<()> {
-    let functions =
-        KeyFunctions::<TypeId>::new(type_copy_attr_fn, type_delete_attr_fn, extra_state);
-    type_keyval.set(attributes::create_key(
-        Holder::Datatype,
-        Box::new(functions),
-    )?);
+    let functions = key::functions::<TypeId>(type_copy_attr_fn, type_delete_attr_fn, extra_state);
+    type_keyval.set(attributes::create_key(Holder::Datatype, functions)?);
     Ok(())
 }
 
@@ -37,14 +33,11 @@ fn type_free_keyval(type_keyval: InOutInt) -> Result<()> {
 
 #[mpi(Type_set_attr)]
 fn type_set_attr(datatype: TypeId, type_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    let value = key::given(attribute_val);
     // The program's delete function may free it.
     let _kept = types::keep(datatype);
     let attributes = &types::annotation(datatype)?.attributes;
-    attributes.set(
-        datatype.handle(),
-        type_keyval,
-        attribute_val.expose_provenance(),
-    )
+    attributes.set(datatype.handle(), type_keyval, value)
 }
 
 #[mpi(Type_get_attr)]
@@ -55,7 +48,7 @@ fn type_get_attr(
     flag: Out<bool>,
 ) -> Result<()> {
     let value = types::annotation(datatype)?.attributes.get(type_keyval)?;
-    attribute_val.set_word(value, flag);
+    key::store(value.as_ref(), attribute_val, flag);
     Ok(())
 }
 

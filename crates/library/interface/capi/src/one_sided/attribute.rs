@@ -1,16 +1,17 @@
 //! Attributes of windows (MPI-5.0 §7.7.3), the predefined ones (§12.2.6) among them.
 
 use std::ffi::{c_int, c_void};
+use std::ptr::with_exposed_provenance;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
 use weft_mpi::error::argument;
-use weft_mpi::objects::attributes::{self, Holder};
+use weft_mpi::objects::attributes::{self, Holder, Value};
 use weft_mpi::window::{self, Attribute};
 use weft_mpi::{Class, WindowId};
 
-use crate::callback::{Copy, Delete, KeyFunctions};
 use crate::entry::Result;
+use crate::key::{self, Copy, Delete};
 use crate::output::{InOutInt, Out, OutAddress};
 
 #[mpi(Win_create_keyval)]
@@ -20,9 +21,8 @@ fn win_create_keyval(
     win_keyval: Out<c_int>,
     extra_state: *mut c_void,
 ) -> Result<()> {
-    let functions =
-        KeyFunctions::<WindowId>::new(win_copy_attr_fn, win_delete_attr_fn, extra_state);
-    win_keyval.set(attributes::create_key(Holder::Window, Box::new(functions))?);
+    let functions = key::functions::<WindowId>(win_copy_attr_fn, win_delete_attr_fn, extra_state);
+    win_keyval.set(attributes::create_key(Holder::Window, functions)?);
     Ok(())
 }
 
@@ -35,11 +35,12 @@ fn win_free_keyval(win_keyval: InOutInt) -> Result<()> {
 
 #[mpi(Win_set_attr)]
 fn win_set_attr(win: WindowId, win_keyval: c_int, attribute_val: *mut c_void) -> Result<()> {
+    let value = key::given(attribute_val);
     // The program's delete function may free it.
     let shared = window::share(win)?;
     let attributes = &shared.attributes;
     check_own(win_keyval)?;
-    attributes.set(win.handle(), win_keyval, attribute_val.expose_provenance())
+    attributes.set(win.handle(), win_keyval, value)
 }
 
 #[mpi(Win_get_attr)]
@@ -49,11 +50,23 @@ fn win_get_attr(
     attribute_val: OutAddress,
     flag: Out<bool>,
 ) -> Result<()> {
-    let value = match predefined(win_keyval) {
-        Some(attribute) => Some(window::value(win, attribute)?),
-        None => window::find(win)?.attributes.get(win_keyval)?,
+    let Some(attribute) = predefined(win_keyval) else {
+        let value = window::find(win)?.attributes.get(win_keyval)?;
+        key::store(value.as_ref(), attribute_val, flag);
+        return Ok(());
     };
-    attribute_val.set_word(value, flag);
+    let word = window::value(win, attribute)?;
+    match attribute {
+        Attribute::Base => key::store(Some(&Value::Pointer(word)), attribute_val, flag),
+        Attribute::Size => {
+            let place: *const i64 = with_exposed_provenance(word);
+            key::store_predefined(Some(place), attribute_val, flag);
+        }
+        Attribute::DisplacementUnit | Attribute::CreateFlavor | Attribute::Model => {
+            let place: *const c_int = with_exposed_provenance(word);
+            key::store_predefined(Some(place), attribute_val, flag);
+        }
+    }
     Ok(())
 }
 

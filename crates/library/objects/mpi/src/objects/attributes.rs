@@ -19,14 +19,53 @@ pub enum Holder {
     Datatype,
 }
 
-/// A word of the program's, with no meaning here.
-pub type Value = usize;
+/// An attribute's value, as the language that set it has it (MPI-5.0 §19.3.7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A word of C's, with no meaning here.
+    Pointer(usize),
+    /// An integer of Fortran's, and the place where C finds it while the attribute is set.
+    Integer(Arc<isize>),
+}
+
+impl Value {
+    pub fn integer(number: isize) -> Value {
+        Value::Integer(Arc::new(number))
+    }
+
+    /// The value as C gets it: an integer of Fortran's by its address. On a little-endian machine that is the address of an
+    /// `int` as well, which a program looks for if a deprecated function has set the attribute.
+    pub fn pointer(&self) -> usize {
+        match self {
+            Value::Pointer(word) => *word,
+            Value::Integer(place) => Arc::as_ptr(place).expose_provenance(),
+        }
+    }
+
+    /// The value as Fortran gets it: a pointer of C's by its bits.
+    pub fn number(&self) -> isize {
+        match self {
+            Value::Pointer(word) => word.cast_signed(),
+            Value::Integer(place) => **place,
+        }
+    }
+
+    /// The same value for another object: an integer in a place of its own.
+    pub fn duplicate(&self) -> Value {
+        match self {
+            Value::Pointer(word) => Value::Pointer(*word),
+            Value::Integer(place) => Value::integer(**place),
+        }
+    }
+}
+
+const _: () = assert!(cfg!(target_endian = "little"));
 
 /// The functions of a key. `object` is the number of the object's identifier.
 pub trait Functions: Send + Sync {
     /// What a duplicate of the object gets for `value`; none for no attribute.
-    fn copy(&self, object: u64, key: i32, value: Value) -> Result<Option<Value>>;
-    fn delete(&self, object: u64, key: i32, value: Value) -> Result<()>;
+    fn copy(&self, object: u64, key: i32, value: &Value) -> Result<Option<Value>>;
+    fn delete(&self, object: u64, key: i32, value: &Value) -> Result<()>;
 }
 
 struct Key {
@@ -154,7 +193,7 @@ impl Attributes {
     pub fn set(&self, object: u64, key: i32, value: Value) -> Result<()> {
         let key = find(self.holder, key)?;
         if let Some(old) = self.of_key(key.number) {
-            key.functions.delete(object, key.number, old.value)?;
+            key.functions.delete(object, key.number, &old.value)?;
         }
         let mut set = self.set.lock();
         match set
@@ -179,7 +218,7 @@ impl Attributes {
         attribute
             .key
             .functions
-            .delete(object, number, attribute.value)?;
+            .delete(object, number, &attribute.value)?;
         self.set.lock().retain(|other| other.key.number != number);
         Ok(())
     }
@@ -189,7 +228,7 @@ impl Attributes {
         let copies = Attributes::new(self.holder);
         let all = self.set.lock().clone();
         for Attribute { key, value } in all {
-            if let Some(value) = key.functions.copy(object, key.number, value)? {
+            if let Some(value) = key.functions.copy(object, key.number, &value)? {
                 copies.set.lock().push(Attribute { key, value });
             }
         }
@@ -217,23 +256,25 @@ pub fn refused(function: &str, key: i32, code: i32) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::Value::Pointer;
     use super::*;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     /// Writes down its calls; copies odd values doubled.
     struct Recorder {
-        calls: Arc<Mutex<Vec<(char, u64, Value)>>>,
+        calls: Arc<Mutex<Vec<(char, u64, usize)>>>,
         fails: Arc<AtomicBool>,
     }
 
     impl Functions for Recorder {
-        fn copy(&self, object: u64, _: i32, value: Value) -> Result<Option<Value>> {
+        fn copy(&self, object: u64, _: i32, value: &Value) -> Result<Option<Value>> {
+            let value = value.pointer();
             self.calls.lock().push(('c', object, value));
-            Ok((value % 2 == 1).then_some(2 * value))
+            Ok((value % 2 == 1).then_some(Value::Pointer(2 * value)))
         }
 
-        fn delete(&self, object: u64, key: i32, value: Value) -> Result<()> {
-            self.calls.lock().push(('d', object, value));
+        fn delete(&self, object: u64, key: i32, value: &Value) -> Result<()> {
+            self.calls.lock().push(('d', object, value.pointer()));
             match self.fails.load(Ordering::Relaxed) {
                 true => Err(refused("delete", key, 77)),
                 false => Ok(()),
@@ -253,29 +294,32 @@ mod tests {
         let [one, two] = [0; 2].map(|_| create_key(Holder::Datatype, recorder()).unwrap());
         let attributes = Attributes::new(Holder::Datatype);
         assert_eq!(attributes.get(one).unwrap(), None);
-        attributes.set(5, one, 1).unwrap();
-        attributes.set(5, two, 4).unwrap();
-        assert_eq!((attributes.get(one).unwrap(), taken()), (Some(1), vec![]));
-        attributes.set(5, one, 3).unwrap();
+        attributes.set(5, one, Pointer(1)).unwrap();
+        attributes.set(5, two, Pointer(4)).unwrap();
+        assert_eq!(
+            (attributes.get(one).unwrap(), taken()),
+            (Some(Pointer(1)), vec![])
+        );
+        attributes.set(5, one, Pointer(3)).unwrap();
         assert_eq!(taken(), [('d', 5, 1)]);
 
         let copies = attributes.copied(5).unwrap();
         assert_eq!(taken(), [('c', 5, 3), ('c', 5, 4)]);
         assert_eq!(
             (copies.get(one).unwrap(), copies.get(two).unwrap()),
-            (Some(6), None)
+            (Some(Pointer(6)), None)
         );
 
         fails.store(true, Ordering::Relaxed);
-        assert_eq!(attributes.set(5, one, 9).unwrap_err().code(), 77);
+        assert_eq!(attributes.set(5, one, Pointer(9)).unwrap_err().code(), 77);
         assert!(attributes.delete(5, one).is_err() && attributes.delete_all(5).is_err());
-        assert_eq!(attributes.get(one).unwrap(), Some(3));
+        assert_eq!(attributes.get(one).unwrap(), Some(Pointer(3)));
         fails.store(false, Ordering::Relaxed);
 
         // A freed key is one until its last attribute is deleted, here with its object.
         free_key(Holder::Datatype, two).unwrap();
         free_key(Holder::Datatype, two).unwrap();
-        assert_eq!(attributes.get(two).unwrap(), Some(4));
+        assert_eq!(attributes.get(two).unwrap(), Some(Pointer(4)));
         taken();
         attributes.delete_all(5).unwrap();
         assert_eq!(taken(), [('d', 5, 4), ('d', 5, 3)]);
@@ -287,5 +331,20 @@ mod tests {
             free_key(Holder::Comm, one).is_err() && Attributes::new(Holder::Comm).get(one).is_err()
         );
         free_key(Holder::Datatype, one).unwrap();
+    }
+
+    #[test]
+    fn a_value_is_seen_by_both_languages() {
+        let set = Value::integer(-5);
+        let address = set.pointer() as *const isize;
+        // SAFETY: the place lives as long as the value.
+        assert_eq!((unsafe { *address }, set.number()), (-5, -5));
+        // SAFETY: as above; the lower half is an `int`.
+        assert_eq!(unsafe { *address.cast::<i32>() }, -5);
+        let copy = set.duplicate();
+        assert!(copy == set && copy.pointer() != set.pointer());
+        let pointer = Pointer(usize::MAX);
+        assert_eq!((pointer.pointer(), pointer.number()), (usize::MAX, -1));
+        assert_eq!(pointer.duplicate(), pointer);
     }
 }

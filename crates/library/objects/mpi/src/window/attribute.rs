@@ -3,7 +3,6 @@
 use super::object::find;
 use crate::error::Result;
 use crate::handle::WindowId;
-use crate::objects::attributes::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribute {
@@ -14,8 +13,8 @@ pub enum Attribute {
     Model,
 }
 
-/// The word of an attribute.
-pub fn value(id: WindowId, attribute: Attribute) -> Result<Value> {
+/// The word of an attribute: the base itself, and where the others stand.
+pub fn value(id: WindowId, attribute: Attribute) -> Result<usize> {
     let figures = &find(id)?.figures;
     Ok(match attribute {
         Attribute::Base => figures.base,
