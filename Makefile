@@ -56,8 +56,9 @@ staged:
 	@$(CARGO) build --release --workspace --exclude xtask
 	@scripts/install.sh "$(CURDIR)/$(prefix)"
 
-conformance: staged ## the C programs by chapter of the standard, at 1, 2, 4 and 5 ranks
-	python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec --ranks 1,2,4,5 --build build/check/conformance
+conformance: staged ## the programs by chapter of the standard, and those in Fortran, at 1, 2, 4 and 5 ranks
+	python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
+		--mpifort $(prefix)/bin/mpifort --ranks 1,2,4,5 --build build/check/conformance
 
 robustness: staged peers ## kill, flood, oversubscription, small /dev/shm, other launchers; in full
 	python3 tests/robustness/run.py --prefix $(prefix) --peers $(peers) --build build/check/robustness --full

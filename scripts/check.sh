@@ -18,7 +18,8 @@ lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
 moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
-conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 1,2,4,5 --build "$out/conformance"; }
+conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --mpifort "$prefix/bin/mpifort" \
+    --ranks 1,2,4,5 --build "$out/conformance"; }
 robustness() {
     python3 tests/robustness/run.py --prefix "$prefix" --peers "$peers" --build "$out/robustness"
 }
@@ -32,7 +33,9 @@ hosts() { python3 tests/hosts/run.py --target check --prefix "$prefix" --peers "
 fix="mend what the log names"
 step_must "setting up the machine" "a moment" "run scripts/setup.sh check and read what it says" scripts/setup.sh check
 PATH=$(scripts/setup.sh --path check)
-export PATH
+# Modules for the compilers at hand stay within the folder of the build.
+XDG_CACHE_HOME=$out/cache
+export PATH XDG_CACHE_HOME
 early peers scripts/peers.sh "$peers"
 step "formatting" "a moment" "cargo fmt --all; cargo fmt --manifest-path fuzz/Cargo.toml" formatting
 step "lints" "about 1 min" "$fix; again: make lint" lint

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Check include/mpi.h against independent sources.
+"""Check include/mpi.h and include/fortran/mpi.f90 against independent sources.
 
     python3 scripts/check_header.py --peer FILE
 
 1. it compiles as C99, C11 and C++17 without a warning;
 2. every prototype agrees, type by type, with pympistandard (MPI-5.0), but for the differences named below;
-3. every callback type, every constant and the size and alignment of every type agree with FILE, MPICH's mpi_abi.h.
+3. every interface of the module mpi agrees with it, argument by argument;
+4. every callback type, every constant and the size and alignment of every type agree with FILE, MPICH's mpi_abi.h.
 
 The Python that runs it has pympistandard.
 """
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 
 HEADER = Path(__file__).resolve().parent.parent / "include" / "mpi.h"
+MODULE = HEADER.parent / "fortran" / "mpi.f90"
 
 EXPECTED = {
     "MPI_Psend_init": "int count: the erratum to MPI-5.0, which gives the MPI_Count form its own name",
@@ -25,6 +27,13 @@ EXPECTED = {
     "MPI_Precv_init_c": "new in the erratum",
     "MPI_Pcontrol": "the package prints LaTeX for the variable arguments",
     "MPI_Info_create_env": "the package prints argv one pointer level short",
+}
+FORTRAN_ABSENT = {"mpi_register_datarep", "mpi_status_f082f", "mpi_status_f2f08", "mpi_sizeof"}
+FORTRAN_EXPECTED = {
+    "mpi_abi_get_fortran_booleans": "LOGICAL of any kind: logical_size says of which",
+    "mpi_abi_set_fortran_booleans": "LOGICAL of any kind: logical_size says of which",
+    "mpi_psend_init": "INTEGER count: the erratum to MPI-5.0, as in C",
+    "mpi_precv_init": "INTEGER count: the erratum to MPI-5.0, as in C",
 }
 NOT_IN_ABI = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
 COMPILERS = [["gcc", "-std=c99", "-xc"], ["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"]]
@@ -93,6 +102,61 @@ def compare_prototypes():
     print(f"prototypes: {len(ours)} checked, {len(differences)} known differences")
 
 
+def module_interfaces():
+    """Of each routine its arguments with their types, from the module; MPI_ names only, and not the forms for TYPE(C_PTR)."""
+    text = re.sub(r"&\n\s*", "", MODULE.read_text())
+    found = {}
+    pattern = r"^ *(?:subroutine|function) (MPI_\w+)\((.*?)\)\n(.*?)^ *end (?:subroutine|function)$"
+    for name, arguments, body in re.findall(pattern, text, re.M | re.S):
+        declared = dict(
+            (word.split("(")[0].lower(), plain_type(of_type, word))
+            for of_type, word in re.findall(r"^ *(\w.*?) :: (.*)$", body, re.M))
+        names = [word.strip().lower() for word in arguments.split(",") if word.strip()]
+        found[name.lower()] = [(word, declared[word]) for word in names]
+    return found
+
+
+def plain_type(of_type, word):
+    """A type and a shape as the standard writes them, without blanks."""
+    shape = word[word.index("("):] if "(" in word else ""
+    plain = of_type.lower().replace("character(len=*)", "character*(*)").replace("type(*), dimension(*)", "<type>")
+    return (plain + shape.lower()).replace(" ", "")
+
+
+def standard_interfaces():
+    import pympistandard as standard
+
+    found = {}
+    for procedure in standard.PROCEDURES.values():
+        try:
+            form = procedure.express.f90
+            arguments = [] if form is None else list(form.parameters)
+        except Exception:  # C only
+            continue
+        if form is None:
+            continue
+        listed = [(argument.name.lower(), plain_type(str(argument.type), str(argument))) for argument in arguments]
+        # The shape of a choice argument says nothing.
+        found[procedure.name.lower()] = [(name, re.sub(r"^<type>.*", "<type>", kind)) for name, kind in listed]
+    return found
+
+
+def compare_interfaces():
+    ours, theirs = module_interfaces(), standard_interfaces()
+    differences = {}
+    for name in sorted(theirs.keys() - FORTRAN_ABSENT):
+        mine = ours.get(name, [("no such routine", "")])
+        if mine != theirs[name]:
+            differences[name] = (mine, theirs[name])
+    for name in sorted(differences.keys() - FORTRAN_EXPECTED.keys()):
+        print(f"{name}: ours {differences[name][0]}, the standard {differences[name][1]}")
+    for name in sorted(FORTRAN_EXPECTED.keys() - differences.keys()):
+        print(f"{name}: expected to differ in Fortran, and does not")
+    if differences.keys() != FORTRAN_EXPECTED.keys():
+        sys.exit("the module mpi and the standard disagree")
+    print(f"interfaces: {len(theirs)} checked, {len(differences)} known differences")
+
+
 def callbacks(path):
     text = re.sub(r"\s+", " ", without_comments(path))
     found = {}
@@ -149,6 +213,7 @@ def main():
     peer = parser.parse_args().peer.resolve()
     compile_alone()
     compare_prototypes()
+    compare_interfaces()
     compare_callbacks(peer)
     compare_values(peer)
 

@@ -7,7 +7,9 @@ prefix=$(realpath -- "$1") elsewhere=$(realpath -m -- "$2") passed=0 failed=0
 cd "$(dirname -- "$0")/.." || exit
 scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch" "$elsewhere"' EXIT
-unset CC CXX WEFT_CC WEFT_CXX MPICH_CC MPICH_CXX
+# Where mpifort keeps the modules.
+export XDG_CACHE_HOME="$scratch/cache"
+unset FC WEFT_FC MPICH_FC CC CXX WEFT_CC WEFT_CXX MPICH_CC MPICH_CXX
 
 check() { # WHAT COMMAND...
     what=$1
@@ -22,7 +24,8 @@ check() { # WHAT COMMAND...
 }
 
 complete() {
-    for file in bin/mpicc bin/mpicxx bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
+    for file in bin/mpicc bin/mpicxx bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
+        lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 \
         lib/pkgconfig/mpi_abi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
         include/softrdma.h share/weft/bench/bench.h; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
@@ -30,6 +33,33 @@ complete() {
 }
 compiles_and_runs() { "$1/bin/mpicc" -O1 examples/ring.c -o "$scratch/ring" && "$1/bin/mpiexec" -n 2 "$scratch/ring"; }
 cxx_compiles_and_runs() { "$1/bin/mpicxx" -O1 examples/hello.cpp -o "$scratch/cxx" && "$1/bin/mpirun" -n 2 "$scratch/cxx"; }
+fortran_compiles_and_runs() {
+    for source in ring.f heat.f90; do
+        for wrapper in mpifort mpif77 mpif90; do
+            "$1/bin/$wrapper" -O1 -J "$scratch" "examples/$source" -o "$scratch/fortran" &&
+                "$1/bin/mpiexec" -n 2 "$scratch/fortran" || return
+        done
+    done
+}
+fortran_flags_alone_work() {
+    eval "gfortran $("$1/bin/mpifort" -showme:compile) -J \"\$scratch\" examples/heat.f90 -o \"\$scratch/flags\" \
+        $("$1/bin/mpifort" -showme:link)" && "$1/bin/mpiexec" -n 2 "$scratch/flags" &&
+        [ "$("$1/bin/mpifort" -showme:libs)" = 'mpifort_abi mpi_abi' ] && [ "$("$1/bin/mpifort" -showme:command)" = gfortran ]
+}
+fortran_pkg_config_works() {
+    eval "gfortran -J \"\$scratch\" -fallow-argument-mismatch examples/ring.f -o \"\$scratch/pc\" \
+        $(PKG_CONFIG_PATH=$1/lib/pkgconfig pkg-config --cflags --libs mpifort_abi)" && "$1/bin/mpiexec" -n 2 "$scratch/pc"
+}
+modules_are_compiled_once() {
+    rm -rf "$scratch/cache"
+    for i in 1 2 3 4; do "$1/bin/mpifort" -showme:compile >/dev/null & done
+    wait
+    set -- "$scratch"/cache/weft/fortran/* "$1"
+    [ $# = 2 ] && [ "$(ls "$1")" = mpi.mod ]
+}
+no_compiler_is_said() {
+    ! WEFT_FC=$scratch/none "$1/bin/mpifort" x.f 2>"$scratch/said" && grep 'cannot start the compiler' "$scratch/said"
+}
 shown_command_works() {
     eval "$("$1/bin/mpicc" -show examples/ring.c -o "$scratch/shown")" && "$1/bin/mpiexec" -n 2 "$scratch/shown"
 }
@@ -75,6 +105,9 @@ for tree in "$prefix" "$elsewhere"; do
     check "$tree: all files are there" complete "$tree"
     check "$tree: mpicc compiles, mpiexec runs" compiles_and_runs "$tree"
     check "$tree: mpicxx compiles, mpirun runs" cxx_compiles_and_runs "$tree"
+    check "$tree: mpifort compiles, mpiexec runs" fortran_compiles_and_runs "$tree"
+    check "$tree: mpifort's -showme:compile and :link suffice" fortran_flags_alone_work "$tree"
+    check "$tree: pkg-config's flags suffice for mpif.h" fortran_pkg_config_works "$tree"
     check "$tree: the command of -show works" shown_command_works "$tree"
     check "$tree: -showme:compile and :link suffice" flags_alone_work "$tree"
     check "$tree: pkg-config's flags suffice" pkg_config_works "$tree"
@@ -87,6 +120,8 @@ done
 check "--version: the compiler's first line first" compiler_speaks_first "$prefix"
 check "--version: ours is there" own_version "$prefix"
 check "the compiler can be chosen" compiler_is_chosen "$prefix"
+check "a compiler's modules are compiled once" modules_are_compiled_once "$prefix"
+check "a Fortran compiler that is not there is named" no_compiler_is_said "$prefix"
 check "a compiler that is mpicc again is an error" no_endless_loop "$prefix"
 check "no file holds the prefix" no_path_of_its_own "$prefix"
 check "uninstall leaves nothing" removes_itself "$prefix"

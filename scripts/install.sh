@@ -14,7 +14,7 @@ remove() {
     while IFS= read -r path; do
         rm -f -- "$root/$path"
     done <"$root/$manifest"
-    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma lib/pkgconfig lib include bin; do
+    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma lib/pkgconfig lib include/fortran include bin; do
         rmdir -- "$root/$folder" 2>/dev/null || true # what is not empty holds other people's files
     done
 }
@@ -45,7 +45,7 @@ case $1 in
 esac
 if [ $action = remove ]; then remove; exit; fi
 
-for file in libmpi_abi.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
+for file in libmpi_abi.so libmpifort_abi.so libibverbs.so librdmacm.so libsoftrdma_preload.so mpiexec weft; do
     [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release"
 done
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
@@ -54,6 +54,8 @@ trap 'rm -f -- "$list" "$list.text"' EXIT
 
 put 755 "$built/libmpi_abi.so" lib/libmpi_abi.so.1
 link libmpi_abi.so.1 lib/libmpi_abi.so
+put 755 "$built/libmpifort_abi.so" lib/libmpifort_abi.so.1
+link libmpifort_abi.so.1 lib/libmpifort_abi.so
 # In a folder of their own, so that no program finds them in place of the system's unless it is asked to (weft softrdma run).
 put 755 "$built/libibverbs.so" lib/softrdma/libibverbs.so.1
 put 755 "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
@@ -63,8 +65,15 @@ link mpiexec bin/mpirun
 put 755 "$built/weft" bin/weft
 fill mpicc.in bin/mpicc 755 CC
 fill mpicc.in bin/mpicxx 755 CXX
+fill mpicc.in bin/mpifort 755 FC
+for name in mpif77 mpif90; do
+    link mpifort "bin/$name"
+done
 fill mpi_abi.pc.in lib/pkgconfig/mpi_abi.pc 644 ''
+fill mpifort_abi.pc.in lib/pkgconfig/mpifort_abi.pc 644 ''
 put 644 "$source/include/mpi.h" include/mpi.h
+put 644 "$source/include/mpif.h" include/mpif.h
+put 644 "$source/include/fortran/mpi.f90" include/fortran/mpi.f90
 put 644 "$source/include/softrdma.h" include/softrdma.h
 for file in "$source"/bench/*.[ch]; do
     put 644 "$file" "share/weft/bench/$(basename -- "$file")"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_examples.sh PREFIX BUILD [RUNNER...]: compiles every example with PREFIX's mpicc and runs it on 4 ranks, each rank
+# run_examples.sh PREFIX BUILD [RUNNER...]: compiles every example with PREFIX's wrappers and runs it on 4 ranks, each rank
 # behind RUNNER when one is given (valgrind). Ends with "N passed, N failed".
 set -eu
 [ $# -ge 2 ] || { echo "usage: run_examples.sh PREFIX BUILD [RUNNER...]" >&2; exit 2; }
@@ -24,6 +24,10 @@ for source in examples/*.c examples/*.cpp; do
     *) set -- "$(basename "$source" .c)" "$prefix/bin/mpicc" ;;
     esac
     if one "$@" -O2 -g -Wall -Wextra -Werror -pthread "$source"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+done
+for source in examples/*.f examples/*.f90; do
+    set -- "$(basename "$source" | tr . _)" "$prefix/bin/mpifort" -J "$build"
+    if one "$@" -O2 -g -Wall "$source"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

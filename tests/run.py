@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C test programs of this folder on any MPI library of the standard ABI.
+"""Compiles and runs the test programs of this folder on any MPI library of the standard ABI.
 
-    tests/run.py --mpicc PATH --mpiexec PATH [--ranks 1,2,4,5] [--filter RE] [--jobs J] [--timeout S]
+    tests/run.py --mpicc PATH --mpiexec PATH [--mpifort PATH] [--ranks 1,2,4,5] [--filter RE] [--jobs J] [--timeout S]
 
-One line a program, the output of what failed, and at the end `N passed, N failed`.
+With --mpifort those of fortran/ too. One line a program, the output of what failed, and at the end `N passed, N failed`.
 A program passes at a number of ranks when its job exits with 0 and rank 0 has said `ok NAME` once.
 A program whose first lines hold `ranks: 1,2` is run at these numbers only. One with `exit: nonzero` or
 `exit: 7` has to say `started NAME`, then end with this code and without the line `ok`.
@@ -21,15 +21,16 @@ import time
 
 from lib.cases import Failure
 from lib.commands import declare
-from lib.compiler import CFLAGS, COMPILE_SECONDS
+from lib.compiler import CFLAGS, COMPILE_SECONDS, FFLAGS
 from lib.processes import Running, end_by_signals, run
-from lib.programs import INCLUDES, all_programs
+from lib.programs import FORTRAN, INCLUDES, all_programs, fortran_programs
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpicc", required=True)
     parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--mpifort", help="run the programs in Fortran too")
     parser.add_argument("--ranks", default="1,2,4,5", type=lambda text: [int(n) for n in text.split(",")])
     parser.add_argument("--filter", default="", help="only the programs whose name matches this expression")
     parser.add_argument("--jobs", default=os.cpu_count(), type=int, help="compilers at once; programs run one by one")
@@ -41,7 +42,27 @@ def arguments():
 
 def compile_program(options, build, program):
     """None, or the compiler's output when it failed."""
+    if program.source.suffix != ".c":
+        return compile_fortran(options, build, program)
     command = [options.mpicc, *CFLAGS, *INCLUDES, "-o", str(program.binary(build)), str(program.source), "-lm"]
+    done = run(command, COMPILE_SECONDS)
+    return None if done.code == 0 else done.output
+
+
+def compile_fortran(options, build, program):
+    """As compile_program: with the module that all share, in a folder for its modules, and with its half in C if it has one."""
+    folder = build / f"{program.source.stem}-modules"
+    folder.mkdir(exist_ok=True)
+    words = [str(program.source)]
+    half = program.source.with_suffix(".c")
+    if half.exists():
+        words.append(str(folder / "half.o"))
+        done = run([options.mpicc, *CFLAGS, "-c", str(half), "-o", words[-1]], COMPILE_SECONDS)
+        if done.code != 0:
+            return done.output
+    if program.source.suffix == ".f90":
+        words.insert(0, str(FORTRAN / "check.f90"))
+    command = [options.mpifort, *FFLAGS, "-J", str(folder), "-o", str(program.binary(build)), *words]
     done = run(command, COMPILE_SECONDS)
     return None if done.code == 0 else done.output
 
@@ -79,11 +100,12 @@ def main():
     options = arguments()
     end_by_signals()
     # They may be another library's, which only the caller's own PATH leads to.
-    for name in ("mpicc", "mpiexec"):
+    for name in ("mpicc", "mpiexec", *(["mpifort"] if options.mpifort else [])):
         tool = shutil.which(getattr(options, name))
         setattr(options, name, tool or sys.exit(f"{getattr(options, name)}: not found"))
     declare("check")
-    programs = [program for program in all_programs() if re.search(options.filter, program.name)]
+    programs = all_programs() + (fortran_programs() if options.mpifort else [])
+    programs = [program for program in programs if re.search(options.filter, program.name)]
     with tempfile.TemporaryDirectory(prefix="weft-tests-") as scratch:
         build = (options.build or pathlib.Path(scratch)).resolve()
         build.mkdir(parents=True, exist_ok=True)

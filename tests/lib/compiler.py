@@ -1,4 +1,4 @@
-"""C programs of the tests, compiled with every warning an error."""
+"""Programs of the tests, those in C compiled with every warning an error."""
 
 import os
 
@@ -6,6 +6,7 @@ from lib.cases import Failure
 from lib.processes import run
 
 CFLAGS = "-std=c11 -D_GNU_SOURCE -O1 -g -Wall -Wextra -Werror -pthread".split()
+FFLAGS = "-O1 -g -Wall".split()
 COMPILE_SECONDS = 300
 
 

@@ -1,10 +1,11 @@
-"""The C programs of tests/conformance and tests/errors: what each is called, where it runs, and how it has to end."""
+"""The programs of tests/conformance, tests/errors and tests/fortran: what each is called, where it runs, and how it has to end."""
 
 import re
 
 from lib.commands import REPOSITORY
 
 ROOT = REPOSITORY / "tests"
+FORTRAN = ROOT / "fortran"
 INCLUDES = [word for folder in ("conformance", "errors") for word in ("-I", ROOT / folder)]
 
 
@@ -40,4 +41,10 @@ class Program:
 
 
 def all_programs():
+    """Those in C."""
     return [Program(source) for source in sorted([*ROOT.glob("conformance/*/*.c"), *ROOT.glob("errors/*.c")])]
+
+
+def fortran_programs():
+    sources = [*FORTRAN.glob("*.f"), *FORTRAN.glob("*.f90")]
+    return [Program(source) for source in sorted(sources) if source.stem != "check"]

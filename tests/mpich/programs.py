@@ -5,6 +5,7 @@ import pathlib
 import re
 import sys
 
+from fortran import Fortran
 from lib.compiler import COMPILE_SECONDS
 from lib.processes import run
 from source import recipe
@@ -38,11 +39,14 @@ def is_current(target):
 
 
 class Programs:
-    def __init__(self, mpicc, root, build):
-        self.mpicc, self.root, self.build = mpicc, root, build
+    def __init__(self, prefix, root, build):
+        self.mpicc, self.root, self.build = prefix / "bin/mpicc", root, build
+        self.fortran = Fortran(prefix / "bin/mpifort", root, build)
         configuration = build / "configured/include"
         configuration.mkdir(parents=True, exist_ok=True)
-        (configuration / "mpitestconf.h").write_text(CONFIGURATION)
+        # Fortran's halves in C include it by its path from their folders.
+        for folder in (configuration, root / "include"):
+            (folder / "mpitestconf.h").write_text(CONFIGURATION)
         (configuration.parent / "dtpoolsconf.h").write_text(CONFIGURATION)  # included as ../dtpoolsconf.h
         self.includes = [f"-I{path}" for path in (configuration, root / "include", root / "dtpools/include")]
 
@@ -61,6 +65,7 @@ class Programs:
         self.objects.mkdir(exist_ok=True)
         sources = [self.root / "util" / name for name in HELPERS + ["mtest_single.c", "mtest_thread.c"]]
         sources += sorted((self.root / "dtpools/src").glob("*.c"))
+        self.fortran.make_headers()
         for source in sources:
             target = self.objects / f"{source.stem}.o"
             complaint = None if is_current(target) else self.compile("-c", source, "-o", target)
@@ -79,8 +84,21 @@ class Programs:
         if threads:
             defines = [*defines, "-DMTEST_USE_THREAD"]
         target.parent.mkdir(parents=True, exist_ok=True)
+        if any(source.suffix != ".c" for source in sources):
+            return self.make_fortran(sources, objects, target)
         sources = [self.adapted(source) for source in sources]
         return self.compile(*defines, *sources, *objects, "-lm", "-o", target)
+
+    def make_fortran(self, sources, objects, target):
+        """A program in Fortran, which may have a half in C."""
+        words = [source for source in sources if source.suffix != ".c"]
+        halves = [source for source in sources if source.suffix == ".c"]
+        for half in halves:
+            words.append(target.with_name(f"{target.name}-{half.stem}.o"))
+            complaint = self.compile("-DF77_NAME_LOWER_USCORE", "-c", half, "-o", words[-1])
+            if complaint:
+                return complaint
+        return self.fortran.compile(words + (objects if halves else []), target)
 
     def adapted(self, source):
         """The source, or a copy of it in which handles are handles."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""MPICH's own test suite (test/mpi of its source, as Debian has it), compiled with our mpicc and run with our mpiexec.
+"""MPICH's own test suite (test/mpi of its source, as Debian has it), compiled with our wrappers and run with our mpiexec.
 
     tests/mpich/run.py --prefix DIR [--build DIR] [--only RE] [--jobs N] [--memory GB] [--list]
 
@@ -30,7 +30,7 @@ from programs import Programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The suite's own list leaves out perf (timings) and ft (MPICH's fault tolerance).
-FOLDERS = "attr coll comm datatype errhan errors group impls info init io mpi_t part perf pt2pt rma spawn threads topo".split()
+FOLDERS = "attr coll comm datatype errhan errors group impls info init io mpi_t part perf pt2pt rma spawn threads topo f77 f90".split()
 EXPECTED_LINE = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
 TIMED_OUT = 124
 # What mpiexec may take to end a job that is late.
@@ -165,7 +165,7 @@ def main():
             print(outcome.test.full_name, f"({outcome.skipped})" if outcome.skipped else "")
         return 0
     chosen = [outcome.test for outcome in outcomes if not outcome.skipped]
-    programs = Programs(options.prefix / "bin/mpicc", root, options.build)
+    programs = Programs(options.prefix, root, options.build)
     broken = programs.make_all(chosen, options.jobs)
 
     def attempt(outcome):

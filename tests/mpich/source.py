@@ -16,10 +16,11 @@ GENERATED_TYPES = "MPI_INT,MPI_INT:4+MPI_DOUBLE:8"
 # What @name@ in a testlist.in stands for when all of the suite is switched on that a C library without devices has.
 SWITCHES = {
     "partdir": "part", "rmadir": "rma", "spawndir": "spawn", "iodir": "io", "errordir": "errors", "threadsdir": "threads",
-    "perfdir": "perf", "largetest": "", "comm_overlap": "", "namepub_tests": "",
+    "perfdir": "perf", "largetest": "", "comm_overlap": "", "namepub_tests": "", "ALLOCMEMF": "allocmemf 1",
 }
 LISTS = ("testlist", "testlist.in", "testlist.dtp")
 DEFAULT_SECONDS = 180
+SUFFIXES = (".c", ".f", ".f90")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,6 +109,9 @@ def recipe(root, folder, program):
         found = re.search(rf"^{re.escape(program)}_{suffix}\s*=(.*)$", text, re.M)
         return found[1].split() if found else []
 
-    sources = [root / folder / name for name in variable("SOURCES") if name.endswith(".c")]
+    sources = [root / folder / name for name in variable("SOURCES") if name.endswith(SUFFIXES)]
     defines = [word for word in variable("CPPFLAGS") if word.startswith("-D")]
-    return sources or [root / folder / f"{program}.c"], defines
+    if not sources:
+        found = [path for path in (root / folder / f"{program}{suffix}" for suffix in SUFFIXES) if path.exists()]
+        sources = found or [root / folder / f"{program}.c"]
+    return sources, defines

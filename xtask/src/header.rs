@@ -1,16 +1,19 @@
-//! `cargo xtask header`: include/mpi.h and the generated Rust files, from the table in crates/library/interface/abi/table.
+//! `cargo xtask header`: the headers of C and Fortran and the generated Rust files, from the table in crates/library/interface/abi/table.
 
 mod c;
 mod rust;
 
 use std::fs;
 
+use crate::fortran;
 use crate::root::root;
 
 type Generator = fn() -> String;
 
-const OUTPUTS: [(&str, Generator); 3] = [
+const OUTPUTS: [(&str, Generator); 5] = [
     ("include/mpi.h", c::header),
+    ("include/mpif.h", fortran::include_file),
+    ("include/fortran/mpi.f90", fortran::module),
     (
         "crates/library/interface/abi/src/constants.rs",
         rust::constants,

@@ -4,6 +4,7 @@
 mod circles;
 mod coverage;
 mod edges;
+mod fortran;
 mod header;
 mod root;
 mod symbols;
@@ -16,10 +17,10 @@ usage: cargo xtask COMMAND
   edges               check that the crates depend on each other as ARCHITECTURE.md says, and that no crate has a
                       circle of files
   circles [CRATE]     list all circles of files with the names that tie them
-  header [--check]    write include/mpi.h and the Rust half of the ABI, or fail when they are stale
+  header [--check]    write mpi.h, mpif.h, mpi.f90 and the Rust half of the ABI, or fail when they are stale
   coverage            count implemented functions by chapter; fail when one is in neither list or in both, or
                       has no wrong-argument test
-  symbols [LIBRARY]   check the names, aliases, SONAME and dependencies of libmpi_abi.so";
+  symbols [LIBRARY]   check the names, aliases, SONAMEs and dependencies of libmpi_abi.so and libmpifort_abi.so";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

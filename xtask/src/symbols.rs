@@ -1,38 +1,41 @@
-//! `cargo xtask symbols`: what libmpi_abi.so exports and needs.
+//! `cargo xtask symbols`: what libmpi_abi.so and libmpifort_abi.so export and need.
 //!
-//! Exactly the ABI's MPI_ and PMPI_ names, each pair one address, nothing else; the SONAME is the ABI's; nothing is
-//! needed but the C library's own parts.
+//! Of the first exactly the ABI's MPI_ and PMPI_ names, each pair one address, and the one name that the second asks for; of
+//! the second what the modules and `mpif.h` name. The SONAMEs are the ABI's; nothing is needed but the C library's own parts.
 
+mod c;
+mod fortran;
+mod rules;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use weft_abi::table::{self, Function};
 
 use crate::root::root;
 
 /// Complaints shown of one library.
 const SHOWN: usize = 20;
-const SONAME: &str = "libmpi_abi.so.1";
-const MAY_NEED: [&str; 4] = [
-    "libc.so.6",
-    "libgcc_s.so.1",
-    "libm.so.6",
-    "ld-linux-x86-64.so.2",
-];
-
+const FORTRAN: &str = "libmpifort_abi.so";
 pub fn run(library: Option<&Path>) -> Result<(), String> {
-    let library = library.map_or_else(release_library, Path::to_path_buf);
+    if let Some(library) = library {
+        return check(library);
+    }
+    check(&release_library("libmpi_abi.so"))?;
+    check(&release_library(FORTRAN))
+}
+
+/// Checks a library as the one that its name says it is.
+fn check(library: &Path) -> Result<(), String> {
     let path = library.to_string_lossy();
     let listing = output("nm", &["-D", "--defined-only", &path])?;
     let symbols = exported(&listing);
     let dynamic = output("readelf", &["-dW", &path])?;
-    let mut complaints = names(&symbols);
-    complaints.extend(aliases(&symbols));
-    complaints.extend(dependencies(&dynamic));
+    let complaints = match library.file_name().is_some_and(|name| name == FORTRAN) {
+        true => fortran::complaints(&symbols, &dynamic),
+        false => c::complaints(&symbols, &dynamic),
+    };
     if complaints.is_empty() {
         println!(
             "{path}: {} names, every MPI_ one the alias of its PMPI_ twin",
@@ -50,10 +53,10 @@ pub fn run(library: Option<&Path>) -> Result<(), String> {
     Err(format!("{path}:\n  {}{more}", shown.join("\n  ")))
 }
 
-fn release_library() -> PathBuf {
+fn release_library(name: &str) -> PathBuf {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    target.join("release/libmpi_abi.so")
+    target.join("release").join(name)
 }
 
 fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
@@ -78,46 +81,4 @@ fn exported(nm: &str) -> BTreeMap<&str, &str> {
             _ => None,
         })
         .collect()
-}
-
-fn names(symbols: &BTreeMap<&str, &str>) -> Vec<String> {
-    let expected: BTreeSet<String> = table::functions()
-        .flat_map(Function::c_names)
-        .flat_map(|name| [format!("P{name}"), name])
-        .collect();
-    let missing = expected
-        .iter()
-        .filter(|name| !symbols.contains_key(name.as_str()));
-    let missing = missing.map(|name| format!("{name} is not exported"));
-    let foreign = symbols.keys().filter(|&&name| !expected.contains(name));
-    missing
-        .chain(foreign.map(|name| format!("{name} is exported and no name of MPI")))
-        .collect()
-}
-
-fn aliases(symbols: &BTreeMap<&str, &str>) -> Vec<String> {
-    let pairs = symbols.iter().filter_map(|(name, address)| {
-        let twin = symbols.get(name.strip_prefix('P')?)?;
-        (twin != address).then(|| format!("{name} and its MPI_ twin have two addresses"))
-    });
-    pairs.collect()
-}
-
-fn dependencies(dynamic: &str) -> Vec<String> {
-    let entries = |kind: &str| -> Vec<&str> {
-        let lines = dynamic.lines().filter(|line| line.contains(kind));
-        lines
-            .filter_map(|line| line.split_once('[')?.1.strip_suffix(']'))
-            .collect()
-    };
-    let mut complaints = Vec::new();
-    let soname = entries("(SONAME)");
-    if soname != [SONAME] {
-        complaints.push(format!("SONAME is {soname:?}, not {SONAME}"));
-    }
-    let foreign = entries("(NEEDED)")
-        .into_iter()
-        .filter(|name| !MAY_NEED.contains(name));
-    complaints.extend(foreign.map(|name| format!("needs {name}")));
-    complaints
 }

@@ -6,6 +6,7 @@
 
 mod check;
 mod entry;
+mod fortran;
 mod unsupported;
 
 use proc_macro::TokenStream;
@@ -34,4 +35,22 @@ pub fn mpi(attribute: TokenStream, item: TokenStream) -> TokenStream {
 pub fn unsupported(names: TokenStream) -> TokenStream {
     let names = parse_macro_input!(names as unsupported::Names);
     unsupported::expand(&names).into()
+}
+
+/// The routines of Fortran for all functions but those named, `fortran_routines! { Name, ... }`, and a module `c` with
+/// the declarations of C's functions.
+#[proc_macro]
+pub fn fortran_routines(except: TokenStream) -> TokenStream {
+    let except = parse_macro_input!(except as fortran::Except);
+    fortran::routines(&except).into()
+}
+
+/// Exports `unsafe extern "C" fn mpi_x_(...)` by all the names that Fortran's compilers have for `MPI_X` and `PMPI_X`.
+#[proc_macro_attribute]
+pub fn routine(_: TokenStream, item: TokenStream) -> TokenStream {
+    let routine = parse_macro_input!(item as syn::ItemFn);
+    let expanded = fortran::by_hand(routine);
+    expanded
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
 }

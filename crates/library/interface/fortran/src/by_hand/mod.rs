@@ -1,0 +1,9 @@
+//! Routines that follow no rule.
+
+mod attribute;
+mod callback;
+mod contents;
+mod extra;
+mod predefined;
+mod spawn;
+mod text;

@@ -1,0 +1,70 @@
+//! The names of libmpifort_abi.so: those that compilers make of the routines in `mpif.h` and `mpi.f90`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::c::SONAME;
+use super::rules::{MAY_NEED, dependencies, names};
+use crate::fortran;
+
+const FORTRAN_SONAME: &str = "libmpifort_abi.so.1";
+/// The common blocks.
+const BLOCKS: [&str; 6] = [
+    "mpiweft",
+    "mpiweft_",
+    "MPIWEFT",
+    "mpiweftc",
+    "mpiweftc_",
+    "MPIWEFTC",
+];
+
+pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> {
+    let routines = routines();
+    let expected: BTreeSet<String> = routines
+        .iter()
+        .flat_map(|name| manglings(name))
+        .chain(BLOCKS.map(str::to_string))
+        .collect();
+    let may_need: Vec<&str> = MAY_NEED.into_iter().chain([SONAME]).collect();
+    let several = routines.iter().filter(|name| {
+        let addresses: BTreeSet<_> = manglings(name)
+            .into_iter()
+            .filter_map(|name| symbols.get(name.as_str()))
+            .collect();
+        addresses.len() > 1
+    });
+    let several = several.map(|name| format!("the names of {name} have several addresses"));
+    let mut complaints = names(symbols, &expected);
+    complaints.extend(several);
+    complaints.extend(dependencies(dynamic, FORTRAN_SONAME, &may_need));
+    if !dynamic.contains(&format!("[{SONAME}]")) {
+        complaints.push(format!("does not need {SONAME}"));
+    }
+    complaints
+}
+
+/// The procedures that the module declares, in lower case, without `P` and once.
+fn routines() -> BTreeSet<String> {
+    let module = fortran::module().to_lowercase();
+    let names = module.lines().filter_map(|line| {
+        let line = line.trim();
+        let head = ["subroutine ", "function ", "external :: "]
+            .into_iter()
+            .find_map(|word| line.strip_prefix(word))?;
+        let name = head.split('(').next()?;
+        let name = name.strip_prefix('p').unwrap_or(name);
+        name.starts_with("mpi_").then(|| name.to_string())
+    });
+    names.collect()
+}
+
+fn manglings(name: &str) -> Vec<String> {
+    let of = |name: &str| {
+        [
+            name.to_string(),
+            format!("{name}_"),
+            format!("{name}__"),
+            name.to_uppercase(),
+        ]
+    };
+    [of(name), of(&format!("p{name}"))].concat()
+}
