@@ -6,6 +6,7 @@ mod bench;
 mod info;
 mod installation;
 mod machine;
+mod output;
 mod plan;
 mod softrdma;
 
@@ -35,13 +36,15 @@ enum Command {
     Info,
     /// Measure this library, beside others if asked
     Bench(bench::Options),
-    /// Show what scalable endpoints take of an adapter, without one
+    /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs
     Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it
     #[command(subcommand)]
     Softrdma(softrdma::Command),
     #[command(name = bench::PART, hide = true)]
     BenchPart,
+    #[command(name = plan::job::process::COMMAND, hide = true)]
+    PlanJobProcess { members: Vec<u32> },
     #[command(name = info::WAIT, hide = true)]
     ProbeWait,
     #[command(name = info::READ, hide = true)]
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
         Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),
         Command::BenchPart => weft_verbs_bench::process::main(),
+        Command::PlanJobProcess { members } => plan::job::process::run(&members),
         Command::ProbeWait => info::probe_wait(),
         Command::ProbeRead { pid } => info::probe_read(pid),
     }

@@ -1,18 +1,23 @@
-//! `weft plan`: what scalable endpoints take of an adapter, computed without one.
+//! `weft plan`: what scalable endpoints take of an adapter, computed without one; and what a job of any size costs (`job`).
 
+pub mod job;
 mod table;
 
-use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use table::Row;
 use weft_endpoint::{Adapter, Bound, Category, Choice, Layout, Resources, Verdict, choose_layout};
 
+use crate::output;
+
 /// Exits with 1 if nothing fits.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Options {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Threads of a rank
     #[arg(long, value_name = "N", default_value_t = 16)]
     threads: usize,
@@ -51,6 +56,12 @@ pub struct Options {
     json: bool,
 }
 
+#[derive(Subcommand, Debug)]
+enum Other {
+    /// Show what a job of a given size costs a rank and mpiexec, by filling their tables
+    Job(job::Options),
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Driver {
     /// The paper's ConnectX-4: a context has its uUARs from the start
@@ -60,9 +71,12 @@ enum Driver {
 }
 
 pub fn run(options: &Options) -> ExitCode {
+    if let Some(Other::Job(options)) = &options.other {
+        return job::run(options);
+    }
     match answer(options) {
         Ok((text, fits)) => {
-            write(&text);
+            output::write("weft plan", &text);
             if fits {
                 ExitCode::SUCCESS
             } else {
@@ -212,16 +226,6 @@ fn resources_json(resources: &Resources) -> Value {
         "used_uuars": hardware.used_uuars,
         "wasted_uuars": hardware.wasted_uuars(),
     })
-}
-
-/// A reader that has gone away, as `head` does, is no failure.
-fn write(text: &str) {
-    let done = io::stdout().lock().write_all(text.as_bytes());
-    if let Err(error) = done
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        eprintln!("weft plan: {error}");
-    }
 }
 
 fn mebibytes(text: &str) -> Result<u64, String> {

@@ -1,7 +1,8 @@
 //! Which of a communicator's ranks are on which host: the same on all of them.
 //!
 //! Hosts are numbered in the order of their first ranks, and a host's ranks by their *position* among them. Where each
-//! host's ranks follow each other, which is how launchers place them, a host costs a word and a rank nothing.
+//! host's ranks follow each other, or ranks are dealt out to the hosts in turn, which is how launchers place them, a host costs a
+//! word and a rank nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,12 +12,21 @@ use std::ops::Range;
 pub struct Hosts {
     /// Where each host's ranks begin in the order of the hosts, and last where all end.
     starts: Box<[u32]>,
-    /// None where the order of the hosts is that of the ranks.
-    scattered: Option<Scattered>,
+    order: Order,
     most_ranks: usize,
     fewest_ranks: usize,
     /// This rank's host.
     own: usize,
+}
+
+/// How the order of the hosts differs from that of the ranks.
+#[derive(Debug)]
+enum Order {
+    /// Not at all.
+    Ranks,
+    /// So many ranks go to each host in turn, and again from the first.
+    Dealt(usize),
+    Scattered(Scattered),
 }
 
 /// The ranks in the order of the hosts, and each rank's place in it.
@@ -29,36 +39,29 @@ struct Scattered {
 impl Hosts {
     /// None if all are on one host. `names` has one for each rank, in their order; names are alike on all ranks for which ranks
     /// share one, and need not be otherwise.
-    pub fn new(rank: usize, names: impl Iterator<Item = u32>) -> Option<Hosts> {
-        let (runs, ranks) = runs(names);
+    pub fn new(rank: usize, names: impl Iterator<Item = u32> + Clone) -> Option<Hosts> {
         let mut numbers = BTreeMap::new();
-        for (name, _) in &runs {
+        for name in names.clone() {
             let next = numbers.len();
-            numbers.entry(*name).or_insert(next);
+            numbers.entry(name).or_insert(next);
         }
-        if numbers.len() < 2 {
+        let count = numbers.len();
+        if count < 2 {
             return None;
         }
-        let mut sizes = vec![0; numbers.len()];
-        for (name, run) in &runs {
-            sizes[numbers[name]] += run.len();
-        }
+        let hosts = names.map(|name| numbers[&name]);
+        let mut sizes = vec![0u32; count];
+        hosts.clone().for_each(|host| sizes[host] += 1);
         let mut starts = vec![0u32];
         for size in &sizes {
-            starts.push(starts[starts.len() - 1] + *size as u32);
+            starts.push(starts[starts.len() - 1] + size);
         }
-        let runs: Vec<_> = runs
-            .into_iter()
-            .map(|(name, run)| (numbers[&name], run))
-            .collect();
-        let own = runs.iter().find(|(_, run)| run.contains(&rank))?.0;
-        let is_scattered = runs.len() > sizes.len();
         Some(Hosts {
-            scattered: is_scattered.then(|| Scattered::new(&starts, &runs, ranks)),
+            order: Order::new(&starts, hosts.clone()),
             starts: starts.into(),
-            most_ranks: sizes.iter().copied().max()?,
-            fewest_ranks: sizes.iter().copied().min()?,
-            own,
+            most_ranks: *sizes.iter().max()? as usize,
+            fewest_ranks: *sizes.iter().min()? as usize,
+            own: hosts.clone().nth(rank)?,
         })
     }
 
@@ -94,22 +97,41 @@ impl Hosts {
 
     /// Whether each host's ranks follow each other, and the order of the hosts is that of the ranks.
     pub fn is_contiguous(&self) -> bool {
-        self.scattered.is_none()
+        matches!(self.order, Order::Ranks)
     }
 
     pub fn rank_at(&self, host: usize, position: usize) -> usize {
-        self.rank_in(self.starts[host] as usize + position)
+        match &self.order {
+            Order::Dealt(run) => {
+                let round = position / run;
+                (round * self.count() + host) * run + position % run
+            }
+            Order::Ranks => self.starts[host] as usize + position,
+            Order::Scattered(scattered) => {
+                scattered.ranks[self.starts[host] as usize + position] as usize
+            }
+        }
     }
 
     /// The number of a rank's host.
     pub fn host_of(&self, rank: usize) -> usize {
-        let place = self.place_of(rank) as u32;
-        self.starts.partition_point(|start| *start <= place) - 1
+        match &self.order {
+            Order::Dealt(run) => rank / run % self.count(),
+            Order::Ranks => self.host_at(rank),
+            Order::Scattered(scattered) => self.host_at(scattered.places[rank] as usize),
+        }
     }
 
     /// A rank's number among those of its host.
     pub fn position(&self, rank: usize) -> usize {
-        self.place_of(rank) - self.starts[self.host_of(rank)] as usize
+        match &self.order {
+            Order::Dealt(run) => rank / (run * self.count()) * run + rank % run,
+            Order::Ranks => rank - self.starts[self.host_at(rank)] as usize,
+            Order::Scattered(scattered) => {
+                let place = scattered.places[rank] as usize;
+                place - self.starts[self.host_at(place)] as usize
+            }
+        }
     }
 
     /// A host's places in the order of the hosts.
@@ -119,45 +141,52 @@ impl Hosts {
 
     /// The rank at a place in the order of the hosts.
     pub(crate) fn rank_in(&self, place: usize) -> usize {
-        match &self.scattered {
-            None => place,
-            Some(scattered) => scattered.ranks[place] as usize,
+        match &self.order {
+            Order::Ranks => place,
+            Order::Dealt(_) => {
+                let host = self.host_at(place);
+                self.rank_at(host, place - self.starts[host] as usize)
+            }
+            Order::Scattered(scattered) => scattered.ranks[place] as usize,
         }
     }
 
-    fn place_of(&self, rank: usize) -> usize {
-        match &self.scattered {
-            None => rank,
-            Some(scattered) => scattered.places[rank] as usize,
-        }
+    /// The host to which a place in the order of the hosts belongs.
+    fn host_at(&self, place: usize) -> usize {
+        let place = place as u32;
+        self.starts.partition_point(|start| *start <= place) - 1
     }
 }
 
-/// Ranks that follow each other on one host, and how many ranks there are.
-fn runs(names: impl Iterator<Item = u32>) -> (Vec<(u32, Range<usize>)>, usize) {
-    let mut runs: Vec<(u32, Range<usize>)> = Vec::new();
-    let mut ranks = 0;
-    for name in names {
-        match runs.last_mut() {
-            Some((last, run)) if *last == name => run.end += 1,
-            _ => runs.push((name, ranks..ranks + 1)),
+impl Order {
+    /// `hosts` has the number of each rank's host, in the order of the ranks.
+    fn new(starts: &[u32], hosts: impl Iterator<Item = usize> + Clone) -> Order {
+        // Hosts are numbered in the order of their first ranks.
+        if hosts.clone().is_sorted() {
+            return Order::Ranks;
         }
-        ranks += 1;
+        let (count, run) = (
+            starts.len() - 1,
+            hosts.clone().take_while(|host| *host == 0).count(),
+        );
+        let mut placed = hosts.clone().enumerate();
+        match placed.all(|(rank, host)| rank / run % count == host) {
+            true => Order::Dealt(run),
+            false => Order::Scattered(Scattered::new(starts, hosts)),
+        }
     }
-    (runs, ranks)
 }
 
 impl Scattered {
-    fn new(starts: &[u32], runs: &[(usize, Range<usize>)], ranks: usize) -> Scattered {
+    fn new(starts: &[u32], hosts: impl Iterator<Item = usize>) -> Scattered {
         let mut next = starts.to_vec();
+        let ranks = starts[starts.len() - 1] as usize;
         let mut order = vec![0; ranks];
         let mut places = vec![0; ranks];
-        for (host, run) in runs {
-            for rank in run.clone() {
-                order[next[*host] as usize] = rank as u32;
-                places[rank] = next[*host];
-                next[*host] += 1;
-            }
+        for (rank, host) in hosts.enumerate() {
+            order[next[host] as usize] = rank as u32;
+            places[rank] = next[host];
+            next[host] += 1;
         }
         Scattered {
             ranks: order.into(),
@@ -190,6 +219,10 @@ mod tests {
             &[5, 6, 6, 7, 7, 7, 7, 7],
             &[2, 2, 9, 2, 9, 4],
             &[1, 2],
+            &[4, 4, 8, 8, 6, 6, 4, 4, 8],
+            &[3, 1, 2, 3, 1, 2, 3],
+            &[3, 1, 2, 3, 1, 3],
+            &[3, 3, 1, 3],
         ] {
             let plain = plain(names);
             for rank in 0..names.len() {
@@ -211,6 +244,8 @@ mod tests {
                 assert_eq!(hosts.fewest_ranks(), sizes.clone().min().unwrap());
                 assert_eq!(hosts.is_even(), sizes.clone().min() == sizes.max());
                 assert_eq!(hosts.is_contiguous(), plain.concat().is_sorted());
+                let in_order = (0..names.len()).map(|place| hosts.rank_in(place));
+                assert!(in_order.eq(plain.concat()));
             }
         }
     }
@@ -226,7 +261,18 @@ mod tests {
         let names = (0..100_000).map(|rank| rank / 64);
         let hosts = Hosts::new(99_999, names).unwrap();
         assert_eq!(hosts.starts.len(), 100_000usize.div_ceil(64) + 1);
-        assert!(hosts.is_contiguous() && hosts.scattered.is_none());
+        assert!(hosts.is_contiguous());
         assert_eq!((hosts.host_of(6400), hosts.position(6463)), (100, 63));
+    }
+
+    #[test]
+    fn ranks_that_are_dealt_out_cost_nothing() {
+        for run in [1, 4] {
+            let names = (0..100_000).map(|rank| rank / run % 1563);
+            let hosts = Hosts::new(99_999, names).unwrap();
+            assert!(matches!(hosts.order, Order::Dealt(length) if length == run as usize));
+        }
+        let uneven = Hosts::new(0, [0, 1, 0, 0].into_iter()).unwrap();
+        assert!(matches!(uneven.order, Order::Scattered(_)));
     }
 }

@@ -2,14 +2,22 @@
 //! pays for the ranks of its host, however many others the job has.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use weft_transport::Peer;
 
 /// The ranks of a host, in ascending order.
+#[derive(Clone)]
 pub enum Host {
     /// They follow each other: a position is a difference.
     Run(Range<Peer>),
-    Scattered(Box<[Peer]>),
+    /// Each is so far behind the one before, as where ranks are dealt out to hosts in turn.
+    Dealt {
+        first: Peer,
+        distance: u32,
+        ranks: u32,
+    },
+    Scattered(Arc<[Peer]>),
 }
 
 impl Host {
@@ -20,15 +28,23 @@ impl Host {
             return None;
         }
         let is_run = (last - first) as usize == ranks.len() - 1;
-        match last.checked_add(1) {
-            Some(end) if is_run => Some(Host::Run(first..end)),
-            _ => Some(Host::Scattered(ranks.into())),
-        }
+        let distance = ranks.get(1).map_or(1, |second| second - first);
+        let is_dealt = ranks.windows(2).all(|two| two[1] - two[0] == distance);
+        Some(match last.checked_add(1) {
+            Some(end) if is_run => Host::Run(first..end),
+            _ if is_dealt => Host::Dealt {
+                first,
+                distance,
+                ranks: ranks.len() as u32,
+            },
+            _ => Host::Scattered(ranks.into()),
+        })
     }
 
     pub fn ranks(&self) -> u32 {
         match self {
             Host::Run(run) => run.end - run.start,
+            Host::Dealt { ranks, .. } => *ranks,
             Host::Scattered(ranks) => ranks.len() as u32,
         }
     }
@@ -37,6 +53,15 @@ impl Host {
     pub fn position(&self, peer: Peer) -> Option<u32> {
         match self {
             Host::Run(run) => run.contains(&peer).then(|| peer - run.start),
+            Host::Dealt {
+                first,
+                distance,
+                ranks,
+            } => {
+                let behind = peer.checked_sub(*first)?;
+                let position = behind / distance;
+                (behind % distance == 0 && position < *ranks).then_some(position)
+            }
             Host::Scattered(ranks) => ranks.binary_search(&peer).ok().map(|at| at as u32),
         }
     }
@@ -44,6 +69,11 @@ impl Host {
     pub fn rank(&self, position: u32) -> Option<Peer> {
         match self {
             Host::Run(run) => run.clone().nth(position as usize),
+            Host::Dealt {
+                first,
+                distance,
+                ranks,
+            } => (position < *ranks).then(|| first + position * distance),
             Host::Scattered(ranks) => ranks.get(position as usize).copied(),
         }
     }
@@ -65,8 +95,11 @@ mod tests {
 
     #[test]
     fn positions_are_places_in_the_list() {
-        let lists: [&[Peer]; 6] = [
+        let lists: [&[Peer]; 9] = [
             &[0],
+            &[6, 69, 132],
+            &[0, 100_002],
+            &[1, 3, 4, 9],
             &[0, 1, 2],
             &[64, 65, 66, 67],
             &[3, 17, 100_004],

@@ -1,7 +1,5 @@
 //! What a lane has for each rank of its host, found by rank in as few instructions as the ranks allow.
 
-use std::collections::BTreeMap;
-
 use weft_transport::Peer;
 
 use crate::host::Host;
@@ -10,21 +8,25 @@ use crate::host::Host;
 pub struct Table<T> {
     first: Peer,
     /// A place for each rank where they follow each other, which is so in nearly every job; else none.
-    run: Box<[Option<Box<T>>]>,
-    /// Of ranks that do not.
-    scattered: BTreeMap<Peer, Box<T>>,
+    run: Places<T>,
+    /// A place for each rank, by its position, where they do not; else none.
+    others: Places<T>,
+    host: Host,
 }
+
+type Places<T> = Box<[Option<Box<T>>]>;
 
 impl<T> Table<T> {
     pub fn new(host: &Host) -> Table<T> {
-        let (first, ranks) = match host {
-            Host::Run(run) => (run.start, host.ranks()),
-            Host::Scattered(_) => (0, 0),
+        let (first, in_run, others) = match host {
+            Host::Run(run) => (run.start, host.ranks(), 0),
+            Host::Dealt { .. } | Host::Scattered(_) => (0, 0, host.ranks()),
         };
         Table {
             first,
-            run: (0..ranks).map(|_| None).collect(),
-            scattered: BTreeMap::new(),
+            run: (0..in_run).map(|_| None).collect(),
+            others: (0..others).map(|_| None).collect(),
+            host: host.clone(),
         }
     }
 
@@ -45,7 +47,7 @@ impl<T> Table<T> {
     pub fn get_mut(&mut self, peer: Peer) -> Option<&mut T> {
         match self.run.get_mut(self.place(peer)) {
             Some(place) => place.as_deref_mut(),
-            None => find_mut(&mut self.scattered, peer),
+            None => find_mut(&self.host, &mut self.others, peer),
         }
     }
 
@@ -58,46 +60,55 @@ impl<T> Table<T> {
 
     #[cold]
     fn find(&self, peer: Peer) -> Option<&T> {
-        self.scattered.get(&peer).map(Box::as_ref)
+        let position = self.host.position(peer)?;
+        self.others.get(position as usize)?.as_deref()
+    }
+
+    /// The place of a rank of the host.
+    fn slot(&mut self, peer: Peer) -> Option<&mut Option<Box<T>>> {
+        let position = self.host.position(peer)? as usize;
+        let places = if self.run.is_empty() {
+            &mut self.others
+        } else {
+            &mut self.run
+        };
+        places.get_mut(position)
     }
 
     /// `peer` is on the host.
     pub fn insert(&mut self, peer: Peer, entry: T) {
-        let (at, entry) = (self.place(peer), Box::new(entry));
-        match self.run.get_mut(at) {
-            Some(place) => *place = Some(entry),
-            None => drop(self.scattered.insert(peer, entry)),
-        }
+        let slot = self.slot(peer).expect("a rank of this host");
+        *slot = Some(Box::new(entry));
     }
 
     pub fn take(&mut self, peer: Peer) -> Option<T> {
-        let at = self.place(peer);
-        let taken = match self.run.get_mut(at) {
-            Some(place) => place.take(),
-            None => self.scattered.remove(&peer),
-        };
-        taken.map(|entry| *entry)
+        self.slot(peer)?.take().map(|entry| *entry)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        let run = self.run.iter().flatten();
-        run.chain(self.scattered.values()).map(Box::as_ref)
+        let all = self.run.iter().chain(&self.others);
+        all.flatten().map(Box::as_ref)
     }
 }
 
 #[cold]
-fn find_mut<T>(scattered: &mut BTreeMap<Peer, Box<T>>, peer: Peer) -> Option<&mut T> {
-    scattered.get_mut(&peer).map(Box::as_mut)
+fn find_mut<'a, T>(host: &Host, others: &'a mut Places<T>, peer: Peer) -> Option<&'a mut T> {
+    let position = host.position(peer)?;
+    others.get_mut(position as usize)?.as_deref_mut()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     /// Against a map.
     #[test]
     fn entries_are_found_by_rank() {
-        let lists: [&[Peer]; 4] = [
+        let lists: [&[Peer]; 6] = [
+            &[1, 4, 7],
+            &[2, 100_002, 200_002],
             &[0, 1, 2],
             &[64, 65, 66],
             &[3, 17, 100_004],
@@ -110,7 +121,7 @@ mod tests {
                 for peer in ranks.iter().copied().chain([4, 63, 67, 100_005]) {
                     assert_eq!(table.get(peer), map.get(&peer), "{ranks:?} {peer}");
                     assert_eq!(table.get_mut(peer).as_deref(), map.get(&peer));
-                    let in_run = map.get(&peer).filter(|_| table.scattered.is_empty());
+                    let in_run = map.get(&peer).filter(|_| table.others.is_empty());
                     assert_eq!(table.get_mut_in_run(peer).as_deref(), in_run);
                 }
                 assert!(table.iter().eq(map.values()));

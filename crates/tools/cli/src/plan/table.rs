@@ -2,6 +2,8 @@
 
 use weft_endpoint::{Hardware, Objects, Verdict};
 
+use crate::output::columns;
+
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
 const COLUMNS: [Column; 12] = [
@@ -47,19 +49,7 @@ fn short(value: f64) -> String {
 pub fn render(rows: &[Row<'_>]) -> String {
     let mut lines = vec![COLUMNS.map(|(title, _)| title.to_owned())];
     lines.extend(rows.iter().map(|row| COLUMNS.map(|(_, value)| value(row))));
-    let width = |column: usize| lines.iter().map(|line| line[column].len()).max();
-    let widths: Vec<usize> = (0..COLUMNS.len()).filter_map(width).collect();
-    let mut text = String::new();
-    for line in &lines {
-        for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
-            match column {
-                0 => text += &format!("{cell:<width$}"),
-                _ => text += &format!("  {cell:>width$}"),
-            }
-        }
-        text.push('\n');
-    }
-    text
+    columns(&lines)
 }
 
 /// A category beside MPI everywhere.

@@ -306,7 +306,7 @@ fn explain(child: &Child, launcher: &str, mpiexec: &str) -> String {
 }
 
 /// Unbroken shares of so many hosts, one for each child: the first of a share is the child.
-fn share(hosts: usize) -> Vec<std::ops::Range<usize>> {
+pub fn share(hosts: usize) -> Vec<std::ops::Range<usize>> {
     let children = hosts.min(CHILDREN_MAX);
     let bound = |child: usize| child * hosts / children.max(1);
     (0..children)

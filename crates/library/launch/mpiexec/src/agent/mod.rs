@@ -15,10 +15,10 @@ mod launcher;
 mod link;
 mod up;
 
-pub use children::{Children, Event, Settings};
-pub use codec::decode;
+pub use children::{Children, Event, Settings, share};
+pub use codec::{decode, frame};
 pub use down::{Down, Part, Start, WINDOW_BYTES};
-pub use frame::{ALL_HOSTS, Decoder, Frame};
+pub use frame::{ALL_HOSTS, Decoder, Frame, encode as encode_frame};
 pub use launcher::{AGENT_OPTION, Way};
 pub use link::{Arrived, Link};
 pub use up::{Failure, Origin, Up};

@@ -26,7 +26,7 @@ use input::Input;
 use output::Output;
 use std::io;
 use std::time::{Duration, Instant};
-use store::Store;
+pub use store::Store;
 
 /// For news of a death that another failure may be the consequence of, and that one is which says that it has lost a rank.
 const CAUSE_TIME: Duration = Duration::from_millis(100);

@@ -44,6 +44,7 @@ pub use own::Own;
 pub use serve::serve;
 pub use signals::READ as SIGNALS_READ;
 pub use sink::Sink;
+pub use talk::fence;
 
 use leftovers::end_leftovers;
 use output::Output;

@@ -96,13 +96,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// All ranks of this host are in the fence.
-    fn send_fence(&mut self, mut puts: Vec<(String, String)>) {
-        while !puts.is_empty() {
-            let rest = puts.split_off(puts.len().min(PUTS_PER_FRAME));
-            self.send_up(&Up::Puts(std::mem::replace(&mut puts, rest)));
-        }
-        self.send_up(&Up::Fence);
+    fn send_fence(&mut self, puts: Vec<(String, String)>) {
+        fence(puts).iter().for_each(|up| self.send_up(up));
     }
 
     /// Acts on a rank's MPI_Abort unless another rank is just ending: that one's end is then the cause, and is told first.
@@ -210,4 +205,15 @@ impl Supervisor<'_> {
         lines.iter().for_each(|line| self.say(line));
         asked && self.ending.phase() != Phase::Killed
     }
+}
+
+/// What mpiexec is told once all ranks of a host are in the fence.
+pub fn fence(mut puts: Vec<(String, String)>) -> Vec<Up> {
+    let mut told = Vec::new();
+    while !puts.is_empty() {
+        let rest = puts.split_off(puts.len().min(PUTS_PER_FRAME));
+        told.push(Up::Puts(std::mem::replace(&mut puts, rest)));
+    }
+    told.push(Up::Fence);
+    told
 }

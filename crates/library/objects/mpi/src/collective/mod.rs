@@ -34,7 +34,14 @@ pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
 use weft_memory::Memory;
 
 use crate::error::{Class, Error, Result, argument};
+use crate::handle::CommId;
 use crate::objects::types::Buffer;
+
+/// Makes what a communicator's first collective operation makes, as far as that takes no other process.
+pub fn prepare(comm: CommId) -> Result<()> {
+    call::comm(comm)?.hosts();
+    Ok(())
+}
 
 fn checked_count(count: i64, name: &str) -> Result<usize> {
     usize::try_from(count)

@@ -1,0 +1,30 @@
+//! What goes to standard output, and tables in it.
+
+use std::io::{self, ErrorKind, Write};
+
+/// Writes what `command` has found out. A reader that has gone away, as `head` does, is no failure.
+pub fn write(command: &str, text: &str) {
+    let done = io::stdout().lock().write_all(text.as_bytes());
+    if let Err(error) = done
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        eprintln!("{command}: {error}");
+    }
+}
+
+/// Lines of cells under each other: the first of a line to the left, the others to the right.
+pub fn columns<const N: usize>(lines: &[[String; N]]) -> String {
+    let width = |column: usize| lines.iter().map(|line| line[column].len()).max();
+    let widths: Vec<usize> = (0..N).filter_map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        for (column, (cell, &width)) in line.iter().zip(&widths).enumerate() {
+            match column {
+                0 => text += &format!("{cell:<width$}"),
+                _ => text += &format!("  {cell:>width$}"),
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
