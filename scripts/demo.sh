@@ -44,3 +44,6 @@ report
 echo
 echo "The plot: $out/shuffle.svg"
 echo "Your own program: install/bin/mpicc program.c -o program && install/bin/mpiexec -n 4 ./program"
+echo "On a second machine, b, where this tree lies at the same path and \`ssh b true\` asks nothing:"
+echo "    install/bin/mpiexec -hosts localhost:2,b:2 ./program"
+echo "No second machine? tests/hosts/bed.py up 2 makes two virtual ones here (docs/hosts.md)."

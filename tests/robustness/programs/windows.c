@@ -1,4 +1,4 @@
-/* windows: put, get and accumulate in windows of the program's own memory and in dynamic ones, of more bytes than one errand
+/* windows: put, get and accumulate in windows of the program's own memory and in dynamic ones, of more bytes than one active message
  * moves, all checked, while the targets are inside MPI. Rank 0 prints "ok windows". */
 #include <mpi.h>
 #include <stdio.h>

@@ -26,7 +26,7 @@ pub trait Arena<E> {
     fn differs(&self, rank: usize, bytes: Option<[usize; 2]>) -> E;
 
     /// The error that rank `rank` has posted this mark.
-    fn told(&self, rank: usize, mark: NonZeroU8) -> E;
+    fn failure_of(&self, rank: usize, mark: NonZeroU8) -> E;
 
     /// Copies from an address in a rank's memory. An error also if the board was given up before the copy was made: that
     /// rank may be out of its call, and its memory something else. After an error the board is given up.

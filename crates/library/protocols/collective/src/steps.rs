@@ -169,7 +169,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         if let Some(mark) = theirs.mark()
             && theirs.more == own.more
         {
-            self.channel.keep(Err(self.arena.told(rank, mark)));
+            self.channel.keep(Err(self.arena.failure_of(rank, mark)));
             return Some(Piece { bytes: 0, ..own });
         }
         if theirs.more || own.more {

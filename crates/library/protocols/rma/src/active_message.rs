@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use weft_shm::{Errands, Served};
+use weft_shm::{Served, Service};
 use weft_sync::Ask;
 
 use crate::control::{Control, MESSAGE_BYTES};
@@ -107,7 +107,7 @@ impl Server {
     }
 }
 
-impl Errands for Server {
+impl Service for Server {
     fn run(&self, called: bool) -> Served {
         let (mut moved, watches) = self
             .watched

@@ -82,7 +82,7 @@ impl Window {
                     answer => return Ok(answer),
                 }
             }
-            if self.shm.signalled() >> weft_shm::ERRANDS & 1 != 0 {
+            if self.shm.signalled() >> weft_shm::SERVICES & 1 != 0 {
                 self.shm.serve();
             }
             if begin.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {

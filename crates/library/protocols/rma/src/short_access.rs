@@ -51,7 +51,7 @@ pub struct ShortAccess {
 const _: () = assert!(size_of::<ShortAccess>().is_multiple_of(64));
 
 // SAFETY: the data are touched through raw pointers by the process whose the piece is, as `Handoff` says; within the origin
-// by the thread that holds the link's `attention`, within the target by the one in the section of errands.
+// by the thread that holds the link's `attention`, within the target by the one in the section of services.
 unsafe impl Sync for ShortAccess {}
 
 /// What is to be done with the bytes at the target.

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use weft_shm::{Errands, Exposed, Mapping, Shm};
+use weft_shm::{Exposed, Mapping, Service, Shm};
 use weft_sync::atomic::Ordering;
 use weft_sync::{Broken, LockKind, OwnedLock};
 use weft_transport::Peer;
@@ -157,7 +157,7 @@ impl Window {
         if let Place::User(address) = own.place {
             server.open(address, own.bytes);
         }
-        self.shm.add_errands(server.clone());
+        self.shm.add_service(server.clone());
         self.server = Some(server);
     }
 
@@ -165,7 +165,7 @@ impl Window {
     pub fn close(&self) {
         if let Some(server) = &self.server {
             self.shm
-                .remove_errands(&(server.clone() as Arc<dyn Errands>));
+                .remove_service(&(server.clone() as Arc<dyn Service>));
         }
         if let Some(memory) = &self.memory {
             memory.empty();

@@ -21,8 +21,8 @@ use crate::segment::{Mapping, PAGE};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"weftshm1");
 
-/// The bit beyond all lanes' by which a peer calls the owner to run errands for it.
-pub const ERRANDS: u32 = 63;
+/// The bit beyond all lanes' by which a peer calls the owner to serve it.
+pub const SERVICES: u32 = 63;
 
 /// What stands in the table in place of a ring whose sender has ended the owner.
 pub const GIVEN_UP: u64 = u64::MAX;
@@ -190,15 +190,15 @@ impl Base {
         self.front().doorbell.wake_sleeper(self.pipe.as_ref());
     }
 
-    /// Calls the owner to run errands.
+    /// Calls the owner to serve this process.
     pub fn call(&self) {
-        self.front().signalled.set(ERRANDS);
+        self.front().signalled.set(SERVICES);
         self.wake();
     }
 
     /// Whether the owner was called; clears it.
     pub fn is_called(&self) -> bool {
-        self.signalled() >> ERRANDS & 1 != 0 && self.front().signalled.take(ERRANDS)
+        self.signalled() >> SERVICES & 1 != 0 && self.front().signalled.take(SERVICES)
     }
 
     /// Ends the owner's sleep, or keeps it from beginning.

@@ -10,7 +10,7 @@ use weft_transport::{Directory, Fabric, Near, Peer};
 
 use weft_sync::Section;
 
-use crate::base::{Base, ERRANDS, Shape};
+use crate::base::{Base, SERVICES, Shape};
 use crate::card::Card;
 use crate::connecting::Connecting;
 use crate::endings::Endings;
@@ -20,7 +20,7 @@ use crate::peers::Peers;
 use crate::pipe;
 use crate::process;
 use crate::segment::Segment;
-use crate::shared::{Errands, Options, Served, Shared};
+use crate::shared::{Options, Served, Service, Shared};
 
 /// The longest sleep: a peer that dies is found out by the lane that is polled after it.
 const LONGEST_SLEEP_MS: u32 = 250;
@@ -51,7 +51,7 @@ impl Shm {
         directory: Arc<dyn Directory>,
         options: Options,
     ) -> io::Result<Shm> {
-        assert!((1..=ERRANDS).contains(&lanes));
+        assert!((1..=SERVICES).contains(&lanes));
         let (host, position) = placed(rank, local_ranks)?;
         let shape = Shape {
             ranks: host.ranks(),
@@ -86,8 +86,8 @@ impl Shm {
             own: OnceLock::new(),
             connecting: Connecting::new(),
             endings: Endings::new(),
-            errands: Section::new(Vec::new()),
-            errands_watch: AtomicBool::new(false),
+            services: Section::new(Vec::new()),
+            services_watch: AtomicBool::new(false),
         };
         Ok(Shm {
             shared: Arc::new(shared),
@@ -110,15 +110,15 @@ impl Shm {
         &self.shared
     }
 
-    /// From here on `errands` are run when a peer calls.
-    pub fn add_errands(&self, errands: Arc<dyn Errands>) {
-        self.shared.errands.enter().push(errands);
+    /// From here on `service` is run when a peer calls.
+    pub fn add_service(&self, service: Arc<dyn Service>) {
+        self.shared.services.enter().push(service);
     }
 
-    /// Ends what [`add_errands`](Self::add_errands) began; one that runs is ended first.
-    pub fn remove_errands(&self, errands: &Arc<dyn Errands>) {
-        let mut all = self.shared.errands.enter();
-        all.retain(|other| !Arc::ptr_eq(other, errands));
+    /// Ends what [`add_service`](Self::add_service) began; one that runs is ended first.
+    pub fn remove_service(&self, service: &Arc<dyn Service>) {
+        let mut all = self.shared.services.enter();
+        all.retain(|other| !Arc::ptr_eq(other, service));
     }
 
     /// The line by which peers find this process.
@@ -153,8 +153,8 @@ impl Fabric for Shm {
 
     #[inline]
     fn signalled(&self) -> u64 {
-        let watches = self.shared.errands_watch.load(Ordering::Relaxed);
-        self.shared.base.signalled() | u64::from(watches) << ERRANDS
+        let watches = self.shared.services_watch.load(Ordering::Relaxed);
+        self.shared.base.signalled() | u64::from(watches) << SERVICES
     }
 
     fn prepare_sleep(&self) -> u32 {
@@ -173,17 +173,17 @@ impl Fabric for Shm {
     #[cold]
     fn serve(&self) -> bool {
         // A thread that is at it already looks at all that were called for before it took the call.
-        let Some(errands) = self.shared.errands.try_enter() else {
+        let Some(services) = self.shared.services.try_enter() else {
             return false;
         };
         let called = self.shared.base.is_called();
         let mut all = Served::default();
-        for errands in errands.iter() {
-            let served = errands.run(called);
+        for service in services.iter() {
+            let served = service.run(called);
             all.moved |= served.moved;
             all.watches |= served.watches;
         }
-        let watch = &self.shared.errands_watch;
+        let watch = &self.shared.services_watch;
         if watch.load(Ordering::Relaxed) != all.watches {
             watch.store(all.watches, Ordering::Relaxed);
         }

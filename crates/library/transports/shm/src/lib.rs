@@ -54,7 +54,7 @@ mod table;
 #[cfg(test)]
 mod world;
 
-pub use base::ERRANDS;
+pub use base::SERVICES;
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
 pub use cma::Stretch;
 pub use endpoint::ShmEndpoint;
@@ -63,4 +63,4 @@ pub use layout::EAGER_BYTES;
 pub use links::Counters;
 pub use one_sided::{Exposed, Process};
 pub use segment::Mapping;
-pub use shared::{Errands, Options, Served};
+pub use shared::{Options, Served, Service};

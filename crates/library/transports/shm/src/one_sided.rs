@@ -82,7 +82,7 @@ impl Process {
         self.neighbour.base.is_sleeping()
     }
 
-    /// As [`wake`](Self::wake), and it will run its errands in its next turn of progress.
+    /// As [`wake`](Self::wake), and it will serve it in its next turn of progress.
     pub fn call(&self) {
         self.neighbour.base.call();
     }
@@ -181,9 +181,9 @@ mod tests {
 
     use weft_transport::Fabric;
 
-    use crate::base::ERRANDS;
+    use crate::base::SERVICES;
     use crate::segment::{PAGE, Segment};
-    use crate::shared::{Errands, Options, Served};
+    use crate::shared::{Options, Served, Service};
     use crate::world::pair;
 
     /// Watches for some turns after a call.
@@ -193,7 +193,7 @@ mod tests {
         left: AtomicU32,
     }
 
-    impl Errands for Watcher {
+    impl Service for Watcher {
         fn run(&self, called: bool) -> Served {
             self.turns.fetch_add(1, Ordering::Relaxed);
             let left = match called {
@@ -208,16 +208,16 @@ mod tests {
         }
     }
 
-    /// A call asks for a turn, and each turn in which an errand watches asks for the next.
+    /// A call asks for a turn, and each turn in which a service watches asks for the next.
     #[test]
-    fn errands_are_run_while_they_watch() {
+    fn a_service_is_run_while_it_watches() {
         let (a, b) = pair(Options::default());
         let watcher = Arc::new(Watcher::default());
-        b.fabric.add_errands(watcher.clone());
-        assert_eq!(b.fabric.signalled() >> ERRANDS, 0);
+        b.fabric.add_service(watcher.clone());
+        assert_eq!(b.fabric.signalled() >> SERVICES, 0);
         a.fabric.process(1).unwrap().call();
         let mut moved = Vec::new();
-        while b.fabric.signalled() >> ERRANDS != 0 {
+        while b.fabric.signalled() >> SERVICES != 0 {
             moved.push(b.fabric.serve());
         }
         assert_eq!(moved, [true, false, false, false]);

@@ -26,12 +26,12 @@ pub struct Options {
 }
 
 /// What a process does for peers in its own memory, in a turn of progress of its own.
-pub trait Errands: Send + Sync {
+pub trait Service: Send + Sync {
     /// Does what is asked; `called` says that a peer has called this process, so that there may be something anywhere.
     fn run(&self, called: bool) -> Served;
 }
 
-/// What became of a turn of errands.
+/// What became of a turn of services.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     /// Something was done.
@@ -55,10 +55,10 @@ pub struct Shared {
     pub own: OnceLock<Arc<Neighbour>>,
     pub connecting: Connecting,
     pub endings: Endings,
-    pub errands: Section<Vec<Arc<dyn Errands>>>,
-    /// Whether any of them watches. Written in the section of the errands, read by each turn of progress; no other memory
+    pub services: Section<Vec<Arc<dyn Service>>>,
+    /// Whether any of them watches. Written in the section of the services, read by each turn of progress; no other memory
     /// depends on it.
-    pub errands_watch: AtomicBool,
+    pub services_watch: AtomicBool,
 }
 
 impl Shared {

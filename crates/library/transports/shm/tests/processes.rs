@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use weft_shm::{Errands, Options, Served};
+use weft_shm::{Options, Served, Service};
 use weft_transport::Fabric;
 
 /// Nothing but a wake-up ends a sleep: one that is lost costs more than any busy machine does.
@@ -253,13 +253,13 @@ fn other_descriptor(side: &mut Side) {
 }
 
 /// What ends a sleep and is no message: a thread of the process's own, a peer that waits on the memory of a window, and one
-/// that has an errand for it.
+/// that calls it.
 fn woken_by_all(side: &mut Side) {
     let fabric = side.fabric.clone();
     let other = fabric.process(side.other).expect("a peer");
     let own = fabric.process(side.own).expect("this process");
-    let errands: Arc<dyn Errands> = Arc::new(Nothing);
-    fabric.add_errands(errands.clone());
+    let service: Arc<dyn Service> = Arc::new(Nothing);
+    fabric.add_service(service.clone());
     for number in 0..4 {
         let waker = std::thread::spawn({
             let (fabric, own, other) = (fabric.clone(), own.clone(), other.clone());
@@ -286,13 +286,13 @@ fn woken_by_all(side: &mut Side) {
         side.start_send(b"x");
         side.receive(1);
     }
-    fabric.remove_errands(&errands);
+    fabric.remove_service(&service);
     side.leave_together();
 }
 
 struct Nothing;
 
-impl Errands for Nothing {
+impl Service for Nothing {
     fn run(&self, _called: bool) -> Served {
         Served::default()
     }

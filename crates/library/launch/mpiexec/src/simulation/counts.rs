@@ -91,7 +91,7 @@ impl Counts {
     }
 
     /// From mpiexec to all agents: once over each way.
-    pub(super) fn to_all(&mut self, hosts: u32, message: &impl Serialize) {
+    pub(super) fn broadcast(&mut self, hosts: u32, message: &impl Serialize) {
         let bytes = bytes(crate::agent::ALL_HOSTS, message);
         for host in 0..hosts {
             if let Some(&parent) = self.parents.get(&host) {

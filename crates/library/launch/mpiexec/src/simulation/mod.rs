@@ -187,7 +187,8 @@ impl Simulation {
             changed = self.store.join(host);
         }
         let changed = changed.expect("every host has joined");
-        self.counts.to_all(self.hosts(), &Down::Release { changed });
+        self.counts
+            .broadcast(self.hosts(), &Down::Release { changed });
         for host in [0, self.last()] {
             let node = self.nodes.get_mut(&host).expect("it is one of the two");
             let mut events = Vec::new();

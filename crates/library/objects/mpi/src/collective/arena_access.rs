@@ -121,7 +121,7 @@ impl Arena<Error> for ArenaAccess<'_> {
     }
 
     #[cold]
-    fn told(&self, rank: usize, mark: NonZeroU8) -> Error {
+    fn failure_of(&self, rank: usize, mark: NonZeroU8) -> Error {
         let class = Class::numbered(mark.get().into()).unwrap_or(Class::Other);
         let number = self.comm.context(Traffic::Collective);
         let rank = self.rank_of(rank);

@@ -74,14 +74,14 @@ pub(super) fn gathered(comm: &Comm, edges: Edges<'_>) -> Result<DistGraph> {
     check_ranks(comm, "sources", edges.sources)?;
     check_ranks(comm, "destinations", edges.destinations)?;
     check_weights("weights", edges.weights)?;
-    let told = exchange::words(comm, &edges.told(comm.size()))?;
+    let received = exchange::words(comm, &edges.for_each_rank(comm.size()))?;
     let weighted = edges.weights.is_some();
     let side = || Side {
         ranks: Vec::new(),
         weights: weighted.then(Vec::new),
     };
     let (mut incoming, mut outgoing) = (side(), side());
-    for words in &told {
+    for words in &received {
         let [other_weighted, edges @ ..] = &words[..] else {
             unreachable!("every process says whether it has weights")
         };
@@ -103,18 +103,18 @@ pub(super) fn gathered(comm: &Comm, edges: Edges<'_>) -> Result<DistGraph> {
 
 impl Edges<'_> {
     /// What each rank is told: whether there are weights, then a triple for each end of an edge that it is.
-    fn told(&self, ranks: u32) -> Vec<Vec<i64>> {
-        let mut told = vec![vec![i64::from(self.weights.is_some())]; ranks as usize];
+    fn for_each_rank(&self, ranks: u32) -> Vec<Vec<i64>> {
+        let mut words = vec![vec![i64::from(self.weights.is_some())]; ranks as usize];
         let mut place = 0;
         for (&source, &degree) in self.sources.iter().zip(self.degrees) {
             for _ in 0..degree {
                 let destination = self.destinations[place];
                 let weight = self.weights.map_or(0, |weights| weights[place]).into();
-                told[source as usize].extend([1, destination.into(), weight]);
-                told[destination as usize].extend([0, source.into(), weight]);
+                words[source as usize].extend([1, destination.into(), weight]);
+                words[destination as usize].extend([0, source.into(), weight]);
                 place += 1;
             }
         }
-        told
+        words
     }
 }

@@ -22,19 +22,19 @@ impl Directory for Cards {
 /// Makes this process one of its job: it joins, tells the others where it is, and has an engine.
 pub(super) fn start() -> Result<()> {
     let bootstrap = Arc::new(weft_bootstrap::connect().map_err(job::of_launcher)?);
-    let told = bootstrap.job();
+    let job = bootstrap.job();
     let cards = Arc::new(Cards(bootstrap.clone()));
-    let (fabric, card) = network::attach(told, cards)?;
-    if told.size > 1 {
+    let (fabric, card) = network::attach(job, cards)?;
+    if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
     }
     let agreed = bootstrap.agree_on_cores().map_err(job::of_launcher)?;
-    let (pace, threads) = match told.local_size > agreed.here {
+    let (pace, threads) = match job.local_size > agreed.here {
         true => (Pace::SHARED, 0),
         false => (Pace::ALONE, cores()),
     };
-    let (rank, size, hosts) = (told.rank, told.size, told.hosts.count());
+    let (rank, size, hosts) = (job.rank, job.size, job.hosts.count());
     let pace = tool::control::pace(pace);
     comm::begin(rank, size);
     job::begin(bootstrap, agreed);

@@ -192,7 +192,7 @@ impl Arena<Error> for Rank<'_> {
         Error::Truncated
     }
 
-    fn told(&self, _: usize, mark: NonZeroU8) -> Error {
+    fn failure_of(&self, _: usize, mark: NonZeroU8) -> Error {
         Error::Told(mark)
     }
 

@@ -293,7 +293,7 @@ fn a_dead_process_is_noticed() {
 
 /// The asker's and the target's part in one process.
 #[test]
-fn errands_are_done_once_or_withdrawn() {
+fn proxied_steps_are_done_once_or_withdrawn() {
     use super::super::proxy::{MessageKind, Progress, ProxyChannel, receive};
     let fabric = join("relaying");
     let peer = fabric.peer(fabric.me().slot()).unwrap();
