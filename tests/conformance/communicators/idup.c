@@ -131,12 +131,38 @@ static void between(void)
     MPI_Comm_free(&half);
 }
 
+/* Several at once, whose local numbers are agreed on by many processes on one side and by none but itself on the other. */
+static void between_one_and_the_rest(void)
+{
+    MPI_Comm half, inter, copies[COPIES];
+    MPI_Request requests[2 * COPIES];
+    int alone = rank_of_world == 0;
+    MPI_Comm_split(MPI_COMM_WORLD, alone, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, alone, 1, &inter);
+    for (int i = 0; i < COPIES; i++) {
+        MPI_Ibarrier(inter, &requests[i]);
+        MPI_Comm_idup(inter, &copies[i], &requests[COPIES + i]);
+    }
+    MPI_Waitall(2 * COPIES, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < COPIES; i++) {
+        int result = -1;
+        MPI_Comm_compare(inter, copies[i], &result);
+        CHECK_EQUAL(result, MPI_CONGRUENT, "MPI-5.0 §7.4.1");
+        MPI_Barrier(copies[i]);
+        MPI_Comm_free(&copies[i]);
+    }
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     check_start(&argc, &argv, "idup");
     several();
     what_is_copied();
-    if (size_of_world > 1)
+    if (size_of_world > 1) {
         between();
+        between_one_and_the_rest();
+    }
     return check_finish();
 }

@@ -187,7 +187,7 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         self.rank
     }
 
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.size
     }
 

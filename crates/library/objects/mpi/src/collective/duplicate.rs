@@ -68,10 +68,11 @@ impl Duplicate {
     /// The number, and the promises that all of them make, agreed over `largest`.
     async fn numbered(
         &self,
+        alone: bool,
         mut largest: impl AsyncFnMut([i64; 4]) -> Result<[i64; 4]>,
     ) -> Result<(u32, LaneSelection)> {
         let mut selection = self.promised;
-        let number = number_over(async |pair| {
+        let number = number_over(alone, async |pair| {
             let words = largest(self.promised.words(pair)).await?;
             let (pair, agreed) = LaneSelection::of_words(words);
             selection = agreed;
@@ -101,7 +102,9 @@ impl Plan for Duplicate {
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
-            .numbered(async |words| largest_over(channel, words).await)
+            .numbered(channel.size() == 1, async |words| {
+                largest_over(channel, words).await
+            })
             .await?;
         self.agreed(number, None, selection);
         Ok(())
@@ -109,16 +112,25 @@ impl Plan for Duplicate {
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
         let (number, selection) = self
-            .numbered(async |words| largest_of_both(sides, words).await)
+            .numbered(false, async |words| largest_of_both(sides, words).await)
             .await?;
-        let local = number_over(async |pair| largest_over(&sides.local, pair).await).await;
+        let local = number_over(sides.local.size() == 1, async |pair| {
+            largest_over(&sides.local, pair).await
+        })
+        .await;
         let local = local.inspect_err(|_| contexts().release(number))?;
         self.agreed(number, Some(local), selection);
         Ok(())
     }
 }
 
-async fn number_over(mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
+async fn number_over(
+    alone: bool,
+    mut largest: impl AsyncFnMut([i64; 2]) -> Result<[i64; 2]>,
+) -> Result<u32> {
+    if alone {
+        return contexts().alone();
+    }
     let mut agreement = contexts().begin();
     loop {
         let agreed = largest(agreement.propose()).await?;

@@ -14,14 +14,16 @@ use crate::process::job;
 /// Agrees on a number among all processes of `comm`.
 pub(crate) fn number_for_all(comm: &Comm) -> Result<u32> {
     let peers = Peers::all(comm);
-    contexts().agree(|pair| largest(&peers, comm.next_operation(), pair))
+    contexts().agree(comm.size() == 1, |pair| {
+        largest(&peers, comm.next_operation(), pair)
+    })
 }
 
 /// The same, and how that communicator's messages select their lanes.
 pub(crate) fn agreed(comm: &Comm, promised: LaneSelection) -> Result<(u32, LaneSelection)> {
     let peers = Peers::all(comm);
     let largest = |words| largest(&peers, comm.next_operation(), words);
-    promised.agree(contexts(), largest)
+    promised.agree(contexts(), comm.size() == 1, largest)
 }
 
 /// A communicator of the same processes, whose messages spread by what all of them promise.
@@ -181,6 +183,6 @@ pub fn create_group(comm: CommId, group: GroupId, tag: i32) -> Result<Option<Com
         return Ok(None);
     };
     let peers = Peers::some(&comm, &members, rank as usize);
-    let number = contexts().agree(|pair| largest(&peers, tag as u32, pair))?;
+    let number = contexts().agree(group.size() == 1, |pair| largest(&peers, tag as u32, pair))?;
     derived(&comm, number, (*group).clone()).map(Some)
 }

@@ -97,8 +97,10 @@ impl AgreementTag {
             let what = "not the same on all processes of the group";
             return Err(argument(Class::Arg, "stringtag", what));
         }
-        let (number, selection) =
-            promised.agree(contexts(), |words| largest(&peers, self.tag, words))?;
+        let agreed = promised.agree(contexts(), group.size() == 1, |words| {
+            largest(&peers, self.tag, words)
+        });
+        let (number, selection) = agreed?;
         let comm = Comm::new(number, rank, group.clone(), c"");
         comm.set_lane_selection(selection);
         Ok(comm)

@@ -108,9 +108,11 @@ fn join(
     promised: LaneSelection,
 ) -> Result<Option<Comm>> {
     let contexts = contexts();
-    let (number, selection) = promised.agree(contexts, |words| bridge.largest(words))?;
+    let (number, selection) = promised.agree(contexts, false, |words| bridge.largest(words))?;
     let local = Peers::all(bridge.local);
-    let local_number = contexts.agree(|pair| largest(&local, bridge.local.next_operation(), pair));
+    let local_number = contexts.agree(bridge.local.size() == 1, |pair| {
+        largest(&local, bridge.local.next_operation(), pair)
+    });
     let local_number = local_number.inspect_err(|_| contexts.release(number))?;
     let Some((group, remote)) = groups else {
         contexts.release(number);
@@ -205,7 +207,7 @@ pub fn merge(intercomm: CommId, high: bool) -> Result<CommId> {
         false => own.union(remote),
     };
     let contexts = contexts();
-    let number = contexts.agree(|pair| bridge.largest(pair))?;
+    let number = contexts.agree(false, |pair| bridge.largest(pair))?;
     let rank = group.rank_of(job::rank());
     let merged = Comm::new(number, rank.expect("it is in its group"), group, c"");
     merged.set_handler(comm.handler());

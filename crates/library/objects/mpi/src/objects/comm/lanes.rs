@@ -60,14 +60,15 @@ impl LaneSelection {
     }
 
     /// All processes of a new communicator agree on its number, and on what all of them promise. `largest` returns the
-    /// element-wise maximum over them.
+    /// element-wise maximum over them, of whom this one may be the only one.
     pub fn agree(
         self,
         contexts: &Contexts,
+        alone: bool,
         mut largest: impl FnMut([i64; 4]) -> Result<[i64; 4]>,
     ) -> Result<(u32, LaneSelection)> {
         let mut agreed = self;
-        let number = contexts.agree(|pair| {
+        let number = contexts.agree(alone, |pair| {
             let (pair, selection) = LaneSelection::of_words(largest(self.words(pair))?);
             agreed = selection;
             Ok(pair)
@@ -209,7 +210,7 @@ mod tests {
             let others = theirs.words([words[0], words[1]]);
             Ok(std::array::from_fn(|place| words[place].max(others[place])))
         };
-        let (_, agreed) = mine.agree(&contexts, largest).unwrap();
+        let (_, agreed) = mine.agree(&contexts, false, largest).unwrap();
         assert_eq!(agreed, theirs);
     }
 }

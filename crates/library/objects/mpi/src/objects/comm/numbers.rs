@@ -15,6 +15,9 @@
 //!   processes know. While others insist in a process, only the one of the lowest key takes serials there; the rest *abstain*, which
 //!   ends their round without a number. Keys are serials, which only grow: of those under way one has the lowest key in all its
 //!   processes, and nobody overtakes it.
+//! - A process that is to have a communicator alone takes a serial at once, whoever insists: it has nobody to wait for, and rounds
+//!   of its own would keep it from the messages of the agreement that goes first. It may cost those that insist a round; they start
+//!   higher each time.
 //! - From its third round on an agreement starts higher by a number drawn at random, from twice as many each time: one of the
 //!   processes draws it, and the maximum tells it to all. That leaves behind what is in use here and not there.
 //! - The lane is the one that the fewest communicators of a process have, the highest of the processes that propose the
@@ -144,15 +147,20 @@ impl Contexts {
     /// agreement of that key, if it insists.
     fn reserve(&self, floor: u64, key: Option<i64>) -> Reserved {
         let mut used = self.used.lock();
-        let first = used.next.max(floor);
         let goes_before = |other: &i64| key.is_none_or(|key| *other < key);
         if used.insisting.iter().any(goes_before) {
-            return Reserved::Abstained(first);
+            return Reserved::Abstained(used.next.max(floor));
         }
+        self.reserve_next(&mut used, floor)
+    }
+
+    /// As [`reserve`](Self::reserve), whoever insists.
+    fn reserve_next(&self, used: &mut Used, floor: u64) -> Reserved {
+        let first = used.next.max(floor);
         let serials = u64::from(self.serials);
         for serial in first..first + serials {
             if serial / serials != used.lap {
-                self.begin_lap(&mut used, serial / serials);
+                self.begin_lap(used, serial / serials);
             }
             if let Entry::Vacant(place) = used.uses.entry((serial % serials) as u32) {
                 place.insert(Use::Taken);
@@ -242,8 +250,32 @@ impl Contexts {
         used.uses.insert(place(number), Use::Comm(comm));
     }
 
-    /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes.
-    pub fn agree(&self, mut largest: impl FnMut([i64; 2]) -> Result<[i64; 2]>) -> Result<u32> {
+    /// The number of a communicator that this process has alone.
+    pub fn alone(&self) -> Result<u32> {
+        let reserved = self.reserve_next(&mut self.used.lock(), FIRST);
+        match reserved {
+            Reserved::Serial(serial, lane) => Ok(self.conclude(self.number(serial, lane))),
+            _ => Err(self.none_is_free()),
+        }
+    }
+
+    #[cold]
+    fn none_is_free(&self) -> crate::Error {
+        let serials = self.serials;
+        let what = format_args!("no number is free: {serials} communicators at once are the limit");
+        argument(Class::Other, "newcomm", what)
+    }
+
+    /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes. Whether
+    /// this is the only one of them is said by `alone`.
+    pub fn agree(
+        &self,
+        alone: bool,
+        mut largest: impl FnMut([i64; 2]) -> Result<[i64; 2]>,
+    ) -> Result<u32> {
+        if alone {
+            return self.alone();
+        }
         let mut agreement = self.begin();
         loop {
             let agreed = largest(agreement.propose())?;
@@ -393,16 +425,9 @@ impl Agreement<'_> {
             Lap::Skipping { end } if high < end => (high + skip, self.lap),
             Lap::Skipping { .. } => (high, Lap::All { end }),
             Lap::All { end } if high < end => (high, self.lap),
-            Lap::All { .. } => return Err(self.none_is_free()),
+            Lap::All { .. } => return Err(self.contexts.none_is_free()),
         };
         Ok(())
-    }
-
-    #[cold]
-    fn none_is_free(&self) -> crate::Error {
-        let serials = self.contexts.serials;
-        let what = format_args!("no number is free: {serials} communicators at once are the limit");
-        argument(Class::Other, "newcomm", what)
     }
 
     fn give_up(&mut self) {

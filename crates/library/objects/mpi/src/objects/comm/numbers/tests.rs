@@ -11,7 +11,7 @@ fn of_serials<const N: usize>(serials: u32) -> [Contexts; N] {
 }
 
 fn alone(contexts: &Contexts) -> u32 {
-    contexts.agree(Ok).unwrap()
+    contexts.alone().unwrap()
 }
 
 fn element_wise([a, b]: [i64; 2], [c, d]: [i64; 2]) -> [i64; 2] {
@@ -217,6 +217,24 @@ fn agreements_that_take_each_others_numbers_end() {
         let different: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
         assert_eq!(different.len(), count);
     }
+}
+
+/// The agreement that goes first may need this very thread to go on.
+#[test]
+fn a_process_alone_waits_for_no_agreement() {
+    let [contexts] = of_serials(SERIALS);
+    contexts.insist(0);
+    assert!(matches!(
+        contexts.reserve(FIRST, None),
+        Reserved::Abstained(_)
+    ));
+    let mut rounds = 0;
+    let number = contexts.agree(true, |pair| {
+        rounds += 1;
+        assert!(rounds < 100, "it waits for the one that insists");
+        Ok(pair)
+    });
+    assert_eq!(place(number.unwrap()), 1);
 }
 
 /// Threads of four processes make communicators all the time; each process has favourites of its own among its threads.
