@@ -27,8 +27,6 @@ SECONDS = 600
 
 
 def runs(site, program, counts, placed):
-    if "MPI_Win_" in program.source.read_text():
-        site.require_windows()
     words = [*INCLUDES, program.source, "-lm"]
     binary = compile_program(site.prefix / "bin/mpicc", words, site.build / f"conformance-{program.name.replace('/', '-')}")
     command, _ = ours(site, counts)

@@ -140,8 +140,6 @@ def last_rank(job, host, program):
 
 def awaited(site, what, fail, seconds):
     """The library alone tells those who wait for the last rank that it, or its host, is gone."""
-    if what in ("flush", "lock"):
-        site.require_windows()
     survivors = [0, 1, 2] if fail is kill_rank else [0, 1]
     with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
         over = os.path.join(folder, "over")

@@ -6,7 +6,6 @@ import re
 
 from lib.cases import Skip, require
 from lib.compiler import compile_program
-from lib.library import makes_windows_between_hosts
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent / "programs"
 JOB_SECONDS = 120
@@ -36,10 +35,6 @@ class Site:
         if not path.exists():
             raise Skip(f"{path} is not there (scripts/peers.sh {self.peers})")
         return path.resolve()
-
-    def require_windows(self):
-        if self.library == "weft" and not makes_windows_between_hosts(self.prefix):
-            raise Skip("this library makes windows within one host only")
 
 
 def listed(counts, separator=":", names=None):

@@ -15,7 +15,6 @@ from lib.cases import Failure, require
 from lib.commands import REPOSITORY
 from lib.compiler import compile_program
 from lib.hosts import Hosts, ids
-from lib.library import makes_windows_between_hosts
 from lib.processes import kill_process, stop_process
 
 MIXED = REPOSITORY / "tests/robustness/programs/mixed.c"
@@ -30,7 +29,6 @@ class Battery:
 
     def __init__(self, site, launcher, survivors_end):
         self.site, self.launcher, self.survivors_end = site, launcher, survivors_end
-        self.kinds = [] if makes_windows_between_hosts(site.prefix) else ["without-windows"]
 
     def run(self, seeds):
         """All jobs run, so that one run shows all that hangs."""
@@ -54,7 +52,7 @@ class Battery:
         if self.survivors_end:
             words = [*words, "-disable-auto-cleanup", "sh", "-c", OUTLIVED, "sh", over]
         after = "leave" if self.survivors_end else "stay"
-        job = hosts[0].start([*words, self.program, board.path, choose.randrange(1 << 31), JOB_SECONDS, after, *self.kinds], variables)
+        job = hosts[0].start([*words, self.program, board.path, choose.randrange(1 << 31), JOB_SECONDS, after], variables)
         dead = ()
         try:
             pids = self.started(job, board, hosts, counts)

@@ -9,7 +9,6 @@ from jobs import ours
 from lib.commands import REPOSITORY
 from lib.compiler import compile_program
 from lib.hosts import Hosts
-from lib.library import WITHOUT_WINDOWS, makes_windows_between_hosts
 
 SOURCES = REPOSITORY / "tests/robustness/programs/stress"
 SECONDS = 20
@@ -26,12 +25,11 @@ FLAPS = (1, 2)
 
 def stress(site, seed, flaps=False, **shape):
     program = compile_program(site.prefix / "bin/mpicc", sorted(SOURCES.glob("*.c")), site.build / "stress")
-    kinds = [] if makes_windows_between_hosts(site.prefix) else WITHOUT_WINDOWS
     limit = SECONDS + SPARE_SECONDS
     command, _ = ours(site, [2, 2])
     with Hosts(2, **shape) as hosts:
         # A job that hangs says what it waits for before the test gives up.
-        job = hosts[0].start([*command, "--timeout", limit, program, SECONDS, seed, *kinds])
+        job = hosts[0].start([*command, "--timeout", limit, program, SECONDS, seed])
         end = time.monotonic() + SECONDS
         while flaps and job.process.poll() is None and time.monotonic() < end:
             for up, seconds in zip((False, True), FLAPS):

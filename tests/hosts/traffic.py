@@ -27,8 +27,6 @@ WIRES = {
 
 
 def runs(site, program, counts, *arguments, seconds=240, **bed):
-    if program == "remote":
-        site.require_windows()
     with Hosts(len(counts), **bed) as hosts:
         return Job(site, hosts, site.usual, counts, program, *arguments).succeed(program, seconds)
 

@@ -5,7 +5,6 @@ import random
 
 from jobs import PROGRAMS
 from lib.leftovers import Watched
-from lib.library import WITHOUT_WINDOWS, is_spread, makes_windows_between_hosts
 
 RANKS = 4
 # What may be added to the given time for start, end and the last batches on a loaded machine.
@@ -17,9 +16,8 @@ def stress(site, seconds, seed):
     program = site.program("stress/stress", *others, into="stress")
     # A job that hangs says what it waits for before the test gives up.
     limit = seconds + SPARE_SECONDS
-    kinds = WITHOUT_WINDOWS if is_spread() and not makes_windows_between_hosts(site.library.parent) else []
     with Watched() as watched:
-        command = (*watched.enter, site.mpiexec, "--timeout", limit, "-n", RANKS, program, seconds, seed, *kinds)
+        command = (*watched.enter, site.mpiexec, "--timeout", limit, "-n", RANKS, program, seconds, seed)
         result = site.run(command, timeout=limit + 30).ok("stress")
         watched.check()
     print("        " + next(line for line in result.output.splitlines() if line.startswith("ok stress")), flush=True)

@@ -274,7 +274,7 @@ static void (*const operations[])(void) = {
     probing,   barrier,     broadcast,  reduced,  gathered,    all_to_all,            scanned,       nonblocking,      persistent_collective,
     communicators, allocated_window, own_window,
 };
-enum { OPERATIONS = sizeof operations / sizeof *operations, OF_WINDOWS = 2 };
+enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static double seconds(void)
 {
@@ -286,8 +286,7 @@ static double seconds(void)
 int main(int argc, char **argv)
 {
     static const int sizes[] = { 8, 1000, 20000, 200000, LONGEST };
-    if (argc != 5 && argc != 6) return 2;
-    uint32_t among = argc == 6 && strcmp(argv[5], "without-windows") == 0 ? OPERATIONS - OF_WINDOWS : OPERATIONS;
+    if (argc != 5) return 2;
     stays = strcmp(argv[4], "stay") == 0;
     int file = open(argv[1], O_RDWR);
     state = mmap(NULL, sizeof *state * RANKS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -306,7 +305,7 @@ int main(int argc, char **argv)
     state[rank].pid = getpid();
     double end = seconds() + atof(argv[3]);
     for (int round = 0, on = 1; on; round++) {
-        int choice = (int)draw(among);
+        int choice = (int)draw(OPERATIONS);
         bytes = sizes[draw(5)];
         state[rank].round = round;
         state[rank].operation = choice;
