@@ -168,6 +168,7 @@ fuzz_target!(|data: &[u8]| {
         psn,
         max_dest_rd_atomic: 4,
         min_rnr_timer: 12,
+        window: 4,
         write: true,
         read: true,
         atomic: true,

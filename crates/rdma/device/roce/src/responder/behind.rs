@@ -6,9 +6,14 @@ use crate::host::Host;
 use crate::packet::{Header, Kind, Syndrome};
 
 impl Responder {
-    /// Keeps it; false if the peer has to send it again.
+    /// Keeps it; false if the peer has to send it again. Whatever the peer sends, no more is kept than a window of packets of
+    /// the path MTU.
     pub(super) fn hold(&mut self, position: u64, header: &Header, payload: &[u8]) -> bool {
-        let may = header.selective && self.holds && position - self.expected <= MOST_HELD;
+        let window = self.config.window.min(MOST_HELD);
+        let may = header.selective
+            && self.holds
+            && position - self.expected <= window
+            && payload.len() as u64 <= self.link.mtu;
         if may {
             self.held.insert(position, header, payload);
         }

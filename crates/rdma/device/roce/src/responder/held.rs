@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::packet::Header;
 
-/// Positions behind the expected one that a packet may be held for. A requester sends no farther.
+/// Positions behind the expected one that a packet may be held for, and less where the window is smaller. A requester sends no
+/// farther.
 pub(crate) const MOST_HELD: u64 = 1024;
 
 #[derive(Debug, Default)]
@@ -22,6 +23,10 @@ pub(super) struct Held {
 impl Held {
     pub fn clear(&mut self) {
         *self = Held::default();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
     }
 
     pub fn has_news(&self) -> bool {

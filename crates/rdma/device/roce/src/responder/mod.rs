@@ -32,6 +32,8 @@ pub struct ResponderConfig {
     pub psn: u32,
     pub max_dest_rd_atomic: u8,
     pub min_rnr_timer: u8,
+    /// Packets of a path MTU each that are held behind a loss at most.
+    pub window: u64,
     /// `IBV_ACCESS_REMOTE_WRITE`, `_READ`, `_ATOMIC` of the queue pair.
     pub write: bool,
     pub read: bool,
@@ -165,7 +167,8 @@ impl Responder {
             return;
         };
         if position > self.expected {
-            if !self.hold(position, header, payload) && !self.nak_sent {
+            // A peer that was told what is held would take a bare NAK for all that it was told.
+            if !self.hold(position, header, payload) && !self.nak_sent && self.held.is_empty() {
                 self.nak(Syndrome::SequenceError);
             }
         } else if position < self.expected {

@@ -50,6 +50,7 @@ impl Default for Settings {
                 psn: 0,
                 max_dest_rd_atomic: 4,
                 min_rnr_timer: 12,
+                window: 256,
                 write: true,
                 read: true,
                 atomic: true,

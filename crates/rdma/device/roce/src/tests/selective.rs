@@ -49,6 +49,17 @@ fn what_arrived_is_not_sent_again() {
 
 /// A responder that got these PSNs: what it answers.
 fn answers(service: Service, selective: bool, psns: &[u32]) -> Vec<(u32, Syndrome, Vec<u8>)> {
+    let packets: Vec<_> = psns.iter().map(|&psn| (psn, 0)).collect();
+    answers_of(service, selective, 256, &packets)
+}
+
+/// The same of packets with so many bytes of payload, by a responder with this window.
+fn answers_of(
+    service: Service,
+    selective: bool,
+    window: u64,
+    packets: &[(u32, usize)],
+) -> Vec<(u32, Syndrome, Vec<u8>)> {
     let path = Path {
         local: super::pair::ADDRESSES[0],
         remote: super::pair::ADDRESSES[1],
@@ -58,6 +69,7 @@ fn answers(service: Service, selective: bool, psns: &[u32]) -> Vec<(u32, Syndrom
     let base = Settings::default();
     let responder = ResponderConfig {
         psn: 100,
+        window,
         ..base.responder
     };
     let mut connection = Connection::new(service, path, Some(responder));
@@ -67,14 +79,14 @@ fn answers(service: Service, selective: bool, psns: &[u32]) -> Vec<(u32, Syndrom
     }
     let mut batch = Batch::new();
     let mut answers = Vec::new();
-    for &psn in psns {
+    for &(psn, payload) in packets {
         let opcode = Opcode::new(service, Kind::SendOnly).unwrap();
         let mut header = Header::new(opcode, 0xffff, 1, psn);
         header.ack_request = true;
         header.selective = selective;
         let mut bytes = Vec::new();
-        header.emit(0, &mut bytes);
-        bytes.extend([0; 4]);
+        header.emit(payload, &mut bytes);
+        bytes.resize(bytes.len() + payload + 4, 0);
         let view = View::parse(&bytes).unwrap();
         connection.receive(0, path.remote, &view, &mut side);
         connection.transmit(0, &mut batch, &mut side);
@@ -98,6 +110,29 @@ fn a_responder_tells_what_it_holds() {
         (101, Syndrome::SequenceError, vec![0b101, 0, 0, 0]),
         (102, Syndrome::Ack, vec![]),
         (104, Syndrome::Ack, vec![]),
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn no_more_is_held_than_a_window() {
+    // Beyond the window while nothing is held, held, too long, at the window's end, beyond it, and what was missing.
+    let packets = [
+        (104, 0),
+        (102, 256),
+        (101, 260),
+        (103, 0),
+        (104, 0),
+        (100, 0),
+        (101, 0),
+    ];
+    let said = answers_of(Service::Reliable, true, 3, &packets);
+    let expected = [
+        (100, Syndrome::SequenceError, vec![]),
+        (100, Syndrome::SequenceError, vec![0b10, 0, 0, 0]),
+        (100, Syndrome::SequenceError, vec![0b110, 0, 0, 0]),
+        (100, Syndrome::Ack, vec![]),
+        (103, Syndrome::Ack, vec![]),
     ];
     assert_eq!(said, expected);
 }

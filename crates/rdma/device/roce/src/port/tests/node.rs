@@ -47,6 +47,7 @@ impl Node {
             psn: 77,
             max_dest_rd_atomic: 8,
             min_rnr_timer: 12,
+            window: 256,
             write: true,
             read: true,
             atomic: true,

@@ -14,12 +14,13 @@ use crate::path::queue_pair::QueuePair;
 use crate::path::remote_connection::RemoteConnectionState;
 use crate::path::state::QpKind;
 
-fn responder(settings: &ibv_qp_attr) -> ResponderConfig {
+fn responder(settings: &ibv_qp_attr, window: u64) -> ResponderConfig {
     let has = |access: u32| settings.qp_access_flags & access != 0;
     ResponderConfig {
         psn: settings.rq_psn,
         max_dest_rd_atomic: settings.max_dest_rd_atomic,
         min_rnr_timer: settings.min_rnr_timer,
+        window,
         write: has(IBV_ACCESS_REMOTE_WRITE),
         read: has(IBV_ACCESS_REMOTE_READ),
         atomic: has(IBV_ACCESS_REMOTE_ATOMIC),
@@ -42,9 +43,10 @@ pub fn open_connection(
         remote_qpn: settings.dest_qp_num,
         mtu: port.active_mtu().map_or(asked, |mtu| asked.min(mtu)),
     };
+    let responder = responder(settings, port.window(path.mtu));
     let (service, responder) = match qp.kind {
-        QpKind::Rc => (Service::Reliable, Some(responder(settings))),
-        QpKind::Uc => (Service::Unreliable, Some(responder(settings))),
+        QpKind::Rc => (Service::Reliable, Some(responder)),
+        QpKind::Uc => (Service::Unreliable, Some(responder)),
         QpKind::XrcSend => (Service::ExtendedReliable, None),
         QpKind::XrcRecv => {
             targets::open(qp, settings, &path)?;

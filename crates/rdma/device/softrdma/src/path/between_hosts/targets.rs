@@ -171,6 +171,8 @@ fn responder(record: &QpRecord, psn: u32) -> ResponderConfig {
         psn,
         max_dest_rd_atomic: record.max_dest_rd_atomic.load(Ordering::Relaxed) as u8,
         min_rnr_timer: record.min_rnr_timer.load(Ordering::Relaxed) as u8,
+        // What goes from process to process holds nothing.
+        window: 0,
         write: access & IBV_ACCESS_REMOTE_WRITE != 0,
         read: access & IBV_ACCESS_REMOTE_READ != 0,
         atomic: access & IBV_ACCESS_REMOTE_ATOMIC != 0,
