@@ -85,6 +85,9 @@ def cases(stand):
             )
         # On InfiniBand perftest joins a group by asking the subnet manager through /dev/infiniband/umad, which only a
         # kernel's device has.
-        yield "perftest: ib_send_bw, multicast, Ethernet", lambda: measure(
-            stand, "ib_send_bw", ["-c", "UD", "-g", "-x", "0", "-s", "1024", "-n", "1024"], environment=ethernet
-        )
+        # A group's GID has to be of the kind of the port's: the link-local one, or the default, which is IPv4's.
+        of_ipv4 = "0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:3"
+        for name, options in (("IPv6", ["-x", "0"]), ("IPv4", ["-M", of_ipv4])):
+            yield f"perftest: ib_send_bw, multicast, Ethernet, {name}", lambda o=options: measure(
+                stand, "ib_send_bw", ["-c", "UD", "-g", *o, "-s", "1024", "-n", "1024"], environment=ethernet
+            )

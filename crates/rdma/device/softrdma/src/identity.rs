@@ -89,9 +89,18 @@ pub fn host_of_address(config: &Config, address: &ibv_ah_attr) -> Host {
     }
 }
 
-/// Whether `gid` is a multicast group's.
+/// The entry of the GID table that goes with a multicast group: groups are IPv6's, or IPv4's mapped as the second entry is. None for
+/// what is not a group's.
+pub fn index_for_multicast(gid: [u8; 16]) -> Option<u32> {
+    let mapped = gid[..12] == MAPPED_PREFIX && gid[12] >> 4 == 0xe;
+    match gid[0] {
+        0xff => Some(0),
+        _ => mapped.then_some(1),
+    }
+}
+
 pub fn is_multicast(gid: [u8; 16]) -> bool {
-    gid[0] == 0xff
+    index_for_multicast(gid).is_some()
 }
 
 #[cfg(test)]
@@ -128,6 +137,23 @@ mod tests {
             }
         }
         assert_eq!(gid(&here, 0, GIDS), None);
+    }
+
+    #[test]
+    fn groups_are_those_of_ipv6_and_of_ipv4() {
+        let mapped = |first| {
+            let mut gid = gid(&config([first, 1, 2, 3]), 0, 1).unwrap();
+            gid[15] = 9;
+            index_for_multicast(gid)
+        };
+        assert_eq!(
+            [223, 224, 239, 240].map(mapped),
+            [None, Some(1), Some(1), None]
+        );
+        let mut group = [0; 16];
+        assert_eq!(index_for_multicast(group), None);
+        group[0] = 0xff;
+        assert_eq!(index_for_multicast(group), Some(0));
     }
 
     #[test]

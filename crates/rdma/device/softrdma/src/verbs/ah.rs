@@ -135,7 +135,7 @@ fn route_back(device: &Device, grh: &ibv_grh) -> Result<ibv_global_route> {
     };
     let own = (0..GIDS)
         .find(|&index| identity::gid(device.config, device.index, index) == Some(destination));
-    let multicast = identity::is_multicast(destination).then_some(0);
+    let multicast = identity::index_for_multicast(destination);
     Ok(ibv_global_route {
         dgid: ibv_gid { raw: source },
         flow_label,
