@@ -12,7 +12,7 @@ use weft_roce::packet::View;
 use weft_roce::{
     Access, Atomic, Batch, Connection, Fault, Host, Immediate, LocalError, Operation, Path,
     Payload, Receive, ReceiveDone, Region, RemoteError, RequesterConfig, ResponderConfig, SendDone,
-    Service, Sge, Work,
+    Service, Sge, UDP_PORT, Work,
 };
 
 const LOCAL: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
@@ -161,6 +161,7 @@ fuzz_target!(|data: &[u8]| {
     let path = Path {
         local: LOCAL,
         remote: REMOTE,
+        port: UDP_PORT,
         remote_qpn: 9,
         mtu: 256,
     };

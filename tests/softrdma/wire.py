@@ -94,6 +94,32 @@ def identifications(stand, segments):
         require(segments == (int(found[3]) > 100), output)
 
 
+def users(stand):
+    """Two users at a time on one pair of hosts: the second is told that the port is taken, and takes another."""
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    command = ["ib_write_bw", "-d", "softrdma0", "-F", "-x", "1"]
+    with Cable() as cable:
+
+        def start(options, user, **variables):
+            variables = stand.environment(**ETHERNET, **variables)
+            before = [[*host.enter, *user] for host in cable.hosts]
+            return stand.pair([*command, *options], variables, before=before, host=Cable.ADDRESSES[0])
+
+        first = start(["-D", "10"], [])
+        try:
+            refused = start([], nobody)
+            try:
+                outputs = [side.finish(30).output for side in (refused.server, refused.client)]
+            finally:
+                refused.end()
+            require(all("set SOFTRDMA_UDP_PORT" in output for output in outputs), "\n".join(outputs))
+            _, output = start([], nobody, SOFTRDMA_UDP_PORT="14791").succeed(30)
+            require(ROW.search(output), f"no figures:\n{output}")
+            require(first.client.process.poll() is None, "the first user was done too early")
+        finally:
+            first.succeed(60)
+
+
 def cases(stand):
     if stand.quick:
         yield "wire: stream at 5 % loss", lambda: program(stand, "stream", ["300"], BAD_WIRE)
@@ -116,6 +142,7 @@ def cases(stand):
     yield "wire: ib_write_bw, 16 queue pairs, both directions", lambda: perftest(
         stand, "ib_write_bw", ["-q", "16", "-b", "-n", "100"]
     )
+    yield "wire: two users", lambda: users(stand)
     yield "wire: the ICRC of single packets", lambda: identifications(stand, True)
     yield "wire: the ICRC of trains", lambda: identifications(stand, False)
     for name in ("stream", "dead_peer", "alloc_buf", "xrc", "xrc_requests", "small_messages"):

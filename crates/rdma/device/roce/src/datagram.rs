@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::batch::{Arrival, Batch};
 use super::host::{Fault, Host, Immediate, ReceiveDone, ReceiveKind, Status};
 use super::packet::{
-    BTH_BYTES, DEFAULT_PKEY, Deth, Header, ICRC_BYTES, Kind, Opcode, Route, Service, UDP_PORT, View,
+    BTH_BYTES, DEFAULT_PKEY, Deth, Header, ICRC_BYTES, Kind, Opcode, Route, Service, View,
 };
 use super::requester::work::Payload;
 use super::sequence::PSN_MASK;
@@ -18,6 +18,8 @@ pub const GRH_BYTES: usize = 40;
 pub struct Address {
     pub local: Ipv4Addr,
     pub remote: Ipv4Addr,
+    /// The UDP port at both ends.
+    pub port: u16,
     pub remote_qpn: u32,
     /// The request's Q_Key, or the queue pair's own where the request's upper bit is set.
     pub qkey: u32,
@@ -69,7 +71,8 @@ impl Sender {
         let route = Route {
             source: address.local,
             destination: address.remote,
-            source_port: UDP_PORT,
+            source_port: address.port,
+            destination_port: address.port,
         };
         let filled = batch.push(&route, &header, bytes as usize, |out| {
             payload.read(0, out, host)

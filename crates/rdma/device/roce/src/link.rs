@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, Service, UDP_PORT};
+use super::packet::{DEFAULT_PKEY, Header, Kind, Opcode, Route, Service};
 
 /// Where the peer is and what the way to it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub struct Path {
     /// The address of this host's port, which the peer knows us by.
     pub local: Ipv4Addr,
     pub remote: Ipv4Addr,
+    /// The UDP port at both ends.
+    pub port: u16,
     pub remote_qpn: u32,
     /// Payload bytes of a packet: 256, 512, 1024, 2048 or 4096.
     pub mtu: u32,
@@ -31,7 +33,8 @@ impl Link {
             route: Route {
                 source: path.local,
                 destination: path.remote,
-                source_port: UDP_PORT,
+                source_port: path.port,
+                destination_port: path.port,
             },
             remote_qpn: path.remote_qpn,
             mtu: u64::from(path.mtu),

@@ -26,6 +26,8 @@ pub struct Config {
     pub lid: u16,
     /// The address that RoCEv2 uses, and from which GIDs are made.
     pub ip: Ipv4Addr,
+    /// The UDP port of the fabric, on all its hosts.
+    pub udp_port: u16,
     pub faults: Faults,
 }
 
@@ -71,6 +73,12 @@ impl Config {
                     .map_err(|error| ConfigError::new("SOFTRDMA_IP", &text, error))?,
                 None => host_address().unwrap_or(Ipv4Addr::LOCALHOST),
             },
+            udp_port: number(
+                &read,
+                "SOFTRDMA_UDP_PORT",
+                weft_roce::UDP_PORT.into(),
+                1..=65535,
+            )? as u16,
             faults: match read("SOFTRDMA_FAULTS") {
                 Some(text) => Faults::parse(&text)
                     .map_err(|reason| ConfigError::new("SOFTRDMA_FAULTS", &text, reason))?,
@@ -173,6 +181,7 @@ mod tests {
         assert_eq!(config.link_layer, LinkLayer::Infiniband);
         assert_eq!(config.lid, 1);
         assert_eq!(config.ip, Ipv4Addr::new(10, 1, 2, 3));
+        assert_eq!(config.udp_port, 4791);
         assert_eq!(config.faults, Faults::default());
     }
 
@@ -184,6 +193,7 @@ mod tests {
             ("SOFTRDMA_LINK_LAYER", "ethernet"),
             ("SOFTRDMA_HOST", "77"),
             ("SOFTRDMA_IP", "192.0.2.9"),
+            ("SOFTRDMA_UDP_PORT", "14791"),
             ("SOFTRDMA_FAULTS", "fail=reg_mr:3"),
         ])
         .unwrap();
@@ -192,6 +202,7 @@ mod tests {
         assert_eq!(config.link_layer, LinkLayer::Ethernet);
         assert_eq!(config.lid, 77);
         assert_eq!(config.ip, Ipv4Addr::new(192, 0, 2, 9));
+        assert_eq!(config.udp_port, 14791);
     }
 
     #[test]
@@ -206,6 +217,8 @@ mod tests {
             ("SOFTRDMA_HOST", "0"),
             ("SOFTRDMA_HOST", "49152"),
             ("SOFTRDMA_IP", "localhost"),
+            ("SOFTRDMA_UDP_PORT", "0"),
+            ("SOFTRDMA_UDP_PORT", "65536"),
             ("SOFTRDMA_FAULTS", "rain=1"),
         ] {
             let error = config(&[(name, value)]).unwrap_err();

@@ -31,6 +31,9 @@ pub struct Options {
     /// The address for RoCEv2 between hosts [SOFTRDMA_IP]
     #[arg(long, value_name = "ADDRESS")]
     ip: Option<String>,
+    /// The UDP port of the fabric on all its hosts [SOFTRDMA_UDP_PORT]
+    #[arg(long, value_name = "PORT")]
+    udp_port: Option<String>,
     /// Faults to inject, such as loss=0.05,seed=7 or fail=reg_mr:3 [SOFTRDMA_FAULTS]
     #[arg(long, value_name = "LIST")]
     faults: Option<String>,
@@ -97,6 +100,7 @@ impl Options {
             ("SOFTRDMA_LINK_LAYER", &self.link_layer),
             ("SOFTRDMA_HOST", &self.host),
             ("SOFTRDMA_IP", &self.ip),
+            ("SOFTRDMA_UDP_PORT", &self.udp_port),
             ("SOFTRDMA_FAULTS", &self.faults),
             ("SOFTRDMA_UAR_POLICY", &self.policy),
             ("SOFTRDMA_TD_SHARING", &self.td_sharing),

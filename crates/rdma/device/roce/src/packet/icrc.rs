@@ -10,17 +10,19 @@
 
 use std::net::Ipv4Addr;
 
-/// The UDP port of RoCEv2, at both ends of what we send.
+/// The UDP port of RoCEv2 (annex A17.3.2).
 pub const UDP_PORT: u16 = 4791;
 
 pub const ICRC_BYTES: usize = 4;
 
-/// Where a packet comes from and goes to. The destination port is [`UDP_PORT`].
+/// Where a packet comes from and goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
     pub source_port: u16,
+    /// [`UDP_PORT`], unless both hosts agreed on another.
+    pub destination_port: u16,
 }
 
 const LRH_BYTES: usize = 8;
@@ -117,7 +119,7 @@ fn masked_headers(route: &Route, packet: &[u8]) -> [u8; MASKED_BYTES] {
     ip[16..20].copy_from_slice(&route.destination.octets());
     let (udp, bth) = rest.split_at_mut(UDP_BYTES);
     udp[0..2].copy_from_slice(&route.source_port.to_be_bytes());
-    udp[2..4].copy_from_slice(&UDP_PORT.to_be_bytes());
+    udp[2..4].copy_from_slice(&route.destination_port.to_be_bytes());
     udp[4..6].copy_from_slice(&udp_bytes.to_be_bytes());
     bth[..4].copy_from_slice(&packet[..4]);
     masked

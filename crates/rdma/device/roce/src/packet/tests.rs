@@ -51,6 +51,7 @@ fn route() -> Route {
         source: Ipv4Addr::new(192, 168, 7, 1),
         destination: Ipv4Addr::new(192, 168, 7, 2),
         source_port: 4791,
+        destination_port: 4791,
     }
 }
 

@@ -31,7 +31,7 @@ use self::relay::Relay;
 use self::sys::UdpSocket;
 use crate::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
 use crate::injector::{Injection, Injector};
-use crate::packet::{ICRC_BYTES, IdentifiedCache, UDP_PORT, View, icrc_matches};
+use crate::packet::{ICRC_BYTES, IdentifiedCache, View, icrc_matches};
 
 /// Upper 8 bits of the numbers of queue pairs that belong to no process: the process that gets a packet for one executes it.
 pub const SHARED_SLOT: u8 = 255;
@@ -42,8 +42,8 @@ pub struct PortConfig {
     pub address: Ipv4Addr,
     /// This process's slot: the upper 8 bits of its QPNs.
     pub slot: u8,
-    /// Tells apart the fabrics of one user; part of an abstract socket's name.
-    pub fabric: String,
+    /// UDP port at both ends. One fabric has it: processes of another would get the same slots.
+    pub port: u16,
     pub injection: Injection,
 }
 
@@ -65,6 +65,7 @@ pub struct Port {
     socket: UdpSocket,
     relay: Relay,
     address: Ipv4Addr,
+    port: u16,
     slot: u8,
     pending: Mutex<Pending>,
     detour: AtomicBool,
@@ -85,16 +86,19 @@ const SOCKET_BUFFER_BYTES: i32 = 4 << 20;
 
 impl Port {
     pub fn open(config: &PortConfig) -> io::Result<Port> {
-        let socket = sys::udp_socket(config.address, UDP_PORT, SOCKET_BUFFER_BYTES)?;
+        // First the name: a socket of another fabric would take datagrams from the one that has the port.
+        let relay = Relay::open(config.address, config.port, config.slot)?;
+        let socket = sys::udp_socket(config.address, config.port, SOCKET_BUFFER_BYTES)?;
         // Two hosts with one seed must not lose in step.
         let injector = Injector::new(Injection {
             seed: config.injection.seed ^ u64::from(u32::from(config.address)) << 32,
             ..config.injection
         });
         Ok(Port {
-            relay: Relay::open(&config.fabric, config.address, config.slot)?,
+            relay,
             socket,
             address: config.address,
+            port: config.port,
             slot: config.slot,
             detour: AtomicBool::new(!injector.is_idle()),
             pending: Mutex::new(Pending {
@@ -198,7 +202,7 @@ impl Port {
     fn push_socket(&self, batch: &mut Batch) -> usize {
         let mut done = 0;
         while done < batch.len() {
-            match sys::send_many(&self.socket, UDP_PORT, batch, done) {
+            match sys::send_many(&self.socket, self.port, batch, done) {
                 Ok(sent) => done += sent,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => (),
@@ -215,7 +219,7 @@ impl Port {
     pub fn receive(&self, inbox: &mut Inbox) -> bool {
         let more_from_network = self.receive_from_network(inbox);
         let first = inbox.datagrams;
-        inbox.datagrams += self.relay.receive(self.address, inbox, first);
+        inbox.datagrams += self.relay.receive((self.address, self.port), inbox, first);
         self.keep_ours(inbox);
         more_from_network || inbox.datagrams == INBOX_SLOTS
     }
@@ -229,7 +233,7 @@ impl Port {
 
     fn receive_from_network(&self, inbox: &mut Inbox) -> bool {
         inbox.packets.clear();
-        inbox.datagrams = sys::receive_many(&self.socket, self.address, inbox);
+        inbox.datagrams = sys::receive_many(&self.socket, (self.address, self.port), inbox);
         inbox.datagrams == INBOX_SLOTS
     }
 

@@ -20,9 +20,9 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    pub fn open(fabric: &str, address: Ipv4Addr, slot: u8) -> io::Result<Relay> {
+    pub fn open(address: Ipv4Addr, port: u16, slot: u8) -> io::Result<Relay> {
         let user = sys::user();
-        let prefix = format!("softrdma-roce/{user}/{fabric}/{address}/");
+        let prefix = format!("softrdma-roce/{user}/{address}:{port}/");
         let socket = sys::unix_socket(&name(&prefix, slot))?;
         Ok(Relay {
             socket,
@@ -46,7 +46,12 @@ impl Relay {
     }
 
     /// Takes relayed packets into the slots from `first` on; how many slots it used.
-    pub fn receive(&self, address: Ipv4Addr, inbox: &mut Inbox, first: usize) -> usize {
+    pub fn receive(
+        &self,
+        (address, port): (Ipv4Addr, u16),
+        inbox: &mut Inbox,
+        first: usize,
+    ) -> usize {
         let mut used = 0;
         for slot in first..INBOX_SLOTS {
             let buffer: &mut [u8; SLOT_BYTES] = &mut inbox.slots[slot];
@@ -62,6 +67,7 @@ impl Relay {
                     source: Ipv4Addr::new(buffer[0], buffer[1], buffer[2], buffer[3]),
                     destination: address,
                     source_port: u16::from_be_bytes([buffer[4], buffer[5]]),
+                    destination_port: port,
                 },
                 type_of_service: buffer[6],
                 time_to_live: buffer[7],

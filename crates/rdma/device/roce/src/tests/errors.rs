@@ -353,6 +353,7 @@ fn deliver(pair: &mut Pair, header: &Header, payload: usize) -> Option<Syndrome>
         source: ADDRESSES[0],
         destination: ADDRESSES[1],
         source_port: UDP_PORT,
+        destination_port: UDP_PORT,
     };
     let mut batch = Batch::new();
     let Ok(()) = batch.push(&route, header, payload, |_| {
@@ -429,6 +430,7 @@ fn strangers_are_not_heard() {
         source: ADDRESSES[0],
         destination: ADDRESSES[1],
         source_port: UDP_PORT,
+        destination_port: UDP_PORT,
     };
     let mut batch = Batch::new();
     batch.push_bare(&route, &header);

@@ -225,6 +225,7 @@ fn a_sequence_error_behind_receiver_not_ready_costs_no_retry() {
                     source: ADDRESSES[1],
                     destination: ADDRESSES[0],
                     source_port: UDP_PORT,
+                    destination_port: UDP_PORT,
                 },
                 &header,
             );

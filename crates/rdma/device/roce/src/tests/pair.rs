@@ -83,6 +83,7 @@ impl Pair {
         let path = |at: usize| Path {
             local: ADDRESSES[at],
             remote: ADDRESSES[1 - at],
+            port: crate::UDP_PORT,
             remote_qpn: QPNS[1 - at],
             mtu: settings.mtu,
         };
@@ -169,6 +170,7 @@ impl Pair {
         let path = Path {
             local: ADDRESSES[at],
             remote: ADDRESSES[at],
+            port: crate::UDP_PORT,
             remote_qpn: 0,
             mtu: 256,
         };
@@ -261,6 +263,7 @@ impl Pair {
                 source: ADDRESSES[from],
                 destination,
                 source_port: crate::UDP_PORT,
+                destination_port: crate::UDP_PORT,
             };
             assert!(icrc_matches(&route, view.covered(), view.icrc(), 0));
             self.arriving[1 - from].push_back(bytes.to_vec());

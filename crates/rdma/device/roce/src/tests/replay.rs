@@ -23,6 +23,7 @@ impl Target {
         let path = Path {
             local: ADDRESSES[1],
             remote: ADDRESSES[0],
+            port: UDP_PORT,
             remote_qpn: QPNS[0],
             mtu: MTU as u32,
         };
@@ -55,6 +56,7 @@ impl Target {
             source: ADDRESSES[0],
             destination: ADDRESSES[1],
             source_port: UDP_PORT,
+            destination_port: UDP_PORT,
         };
         let mut batch = Batch::new();
         let Ok(()) = batch.push(&route, &header, payload, |_| Ok::<(), Infallible>(()));
@@ -295,6 +297,7 @@ fn a_uc_message_with_a_hole_is_dropped_and_its_receive_request_used_again() {
     let path = Path {
         local: ADDRESSES[1],
         remote: ADDRESSES[0],
+        port: UDP_PORT,
         remote_qpn: QPNS[0],
         mtu: MTU as u32,
     };
@@ -311,6 +314,7 @@ fn a_uc_message_with_a_hole_is_dropped_and_its_receive_request_used_again() {
             source: ADDRESSES[0],
             destination: ADDRESSES[1],
             source_port: UDP_PORT,
+            destination_port: UDP_PORT,
         };
         let mut batch = Batch::new();
         let Ok(()) = batch.push(&route, &header, payload, |_| Ok::<(), Infallible>(()));

@@ -4,7 +4,7 @@ use super::pair::{Pair, Settings, local, pattern, send, work, write};
 use super::side::SHARED;
 use crate::host::Status;
 use crate::packet::{Header, Kind, Opcode, Service, Syndrome, View};
-use crate::{Batch, Connection, Injection, Path, RequesterConfig, ResponderConfig};
+use crate::{Batch, Connection, Injection, Path, RequesterConfig, ResponderConfig, UDP_PORT};
 
 const SECOND: u64 = 1_000_000_000;
 const BYTES: usize = 900_000;
@@ -63,6 +63,7 @@ fn answers_of(
     let path = Path {
         local: super::pair::ADDRESSES[0],
         remote: super::pair::ADDRESSES[1],
+        port: UDP_PORT,
         remote_qpn: 9,
         mtu: 256,
     };

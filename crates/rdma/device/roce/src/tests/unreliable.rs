@@ -116,6 +116,7 @@ fn datagram(
     let address = Address {
         local: ADDRESSES[0],
         remote: ADDRESSES[1],
+        port: crate::UDP_PORT,
         remote_qpn: QPNS[1],
         qkey: 0x1111_1111,
     };
@@ -136,6 +137,7 @@ fn datagram(
                 source: ADDRESSES[0],
                 destination: ADDRESSES[1],
                 source_port: 4791,
+                destination_port: 4791,
             },
             type_of_service: 4,
             time_to_live: 63,

@@ -20,7 +20,7 @@ impl SharedPort {
             let config = PortConfig {
                 address: config.ip,
                 slot,
-                fabric: config.fabric.clone(),
+                port: config.udp_port,
                 injection: Injection {
                     loss: faults.loss,
                     duplicate: faults.duplicate,
@@ -31,7 +31,14 @@ impl SharedPort {
                 },
             };
             let told = |error: &std::io::Error| {
-                eprintln!("softrdma: UDP port 4791 of {}: {error}", config.address);
+                let (address, port) = (config.address, config.port);
+                let advice = match error.kind() {
+                    std::io::ErrorKind::AddrInUse => {
+                        "; another user or fabric has it: set SOFTRDMA_UDP_PORT to one that is free, the same on all hosts"
+                    }
+                    _ => "",
+                };
+                eprintln!("softrdma: UDP port {port} of {address}: {error}{advice}");
             };
             Port::open(&config).inspect_err(told).ok()
         });

@@ -11,8 +11,12 @@ use super::{Control, control_data};
 use crate::batch::{Arrival, INBOX_SLOTS, Inbox, Received, SLOT_BYTES};
 use crate::packet::Route;
 
-/// Receives into the slots; how many were used. `address` is what the socket is bound to.
-pub fn receive_many(socket: &UdpSocket, address: Ipv4Addr, inbox: &mut Inbox) -> usize {
+/// Receives into the slots; how many were used. The socket is bound to `address` and `port`.
+pub fn receive_many(
+    socket: &UdpSocket,
+    (address, port): (Ipv4Addr, u16),
+    inbox: &mut Inbox,
+) -> usize {
     // SAFETY: all zeros are a valid value of these plain C structures.
     let mut names: [sockaddr_in; INBOX_SLOTS] = unsafe { mem::zeroed() };
     // SAFETY: as above.
@@ -55,6 +59,7 @@ pub fn receive_many(socket: &UdpSocket, address: Ipv4Addr, inbox: &mut Inbox) ->
                 source: Ipv4Addr::from(u32::from_be(source.sin_addr.s_addr)),
                 destination: address,
                 source_port: u16::from_be(source.sin_port),
+                destination_port: port,
             },
             type_of_service: control_byte(header, libc::IPPROTO_IP, libc::IP_TOS),
             time_to_live: control_byte(header, libc::IPPROTO_IP, libc::IP_TTL),

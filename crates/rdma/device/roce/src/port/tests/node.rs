@@ -33,13 +33,14 @@ impl Node {
         let port = Port::open(&PortConfig {
             address: ends.local,
             slot: ends.local_slot,
-            fabric: "node".to_owned(),
+            port: crate::UDP_PORT,
             injection,
         })
         .expect("a port");
         let path = Path {
             local: ends.local,
             remote: ends.remote,
+            port: crate::UDP_PORT,
             remote_qpn: u32::from(ends.remote_slot) << 16 | 5,
             mtu: 1024,
         };

@@ -1,5 +1,6 @@
 //! The process that gets a datagram.
 
+use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
@@ -11,21 +12,35 @@ use crate::port::{Port, PortConfig};
 use crate::{Batch, Inbox, Injection, UDP_PORT};
 
 fn open(address: Ipv4Addr, slot: u8, injection: Injection) -> Port {
+    open_at((address, UDP_PORT), slot, injection).expect("a port")
+}
+
+fn open_at((address, port): (Ipv4Addr, u16), slot: u8, injection: Injection) -> io::Result<Port> {
     Port::open(&PortConfig {
         address,
         slot,
-        fabric: "test".to_owned(),
+        port,
         injection,
     })
-    .expect("a port")
 }
 
 /// A datagram to index 7 of a slot that carries this number.
 fn put(batch: &mut Batch, source: Ipv4Addr, destination: Ipv4Addr, slot: u8, number: u32) {
+    put_at(batch, (source, destination), UDP_PORT, slot, number);
+}
+
+fn put_at(
+    batch: &mut Batch,
+    (source, destination): (Ipv4Addr, Ipv4Addr),
+    port: u16,
+    slot: u8,
+    number: u32,
+) {
     let route = Route {
         source,
         destination,
-        source_port: UDP_PORT,
+        source_port: port,
+        destination_port: port,
     };
     let opcode = Opcode::new(Service::Reliable, Kind::SendOnlyImmediate).unwrap();
     let qpn = u32::from(slot) << 16 | 7;
@@ -198,6 +213,27 @@ fn a_link_is_cut_and_mended() {
 }
 
 #[test]
+fn another_fabric_needs_another_port() {
+    let (here, there) = (own_address(), own_address());
+    let wire = || Injection::default();
+    let ports = [UDP_PORT, UDP_PORT + 1];
+    let senders = ports.map(|port| open_at((here, port), 3, wire()).unwrap());
+    let receivers = ports.map(|port| open_at((there, port), 0, wire()).unwrap());
+    let refused = open_at((there, UDP_PORT), 0, wire()).unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::AddrInUse);
+    let mut batch = Batch::new();
+    for (number, (sender, port)) in senders.iter().zip(ports).enumerate() {
+        for _ in 0..3 {
+            put_at(&mut batch, (here, there), port, 0, number as u32);
+        }
+        sender.send(0, &mut batch);
+    }
+    let [first, second] = &receivers;
+    let all = [(0, 0), (0, 0), (0, 0), (1, 1), (1, 1), (1, 1)];
+    assert_eq!(collect(&[first, second]), all);
+}
+
+#[test]
 fn loopback_carries_the_largest_mtu() {
     let port = open(own_address(), 0, Injection::default());
     // The address is not the interface's own, but in its network: no interface has it.
@@ -205,7 +241,7 @@ fn loopback_carries_the_largest_mtu() {
     let port = Port::open(&PortConfig {
         address: Ipv4Addr::LOCALHOST,
         slot: 250,
-        fabric: format!("mtu {}", std::process::id()),
+        port: 20000 + (std::process::id() % 20000) as u16,
         injection: Injection::default(),
     })
     .unwrap();

@@ -13,7 +13,7 @@ fn open(address: Ipv4Addr) -> Port {
     Port::open(&PortConfig {
         address,
         slot: 0,
-        fabric: "trains".to_owned(),
+        port: crate::UDP_PORT,
         injection: Injection::default(),
     })
     .expect("a port")
@@ -25,6 +25,7 @@ fn batch(source: Ipv4Addr, destination: Ipv4Addr, payloads: &[usize]) -> Batch {
         source,
         destination,
         source_port: UDP_PORT,
+        destination_port: UDP_PORT,
     };
     let opcode = Opcode::new(Service::Reliable, Kind::SendMiddle).unwrap();
     let mut batch = Batch::new();

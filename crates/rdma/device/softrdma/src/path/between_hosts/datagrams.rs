@@ -39,6 +39,7 @@ pub fn send(
     let address = datagram::Address {
         local: process.config.ip,
         remote,
+        port: process.config.udp_port,
         remote_qpn: to.remote_qpn,
         qkey,
     };

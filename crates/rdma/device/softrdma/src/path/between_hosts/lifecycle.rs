@@ -40,6 +40,7 @@ pub fn open_connection(
     let path = Path {
         local: process.config.ip,
         remote,
+        port: process.config.udp_port,
         remote_qpn: settings.dest_qp_num,
         mtu: port.active_mtu().map_or(asked, |mtu| asked.min(mtu)),
     };

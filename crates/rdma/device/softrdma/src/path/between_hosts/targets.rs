@@ -109,6 +109,7 @@ impl LockedTarget {
         let path = Path {
             local: process.config.ip,
             remote: target.peer(),
+            port: process.config.udp_port,
             remote_qpn: record.dest_qpn.load(Ordering::Relaxed),
             mtu: target.mtu(),
         };
