@@ -87,7 +87,7 @@ impl<'a> Mailbox<'a> {
     }
 
     /// The agent hears the doorbell: what is sent from here on rings again.
-    pub(super) fn clear_doorbell(&self) {
+    pub fn clear_doorbell(&self) {
         self.record.rung.0.swap(0, Ordering::SeqCst);
     }
 

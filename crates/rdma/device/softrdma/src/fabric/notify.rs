@@ -167,8 +167,9 @@ impl AgentDoorbell {
         Ok(AgentDoorbell { socket })
     }
 
-    /// Takes all rings, answers those that ask for the segment. Look at the mailbox afterwards.
-    pub fn clear_doorbell(&self, own_segment: &OwnSegment) {
+    /// Takes all rings, answers those that ask for the segment. The mailbox's doorbell is to be cleared, and the mailbox looked at,
+    /// afterwards.
+    pub fn take_rings(&self, own_segment: &OwnSegment) {
         // SAFETY: takes nothing.
         let user = unsafe { libc::geteuid() };
         let mut question = [0; 64];
@@ -184,7 +185,6 @@ impl AgentDoorbell {
                 let _ = socket::send(self.socket.as_fd(), Some(&address), b"segment", Some(memfd));
             }
         }
-        own_segment.segment().mailbox().clear_doorbell();
     }
 }
 

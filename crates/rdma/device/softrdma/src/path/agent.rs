@@ -141,9 +141,10 @@ impl Agent {
         take_short_turns();
         let doorbell = AgentDoorbell::create(self.process.own_segment());
         let mut watches = Vec::new();
+        let mut heard = Heard::ALL;
         loop {
-            let rest = run_once(self, doorbell.as_ref().ok(), &mut watches);
-            sleep(self, doorbell.as_ref().ok(), &watches, &rest);
+            let rest = run_once(self, doorbell.as_ref().ok(), &mut watches, heard);
+            heard = sleep(self, doorbell.as_ref().ok(), &watches, &rest);
         }
     }
 }
@@ -167,19 +168,47 @@ struct Rest {
     is_helped: bool,
 }
 
+/// What the agent was woken by. Where nothing was heard no system call looks: what comes later is heard when it next sleeps.
+#[derive(Clone, Copy)]
+struct Heard {
+    wake: bool,
+    name: bool,
+    doorbell: bool,
+    relay: bool,
+}
+
+impl Heard {
+    const ALL: Heard = Heard {
+        wake: true,
+        name: true,
+        doorbell: true,
+        relay: true,
+    };
+}
+
 /// Does what there is to do, and says how to sleep then.
 fn run_once(
     agent: &'static Agent,
     doorbell: Option<&AgentDoorbell>,
     watches: &mut Vec<Watch>,
+    heard: Heard,
 ) -> Rest {
     let process = agent.process;
     let queue = process.agent();
+    if heard.wake {
+        queue.drain_wake();
+    }
     queue.take_wake();
     if let Some(doorbell) = doorbell {
-        doorbell.clear_doorbell(process.own_segment());
+        if heard.doorbell {
+            doorbell.take_rings(process.own_segment());
+        }
+        // A sender that died before it rang is heard here, too.
+        process.own_segment().segment().mailbox().clear_doorbell();
     }
-    if let Err(error) = process.fabric.attend_name() {
+    if heard.name
+        && let Err(error) = process.fabric.attend_name()
+    {
         eprintln!("softrdma: {error}");
     }
     let mut state = agent.state();
@@ -205,7 +234,15 @@ fn run_once(
     }
     let now = clock::monotonic_ns();
     let unhelped_ns = agent.unhelped_ns(now);
-    let mut due = earliest(look, state.ports.poll(now, Turn::Agent));
+    let mut due = earliest(
+        look,
+        state.ports.poll(
+            now,
+            Turn::Agent {
+                relayed: heard.relay,
+            },
+        ),
+    );
     if state.is_left && unhelped_ns > ABSENT_NS && state.ports.has_received() {
         state.deserted_until = now + DESERTED_NS;
     }
@@ -277,16 +314,21 @@ fn interest(fd: RawFd) -> libc::pollfd {
 }
 
 /// Sleeps until something happens or the time has come.
-fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], rest: &Rest) {
+fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], rest: &Rest) -> Heard {
+    /// Stands in for a descriptor that is not there (poll(2)).
+    const NONE: RawFd = -1;
     let process = agent.process;
+    let doorbell = doorbell.map_or(NONE, |doorbell| doorbell.as_fd().as_raw_fd());
     let mut interests = vec![
         interest(process.agent().descriptor()),
         interest(process.fabric.name_service()),
+        interest(doorbell),
     ];
-    interests.extend(doorbell.map(|doorbell| interest(doorbell.as_fd().as_raw_fd())));
+    let ports_at = interests.len();
     if !rest.is_helped {
         interests.extend(agent.state().ports.descriptors().map(interest));
     }
+    let ports = interests.len() - ports_at;
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
     let timeout = rest.due.map(|due| {
@@ -299,8 +341,8 @@ fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], res
     let timeout = timeout
         .as_ref()
         .map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the entries and the time are readable; a signal or an error is a reason to look, too.
-    unsafe {
+    // SAFETY: the entries are writable, the time is readable.
+    let result = unsafe {
         libc::ppoll(
             interests.as_mut_ptr(),
             interests.len() as libc::nfds_t,
@@ -308,6 +350,18 @@ fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], res
             std::ptr::null(),
         )
     };
+    // A signal or an error is a reason to look everywhere.
+    if result < 0 {
+        return Heard::ALL;
+    }
+    let said = |at: usize| interests[at].revents != 0;
+    Heard {
+        wake: said(0),
+        name: said(1),
+        doorbell: said(2),
+        // The second of the port's; unknown where the agent left them to helpers, or had none yet.
+        relay: ports == 0 || said(ports_at + 1),
+    }
 }
 
 /// Takes the messages that are there; whether one says that a proxied step was answered.

@@ -71,8 +71,8 @@ impl AgentQueue {
         self.due.store(due.unwrap_or(NEVER), Ordering::SeqCst);
     }
 
-    /// Agent: takes the wake-up; a later one wakes again.
-    pub(super) fn take_wake(&self) {
+    /// Agent: takes what made the descriptor readable, before it takes the wake-up.
+    pub(super) fn drain_wake(&self) {
         let mut count = [0u8; 8];
         // SAFETY: eight writable bytes; the descriptor does not block.
         unsafe {
@@ -82,6 +82,10 @@ impl AgentQueue {
                 count.len(),
             )
         };
+    }
+
+    /// Agent: takes the wake-up; a later one wakes again.
+    pub(super) fn take_wake(&self) {
         self.set_due(None);
         self.woken.store(false, Ordering::SeqCst);
     }

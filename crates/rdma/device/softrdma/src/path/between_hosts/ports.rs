@@ -30,7 +30,8 @@ pub struct Ports {
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    Agent,
+    /// The agent's, and whether other processes may have relayed something.
+    Agent { relayed: bool },
     /// A thread that polled in vain: it has to see at once what has come.
     Helper,
 }
@@ -52,7 +53,7 @@ const ANSWER_EVERY: usize = 128;
 /// An acknowledgement waits no longer for a helper's next turn: then it is the agent's.
 const ANSWER_NS: u64 = 200_000;
 
-/// Every so manieth turn of a helper looks for what other processes relayed; the agent does always.
+/// Every so manieth turn of a helper looks for what other processes relayed; the agent does when it hears of it.
 const RELAY_EVERY: u32 = 16;
 
 impl Unanswered {
@@ -122,7 +123,11 @@ impl Ports {
 
     fn receive(&mut self, port: &Port, inbox: &mut Inbox, turn: Turn) -> bool {
         self.turns = self.turns.wrapping_add(1);
-        if turn == Turn::Agent || self.turns.is_multiple_of(RELAY_EVERY) {
+        let looks_for_relayed = match turn {
+            Turn::Agent { relayed } => relayed,
+            Turn::Helper => self.turns.is_multiple_of(RELAY_EVERY),
+        };
+        if looks_for_relayed {
             port.receive(inbox)
         } else {
             port.receive_direct(inbox)
