@@ -269,7 +269,7 @@ impl Endpoint for ShmEndpoint {
         self.arrivals.throttle(peer, on);
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+    fn expect(&mut self, peer: Peer, _one_of_many: bool) -> Result<(), Refused> {
         self.links.expect(peer)
     }
 

@@ -225,12 +225,10 @@ impl Setup {
     /// There is no way: unless the peer has found one.
     fn give_up(&mut self, link: Link, why: String, identity: &Identity) {
         let of_link = |incoming: &Incoming| incoming.held().map(Link::of) == Some(link);
-        match self.incoming.which(of_link).first() {
-            Some(&held) => self.admit(held, link, identity),
-            None => {
-                let lost = lost(link.peer, why);
-                self.outcomes.push(Outcome::Lost(link.peer, lost));
-            }
+        let held = self.incoming.which(of_link).first().copied();
+        if !held.is_some_and(|held| self.admit(held, link, identity)) {
+            let lost = lost(link.peer, why);
+            self.outcomes.push(Outcome::Lost(link.peer, lost));
         }
     }
 
@@ -341,19 +339,21 @@ impl Setup {
                 let incoming = self.incoming.at_mut(number).expect("just proven");
                 incoming.hold(hello);
             }
-            Some(own) => {
-                self.drop_dial(own);
-                self.admit(number, link, identity);
-            }
-            None => self.admit(number, link, identity),
+            // Who cannot be told any more has left this process's own attempt to go on.
+            Some(own) if self.admit(number, link, identity) => self.drop_dial(own),
+            Some(_) => {}
+            None => drop(self.admit(number, link, identity)),
         }
     }
 
-    fn admit(&mut self, number: usize, link: Link, identity: &Identity) {
+    /// Whether the connection stands.
+    fn admit(&mut self, number: usize, link: Link, identity: &Identity) -> bool {
         let incoming = self.incoming.remove(number).expect("proven");
-        if incoming.say(Reply::Accepted).is_ok() {
+        let is_told = incoming.say(Reply::Accepted).is_ok();
+        if is_told {
             self.stands(link, incoming.socket, identity);
         }
+        is_told
     }
 
     /// Looks at all that may have become late.
