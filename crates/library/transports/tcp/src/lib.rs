@@ -54,6 +54,7 @@ mod setup;
 mod shared;
 mod slab;
 mod system;
+mod token;
 mod user_memory;
 mod watching;
 #[cfg(test)]

@@ -15,8 +15,9 @@ use crate::endings::{Ending, Endings, lost};
 use crate::handshake::Purpose;
 use crate::identity::{Identity, Link};
 use crate::interfaces;
-use crate::setup::{Outcome, Setup, Token};
+use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
+use crate::token::Token;
 use crate::watching::Watching;
 
 /// A process's lanes share this.
