@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use weft_transport::{Endpoint, Lost, Peer, Refused};
 use weft_wire::View;
 
+use crate::peers::Members;
 use crate::pending::Pending;
 use crate::state::{Action, Afterwards, Core, State};
 use crate::status::Failure;
@@ -28,6 +29,21 @@ const CLOCK_EVERY: u32 = 64;
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Members of a communicator that begin to be watched at once.
 const MEMBERS_AT_ONCE: u32 = 16;
+
+/// The number of the member behind this process, or behind those that it would be behind in another group: transports that watch some
+/// members alone have each of them watched by some.
+fn behind(members: &dyn Members, context: u32, me: Peer) -> u32 {
+    let mut all = (0..).map_while(|number| members.member(context, number));
+    let mut count = 0;
+    let own = all.position(|peer| {
+        count += 1;
+        peer == me
+    });
+    match own {
+        Some(own) => own as u32 + 1,
+        None => me % count.max(1),
+    }
+}
 
 impl Core {
     /// A packet of `from` makes no sense.
@@ -159,7 +175,7 @@ impl<E: Endpoint> State<E> {
                 false => drop(senders.insert(posted.peer())),
             }
         }
-        senders.retain(|&peer| self.expect(peer).is_err());
+        senders.retain(|&peer| self.expect(peer, false).is_err());
         let nexts = &mut self.core.watched.next_members;
         nexts.retain(|next| contexts.contains(&next.0));
         contexts.retain(|&context| {
@@ -181,7 +197,7 @@ impl<E: Endpoint> State<E> {
         let nexts = &mut self.core.watched.next_members;
         let known = nexts.iter().position(|next| next.0 == context);
         let index = known.unwrap_or_else(|| {
-            nexts.push((context, 0));
+            nexts.push((context, behind(&*members, context, self.core.me)));
             nexts.len() - 1
         });
         let begin = nexts[index].1;
@@ -192,19 +208,19 @@ impl<E: Endpoint> State<E> {
         nexts[index].1 = if whole { begin + MEMBERS_AT_ONCE } else { 0 };
         for peer in some {
             // Its loss is told.
-            let _ = self.expect(peer);
+            let _ = self.expect(peer, true);
         }
     }
 
-    /// Has `peer` watched, of which something is awaited.
-    pub fn expect(&mut self, peer: Peer) -> Result<(), Failure> {
+    /// Has `peer` watched, of which something is awaited, or of a communicator of which it is one.
+    pub fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Failure> {
         if peer == self.core.me {
             return Ok(());
         }
         if self.core.lost.contains(&peer) {
             return Err(Failure::PeerLost);
         }
-        match self.endpoint.expect(peer) {
+        match self.endpoint.expect(peer, one_of_many) {
             Ok(()) => Ok(()),
             Err(Refused::Lost) => Err(Failure::PeerLost),
             Err(refused) => {
@@ -217,7 +233,7 @@ impl<E: Endpoint> State<E> {
     /// Of a receive or probe in vain: whether its message can come still.
     pub fn can_come(&mut self, context: u32, source: i32, peer: Peer) -> Result<(), Failure> {
         if source >= 0 {
-            return self.expect(peer);
+            return self.expect(peer, false);
         }
         if self.core.has_lost_member(context) {
             return Err(Failure::PeerLost);

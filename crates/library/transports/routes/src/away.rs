@@ -142,8 +142,8 @@ impl<F: Fabric, E: Endpoint> Away<F, E> {
         call!(self.busy(), endpoint => endpoint.throttle(peer, on));
     }
 
-    pub fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
-        call!(self, endpoint => endpoint.expect(peer))
+    pub fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        call!(self, endpoint => endpoint.expect(peer, one_of_many))
     }
 
     pub fn arm(&mut self) -> bool {

@@ -183,10 +183,10 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         }
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+    fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
         match self.away_to(peer) {
-            Some(away) => away.expect(peer),
-            None => self.near.expect(peer),
+            Some(away) => away.expect(peer, one_of_many),
+            None => self.near.expect(peer, one_of_many),
         }
     }
 

@@ -115,7 +115,7 @@ fn a_loss_is_told_by_the_way_to_the_peer() {
     let fabric = world.routes(0);
     let mut lane = fabric.endpoint(0);
     for peer in [1, 2] {
-        lane.expect(peer).unwrap();
+        lane.expect(peer, false).unwrap();
     }
     world.far.kill(2);
     assert_eq!(turns(&mut lane).lost, [2]);

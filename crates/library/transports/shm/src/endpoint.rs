@@ -20,8 +20,9 @@ use weft_transport::{
 use crate::arrivals::Arrivals;
 use crate::bulk::Bulk;
 use crate::connecting::Made;
+use crate::counters::Counters;
 use crate::layout::{EAGER_BYTES, PACKET};
-use crate::links::{Counters, Links};
+use crate::links::Links;
 use crate::shared::Shared;
 
 /// Turns between two looks for a ring to cool.
@@ -269,7 +270,7 @@ impl Endpoint for ShmEndpoint {
         self.arrivals.throttle(peer, on);
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+    fn expect(&mut self, peer: Peer, _one_of_many: bool) -> Result<(), Refused> {
         self.links.expect(peer)
     }
 

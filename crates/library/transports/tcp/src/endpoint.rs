@@ -4,6 +4,8 @@
 mod ending_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod watching_tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -237,8 +239,8 @@ impl Endpoint for TcpEndpoint {
         }
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
-        self.links.reach(peer).map(|_| ())
+    fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        self.links.expect(peer, one_of_many)
     }
 
     fn arm(&mut self) -> bool {

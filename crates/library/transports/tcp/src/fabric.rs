@@ -14,9 +14,10 @@ use crate::identity::Identity;
 use crate::interfaces;
 use crate::listener::Listener;
 use crate::options::Options;
-use crate::setup::{Setup, Token};
+use crate::setup::Setup;
 use crate::shared::Shared;
 use crate::system::{Bell, Interest, Poller, Ticker, explained, random};
+use crate::token::Token;
 
 /// Lanes that a fabric may have.
 const MOST_LANES: u32 = 63;

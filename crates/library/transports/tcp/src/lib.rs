@@ -25,7 +25,8 @@
 //!
 //! # Losing a peer
 //! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`endings`). A goodbye does not: a process may
-//! leave before others do, and is lost only to whoever wants something of it.
+//! leave before others do, and is lost only to whoever wants something of it. So a peer of which something is awaited needs a
+//! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`watching`).
 
 mod accepting;
 mod bursts;
@@ -53,7 +54,9 @@ mod setup;
 mod shared;
 mod slab;
 mod system;
+mod token;
 mod user_memory;
+mod watching;
 #[cfg(test)]
 mod world;
 

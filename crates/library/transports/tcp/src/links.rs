@@ -2,14 +2,16 @@
 
 mod losing;
 mod sleeping;
+mod telling;
 mod turn;
+mod writing;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_transport::{Cookie, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{Cookie, Lost, Peer, Refused};
 
 use crate::channel::MOST_READ_BYTES;
 use crate::counters::Counts;
@@ -19,9 +21,6 @@ use crate::link::Link;
 use crate::shared::Shared;
 use crate::slab::Slab;
 use crate::system::Poller;
-
-/// Connections that wait for room and are tried in a turn.
-const WRITTEN_AT_ONCE: usize = 4;
 
 /// A connection among those that are read each turn.
 struct Hot {
@@ -154,86 +153,6 @@ impl Links {
         }
     }
 
-    /// Writes a packet at once.
-    #[inline]
-    pub fn write_now(&mut self, link: usize, header: Header, payload: &[u8]) {
-        let counts = &self.shared.lanes[self.lane as usize].counts;
-        let there = self.links.at_mut(link).expect("a link of the lane's");
-        if !there.write_now(header, payload, &mut self.buffer, counts) {
-            self.write(link, Purpose::Packets);
-        }
-    }
-
-    /// Something was gathered for a link.
-    pub fn gather(&mut self, link: usize) {
-        if !std::mem::replace(&mut self.at(link).is_gathering, true) {
-            self.gathered.push(link);
-        }
-    }
-
-    /// Writes what was gathered.
-    pub fn write_gathered(&mut self) {
-        while let Some(link) = self.gathered.pop() {
-            if let Some(there) = self.links.at_mut(link) {
-                there.is_gathering = false;
-                self.write(link, Purpose::Packets);
-            }
-        }
-    }
-
-    /// Writes what waits, as far as there is room.
-    pub fn write(&mut self, link: usize, purpose: Purpose) {
-        let counts = &self.shared.lanes[self.lane as usize].counts;
-        let Some(there) = self.links.at_mut(link) else {
-            return;
-        };
-        let Link {
-            channels, sending, ..
-        } = &mut **there;
-        let channel = &mut channels[purpose as usize];
-        let waits = channel.write(sending, &mut self.buffer, counts);
-        let is_broken = channel.broken.is_some();
-        let place = Place { link, purpose };
-        if waits && !std::mem::replace(&mut channel.is_blocked, true) {
-            self.blocked.push(place);
-        }
-        let writes_bulk = std::mem::take(&mut there.writes_bulk);
-        self.take_done(link);
-        if is_broken {
-            self.heat(place);
-        }
-        if writes_bulk {
-            self.write_bulk(link);
-        }
-    }
-
-    /// As [`write`](Self::write), where something may not have been written when the last attempt left off.
-    fn write_blocked(&mut self) -> bool {
-        let before = self.counts().sends.value();
-        let count = self.blocked.len().min(WRITTEN_AT_ONCE);
-        let some: Vec<Place> = self.blocked.drain(..count).collect();
-        for place in some {
-            if let Some(there) = self.links.at_mut(place.link) {
-                there.channel(place.purpose).is_blocked = false;
-                self.write(place.link, place.purpose);
-            }
-        }
-        self.counts().sends.value() != before
-    }
-
-    /// Bulk data are queued: they leave, or a connection for them is asked for.
-    pub fn write_bulk(&mut self, link: usize) {
-        let there = self.at(link);
-        if there.channel(Purpose::Bulk).socket.is_some() {
-            return self.write(link, Purpose::Bulk);
-        }
-        if !std::mem::replace(&mut there.wants_bulk, true) {
-            let peer = there.peer;
-            self.shared.want(peer, self.lane, Purpose::Bulk);
-            self.to_connect.push(peer);
-        }
-    }
-
     fn heat(&mut self, place: Place) {
         let Some(link) = self.links.at_mut(place.link) else {
             return;
@@ -261,27 +180,6 @@ impl Links {
         }
     }
 
-    /// Takes note of the transfers that are complete.
-    pub fn take_done(&mut self, link: usize) {
-        let Some(link) = self.links.at_mut(link) else {
-            return;
-        };
-        let peer = link.peer;
-        if link.sending.has_done() {
-            let done = link.sending.take_done();
-            self.sent.extend(done.map(|cookie| (peer, cookie)));
-        }
-        if link.receiving.has_done() {
-            let done = link.receiving.take_done();
-            self.received.extend(done.map(|cookie| (peer, cookie)));
-        }
-    }
-
-    /// Forgets that a transfer is complete.
-    pub fn forget_sent(&mut self, cookie: Cookie) {
-        self.sent.retain(|&(_, sent)| sent != cookie);
-    }
-
     /// Gives credit for what was taken, once it is worth a frame.
     pub fn give_credit(&mut self, link: usize) {
         let there = self.at(link);
@@ -289,64 +187,6 @@ impl Links {
             there.out().push(Kind::Credit, [credit as u64, 0]);
             self.gather(link);
         }
-    }
-
-    /// Tells the engine what has become of links and transfers.
-    #[inline]
-    pub fn tell(&mut self, sink: &mut impl Sink) -> bool {
-        let mut moved = false;
-        if !self.refused.is_empty() {
-            moved |= self.tell_room(sink);
-        }
-        if !self.sent.is_empty() || !self.received.is_empty() {
-            self.sent
-                .drain(..)
-                .for_each(|(_, cookie)| sink.sent(cookie));
-            self.received
-                .drain(..)
-                .for_each(|(_, cookie)| sink.received(cookie));
-            moved = true;
-        }
-        if self.has_news() {
-            self.tell_news(sink);
-            moved = true;
-        }
-        moved
-    }
-
-    fn has_news(&self) -> bool {
-        !(self.connected.is_empty() && self.untold.is_empty() && self.to_connect.is_empty())
-    }
-
-    #[cold]
-    fn tell_news(&mut self, sink: &mut impl Sink) {
-        self.connected
-            .drain(..)
-            .for_each(|peer| sink.writable(peer));
-        self.to_connect
-            .drain(..)
-            .for_each(|peer| sink.connect(peer));
-        for (peer, why) in self.untold.drain(..) {
-            sink.lost(peer, &why);
-        }
-    }
-
-    /// Tells of busy peers that are so no more. A peer to which a burst was sent is none, in a turn.
-    pub fn tell_room(&mut self, sink: &mut impl Sink) -> bool {
-        let before = self.refused.len();
-        let links = &mut self.links;
-        self.refused.retain(|&link| {
-            let Some(link) = links.at_mut(link).filter(|link| link.has_room()) else {
-                return true;
-            };
-            sink.writable(link.peer);
-            false
-        });
-        self.refused.len() != before
-    }
-
-    pub fn has_refused(&self) -> bool {
-        !self.refused.is_empty()
     }
 
     /// One line for each peer with something pending.

@@ -15,13 +15,16 @@ use crate::endings::{Ending, Endings, lost};
 use crate::handshake::Purpose;
 use crate::identity::{Identity, Link};
 use crate::interfaces;
-use crate::setup::{Outcome, Setup, Token};
+use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
+use crate::token::Token;
+use crate::watching::Watching;
 
 /// A process's lanes share this.
 pub struct Shared {
     pub identity: Identity,
     pub endings: Endings,
+    pub watching: Watching,
     pub lanes: Box<[LaneShared]>,
     /// A bit for each lane for which something has come. Set by whoever finds that, cleared by the lane.
     signalled: AtomicU64,
@@ -80,6 +83,7 @@ impl Shared {
         let lanes = (0..identity.lanes).map(|lane| LaneShared::new(lane, &identity));
         Ok(Shared {
             endings: Endings::new(),
+            watching: Watching::new(),
             lanes: lanes.collect::<io::Result<_>>()?,
             signalled: AtomicU64::new(0),
             directory,
@@ -128,6 +132,7 @@ impl Shared {
             lane,
             purpose,
         };
+        self.watching.connects(peer);
         self.wants.enter().push(link);
     }
 
@@ -173,6 +178,7 @@ impl Shared {
         for outcome in outcomes {
             match outcome {
                 Outcome::Stands(link, socket) => {
+                    self.watching.connects(link.peer);
                     let lane = &self.lanes[link.lane as usize];
                     lane.inbox.enter().push((link, socket));
                     self.signal(1 << link.lane);

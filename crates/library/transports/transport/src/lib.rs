@@ -149,8 +149,9 @@ pub trait Endpoint: Send {
     fn throttle(&mut self, peer: Peer, on: bool);
 
     /// Something is awaited of `peer`, which may never have sent anything: should it die, that is told. Refused for want of
-    /// a link, it is watched once there is one.
-    fn expect(&mut self, _peer: Peer) -> Result<(), Refused> {
+    /// a link, it is watched once there is one. `one_of_many`: whether any of a communicator's processes may send it; a
+    /// transport to which a link is dear may leave some of those unwatched.
+    fn expect(&mut self, _peer: Peer, _one_of_many: bool) -> Result<(), Refused> {
         Ok(())
     }
 

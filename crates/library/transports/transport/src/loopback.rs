@@ -480,7 +480,7 @@ impl Endpoint for LoopbackEndpoint {
         state.throttled.insert((self.lane, peer, self.me), on);
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
+    fn expect(&mut self, peer: Peer, _one_of_many: bool) -> Result<(), Refused> {
         if !self.members.contains(&peer) {
             return Err(Refused::Elsewhere);
         }

@@ -312,8 +312,8 @@ impl<E: Endpoint> Endpoint for TracerEndpoint<E> {
         self.inner.throttle(peer, on);
     }
 
-    fn expect(&mut self, peer: Peer) -> Result<(), Refused> {
-        self.inner.expect(peer)
+    fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        self.inner.expect(peer, one_of_many)
     }
 
     fn arm(&mut self) -> bool {

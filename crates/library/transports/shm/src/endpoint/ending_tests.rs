@@ -75,7 +75,7 @@ fn a_peer_is_ended_on_all_lanes_of_both_processes() {
         .endpoint
         .bulk_receive(1, descriptor, 0, memory(&mut []), 1);
     assert_eq!(refused, Err(Refused::Lost));
-    assert_eq!(all[0].endpoint.expect(1), Err(Refused::Lost));
+    assert_eq!(all[0].endpoint.expect(1, false), Err(Refused::Lost));
     // What it sends meanwhile is not taken.
     all[0].log.packets.clear();
     send(&mut all[1], 0, 3).unwrap();
@@ -132,7 +132,7 @@ fn transfers_stop_where_they_are() {
             0 => a.endpoint.end(1, &nonsense(1)),
             _ => b.endpoint.end(0, &nonsense(0)),
         }
-        let ender = match a.endpoint.expect(1) {
+        let ender = match a.endpoint.expect(1, false) {
             Err(Refused::Lost) => 0,
             _ => 1,
         };
@@ -314,7 +314,7 @@ fn nothing_slow_is_done_by_an_endpoint() {
     let [mut at_a, mut at_b] = [Log::default(), Log::default()];
     let packet = |endpoint: &mut ShmEndpoint| endpoint.send(1, Header([0; 2]), b"x", false);
     assert_eq!(packet(&mut a), Err(Refused::Connecting));
-    assert_eq!(a.expect(1), Err(Refused::Connecting));
+    assert_eq!(a.expect(1, false), Err(Refused::Connecting));
     let bulk = a.bulk_send(1, memory(&mut [1; 100]), 1);
     assert_eq!(bulk, Err(Refused::Connecting));
     a.poll(&mut at_a);
@@ -324,7 +324,7 @@ fn nothing_slow_is_done_by_an_endpoint() {
     a.poll(&mut at_a);
     assert_eq!(at_a.writable, [1]);
     packet(&mut a).unwrap();
-    assert_eq!(a.expect(1), Ok(()));
+    assert_eq!(a.expect(1, false), Ok(()));
     assert!(b.poll(&mut at_b));
     assert_eq!((at_b.connect.as_slice(), asked()), ([0].as_slice(), 1));
     let mut text = String::new();

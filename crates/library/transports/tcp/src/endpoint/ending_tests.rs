@@ -269,7 +269,7 @@ fn a_goodbye_is_no_death() {
     assert_eq!(a.log.packets.pop_front().unwrap().2, b"last");
     assert!(a.log.lost.is_empty());
     // To whoever wants something of it, it is lost.
-    assert_eq!(a.endpoint.expect(1), Err(Refused::Lost));
+    assert_eq!(a.endpoint.expect(1, false), Err(Refused::Lost));
     a.poll();
     assert_eq!(a.log.lost[&1], "rank 1 is lost: its process has finished");
 }

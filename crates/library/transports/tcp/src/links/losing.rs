@@ -2,12 +2,17 @@
 
 use std::io;
 
-use weft_transport::{Lost, Peer};
+use weft_transport::{Lost, Peer, Refused};
 
 use super::{Links, Place};
 use crate::endings::lost;
 use crate::handshake::Purpose;
 use crate::link::Fault;
+use crate::watching::Watched;
+
+fn finished(peer: Peer) -> Lost {
+    lost(peer, "its process has finished")
+}
 
 impl Links {
     /// A connection is over.
@@ -17,7 +22,13 @@ impl Links {
         let peer = link.peer;
         let died = matches!(fault, Fault::Gone);
         let why = match fault {
-            Fault::Gone if self.ends_well(place) => return,
+            Fault::Gone if self.ends_well(place) => {
+                // Nothing more comes that would end it.
+                if self.at(place.link).is_dying && place.purpose == Purpose::Packets {
+                    self.end_dying(place.link);
+                }
+                return;
+            }
             Fault::Gone => "its process has ended".to_owned(),
             Fault::Ended => "it has given up the connection to this process".to_owned(),
             Fault::Lie(what) => format!("it sent {what}"),
@@ -43,14 +54,37 @@ impl Links {
         };
         if ends_well {
             link.channel(place.purpose).close();
+            if place.purpose == Purpose::Packets {
+                let peer = link.peer;
+                self.shared.watching.left(peer);
+            }
         }
         ends_well
+    }
+
+    /// Something is awaited of a peer: its loss is to be told here.
+    pub fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        if self.by_peer.contains_key(&peer) {
+            return self.reach(peer).map(|_| ());
+        }
+        if self.lost.contains_key(&peer) {
+            return Err(Refused::Lost);
+        }
+        match self.shared.watching.of(peer, one_of_many) {
+            Watched::Enough => Ok(()),
+            Watched::Not => self.reach(peer).map(|_| ()),
+            // Told in the next turn, once a connection that it had made before has been read.
+            Watched::HasLeft => {
+                self.shared.lose(peer, finished(peer), true);
+                Ok(())
+            }
+        }
     }
 
     /// Something is wanted of a peer that has left.
     #[cold]
     pub(super) fn lose_left(&mut self, peer: Peer) {
-        self.lose(peer, lost(peer, "its process has finished"), true);
+        self.lose(peer, finished(peer), true);
     }
 
     /// Loses a peer for all lanes.
@@ -95,6 +129,8 @@ impl Links {
     /// Loses the peers that other lanes have lost.
     #[cold]
     pub(super) fn take_endings(&mut self) -> bool {
+        // A peer may have connected and sent something before.
+        self.attach_arrived();
         let endings = self.shared.endings.after(self.endings_seen);
         self.endings_seen += endings.len();
         for ending in endings {

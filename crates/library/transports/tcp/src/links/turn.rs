@@ -44,15 +44,21 @@ impl Links {
             return false;
         }
         self.shared.take_signal(self.lane);
-        let mut moved = false;
-        for (name, socket) in self.shared.take_arrived(self.lane) {
-            self.attach(name, socket);
-            moved = true;
-        }
+        let moved = self.attach_arrived();
         let mut places = Vec::new();
         self.poller.wait(0, |token| places.push(Place::of(token)));
         places.into_iter().for_each(|place| self.heat(place));
         moved
+    }
+
+    /// Takes the connections that stand since the lane last looked.
+    pub(super) fn attach_arrived(&mut self) -> bool {
+        let arrived = self.shared.take_arrived(self.lane);
+        let any = !arrived.is_empty();
+        for (name, socket) in arrived {
+            self.attach(name, socket);
+        }
+        any
     }
 
     /// A connection stands.

@@ -1,0 +1,67 @@
+//! A lane's ring to one peer, and how a packet that does not fit in a cell is put into it.
+
+use std::sync::Arc;
+
+use weft_sync::cells::{Producer, Pushed};
+
+use crate::blocks::{Blocks, LONG_ADDED_BYTES, LONG_BLOCKS};
+use crate::counters::Counters;
+use crate::layout::{SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::peers::Neighbour;
+use crate::segment::Mapping;
+use crate::shared::Shared;
+
+/// A ring to a peer. The mapping is dropped after the producer that uses it.
+pub struct Outbound {
+    pub producer: Producer,
+    pub exchange: Blocks,
+    pub neighbour: Arc<Neighbour>,
+    /// Where the link lies in this process's segment.
+    pub offset: u64,
+    pub _mapping: Arc<Mapping>,
+}
+
+impl Outbound {
+    /// Sends a packet that does not fit in a cell: in a block if one is held, else through the ring.
+    #[inline(never)]
+    pub fn push_long(
+        &mut self,
+        kind: u8,
+        header: [u64; 2],
+        bytes: usize,
+        shared: &Shared,
+        counters: &mut Counters,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Pushed {
+        if let Err(refused) = self.producer.ready() {
+            return refused;
+        }
+        let mut place = self.exchange.lend(bytes);
+        if place.is_none() && bytes > SHORT_BLOCK_BYTES {
+            self.lengthen_block(shared, counters);
+            place = self.exchange.lend(bytes);
+        }
+        let Some(place) = place else {
+            return self.producer.push(kind, header, bytes, fill);
+        };
+        let fill = || {
+            // SAFETY: the block has memory for `bytes` bytes, and is this process's until the packet is published
+            // (rules 1 and 2 of `blocks`).
+            fill(unsafe { std::slice::from_raw_parts_mut(place.base, bytes) });
+        };
+        self.producer
+            .push_elsewhere(kind, header, place.name, bytes, fill)
+    }
+
+    /// Takes memory for the whole of a block that is here, unless enough was taken for others.
+    #[cold]
+    fn lengthen_block(&mut self, shared: &Shared, counters: &mut Counters) {
+        let added = LONG_ADDED_BYTES as u64;
+        let at = self.offset + SHORT_LINK_BYTES as u64;
+        let own = || shared.segment.fill(at, LONG_ADDED_BYTES);
+        // Without it, packets go through the ring.
+        if counters.block_bytes < LONG_BLOCKS * added && self.exchange.lengthen(own) {
+            counters.block_bytes += added;
+        }
+    }
+}
