@@ -23,7 +23,7 @@ fn what_was_met_is_not_asked_again() {
 #[test]
 fn a_report_counts_what_is_alike() {
     let engine = &engines(&Network::new(1, 4, 1000), 2)[0];
-    let mut bytes = vec![[0u8]; 100];
+    let mut bytes = [[0u8]; 100];
     let mut receives: Vec<_> = bytes
         .iter_mut()
         .map(|byte| engine.receive_from(-1, 7, byte))
