@@ -1,5 +1,6 @@
 //! Saying what this process waits for, when someone asks (`mpiexec --timeout`, a signal).
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
@@ -92,8 +93,12 @@ impl<E: Endpoint> State<E> {
                 "{count} sends to world rank {peer}: no room at the receiver"
             ));
         }
-        for line in lines.iter().take(LINES) {
-            writeln!(out, "weft: rank {me}: lane {lane}: {line}")?;
+        let lines = counted(lines);
+        for (line, times) in lines.iter().take(LINES) {
+            match times {
+                1 => writeln!(out, "weft: rank {me}: lane {lane}: {line}")?,
+                _ => writeln!(out, "weft: rank {me}: lane {lane}: {line}, {times} times")?,
+            }
         }
         if lines.len() > LINES {
             writeln!(
@@ -111,6 +116,20 @@ impl<E: Endpoint> State<E> {
         }
         self.endpoint.describe(out)
     }
+}
+
+/// Lines that say the same as one, in the order in which each came first, and how often each came.
+fn counted(lines: Vec<String>) -> Vec<(String, usize)> {
+    let mut places = HashMap::new();
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for line in lines {
+        let place = *places.entry(line.clone()).or_insert(counted.len());
+        match counted.get_mut(place) {
+            Some((_, times)) => *times += 1,
+            None => counted.push((line, 1)),
+        }
+    }
+    counted
 }
 
 fn wildcard(value: i32) -> String {

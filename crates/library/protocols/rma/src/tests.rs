@@ -14,7 +14,9 @@ use weft_shm::{Options, Shm};
 use weft_transport::{Directory, Fabric, Peer};
 
 use crate::runs::RUNS;
-use crate::{Fault, LockKind, Member, Operation, Own, Place, Processes, Target, Update, Window};
+use crate::{
+    Fault, LockKind, Member, Operation, Own, Place, Processes, Ranks, Target, Update, Window,
+};
 
 #[derive(Default)]
 struct Cards(Mutex<HashMap<Peer, String>>);
@@ -38,8 +40,21 @@ struct Side {
     part: Vec<u64>,
 }
 
+const MORE: u32 = 6;
+
 /// A window of `words` words on each of `size` processes, of their own memory or of the library's.
 fn window(size: u32, words: usize, user_memory: bool, deny_copies: bool) -> Vec<Side> {
+    window_among(None, size, words, user_memory, deny_copies)
+}
+
+/// The same, of processes that have these ranks among [`MORE`].
+fn window_among(
+    among: Option<&[u32]>,
+    size: u32,
+    words: usize,
+    user_memory: bool,
+    deny_copies: bool,
+) -> Vec<Side> {
     let cards = Arc::new(Cards::default());
     let options = Options {
         deny_copies,
@@ -81,7 +96,10 @@ fn window(size: u32, words: usize, user_memory: bool, deny_copies: bool) -> Vec<
         let processes = Processes {
             me: rank,
             peers: peers.clone(),
-            ranks: None,
+            ranks: among.map(|of| Ranks {
+                of: of.into(),
+                count: MORE,
+            }),
         };
         own.join(processes, members.clone(), None, spin).unwrap()
     };
@@ -271,6 +289,58 @@ fn scattered_updates_reach_every_element_and_no_other() {
             }
         });
     }
+}
+
+/// Direct accesses are by rank, where the window's processes are some of more; all else is by number.
+#[test]
+fn processes_have_ranks_among_more() {
+    let ranks = [1, 4];
+    let sides = window_among(Some(&ranks), 2, 4, false, false);
+    let long = Datatype::from(Predefined::Int64);
+    for (number, rank) in (0..).zip(ranks) {
+        let window = &sides[0].window;
+        assert!(
+            window.direct(rank as i32, 0, 8).is_none(),
+            "before the way is known"
+        );
+        let target = Target {
+            rank: number,
+            offset: 8,
+            datatype: &long,
+            count: 1,
+        };
+        let mut value = [u64::from(rank)];
+        // SAFETY: a word, and nobody else accesses the part.
+        unsafe { window.put(&target, &words(&mut value)) }.unwrap();
+        let mut found = [0];
+        let direct = window.direct(rank as i32, 1, 8).unwrap();
+        // SAFETY: as above.
+        unsafe { direct.get(found.as_mut_ptr().cast(), 8) };
+        assert_eq!(found, value);
+    }
+    for rank in [-1, 0, 2, 3, 5, 6] {
+        assert!(sides[0].window.direct(rank, 0, 8).is_none(), "{rank}");
+    }
+    // The process finds its own memory as others see it.
+    let target = Target {
+        rank: sides[1].window.me(),
+        offset: 8,
+        datatype: &long,
+        count: 1,
+    };
+    let own = sides[1].window.own_memory(&target).unwrap();
+    let mut found = [0; 8];
+    // SAFETY: a word of the window's.
+    unsafe { own.read(0, &mut found) };
+    assert_eq!(u64::from_ne_bytes(found), 4);
+    let beyond = Target {
+        offset: 32,
+        ..target
+    };
+    assert!(matches!(
+        sides[1].window.own_memory(&beyond),
+        Err(Fault::Range)
+    ));
 }
 
 #[test]

@@ -18,3 +18,24 @@ fn what_was_met_is_not_asked_again() {
         assert_eq!(asked, answer);
     }
 }
+
+/// A report has a line for what is alike, however often it is, and room for what is not.
+#[test]
+fn a_report_counts_what_is_alike() {
+    let engine = &engines(&Network::new(1, 4, 1000), 2)[0];
+    let mut bytes = [[0u8]; 100];
+    let mut receives: Vec<_> = bytes
+        .iter_mut()
+        .map(|byte| engine.receive_from(-1, 7, byte))
+        .collect();
+    let mut other = [0; 2];
+    receives.push(engine.receive_from(1, 8, &mut other));
+    let report = engine.report();
+    let any = "receive from any tag 7 context 8 (1 B): no message yet, 100 times";
+    let one = "receive from 1 tag 8 context 8 (2 B): no message yet\n";
+    assert!(report.contains(any) && report.contains(one), "{report}");
+    for receive in receives {
+        engine.cancel(receive);
+        engine.finish(receive);
+    }
+}
