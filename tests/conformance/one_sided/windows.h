@@ -14,6 +14,17 @@ struct window {
     MPI_Aint *start; /* by rank: what a displacement of 0 bytes is; addresses in a dynamic window */
 };
 
+/* Whether all processes are on one host, as windows of shared memory have it (MPI-5.0 §12.2.3). */
+static inline int is_on_one_host(void)
+{
+    MPI_Comm near;
+    int size;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near);
+    MPI_Comm_size(near, &size);
+    MPI_Comm_free(&near);
+    return size == size_of_world;
+}
+
 /* A window with a part of `size` bytes on each process, of zeros, displacements in bytes. */
 static inline struct window open_window(int flavor, MPI_Aint size)
 {
