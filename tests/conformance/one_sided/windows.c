@@ -19,6 +19,8 @@ static void attributes(void)
     static const int flavors[] = {MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED,
                                   MPI_WIN_FLAVOR_SHARED, MPI_WIN_FLAVOR_DYNAMIC};
     for (int flavor = 0; flavor < FLAVORS; flavor++) {
+        if (!has_flavor(flavor))
+            continue;
         struct window w = open_window(flavor, 1000);
         int dynamic = flavor == DYNAMIC;
         figure(w.win, MPI_WIN_BASE, dynamic ? MPI_BOTTOM : w.base);
@@ -276,9 +278,9 @@ int main(int argc, char **argv)
     keys();
     handlers();
     hints();
-    shared(SHARED);
-    shared(APART);
-    shared(ALLOCATED);
+    for (int flavor = 0; flavor <= APART && is_on_one_host(); flavor++)
+        if (flavor != CREATED)
+            shared(flavor);
     created_query();
     dynamic();
     many();

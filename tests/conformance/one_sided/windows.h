@@ -25,6 +25,9 @@ static inline int is_on_one_host(void)
     return size == size_of_world;
 }
 
+/* Windows of shared memory are those of one host. */
+static inline int has_flavor(int flavor) { return (flavor != SHARED && flavor != APART) || is_on_one_host(); }
+
 /* A window with a part of `size` bytes on each process, of zeros, displacements in bytes. */
 static inline struct window open_window(int flavor, MPI_Aint size)
 {
