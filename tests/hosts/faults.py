@@ -20,7 +20,9 @@ TOLD_SECONDS, HOST_SECONDS, SILENCE_SECONDS = 20, 40, 60
 SSHD_SECONDS = 60
 # What names host 1 or one of its ranks.
 WHOM = re.compile(r"host1\b|rank [23]\b|10\.77\.0\.2\b|fd77::2\b")
-AWAITED = "recv any ssend large probe barrier allreduce flush lock".split()
+AWAITED = "recv any ssend large probe barrier allreduce flush get put accumulate lock holder".split()
+# The others access the part of one who lives, and the dead one was about to put something there.
+LIVING = ["origin"]
 # Hydra ends a job as soon as it sees a rank's connection end. A shell between them keeps that, until the file is there: nobody but
 # the library tells the survivors.
 OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
@@ -153,8 +155,12 @@ def awaited(site, what, fail, seconds):
         begin = time.monotonic()
         try:
             told(job, survivors, seconds, begin)
-            for rank, text in re.findall(r"^told (\d+) class \d+: (.*)$", job.running.text(), re.M):
-                require("PROC_ABORTED" in text or WHOM.search(job.running.text()), f"rank {rank} was told something else: {text}")
+            for rank, number, text in re.findall(r"^told (\d+) class (\d+): (.*)$", job.running.text(), re.M):
+                if what in LIVING:
+                    require(number == "0", f"rank {rank} waited for nobody who died, and was told {text}")
+                else:
+                    require(number != "0", f"rank {rank} was not told")
+                    require("PROC_ABORTED" in text or WHOM.search(job.running.text()), f"rank {rank} was told something else: {text}")
         finally:
             open(over, "w").close()
             # Hydra waits for ever for a host that vanished.
@@ -190,9 +196,9 @@ def cases(site):
     yield "fault: a rank is killed, under MPICH's Hydra", functools.partial(one_fails, site, "MPICH's Hydra", kill_rank, TOLD_SECONDS)
     yield "fault: a link that is down for 5 s", functools.partial(interrupted_link, site, site.usual, 1, 5)
     yield "fault: a link that flaps", functools.partial(interrupted_link, site, site.usual, 5, 1)
-    for what in AWAITED:
-        yield f"fault: the rank awaited in {what} is killed", functools.partial(awaited, site, what, kill_rank, TOLD_SECONDS)
-    for what in ("recv", "large", "barrier", "flush"):
+    for what in AWAITED + LIVING:
+        yield f"fault: the rank {'that put' if what in LIVING else 'awaited in ' + what} is killed", functools.partial(awaited, site, what, kill_rank, TOLD_SECONDS)
+    for what in ("recv", "large", "barrier", "flush", "put", "holder"):
         yield f"fault: the host awaited in {what} vanishes", functools.partial(awaited, site, what, vanish, SILENCE_SECONDS)
     for limit in (8, 12, 16, 24, 48):
         yield f"fault: {limit} descriptors a rank", functools.partial(few_descriptors, site, limit)

@@ -35,6 +35,7 @@ TABLES = {
     "messages": ("windows of 64 messages (thousands/s, higher is better)", max),
     "put": ("put and flush (us, lower is better)", min),
     "get": ("get and flush (us, lower is better)", min),
+    "fetch": ("fetch_and_op and flush (us, lower is better)", min),
     "puts": ("64 puts and a flush (thousands/s, higher is better)", max),
     "barrier": ("2 hosts x 2 ranks: barrier (us, lower is better)", min),
     "allreduce": ("2 hosts x 2 ranks: allreduce (us, lower is better)", min),

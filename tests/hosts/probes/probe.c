@@ -84,8 +84,20 @@ static void one_way(int count, int bytes)
 static void stream(int bytes) { one_way(STREAM, bytes); }
 static void messages(int bytes) { one_way(WINDOW, bytes); }
 
+enum access { PUT, GET, FETCH_AND_OP };
+
+static void access_once(enum access access, int place)
+{
+    if (access == PUT)
+        MPI_Put(out + place, 8, MPI_BYTE, 1, place, 8, MPI_BYTE, window);
+    else if (access == GET)
+        MPI_Get(in + place, 8, MPI_BYTE, 1, place, 8, MPI_BYTE, window);
+    else
+        MPI_Fetch_and_op(out + place, in + place, MPI_LONG, 1, place, MPI_SUM, window);
+}
+
 /* The target waits in MPI meanwhile; rank 0 times batches of accesses, each completed by a flush. */
-static double access_seconds(int get, int count)
+static double access_seconds(enum access access, int count)
 {
     enum { TIMES = 20 };
     double least = 1e9;
@@ -93,10 +105,7 @@ static double access_seconds(int get, int count)
         double begin = MPI_Wtime();
         for (int j = 0; j < TIMES; j++) {
             for (int k = 0; k < count; k++)
-                if (get)
-                    MPI_Get(in + 8 * k, 8, MPI_BYTE, 1, 8 * k, 8, MPI_BYTE, window);
-                else
-                    MPI_Put(out + 8 * k, 8, MPI_BYTE, 1, 8 * k, 8, MPI_BYTE, window);
+                access_once(access, 8 * k);
             MPI_Win_flush(1, window);
         }
         double each = (MPI_Wtime() - begin) / TIMES;
@@ -118,10 +127,11 @@ static void pairs(void)
     say("messages", 8, WINDOW / 1e3 / seconds_of(messages, 8));
     MPI_Win_allocate(WINDOW * sizeof *base, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
     MPI_Win_lock_all(0, window);
-    access_seconds(0, 1);
-    say("put", 8, access_seconds(0, 1) * 1e6);
-    say("get", 8, access_seconds(1, 1) * 1e6);
-    say("puts", 8, WINDOW / 1e3 / access_seconds(0, WINDOW));
+    access_seconds(PUT, 1);
+    say("put", 8, access_seconds(PUT, 1) * 1e6);
+    say("get", 8, access_seconds(GET, 1) * 1e6);
+    say("fetch", 8, access_seconds(FETCH_AND_OP, 1) * 1e6);
+    say("puts", 8, WINDOW / 1e3 / access_seconds(PUT, WINDOW));
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
 }
