@@ -13,13 +13,14 @@ PLACEMENTS = {
     "two hosts alike": ([2, 2], []),
     "three hosts": ([1, 1, 1], []),
 }
-# Collective operations are composed of parts within hosts and between them, so these do depend on it.
-OF_COLLECTIVES = {
+# Collective operations and windows are composed of parts within hosts and between them, so these do depend on it.
+COMPOSED = ("collectives", "one_sided")
+OF_COMPOSED = {
     "three hosts, one with a single rank": ([2, 1, 2], []),
     "ranks dealt in turn": ([2, 2], ["--map-by", "node"]),
 }
 QUICK = re.compile(
-    "collectives/vector_forms|communicators/(intercomm|split_by_resource)|environment/errors_are_fatal|point_to_point/(bulk|matched_probe)"
+    "collectives/vector_forms|communicators/(intercomm|split_by_resource)|environment/errors_are_fatal|one_sided/(schedules|contention)|point_to_point/(bulk|matched_probe)"
     "|sessions/models|threads/shared_requests|topologies/neighborhoods"
 )
 # Programs of thousands of operations, where ranks of all hosts have the same few cores.
@@ -39,7 +40,7 @@ def runs(site, program, counts, placed):
 
 def cases(site):
     for program in all_programs():
-        placements = PLACEMENTS | (OF_COLLECTIVES if program.chapter == "collectives" else {})
+        placements = PLACEMENTS | (OF_COMPOSED if program.chapter in COMPOSED else {})
         for placement, (counts, placed) in placements.items():
             is_quick = placement == "two hosts alike" and QUICK.search(program.name)
             if program.runs_at(sum(counts)) and (is_quick or not site.quick):
