@@ -1,5 +1,6 @@
 /* Random schedules of accesses of every kind, on windows of every kind, under every synchronisation, beside what each rank works out
- * that all parts and results must hold (MPI-5.0 §12). `schedules [SEED [ROUNDS]]`. */
+ * that all parts and results must hold (MPI-5.0 §12). `schedules [SEED [ROUNDS]]`. MPICH 5.0.2 writes what lies between the entries of a
+ * pair that it fetches, which is in no type map (§5.1), and may hang in a lock with MPI_MODE_NOCHECK. */
 #include "accesses.h"
 
 enum { WINDOWS = 3 };
