@@ -28,6 +28,7 @@ static void count(int thread)
     long one = 1;
     for (int round = 0; round < ROUNDS; round++)
         MPI_Fetch_and_op(&one, &seen[thread][round], MPI_LONG, 0, THREADS * SLICE, MPI_SUM, win);
+    MPI_Win_flush_local(0, win);
 }
 
 static void count_wide(int thread)
@@ -35,6 +36,7 @@ static void count_wide(int thread)
     long double one = 1, old;
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Fetch_and_op(&one, &old, MPI_LONG_DOUBLE, 0, THREADS * SLICE + 16, MPI_SUM, win);
+        MPI_Win_flush_local(0, win);
         seen[thread][round] = (long)old;
     }
 }
@@ -46,6 +48,7 @@ static void count_by_comparing(int thread)
         for (;;) {
             long expected = old, next = old + 1;
             MPI_Compare_and_swap(&next, &expected, &old, MPI_LONG, 0, THREADS * SLICE + 8, win);
+            MPI_Win_flush_local(0, win);
             if (old == expected)
                 break;
         }
