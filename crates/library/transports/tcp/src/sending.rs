@@ -20,8 +20,10 @@ use crate::user_memory::Source;
 pub const UNASKED_BYTES: usize = 4 << 20;
 /// The longest transfer that goes on the lane's own connection: others wait behind it.
 pub const SHORT_BYTES: usize = 128 << 10;
-/// The most that is sent unasked of a longer one.
-const PREFIX_BYTES: usize = 1 << 20;
+/// A transfer up to this is sent unasked as a whole.
+const WHOLE_BYTES: usize = 1 << 20;
+/// The most that is sent unasked of a longer one: its receiver has asked for the rest by the time that this is written.
+const PREFIX_BYTES: usize = 256 << 10;
 /// Less than this is not worth a prefix.
 const LEAST_PREFIX_BYTES: usize = 16 << 10;
 /// Whole transfers that were written and may not be taken up yet are at least so long.
@@ -115,7 +117,8 @@ impl Sending {
         let room = UNASKED_BYTES - self.unasked;
         match way {
             Way::Lane if bytes <= room => bytes,
-            Way::Bulk if room >= LEAST_PREFIX_BYTES => bytes.min(PREFIX_BYTES).min(room),
+            Way::Bulk if bytes <= room.min(WHOLE_BYTES) => bytes,
+            Way::Bulk if room >= LEAST_PREFIX_BYTES => room.min(PREFIX_BYTES).min(bytes),
             _ => 0,
         }
     }
