@@ -236,8 +236,12 @@ impl Sending {
 }
 
 impl Sources for Sending {
-    fn stretch<'a>(&'a self, id: u64, at: usize, end: usize, scratch: &'a mut [u8]) -> &'a [u8] {
-        self.transfers[&id].source.stretch(at, end, scratch)
+    fn stretch(&self, id: u64, at: usize, end: usize) -> Option<&[u8]> {
+        self.transfers[&id].source.stretch(at, end)
+    }
+
+    fn pack(&self, id: u64, at: usize, out: &mut [u8]) {
+        self.transfers[&id].source.pack(at, out);
     }
 
     fn copy(&self, id: u64, at: usize, end: usize) -> Vec<u8> {
