@@ -14,8 +14,10 @@ const PIECE_BYTES: usize = 64 << 10;
 
 /// The transfers of which stretches are written.
 pub trait Sources {
-    /// At least one of a transfer's bytes from `at` to `end`, as they lie, or packed into `scratch`.
-    fn stretch<'a>(&'a self, id: u64, at: usize, end: usize, scratch: &'a mut [u8]) -> &'a [u8];
+    /// A transfer's bytes from `at` to `end`, if they lie together.
+    fn stretch(&self, id: u64, at: usize, end: usize) -> Option<&[u8]>;
+    /// Packs its bytes from `at` on into all of `out`.
+    fn pack(&self, id: u64, at: usize, out: &mut [u8]);
     fn copy(&self, id: u64, at: usize, end: usize) -> Vec<u8>;
     /// So many bytes of a transfer have been written.
     fn written(&mut self, id: u64, bytes: usize);
@@ -32,10 +34,27 @@ enum Piece {
     },
 }
 
+/// Bytes of a transfer, from `at` on, that were packed and for which there was no room.
+#[derive(Default)]
+struct Packed {
+    transfer: u64,
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    /// Those from `at` on, if they are here. What comes before them has been written.
+    fn from(&self, transfer: u64, at: usize) -> Option<&[u8]> {
+        let bytes = self.bytes.get(at.checked_sub(self.at)?..)?;
+        (self.transfer == transfer && !bytes.is_empty()).then_some(bytes)
+    }
+}
+
 /// What waits to be written to a connection.
 #[derive(Default)]
 pub struct Outgoing {
     pieces: VecDeque<Piece>,
+    packed: Packed,
     /// Bytes of frames.
     frame_bytes: usize,
     spare: Vec<u8>,
@@ -122,8 +141,8 @@ impl Outgoing {
         }
     }
 
-    /// Writes what one system call takes. What was written of transfers is told to `sources`; `scratch` is for what does not lie
-    /// together.
+    /// Writes what one system call takes. What was written of transfers is told to `sources`. What does not lie together is packed into
+    /// `scratch`, once: what is left of it is kept.
     pub fn write(
         &mut self,
         socket: &Socket,
@@ -131,8 +150,11 @@ impl Outgoing {
         scratch: &mut [u8],
     ) -> io::Result<(Written, usize)> {
         let mut slices: [IoSlice; PIECES] = std::array::from_fn(|_| IoSlice::new(&[]));
+        let scratch_bytes = scratch.len();
         let mut scratch = Some(scratch);
-        let mut count = 0;
+        // What was packed now, and the bytes before it.
+        let mut packs: Option<(u64, usize, &[u8], usize)> = None;
+        let (mut count, mut before) = (0, 0);
         for (piece, slice) in self.pieces.iter().zip(&mut slices) {
             let (bytes, is_whole) = match piece {
                 Piece::Frames { bytes, at } => (&bytes[*at..], true),
@@ -140,10 +162,18 @@ impl Outgoing {
                     let Some(scratch) = scratch.take_if(|_| true) else {
                         break;
                     };
-                    let bytes = sources.stretch(*transfer, *at, *end, scratch);
+                    let lies = sources.stretch(*transfer, *at, *end);
+                    let known = lies.or_else(|| self.packed.from(*transfer, *at));
+                    let bytes = known.unwrap_or_else(|| {
+                        let packed = &mut scratch[..scratch_bytes.min(end - at)];
+                        sources.pack(*transfer, *at, packed);
+                        packs = Some((*transfer, *at, packed, before));
+                        packed
+                    });
                     (bytes, bytes.len() == end - at)
                 }
             };
+            before += bytes.len();
             *slice = IoSlice::new(bytes);
             count += 1;
             if !is_whole {
@@ -154,6 +184,15 @@ impl Outgoing {
             return Ok((Written::All, 0));
         }
         let sent = socket.send_vectored_with_flags(&slices[..count], libc::MSG_NOSIGNAL);
+        if let Some((transfer, at, bytes, before)) = packs {
+            let written = sent.as_ref().map_or(0, |sent| sent.saturating_sub(before));
+            let written = written.min(bytes.len());
+            self.packed = Packed {
+                transfer,
+                at: at + written,
+                bytes: bytes[written..].to_vec(),
+            };
+        }
         match sent {
             Ok(bytes) => {
                 self.written(bytes, sources);
@@ -196,8 +235,84 @@ impl Outgoing {
                 }
             }
         }
-        if self.is_empty() && self.spare.capacity() > 4096 {
-            self.spare = Vec::new();
+        if self.is_empty() {
+            self.packed = Packed::default();
+            if self.spare.capacity() > 4096 {
+                self.spare = Vec::new();
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::io::Read;
+
+    use socket2::{Domain, Type};
+
+    use super::*;
+
+    /// One transfer whose bytes never lie together, and how many of them were packed.
+    struct Scattered {
+        bytes: Vec<u8>,
+        packed: Cell<usize>,
+    }
+
+    impl Sources for Scattered {
+        fn stretch(&self, _: u64, _: usize, _: usize) -> Option<&[u8]> {
+            None
+        }
+
+        fn pack(&self, _: u64, at: usize, out: &mut [u8]) {
+            self.packed.set(self.packed.get() + out.len());
+            out.copy_from_slice(&self.bytes[at..at + out.len()]);
+        }
+
+        fn copy(&self, _: u64, at: usize, end: usize) -> Vec<u8> {
+            self.bytes[at..end].to_vec()
+        }
+
+        fn written(&mut self, _: u64, _: usize) {}
+    }
+
+    #[test]
+    fn what_does_not_lie_together_is_packed_once_however_little_room_there_is() {
+        let (socket, mut reader) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        reader.set_nonblocking(true).unwrap();
+        socket.set_send_buffer_size(8 << 10).unwrap();
+        let bytes: Vec<u8> = (0..1_000_003_u32).map(|at| (at % 251) as u8).collect();
+        let total = bytes.len();
+        let mut source = Scattered {
+            bytes,
+            packed: Cell::new(0),
+        };
+        let mut out = Outgoing::default();
+        for (transfer, begin, end) in [(1, 0, 700_000), (1, 700_000, total), (2, 0, 5)] {
+            out.push_data(transfer, begin, end);
+            out.push(Kind::Credit, [1, 0]);
+        }
+        let (mut scratch, mut buffer) = (vec![0; 100_000], vec![0; 3001]);
+        let (mut read, mut blocked) = (Vec::new(), 0);
+        while !out.is_empty() || read.len() < total + 5 + 6 * HEAD_BYTES {
+            let (written, _) = out.write(&socket, &mut source, &mut scratch).unwrap();
+            blocked += u32::from(written == Written::Blocked);
+            if let Ok(count) = reader.read(&mut buffer) {
+                read.extend_from_slice(&buffer[..count]);
+            }
+        }
+        assert!(blocked > 10, "there was room always");
+        assert_eq!(source.packed.get(), total + 5);
+        let frames = 2 * HEAD_BYTES;
+        assert_eq!(read[HEAD_BYTES..][..700_000], source.bytes[..700_000]);
+        assert_eq!(
+            read[700_000 + frames + HEAD_BYTES..][..total - 700_000],
+            source.bytes[700_000..]
+        );
+        assert_eq!(
+            read[total + 2 * frames + HEAD_BYTES..][..5],
+            source.bytes[..5]
+        );
     }
 }

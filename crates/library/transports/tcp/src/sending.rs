@@ -20,8 +20,10 @@ use crate::user_memory::Source;
 pub const UNASKED_BYTES: usize = 4 << 20;
 /// The longest transfer that goes on the lane's own connection: others wait behind it.
 pub const SHORT_BYTES: usize = 128 << 10;
-/// The most that is sent unasked of a longer one.
-const PREFIX_BYTES: usize = 1 << 20;
+/// A transfer up to this is sent unasked as a whole.
+const WHOLE_BYTES: usize = 1 << 20;
+/// The most that is sent unasked of a longer one: its receiver has asked for the rest by the time that this is written.
+const PREFIX_BYTES: usize = 256 << 10;
 /// Less than this is not worth a prefix.
 const LEAST_PREFIX_BYTES: usize = 16 << 10;
 /// Whole transfers that were written and may not be taken up yet are at least so long.
@@ -115,7 +117,8 @@ impl Sending {
         let room = UNASKED_BYTES - self.unasked;
         match way {
             Way::Lane if bytes <= room => bytes,
-            Way::Bulk if room >= LEAST_PREFIX_BYTES => bytes.min(PREFIX_BYTES).min(room),
+            Way::Bulk if bytes <= room.min(WHOLE_BYTES) => bytes,
+            Way::Bulk if room >= LEAST_PREFIX_BYTES => room.min(PREFIX_BYTES).min(bytes),
             _ => 0,
         }
     }
@@ -233,8 +236,12 @@ impl Sending {
 }
 
 impl Sources for Sending {
-    fn stretch<'a>(&'a self, id: u64, at: usize, end: usize, scratch: &'a mut [u8]) -> &'a [u8] {
-        self.transfers[&id].source.stretch(at, end, scratch)
+    fn stretch(&self, id: u64, at: usize, end: usize) -> Option<&[u8]> {
+        self.transfers[&id].source.stretch(at, end)
+    }
+
+    fn pack(&self, id: u64, at: usize, out: &mut [u8]) {
+        self.transfers[&id].source.pack(at, out);
     }
 
     fn copy(&self, id: u64, at: usize, end: usize) -> Vec<u8> {

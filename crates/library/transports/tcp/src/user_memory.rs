@@ -22,18 +22,21 @@ impl Source {
         self.0.bytes
     }
 
-    /// At least one of the bytes from `offset` to `end`, as they lie there, or packed into `scratch`.
-    pub fn stretch<'a>(&'a self, offset: usize, end: usize, scratch: &'a mut [u8]) -> &'a [u8] {
+    /// The bytes from `offset` to `end`, if they lie together.
+    pub fn stretch(&self, offset: usize, end: usize) -> Option<&[u8]> {
         assert!(offset < end && end <= self.0.bytes);
-        if self.0.layout.is_none() {
-            // SAFETY: within the memory, which is valid (`new`).
-            return unsafe { std::slice::from_raw_parts(self.0.base.add(offset), end - offset) };
+        if self.0.layout.is_some() {
+            return None;
         }
-        let bytes = scratch.len().min(end - offset);
-        let packed = &mut scratch[..bytes];
-        // SAFETY: as above.
-        unsafe { self.0.read(offset, packed) };
-        packed
+        // SAFETY: within the memory, which is valid (`new`).
+        Some(unsafe { std::slice::from_raw_parts(self.0.base.add(offset), end - offset) })
+    }
+
+    /// Packs the bytes from `offset` on into all of `out`.
+    pub fn pack(&self, offset: usize, out: &mut [u8]) {
+        assert!(offset + out.len() <= self.0.bytes);
+        // SAFETY: within the memory, which is valid (`new`).
+        unsafe { self.0.read(offset, out) };
     }
 
     pub fn copy(&self, offset: usize, end: usize) -> Vec<u8> {
