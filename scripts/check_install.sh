@@ -9,7 +9,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf -- "$scratch" "$elsewhere"' EXIT
 # Where mpifort keeps the modules.
 export XDG_CACHE_HOME="$scratch/cache"
-unset FC WEFT_FC MPICH_FC CC CXX WEFT_CC WEFT_CXX MPICH_CC MPICH_CXX
+for language in CC CXX FC; do
+    unset $language WEFT_$language MPICH_$language OMPI_$language I_MPI_$language
+done
 
 check() { # WHAT COMMAND...
     what=$1
@@ -24,15 +26,19 @@ check() { # WHAT COMMAND...
 }
 
 complete() {
-    for file in bin/mpicc bin/mpicxx bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
+    for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
         lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 \
-        lib/pkgconfig/mpi_abi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
+        lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
         include/softrdma.h share/weft/bench/bench.h; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }
 compiles_and_runs() { "$1/bin/mpicc" -O1 examples/ring.c -o "$scratch/ring" && "$1/bin/mpiexec" -n 2 "$scratch/ring"; }
-cxx_compiles_and_runs() { "$1/bin/mpicxx" -O1 examples/hello.cpp -o "$scratch/cxx" && "$1/bin/mpirun" -n 2 "$scratch/cxx"; }
+cxx_compiles_and_runs() {
+    for wrapper in mpicxx mpic++ mpiCC; do
+        "$1/bin/$wrapper" -O1 examples/hello.cpp -o "$scratch/cxx" && "$1/bin/mpirun" -n 2 "$scratch/cxx" || return
+    done
+}
 fortran_compiles_and_runs() {
     for source in ring.f heat.f90; do
         for wrapper in mpifort mpif77 mpif90; do
@@ -68,8 +74,37 @@ flags_alone_work() {
         "$1/bin/mpiexec" -n 2 "$scratch/flags"
 }
 pkg_config_works() {
-    eval "cc examples/ring.c -o \"\$scratch/pc\" $(PKG_CONFIG_PATH=$1/lib/pkgconfig pkg-config --cflags --libs mpi_abi)" &&
-        "$1/bin/mpiexec" -n 2 "$scratch/pc"
+    for package in mpi_abi mpi; do
+        eval "cc examples/ring.c -o \"\$scratch/pc\" $(PKG_CONFIG_PATH=$1/lib/pkgconfig pkg-config --cflags --libs $package)" &&
+            "$1/bin/mpiexec" -n 2 "$scratch/pc" || return
+    done
+}
+# FindMPI asks the wrappers; of MPI_Fortran it also compiles programs with mpif.h and with the module.
+cmake_finds_us() {
+    rm -rf "$scratch/project" "$scratch/made"
+    mkdir "$scratch/project"
+    cp examples/ring.c examples/hello.cpp examples/ring.f examples/heat.f90 "$scratch/project"
+    cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.10)
+project(uses_mpi C CXX Fortran)
+find_package(MPI REQUIRED COMPONENTS C CXX Fortran)
+if(NOT (MPI_Fortran_HAVE_F77_HEADER AND MPI_Fortran_HAVE_F90_MODULE) OR MPI_Fortran_HAVE_F08_MODULE)
+    message(FATAL_ERROR "mpif.h: ${MPI_Fortran_HAVE_F77_HEADER}, the module mpi: ${MPI_Fortran_HAVE_F90_MODULE}")
+endif()
+add_executable(c ring.c)
+target_link_libraries(c MPI::MPI_C)
+add_executable(cxx hello.cpp)
+target_link_libraries(cxx MPI::MPI_CXX)
+add_executable(f77 ring.f)
+target_link_libraries(f77 MPI::MPI_Fortran)
+add_executable(f90 heat.f90)
+target_link_libraries(f90 MPI::MPI_Fortran)
+END
+    PATH=$1/bin:$PATH cmake -S "$scratch/project" -B "$scratch/made" && cmake --build "$scratch/made" || return
+    for program in c cxx f77 f90; do
+        "$1/bin/mpiexec" -n 2 "$scratch/made/$program" || return
+        ldd "$scratch/made/$program" | grep -F "$(cd "$1" && pwd -P)/lib/libmpi_abi.so.1" || return
+    done
 }
 object_only() {
     "$1/bin/mpicc" -c examples/ring.c -o "$scratch/ring.o" && "$1/bin/mpicc" "$scratch/ring.o" -o "$scratch/linked" &&
@@ -86,6 +121,28 @@ own_version() { "$1/bin/mpicc" --version | grep '^mpicc (WeftMPI)'; }
 compiler_is_chosen() {
     [ "$(WEFT_CC=gcc "$1/bin/mpicc" -showme:command)" = gcc ] && [ "$(CC=mpicc "$1/bin/mpicc" -showme:command)" = cc ] &&
         [ "$("$1/bin/mpicc" -cc=tcc -showme:command)" = tcc ]
+}
+# MPI's own variables count before those of build systems, ours first.
+compiler_is_chosen_as_elsewhere() {
+    for pair in mpicc:CC mpicxx:CXX mpic++:CXX mpifort:FC mpif90:FC; do
+        wrapper=$1/bin/${pair%:*} language=${pair#*:} others="${pair#*:}=f"
+        for owner in I_MPI OMPI MPICH WEFT; do
+            others="${owner}_$language=$owner $others"
+            # shellcheck disable=SC2086
+            [ "$(env $others "$wrapper" -show:command)" = "$owner" ] || { echo "$wrapper: $others"; return 1; }
+        done
+    done
+}
+show_forms_agree() {
+    for wrapper in mpicc mpicxx mpifort; do
+        for what in compile link incdirs libdirs libs command version; do
+            [ "$("$1/bin/$wrapper" -show:$what)" = "$("$1/bin/$wrapper" -showme:$what)" ] || { echo "$wrapper $what"; return 1; }
+        done
+    done
+}
+echoes() {
+    "$1/bin/mpicc" -echo -config=other examples/ring.c -o "$scratch/echoed" 2>"$scratch/said" && "$1/bin/mpiexec" -n 2 "$scratch/echoed" &&
+        [ "$(cat "$scratch/said")" = "$("$1/bin/mpicc" -show examples/ring.c -o "$scratch/echoed")" ]
 }
 no_endless_loop() { ! WEFT_CC="$scratch/loop" timeout 20 "$1/bin/mpicc" -c x.c && WEFT_CC=$scratch/loop "$1/bin/mpicc" -c x.c 2>&1 | grep 'leads back'; }
 software_device_only_on_request() {
@@ -117,9 +174,14 @@ for tree in "$prefix" "$elsewhere"; do
     rm -f "$scratch/cc-for-mpi"
     check "$tree: mpicc works through a link" through_a_link "$tree"
 done
+# Of the prefix only: FindMPI does not read paths with blanks in a wrapper's answer.
+check "CMake's find_package(MPI) finds C, C++ and Fortran" cmake_finds_us "$prefix"
 check "--version: the compiler's first line first" compiler_speaks_first "$prefix"
 check "--version: ours is there" own_version "$prefix"
 check "the compiler can be chosen" compiler_is_chosen "$prefix"
+check "the variables of other MPI libraries choose it too" compiler_is_chosen_as_elsewhere "$prefix"
+check "-show:WHAT is -showme:WHAT" show_forms_agree "$prefix"
+check "-echo prints the command and runs it, -config= is accepted" echoes "$prefix"
 check "a compiler's modules are compiled once" modules_are_compiled_once "$prefix"
 check "a Fortran compiler that is not there is named" no_compiler_is_said "$prefix"
 check "a compiler that is mpicc again is an error" no_endless_loop "$prefix"

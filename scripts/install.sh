@@ -66,10 +66,14 @@ put 755 "$built/weft" bin/weft
 fill mpicc.in bin/mpicc 755 CC
 fill mpicc.in bin/mpicxx 755 CXX
 fill mpicc.in bin/mpifort 755 FC
+for name in mpic++ mpiCC; do
+    link mpicxx "bin/$name"
+done
 for name in mpif77 mpif90; do
     link mpifort "bin/$name"
 done
 fill mpi_abi.pc.in lib/pkgconfig/mpi_abi.pc 644 ''
+link mpi_abi.pc lib/pkgconfig/mpi.pc
 fill mpifort_abi.pc.in lib/pkgconfig/mpifort_abi.pc 644 ''
 put 644 "$source/include/mpi.h" include/mpi.h
 put 644 "$source/include/mpif.h" include/mpif.h
