@@ -19,6 +19,7 @@ from pathlib import Path
 
 HEADER = Path(__file__).resolve().parent.parent / "include" / "mpi.h"
 MODULE = HEADER.parent / "fortran" / "mpi.f90"
+F08_MODULE = HEADER.parent / "fortran" / "mpi_f08.f90"
 
 EXPECTED = {
     "MPI_Psend_init": "int count: the erratum to MPI-5.0, which gives the MPI_Count form its own name",
@@ -34,6 +35,24 @@ FORTRAN_EXPECTED = {
     "mpi_abi_set_fortran_booleans": "LOGICAL of any kind: logical_size says of which",
     "mpi_psend_init": "INTEGER count: the erratum to MPI-5.0, as in C",
     "mpi_precv_init": "INTEGER count: the erratum to MPI-5.0, as in C",
+}
+SAME_KIND = "MPI_ADDRESS_KIND is MPI_COUNT_KIND, so that there is one form"
+F08_EXPECTED = {
+    "mpi_file_get_type_extent_c": SAME_KIND,
+    "mpi_type_create_resized_c": SAME_KIND,
+    "mpi_type_get_extent_c": SAME_KIND,
+    "mpi_type_get_true_extent_c": SAME_KIND,
+    "mpi_psend_init": "INTEGER count: the erratum to MPI-5.0, as in C",
+    "mpi_psend_init_c": "new in the erratum",
+    "mpi_precv_init": "INTEGER count: the erratum to MPI-5.0, as in C; the buffer is stored to",
+    "mpi_precv_init_c": "new in the erratum",
+    "mpi_neighbor_allgatherv_init": "displs are asynchronous, as those of MPI_Ineighbor_allgatherv",
+    "mpi_neighbor_allgatherv_init_c": "displs are asynchronous, as those of MPI_Ineighbor_allgatherv",
+    "mpi_free_mem": "the memory is freed, so no INTENT(IN)",
+    "mpi_get_address": "INTENT(IN): nothing is stored to",
+    "mpi_win_detach": "INTENT(IN): nothing is stored to",
+    "mpi_register_datarep": "absent, as files are",
+    "mpi_register_datarep_c": "absent, as files are",
 }
 NOT_IN_ABI = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
 COMPILERS = [["gcc", "-std=c99", "-xc"], ["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"]]
@@ -157,6 +176,67 @@ def compare_interfaces():
     print(f"interfaces: {len(theirs)} checked, {len(differences)} known differences")
 
 
+def f08_interfaces(text):
+    """Of each specific procedure its arguments with types and attributes; MPI_ names only."""
+    text = re.sub(r"&\n\s*", "", text)
+    found = {}
+    pattern = r"^ *(?:subroutine|function) (MPI_\w+)_f08(?:ts)?\((.*?)\)[^\n]*\n(.*?)^ *end (?:subroutine|function)$"
+    for name, arguments, body in re.findall(pattern, text, re.M | re.S):
+        found[name.lower()] = f08_arguments(arguments, body)
+    return found
+
+
+def f08_arguments(arguments, body):
+    declared = {}
+    for of_type, words in re.findall(r"^\s*(\w.*?) :: (.*)$", body, re.M):
+        for word in re.findall(r"\w+(?:\([^)]*\))?", words):
+            name, _, shape = word.lower().partition("(")
+            # An explicit shape says no more to a caller than that it is an array; a longer string is taken as well.
+            rank = shape.count(",") + 1 if shape else 0
+            attributes = re.sub(r"character\(len=\w+\)", "character(len=*)", of_type.lower().replace(" ", ""))
+            first, *others = re.split(r",(?![^(]*\))", attributes)
+            declared[name] = (first, *sorted(others), rank)
+    names = [word.strip().lower() for word in arguments.split(",") if word.strip()]
+    return [(name, *declared[name]) for name in names]
+
+
+def standard_f08_interfaces():
+    import pympistandard as standard
+
+    standard.use_api_version()
+    found = {}
+
+    def add(name, form):
+        head, *body = str(form).split("\n")
+        found[name.lower()] = f08_arguments(re.search(r"MPI_\w+\((.*)\)", head)[1], "\n".join(body))
+
+    for procedure in standard.PROCEDURES.values():
+        try:
+            form = procedure.express.f08
+        except Exception:  # C only
+            continue
+        if form is None:
+            continue
+        add(procedure.name, form)
+        if procedure.has_embiggenment():
+            add(f"{procedure.name}_c", procedure.express.embiggen.f08)
+    return found
+
+
+def compare_f08():
+    ours, theirs = f08_interfaces(F08_MODULE.read_text()), standard_f08_interfaces()
+    differences = {name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name)}
+    for name in sorted(differences - F08_EXPECTED.keys()):
+        for mine, other in zip(ours.get(name, [("none",)]) + [()] * 9, theirs.get(name, [("none",)])):
+            if mine != other:
+                print(f"{name}: ours {mine}, the standard {other}")
+    for name in sorted(F08_EXPECTED.keys() - differences):
+        print(f"{name}: expected to differ in mpi_f08, and does not")
+    if differences != F08_EXPECTED.keys():
+        sys.exit("the module mpi_f08 and the standard disagree")
+    print(f"mpi_f08: {len(theirs)} checked, {len(differences)} known differences")
+
+
 def callbacks(path):
     text = re.sub(r"\s+", " ", without_comments(path))
     found = {}
@@ -214,6 +294,7 @@ def main():
     compile_alone()
     compare_prototypes()
     compare_interfaces()
+    compare_f08()
     compare_callbacks(peer)
     compare_values(peer)
 

@@ -27,7 +27,7 @@ check() { # WHAT COMMAND...
 
 complete() {
     for file in bin/mpicc bin/mpicxx bin/mpic++ bin/mpiCC bin/mpifort bin/mpif77 bin/mpif90 bin/mpiexec bin/mpirun bin/weft include/mpi.h lib/libmpi_abi.so lib/libmpi_abi.so.1 \
-        lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 \
+        lib/libmpifort_abi.so lib/libmpifort_abi.so.1 lib/pkgconfig/mpifort_abi.pc include/mpif.h include/fortran/mpi.f90 include/fortran/mpi_f08.f90 \
         lib/pkgconfig/mpi_abi.pc lib/pkgconfig/mpi.pc lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 lib/softrdma/libsoftrdma_preload.so \
         include/softrdma.h share/weft/bench/bench.h; do
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
@@ -61,7 +61,7 @@ modules_are_compiled_once() {
     for i in 1 2 3 4; do "$1/bin/mpifort" -showme:compile >/dev/null & done
     wait
     set -- "$scratch"/cache/weft/fortran/* "$1"
-    [ $# = 2 ] && [ "$(ls "$1")" = mpi.mod ]
+    [ $# = 2 ] && [ "$(echo $(ls "$1"))" = 'mpi.mod mpi_f08.mod mpi_f08_types.mod' ]
 }
 no_compiler_is_said() {
     ! WEFT_FC=$scratch/none "$1/bin/mpifort" x.f 2>"$scratch/said" && grep 'cannot start the compiler' "$scratch/said"
@@ -88,8 +88,8 @@ cmake_finds_us() {
 cmake_minimum_required(VERSION 3.10)
 project(uses_mpi C CXX Fortran)
 find_package(MPI REQUIRED COMPONENTS C CXX Fortran)
-if(NOT (MPI_Fortran_HAVE_F77_HEADER AND MPI_Fortran_HAVE_F90_MODULE) OR MPI_Fortran_HAVE_F08_MODULE)
-    message(FATAL_ERROR "mpif.h: ${MPI_Fortran_HAVE_F77_HEADER}, the module mpi: ${MPI_Fortran_HAVE_F90_MODULE}")
+if(NOT (MPI_Fortran_HAVE_F77_HEADER AND MPI_Fortran_HAVE_F90_MODULE AND MPI_Fortran_HAVE_F08_MODULE))
+    message(FATAL_ERROR "mpif.h: ${MPI_Fortran_HAVE_F77_HEADER}, mpi: ${MPI_Fortran_HAVE_F90_MODULE}, mpi_f08: ${MPI_Fortran_HAVE_F08_MODULE}")
 endif()
 add_executable(c ring.c)
 target_link_libraries(c MPI::MPI_C)

@@ -77,7 +77,9 @@ link mpi_abi.pc lib/pkgconfig/mpi.pc
 fill mpifort_abi.pc.in lib/pkgconfig/mpifort_abi.pc 644 ''
 put 644 "$source/include/mpi.h" include/mpi.h
 put 644 "$source/include/mpif.h" include/mpif.h
-put 644 "$source/include/fortran/mpi.f90" include/fortran/mpi.f90
+for file in mpi.f90 mpi_f08.f90; do
+    put 644 "$source/include/fortran/$file" "include/fortran/$file"
+done
 put 644 "$source/include/softrdma.h" include/softrdma.h
 for file in "$source"/bench/*.[ch]; do
     put 644 "$file" "share/weft/bench/$(basename -- "$file")"

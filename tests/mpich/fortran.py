@@ -1,4 +1,4 @@
-"""The suite's programs in Fortran, f77 and f90: compiled with an mpifort, without their configure."""
+"""The suite's programs in Fortran, f77, f90 and f08: compiled with an mpifort, without their configure."""
 
 import sys
 
@@ -9,7 +9,7 @@ from lib.processes import run
 FFLAGS = ["-O0", "-w", "-fcray-pointer"]
 # What configure puts into the headers of f77.
 INTEGERS = {"F77_MPI_ADDRESS": "integer*8", "F77_MPI_OFFSET": "integer*8"}
-HELPERS = {"f77": "mtest_f77.f", "f90": "mtest_f90.f90"}
+HELPERS = {"f77": "mtest_f77.f", "f90": "mtest_f90.f90", "f08": "mtest_f08.f90"}
 
 
 class Fortran:
@@ -39,7 +39,7 @@ class Fortran:
         """None, or the compiler's words when it failed."""
         modules = target.with_name(f"{target.name}-modules")
         modules.mkdir(parents=True, exist_ok=True)
-        language = "f90" if words[0].suffix == ".f90" else "f77"
+        language = "f08" if "f08" in words[0].parts else "f90" if words[0].suffix == ".f90" else "f77"
         command = [self.mpifort, *self.words, f"-J{modules}", f"-I{words[0].parent}", *words, self.helpers[language],
                    "-o", target]
         done = run([str(word) for word in command], COMPILE_SECONDS)

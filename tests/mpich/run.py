@@ -30,7 +30,7 @@ from programs import Programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The suite's own list leaves out perf (timings) and ft (MPICH's fault tolerance).
-FOLDERS = "attr coll comm datatype errhan errors group impls info init io mpi_t part perf pt2pt rma spawn threads topo f77 f90".split()
+FOLDERS = "attr coll comm datatype errhan errors group impls info init io mpi_t part perf pt2pt rma spawn threads topo f77 f90 f08".split()
 EXPECTED_LINE = re.compile(r"\s*(No [Ee]rrors|Test Passed)\s*")
 TIMED_OUT = 124
 # What mpiexec may take to end a job that is late.

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import pathlib
 import re
 import sys
 import tarfile
@@ -114,4 +115,9 @@ def recipe(root, folder, program):
     if not sources:
         found = [path for path in (root / folder / f"{program}{suffix}" for suffix in SUFFIXES) if path.exists()]
         sources = found or [root / folder / f"{program}.c"]
-    return sources, defines
+    return [source if source.exists() else twin_of(source) for source in sources], defines
+
+
+def twin_of(source):
+    """Of a half in C that f08 lacks, that of f90: its autogen.sh would copy it."""
+    return pathlib.Path(str(source).replace("/f08/", "/f90/"))

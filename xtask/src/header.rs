@@ -10,10 +10,11 @@ use crate::root::root;
 
 type Generator = fn() -> String;
 
-const OUTPUTS: [(&str, Generator); 5] = [
+const OUTPUTS: [(&str, Generator); 6] = [
     ("include/mpi.h", c::header),
     ("include/mpif.h", fortran::include_file),
     ("include/fortran/mpi.f90", fortran::module),
+    ("include/fortran/mpi_f08.f90", fortran::f08_module),
     (
         "crates/library/interface/abi/src/constants.rs",
         rust::constants,

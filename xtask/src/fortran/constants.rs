@@ -9,6 +9,8 @@ pub enum Form {
     /// Two statements for each constant: fixed form has no long lines.
     Include,
     Module,
+    /// Of `mpi_f08`, where handles and statuses have types.
+    Typed,
 }
 
 /// Sections whose constants C alone has.
@@ -22,7 +24,7 @@ const OF_C: [&str; 5] = [
 
 /// Constants that follow from the languages and not from the table (MPI-5.0 §2.6.4, §19.1.5, §3.2.5). With these interfaces
 /// a compiler may copy a section of an array for the time of a call, and nothing keeps it from moving code over a call.
-const OWN: [(&str, &str, &str); 10] = [
+const OWN: [(&str, &str, &str); 8] = [
     ("integer", "MPI_ADDRESS_KIND", "8"),
     ("integer", "MPI_COUNT_KIND", "8"),
     ("integer", "MPI_OFFSET_KIND", "8"),
@@ -31,8 +33,12 @@ const OWN: [(&str, &str, &str); 10] = [
     ("integer", "MPI_SOURCE", "1"),
     ("integer", "MPI_TAG", "2"),
     ("integer", "MPI_ERROR", "3"),
-    ("logical", "MPI_SUBARRAYS_SUPPORTED", ".false."),
-    ("logical", "MPI_ASYNC_PROTECTS_NONBLOCKING", ".false."),
+];
+
+/// What the interface does with sections of arrays, in every call, and with buffers of nonblocking calls; and whether mpi_f08 does.
+const PROPERTIES: [(&str, bool); 2] = [
+    ("MPI_SUBARRAYS_SUPPORTED", false),
+    ("MPI_ASYNC_PROTECTS_NONBLOCKING", true),
 ];
 
 /// The common block of the integers in libmpifort_abi, in its order (`sentinel.rs` there).
@@ -53,6 +59,13 @@ pub fn constants(form: Form) -> String {
     for (of_type, name, value) in OWN {
         constant(&mut text, form, of_type, name, value);
     }
+    for (name, of_typed) in PROPERTIES {
+        let value = match of_typed && form == Form::Typed {
+            true => ".true.",
+            false => ".false.",
+        };
+        constant(&mut text, form, "logical", name, value);
+    }
     let sections = table::sections();
     let ours = sections.iter().filter(|section| {
         !section.title.starts_with("Tool interface") && !OF_C.contains(&section.title)
@@ -62,7 +75,16 @@ pub fn constants(form: Form) -> String {
         for one in &section.constants {
             let name = format!("MPI_{}", one.name);
             let value = value(section.title, one);
-            constant(&mut text, form, of_type(one), &name, &value);
+            match handle(one) {
+                Some(handle) if form == Form::Typed => {
+                    let value = match one.value {
+                        Value::Alias(_) => value,
+                        Value::Of { .. } => format!("{handle}({value})"),
+                    };
+                    constant(&mut text, form, &format!("type({handle})"), &name, &value);
+                }
+                _ => constant(&mut text, form, of_type(one), &name, &value),
+            }
         }
     }
     special(&mut text, form);
@@ -76,6 +98,20 @@ fn of_type(constant: &Constant) -> &'static str {
             ..
         } => "integer(kind=MPI_OFFSET_KIND)",
         _ => "integer",
+    }
+}
+
+/// The type of a handle's constant.
+fn handle(constant: &Constant) -> Option<&'static str> {
+    match constant.value {
+        Value::Alias(other) => table::sections()
+            .iter()
+            .flat_map(|section| &section.constants)
+            .find(|constant| constant.name == other)
+            .and_then(handle),
+        Value::Of { c_type, .. } => {
+            (c_type.starts_with("MPI_") && c_type != "MPI_Offset").then_some(c_type)
+        }
     }
 }
 
@@ -99,7 +135,7 @@ fn heading(text: &mut String, form: Form, title: &str) {
 fn margin(form: Form) -> &'static str {
     match form {
         Form::Include => "      ",
-        Form::Module => "  ",
+        Form::Module | Form::Typed => "  ",
     }
 }
 
@@ -110,7 +146,9 @@ fn constant(text: &mut String, form: Form, of_type: &str, name: &str, value: &st
             text,
             "{margin}{of_type} {name}\n{margin}parameter ({name}={value})"
         ),
-        Form::Module => writeln!(text, "{margin}{of_type}, parameter :: {name} = {value}"),
+        Form::Module | Form::Typed => {
+            writeln!(text, "{margin}{of_type}, parameter :: {name} = {value}")
+        }
     }
     .expect("a string takes it");
 }
@@ -120,7 +158,13 @@ fn special(text: &mut String, form: Form) {
     let margin = margin(form);
     heading(text, form, "Special addresses, told by where they stand");
     for (name, dimension) in SPECIAL {
-        writeln!(text, "{margin}integer {name}{dimension}").expect("a string takes it");
+        let (of_type, dimension) = match (form, dimension) {
+            (Form::Typed, "(MPI_STATUS_SIZE)") => ("type(MPI_Status)", ""),
+            (Form::Typed, "(MPI_STATUS_SIZE, 1)") => ("type(MPI_Status)", "(1)"),
+            _ => ("integer", dimension),
+        };
+        let colons = if form == Form::Typed { " ::" } else { "" };
+        writeln!(text, "{margin}{of_type}{colons} {name}{dimension}").expect("a string takes it");
     }
     for (name, dimension) in [("MPI_ARGV_NULL", "(1)"), ("MPI_ARGVS_NULL", "(1, 1)")] {
         writeln!(text, "{margin}character(len=1) {name}{dimension}").expect("a string takes it");

@@ -1,6 +1,7 @@
 //! What Fortran's compilers read: `include/mpif.h` and `include/fortran/mpi.f90`, from the same table as `include/mpi.h`.
 
 mod constants;
+mod f08;
 mod interfaces;
 mod lines;
 mod routine;
@@ -28,5 +29,14 @@ pub fn module() -> String {
          module mpi\n  use, intrinsic :: iso_c_binding, only: c_ptr\n  implicit none\n\n{}\n{}\nend module mpi\n",
         constants(Form::Module),
         interfaces::all(),
+    )
+}
+
+/// The module `mpi_f08`, and the module of its types before it.
+pub fn f08_module() -> String {
+    format!(
+        "! The module mpi_f08: MPI-5.0 for Fortran 2008 (MPI-5.0 section 19.1.2).\n\
+         ! It has no code of its own: what is called is in libmpifort_abi.\n{GENERATED}\n{}",
+        f08::modules(),
     )
 }

@@ -22,6 +22,7 @@ pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> 
     let expected: BTreeSet<String> = routines
         .iter()
         .flat_map(|name| manglings(name))
+        .chain(f08_names())
         .chain(BLOCKS.map(str::to_string))
         .collect();
     let may_need: Vec<&str> = MAY_NEED.into_iter().chain([SONAME]).collect();
@@ -55,6 +56,21 @@ fn routines() -> BTreeSet<String> {
         name.starts_with("mpi_").then(|| name.to_string())
     });
     names.collect()
+}
+
+/// The symbols that `mpi_f08` calls. BIND(C) procedures carry theirs, compilers put an underscore behind the others.
+fn f08_names() -> BTreeSet<String> {
+    let module = fortran::f08_module().to_lowercase();
+    let words = module.split(|end: char| !(end.is_alphanumeric() || end == '_'));
+    let symbols = words.filter_map(|word| {
+        let plain = word.trim_end_matches('_');
+        let is_one = plain.ends_with("_f08") || plain.ends_with("_f08ts");
+        is_one.then(|| format!("{}_", plain.trim_start_matches('p')))
+    });
+    symbols
+        .filter(|symbol| symbol != "mpi_f08_")
+        .flat_map(|symbol| [format!("p{symbol}"), symbol])
+        .collect()
 }
 
 fn manglings(name: &str) -> Vec<String> {

@@ -91,8 +91,8 @@ pub struct Handles<H> {
 
 impl<H: Handle> Handles<H> {
     /// Room for so many null handles.
-    pub fn room(length: c_int) -> Handles<H> {
-        let length = usize::try_from(length).unwrap_or(0);
+    pub fn room(length: impl TryInto<usize>) -> Handles<H> {
+        let length = length.try_into().unwrap_or(0);
         Handles {
             few: [H::NULL; FEW],
             many: match length > FEW {
@@ -105,7 +105,7 @@ impl<H: Handle> Handles<H> {
 
     /// # Safety
     /// So many INTEGERs stand at the address.
-    pub unsafe fn read(address: *const c_void, length: c_int) -> Handles<H> {
+    pub unsafe fn read(address: *const c_void, length: impl TryInto<usize>) -> Handles<H> {
         let mut handles = Handles::room(length);
         for (at, handle) in handles.slice().iter_mut().enumerate() {
             // SAFETY: by this function's contract.
@@ -128,8 +128,8 @@ impl<H: Handle> Handles<H> {
     }
 
     /// Leaves the first ones, so many at most.
-    pub fn shorten(&mut self, length: c_int) {
-        self.length = self.length.min(usize::try_from(length).unwrap_or(0));
+    pub fn shorten(&mut self, length: impl TryInto<usize>) {
+        self.length = self.length.min(length.try_into().unwrap_or(0));
     }
 
     fn slice(&mut self) -> &mut [H] {

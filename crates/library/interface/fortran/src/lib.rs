@@ -1,4 +1,4 @@
-//! `libmpifort_abi.so.1`: the routines of `mpif.h` and of the module `mpi` (MPI-5.0 §19.1), on the C interface.
+//! `libmpifort_abi.so.1`: the routines of `mpif.h` and of the modules `mpi` and `mpi_f08` (MPI-5.0 §19.1), on the C interface.
 //!
 //! Each routine turns Fortran's arguments into C's, calls the function of C by its MPI_ name, so that a tool for C sees the call
 //! (§15.2), and turns the results back. `fortran_routines!` makes them from the table of the ABI; those that follow no rule
@@ -9,9 +9,12 @@
 #![allow(clippy::too_many_arguments)]
 
 mod handle;
+mod ierror;
 mod index;
 mod language;
 mod peers;
+mod refused;
+mod section;
 mod sentinel;
 mod string;
 

@@ -7,6 +7,17 @@ use quote::{format_ident, quote};
 use syn::Ident;
 use weft_abi::table::{Direction, Function, Parameter};
 
+/// Which of a function's routines.
+#[derive(Clone, Copy, Default)]
+pub struct Form {
+    /// Its counts are C's of `MPI_X_c`.
+    pub large: bool,
+    /// Of `mpi_f08`, and not the same as that of `mpif.h`.
+    pub f08: bool,
+    /// BIND(C): choice buffers and strings come as descriptors.
+    pub described: bool,
+}
+
 /// What a parameter of C's is in a routine.
 pub struct Argument {
     /// The routine's argument; none where Fortran has none.
@@ -30,17 +41,20 @@ const FROM_ONE: [&str; 6] = [
 ];
 
 impl Argument {
-    pub fn of(function: &Function, parameter: &Parameter) -> Argument {
+    pub fn of(function: &Function, parameter: &Parameter, form: Form) -> Argument {
         let name = format_ident!("{}", parameter.name);
-        let c_type = parameter.c_type(false);
+        let c_type = parameter.c_type(form.large);
         let is_scalar = c_type.pointers == 0 && c_type.array.is_empty();
         let is_array = !c_type.array.is_empty();
         match parameter.kind {
             "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
+            "BUFFER" if form.described => section(function, parameter, &name),
             "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
             "STATUS" => plain(&name, quote!(sentinel::status(#name))),
             "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
+            "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
             "C_BUFFER2" => unused(&name),
+            "STRING" if form.described => described(string(function, parameter, &name)),
             "STRING" => string(function, parameter, &name),
             "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
             | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {
@@ -49,7 +63,7 @@ impl Argument {
                     function.name, parameter.kind
                 )
             }
-            _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name),
+            _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
             _ if is_handle(c_type.base) => handle(parameter, is_scalar, &name),
             "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
             _ if is_scalar => {
@@ -107,6 +121,104 @@ fn unused(name: &Ident) -> Argument {
         quote!((&raw mut #place).cast()),
         quote!(),
     )
+}
+
+/// A choice buffer by its descriptor; what follows sees its address.
+fn section(function: &Function, parameter: &Parameter, name: &Ident) -> Argument {
+    let section = format_ident!("{name}_section");
+    let is_output = parameter.direction != Direction::In || !parameter.c_type(false).constant;
+    let made = match (uses(function), is_output) {
+        (Use::Address, _) => quote!(section::Section::address_alone),
+        (Use::Kept, _) => quote!(section::Section::kept),
+        (Use::DuringCall, false) => quote!(section::Section::read),
+        (Use::DuringCall, true) => quote!(section::Section::changed),
+    };
+    let made = match uses(function) {
+        Use::Kept => {
+            let what = format!("MPI_{}: {name}", function.name);
+            let raised = raised(function);
+            quote! {
+                // SAFETY: a descriptor that the compiler has made.
+                let Some(#section) = (unsafe { #made(#name) }) else {
+                    // SAFETY: the handle and the place of IERROR are the caller's.
+                    unsafe { ierror::store(ierror, refused::section(#what, #raised)) };
+                    return;
+                };
+            }
+        }
+        _ => quote! {
+            // SAFETY: a descriptor that the compiler has made.
+            let #section = unsafe { #made(#name) };
+        },
+    };
+    Argument::new(
+        name,
+        quote! {
+            #made
+            let #name = #section.address();
+        },
+        quote!(#name),
+        quote! {
+            // SAFETY: the array stands as long as the call lasts.
+            unsafe { #section.finish() };
+        },
+    )
+}
+
+/// Where an error of a call goes that is found before C's function is called (MPI-5.0 §9.3).
+fn raised(function: &Function) -> TokenStream {
+    let of_kind = |kind: &str| {
+        let mut parameters = function.parameters.iter();
+        let found = parameters.find(|parameter| parameter.kind == kind);
+        found.map(|parameter| format_ident!("{}", parameter.name))
+    };
+    match (of_kind("COMMUNICATOR"), of_kind("WINDOW")) {
+        (Some(comm), _) => quote!(refused::To::comm(#comm)),
+        (_, Some(win)) => quote!(refused::To::win(#win)),
+        _ => quote!(refused::To::own()),
+    }
+}
+
+enum Use {
+    /// What stands there is not looked at, or must be contiguous.
+    Address,
+    DuringCall,
+    /// Until an operation has completed.
+    Kept,
+}
+
+fn uses(function: &Function) -> Use {
+    let has = |kind: &str| {
+        function
+            .parameters
+            .iter()
+            .any(|parameter| parameter.kind == kind)
+    };
+    let makes_request = function
+        .parameters
+        .iter()
+        .any(|parameter| parameter.kind == "REQUEST" && parameter.direction == Direction::Out);
+    let split = function.name.ends_with("_begin") || function.name.ends_with("_end");
+    if makes_request || has("WINDOW") && has("DATATYPE") || split {
+        Use::Kept
+    } else if has("DATATYPE") {
+        Use::DuringCall
+    } else {
+        Use::Address
+    }
+}
+
+/// A string that a descriptor holds.
+fn described(mut argument: Argument) -> Argument {
+    let name = argument.parameter.clone().expect("a string is an argument");
+    let length = argument.length.take().expect("a string has a length");
+    let before = argument.before;
+    argument.before = quote! {
+        // SAFETY: a descriptor that the compiler has made.
+        let (#name, #length) = unsafe { section::text(#name) };
+        #before
+    };
+    argument
 }
 
 fn string(function: &Function, parameter: &Parameter, name: &Ident) -> Argument {
@@ -188,10 +300,10 @@ fn handle(parameter: &Parameter, is_scalar: bool, name: &Ident) -> Argument {
 }
 
 /// An array of handles.
-fn handles(function: &Function, parameter: &Parameter, name: &Ident) -> Argument {
+fn handles(function: &Function, parameter: &Parameter, name: &Ident, form: Form) -> Argument {
     let c_type = rust_type(parameter.c_type(false).base);
     let list = format_ident!("{name}_handles");
-    let length = how_many(function, parameter);
+    let length = how_many(function, parameter, form);
     let before = match parameter.direction {
         Direction::Out => quote! {
             // SAFETY: the number of handles is an argument too.
@@ -213,7 +325,7 @@ fn handles(function: &Function, parameter: &Parameter, name: &Ident) -> Argument
 }
 
 /// The length of an array of handles.
-fn how_many(function: &Function, array: &Parameter) -> TokenStream {
+fn how_many(function: &Function, array: &Parameter, form: Form) -> TokenStream {
     let neighbors = function.name.to_lowercase().contains("neighbor");
     match (array.name, neighbors) {
         ("sendtypes", false) => return quote!(peers::unless_in_place(sendbuf, comm)),
@@ -224,11 +336,12 @@ fn how_many(function: &Function, array: &Parameter) -> TokenStream {
     }
     let counts = ["count", "incount"];
     let count = function
-        .parameters(false)
+        .parameters(form.large)
         .find(|parameter| counts.contains(&parameter.name))
         .unwrap_or_else(|| panic!("MPI_{}: how long is {}?", function.name, array.name));
+    let c_type = rust_type(&count.c_type(form.large).rust());
     let count = format_ident!("{}", count.name);
-    quote!(*#count.cast::<c_int>())
+    quote!(*#count.cast::<#c_type>())
 }
 
 /// Indices of completed requests, which C counts from 0.

@@ -1,4 +1,4 @@
-//! `fortran_routines!` and `#[routine]`: the entry points of `mpif.h` and of the module `mpi`.
+//! `fortran_routines!` and `#[routine]`: the entry points of `mpif.h` and of the modules `mpi` and `mpi_f08`.
 //!
 //! A routine of Fortran takes every argument by reference, and the lengths of its strings by value behind all of them. How an
 //! argument becomes C's follows from the standard's kind of the parameter alone.
@@ -10,9 +10,9 @@ use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, ItemFn, Result, Token};
-use weft_abi::table::{self, Function};
+use weft_abi::table::{self, Function, Parameter};
 
-use argument::{Argument, rust_type};
+use argument::{Argument, Form, rust_type};
 
 /// The functions whose routines are written by hand.
 pub struct Except(Vec<&'static Function>);
@@ -31,10 +31,17 @@ impl Parse for Except {
 /// The declarations of C's functions, and the routines of all but the excepted.
 pub fn routines(except: &Except) -> TokenStream {
     let all = || table::functions().filter(|function| function.has_fortran());
-    let declarations = all().map(declaration);
+    let declarations = all().flat_map(|function| {
+        let large = function.has_large().then(|| declaration(function, true));
+        std::iter::once(declaration(function, false)).chain(large)
+    });
     let by_rule =
         all().filter(|function| !except.0.iter().any(|other| other.name == function.name));
-    let routines = by_rule.map(routine);
+    let routines = by_rule.flat_map(|function| {
+        forms(function)
+            .into_iter()
+            .map(move |form| routine(function, form))
+    });
     quote! {
         #[allow(non_snake_case)]
         pub mod c {
@@ -47,28 +54,65 @@ pub fn routines(except: &Except) -> TokenStream {
 }
 
 /// `MPI_X` as C declares it.
-fn declaration(function: &Function) -> TokenStream {
-    let name = format_ident!("{}", function.c_name(false));
-    let parameters = function.parameters(false).map(|parameter| {
+fn declaration(function: &Function, large: bool) -> TokenStream {
+    let name = format_ident!("{}", function.c_name(large));
+    let parameters = function.parameters(large).map(|parameter| {
         if parameter.is_varargs() {
             return quote!(...);
         }
         let name = identifier(parameter.name);
-        let c_type = rust_type(&parameter.c_type(false).rust());
+        let c_type = rust_type(&parameter.c_type(large).rust());
         quote!(#name: #c_type)
     });
     let returns = returned(function);
     quote!(pub fn #name(#(#parameters),*) -> #returns;)
 }
 
+/// The routine of `mpif.h`, and those of `mpi_f08` that are not the same.
+fn forms(function: &Function) -> Vec<Form> {
+    let mut forms = vec![Form::default()];
+    let f08 = Form {
+        large: false,
+        f08: true,
+        described: function.has_buffer(),
+    };
+    if !same_in_f08(function) {
+        forms.push(f08);
+    }
+    if function.has_large_f08() {
+        forms.push(Form { large: true, ..f08 });
+    }
+    forms
+}
+
+/// Whether `mpi_f08` can call the routine of `mpif.h`: all but buffers by descriptors and addresses that come out as such.
+fn same_in_f08(function: &Function) -> bool {
+    let detaches = |parameter: &Parameter| parameter.kind == "C_BUFFER2";
+    !function.has_buffer() && !function.parameters.iter().any(detaches)
+}
+
+/// The symbol of a routine.
+fn symbol(function: &Function, form: Form) -> String {
+    let name = function.name.to_lowercase();
+    let large = if form.large { "_c" } else { "" };
+    match form {
+        Form { f08: false, .. } => format!("pmpi_{name}_"),
+        Form {
+            described: true, ..
+        } => format!("pmpi_{name}{large}_f08ts_"),
+        _ => format!("pmpi_{name}{large}_f08_"),
+    }
+}
+
 /// The routine of a function, by the kinds of its parameters.
-fn routine(function: &Function) -> TokenStream {
-    let name = format_ident!("pmpi_{}_", function.name.to_lowercase());
-    let c_name = format_ident!("{}", function.c_name(false));
+fn routine(function: &Function, form: Form) -> TokenStream {
+    let symbol = symbol(function, form);
+    let name = identifier(&symbol);
+    let c_name = format_ident!("{}", function.c_name(form.large));
     let arguments: Vec<Argument> = function
-        .parameters(false)
+        .parameters(form.large)
         .filter(|parameter| !parameter.is_varargs())
-        .map(|parameter| Argument::of(function, parameter))
+        .map(|parameter| Argument::of(function, parameter, form))
         .collect();
     let parameters = arguments
         .iter()
@@ -80,15 +124,11 @@ fn routine(function: &Function) -> TokenStream {
     let passed = arguments.iter().map(|argument| &argument.passed);
     let after = arguments.iter().map(|argument| &argument.after);
     let returns = returned(function);
-    let mut aliases = aliases(&name.to_string(), "");
-    if function
-        .parameters
-        .iter()
-        .any(|parameter| parameter.kind == "C_BUFFER")
-    {
-        // The name of the form that takes a TYPE(C_PTR), which is an address by reference too (MPI-5.0 §9.2).
-        aliases.extend(self::aliases(&name.to_string(), "_cptr"));
-    }
+    let aliases = if form.f08 {
+        twin(&symbol)
+    } else {
+        old_names(function, &symbol)
+    };
     if function.returns_value() {
         return quote! {
             #[unsafe(no_mangle)]
@@ -104,8 +144,8 @@ fn routine(function: &Function) -> TokenStream {
     let ierror = (function.name != "Pcontrol").then(|| quote!(ierror: *mut c_int,));
     let result = (function.name != "Pcontrol").then(|| {
         quote! {
-            // SAFETY: the place of IERROR, which is no optional argument here.
-            unsafe { *ierror = code };
+            // SAFETY: the place of IERROR.
+            unsafe { ierror::store(ierror, code) };
         }
     });
     quote! {
@@ -130,12 +170,48 @@ pub fn by_hand(mut routine: ItemFn) -> Result<TokenStream> {
     }
     let name = format!("p{name}");
     routine.sig.ident = Ident::new(&name, routine.sig.ident.span());
-    let aliases = aliases(&name, "");
+    let function = table::functions()
+        .find(|function| format!("pmpi_{}_", function.name.to_lowercase()) == name);
+    let aliases = match function {
+        _ if name.ends_with("_f08_") || name.ends_with("_f08ts_") => twin(&name),
+        Some(function) => old_names(function, &name),
+        None => aliases(&name, ""),
+    };
     Ok(quote! {
         #[unsafe(no_mangle)]
         #routine
         #aliases
     })
+}
+
+/// The names of a routine of `mpif.h`, and of what is the same in the modules.
+fn old_names(function: &Function, symbol: &str) -> TokenStream {
+    let mut names = aliases(symbol, "");
+    if function
+        .parameters
+        .iter()
+        .any(|parameter| parameter.kind == "C_BUFFER")
+    {
+        // The name of the form that takes a TYPE(C_PTR), which is an address by reference too (MPI-5.0 §9.2).
+        names.extend(aliases(symbol, "_cptr"));
+    }
+    if function.has_f08() && same_in_f08(function) {
+        let plain = symbol.trim_start_matches('p').trim_end_matches('_');
+        let text = alias("weak", &format!("{plain}_f08_"), symbol)
+            + &alias("globl", &format!("p{plain}_f08_"), symbol);
+        names.extend(quote!(::std::arch::global_asm!(#text);));
+    }
+    names
+}
+
+/// The MPI_ name of a routine of `mpi_f08` alone, which has one.
+fn twin(symbol: &str) -> TokenStream {
+    let text = alias("weak", symbol.trim_start_matches('p'), symbol);
+    quote!(::std::arch::global_asm!(#text);)
+}
+
+fn alias(binding: &str, name: &str, symbol: &str) -> String {
+    format!(".{binding} {name}\n.type {name}, @function\n.set {name}, {symbol}\n")
 }
 
 /// The other names by which compilers look for a routine whose symbol is `pmpi_x_`, and those of its MPI_ twin: one address.
@@ -152,7 +228,7 @@ fn aliases(symbol: &str, suffix: &str) -> TokenStream {
             plain,
         ];
         for name in names.iter().filter(|&name| name != symbol) {
-            text += &format!(".{binding} {name}\n.type {name}, @function\n.set {name}, {symbol}\n");
+            text += &alias(binding, name, symbol);
         }
     }
     quote!(::std::arch::global_asm!(#text);)

@@ -90,6 +90,38 @@ impl Function {
         !converts && !self.name.starts_with("T_") && self.name != "Register_datarep"
     }
 
+    /// Whether `mpi_f08` has it: all that Fortran has but what MPI-2.0 deprecated (MPI-5.0 §16.1).
+    pub fn has_f08(&self) -> bool {
+        let old = [
+            "Attr_delete",
+            "Attr_get",
+            "Attr_put",
+            "Keyval_create",
+            "Keyval_free",
+        ];
+        self.has_fortran() && !old.contains(&self.name)
+    }
+
+    /// Whether `mpi_f08` has a form with large counts: where one number alone is larger in C, and an address is as wide as a
+    /// count, both are the same in Fortran.
+    pub fn has_large_f08(&self) -> bool {
+        let kind = |c_type: CType| match c_type.base {
+            "MPI_Aint" => "MPI_Count",
+            base => base,
+        };
+        self.has_f08()
+            && self.parameters.iter().any(|parameter| {
+                parameter.large_only || kind(parameter.small) != kind(parameter.large)
+            })
+    }
+
+    /// Whether it takes a choice buffer.
+    pub fn has_buffer(&self) -> bool {
+        self.parameters
+            .iter()
+            .any(|parameter| parameter.kind == "BUFFER")
+    }
+
     /// Whether the result is the answer itself and not an error code (`MPI_Wtime`, `MPI_Comm_toint`).
     pub fn returns_value(&self) -> bool {
         self.returns_value

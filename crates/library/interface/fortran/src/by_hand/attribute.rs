@@ -8,6 +8,7 @@ use weft_abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;
+use crate::ierror;
 use crate::language::{Width, calling};
 use crate::routines::c;
 
@@ -60,7 +61,7 @@ macro_rules! attributes {
                 let copy = transmute::<Address, $copy>(copy);
                 let delete = transmute::<Address, $delete>(delete);
                 let extra_state = word(extra_state, Width::$width);
-                *ierror = calling(Width::$width, || c::$c_create(copy, delete, keyval, extra_state));
+                ierror::store(ierror, calling(Width::$width, || c::$c_create(copy, delete, keyval, extra_state)));
             }
         }
 
@@ -75,7 +76,7 @@ macro_rules! attributes {
             unsafe {
                 let object = <$handle>::of_fortran(object);
                 let value = word(value, Width::$width);
-                *ierror = calling(Width::$width, || c::$c_set(object, *keyval, value));
+                ierror::store(ierror, calling(Width::$width, || c::$c_set(object, *keyval, value)));
             }
         }
 
@@ -96,7 +97,7 @@ macro_rules! attributes {
                 if code == MPI_SUCCESS {
                     store(number, flag, value, Width::$width);
                 }
-                *ierror = code;
+                ierror::store(ierror, code);
             }
         }
     )*};

@@ -8,6 +8,7 @@ use weft_abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;
+use crate::ierror;
 use crate::language::{Width, calling};
 use crate::routines::c;
 
@@ -25,9 +26,31 @@ unsafe extern "C" fn mpi_op_create_(
     // SAFETY: Fortran's caller passes what the standard asks of each parameter.
     unsafe {
         let function = transmute::<Address, MPI_User_function>(user_fn);
-        *ierror = calling(Width::Address, || {
-            c::MPI_Op_create(function, *commute, &mut made)
+        ierror::store(
+            ierror,
+            calling(Width::Address, || {
+                c::MPI_Op_create(function, *commute, &mut made)
+            }),
+        );
+        made.into_fortran(op);
+    }
+}
+
+#[routine]
+unsafe extern "C" fn mpi_op_create_c_f08_(
+    user_fn: Address,
+    commute: *const c_int,
+    op: *mut c_void,
+    ierror: *mut c_int,
+) {
+    let mut made = MPI_OP_NULL;
+    // SAFETY: as above.
+    unsafe {
+        let function = transmute::<Address, MPI_User_function_c>(user_fn);
+        let code = calling(Width::Address, || {
+            c::MPI_Op_create_c(function, *commute, &mut made)
         });
+        ierror::store(ierror, code);
         made.into_fortran(op);
     }
 }
@@ -40,7 +63,7 @@ macro_rules! error_handlers {
             // SAFETY: as above.
             unsafe {
                 let function = transmute::<Address, $function>(function);
-                *ierror = calling(Width::Address, || c::$c_create(function, &mut made));
+                ierror::store(ierror, calling(Width::Address, || c::$c_create(function, &mut made)));
                 made.into_fortran(errhandler);
             }
         }
@@ -70,9 +93,12 @@ unsafe extern "C" fn mpi_grequest_start_(
         let free = transmute::<Address, MPI_Grequest_free_function>(free_fn);
         let cancel = transmute::<Address, MPI_Grequest_cancel_function>(cancel_fn);
         let extra_state = without_provenance_mut((*extra_state).cast_unsigned());
-        *ierror = calling(Width::Address, || {
-            c::MPI_Grequest_start(query, free, cancel, extra_state, &mut made)
-        });
+        ierror::store(
+            ierror,
+            calling(Width::Address, || {
+                c::MPI_Grequest_start(query, free, cancel, extra_state, &mut made)
+            }),
+        );
         made.into_fortran(request);
     }
 }

@@ -8,6 +8,7 @@ use weft_abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::{Handle, Handles};
+use crate::ierror;
 use crate::routines::c;
 use crate::{sentinel, string};
 
@@ -66,17 +67,20 @@ unsafe extern "C" fn mpi_comm_spawn_(
         let mut arguments = (!sentinel::is_no_arguments(argv))
             .then(|| Strings::read(argv, argv_length, argv_length, None));
         let mut made = MPI_COMM_NULL;
-        *ierror = c::MPI_Comm_spawn(
-            command.as_ptr(),
-            arguments
-                .as_mut()
-                .map_or(MPI_ARGV_NULL, Strings::as_mut_ptr),
-            *maxprocs,
-            MPI_Info::of_fortran(info),
-            *root,
-            MPI_Comm::of_fortran(comm),
-            &mut made,
-            sentinel::errcodes(array_of_errcodes),
+        ierror::store(
+            ierror,
+            c::MPI_Comm_spawn(
+                command.as_ptr(),
+                arguments
+                    .as_mut()
+                    .map_or(MPI_ARGV_NULL, Strings::as_mut_ptr),
+                *maxprocs,
+                MPI_Info::of_fortran(info),
+                *root,
+                MPI_Comm::of_fortran(comm),
+                &mut made,
+                sentinel::errcodes(array_of_errcodes),
+            ),
         );
         made.into_fortran(intercomm);
     }
@@ -122,16 +126,19 @@ unsafe extern "C" fn mpi_comm_spawn_multiple_(
         };
         let mut infos = Handles::<MPI_Info>::read(array_of_info, *count);
         let mut made = MPI_COMM_NULL;
-        *ierror = c::MPI_Comm_spawn_multiple(
-            *count,
-            names.as_mut_ptr(),
-            arguments,
-            array_of_maxprocs,
-            infos.as_mut_ptr(),
-            *root,
-            MPI_Comm::of_fortran(comm),
-            &mut made,
-            sentinel::errcodes(array_of_errcodes),
+        ierror::store(
+            ierror,
+            c::MPI_Comm_spawn_multiple(
+                *count,
+                names.as_mut_ptr(),
+                arguments,
+                array_of_maxprocs,
+                infos.as_mut_ptr(),
+                *root,
+                MPI_Comm::of_fortran(comm),
+                &mut made,
+                sentinel::errcodes(array_of_errcodes),
+            ),
         );
         made.into_fortran(intercomm);
     }

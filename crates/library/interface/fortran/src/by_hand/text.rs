@@ -6,6 +6,7 @@ use weft_abi::*;
 use weft_abi_macros::routine;
 
 use crate::handle::Handle;
+use crate::ierror;
 use crate::routines::c;
 use crate::string;
 
@@ -35,7 +36,7 @@ unsafe extern "C" fn mpi_info_get_(
         if code == MPI_SUCCESS && *flag != 0 {
             string::store(&text, value, value_length);
         }
-        *ierror = code;
+        ierror::store(ierror, code);
     }
 }
 
@@ -65,7 +66,7 @@ unsafe extern "C" fn mpi_info_get_string_(
             }
             *buflen = size - 1;
         }
-        *ierror = code;
+        ierror::store(ierror, code);
     }
 }
 
@@ -92,7 +93,7 @@ unsafe extern "C" fn mpi_session_get_nth_pset_(
             }
             *pset_len = size - 1;
         }
-        *ierror = code;
+        ierror::store(ierror, code);
     }
 }
 
