@@ -97,6 +97,7 @@ mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
 mount -t tmpfs -o mode=755 dev "$root/dev"
 for node in null zero full random urandom tty; do touch "$root/dev/$node" && mount --bind "/dev/$node" "$root/dev/$node"; done
+if [ -c /dev/net/tun ]; then mkdir "$root/dev/net" && touch "$root/dev/net/tun" && mount --bind /dev/net/tun "$root/dev/net/tun"; fi
 mkdir "$root/dev/pts" "$root/dev/shm"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 ln -s pts/ptmx "$root/dev/ptmx"

@@ -81,7 +81,7 @@ def openmpi_environment(tool):
 
 def openmpi(site, counts, names=None):
     tool = site.peer("openmpi", "prterun")
-    words = ["--host", listed(counts, names=names), "--bind-to", "none", "--map-by", "slot:OVERSUBSCRIBE", "-n", sum(counts)]
+    words = ["--host", listed(counts, names=names), "--bind-to", "none", "--map-by", "slot:OVERSUBSCRIBE", "-x", "LD_LIBRARY_PATH", "-n", sum(counts)]
     return [tool, *words], openmpi_environment(tool)
 
 

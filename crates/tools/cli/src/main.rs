@@ -35,7 +35,7 @@ enum Command {
     /// Show this installation and what this machine lets it do
     Info,
     /// Measure this library, beside others if asked
-    Bench(bench::Options),
+    Bench(Box<bench::Options>),
     /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs
     Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it

@@ -17,7 +17,7 @@ pub const DEVICE: &str = "softrdma0";
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Run a program that uses libibverbs on the device in software
-    Run(launch::Options),
+    Run(Box<launch::Options>),
     /// Show what the programs of this user have of the device: UARs, queues, memory, doorbells, locks
     Stat(stat::Options),
 }
