@@ -70,7 +70,7 @@ impl<F: Fabric> Engine<F> {
             self.count_background_wake();
             let is_alone = self.is_alone_since(before);
             if !is_alone && !self.watch.is_watched() {
-                self.progress_in_background();
+                self.progress();
                 continue;
             }
             if self.watch.join_in_background(&background.waiter) {
@@ -106,7 +106,7 @@ impl<F: Fabric> Engine<F> {
             self.disarm();
             self.count_background_wake();
             for _ in 0..Pace::SHARED.yields {
-                if is_to_leave() || !self.progress_in_background() {
+                if is_to_leave() || !self.progress() {
                     break;
                 }
             }
@@ -118,11 +118,6 @@ impl<F: Fabric> Engine<F> {
 
     fn count_background_wake(&self) {
         self.watch.background_wakes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// One turn of progress on every lane in use, and on the operations that are polled in the background.
-    fn progress_in_background(&self) -> bool {
-        self.progress()
     }
 
     /// None if a lane is held.

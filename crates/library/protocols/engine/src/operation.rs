@@ -145,22 +145,11 @@ impl<F: Fabric> Engine<F> {
     /// Polls some of the operations for which something has come. Whether there were any.
     #[cold]
     pub(crate) fn turn_operations(&self) -> bool {
-        if IS_BACKGROUND.get() {
-            return self.turn_background_operations();
-        }
-        let ready = self.operations.ready.take(AT_ONCE);
-        ready
-            .iter()
-            .for_each(|operation| self.turn_operation(operation));
-        !ready.is_empty()
-    }
-
-    /// As [`turn_operations`](Self::turn_operations), of those that the background thread may poll.
-    pub(crate) fn turn_background_operations(&self) -> bool {
-        let ready = self
-            .operations
-            .ready
-            .take_those(AT_ONCE, |operation| operation.in_background);
+        let ready = &self.operations.ready;
+        let ready = match IS_BACKGROUND.get() {
+            true => ready.take_those(AT_ONCE, |operation| operation.in_background),
+            false => ready.take(AT_ONCE).into(),
+        };
         ready
             .iter()
             .for_each(|operation| self.turn_operation(operation));
