@@ -31,6 +31,7 @@ mod section;
 mod spin_lock;
 mod submissions;
 pub mod withdrawal;
+mod yielding;
 
 pub use active_message::{ActiveMessage, Ask};
 pub use count::{Count, Room};
@@ -40,13 +41,15 @@ pub use magazines::Magazines;
 pub use owned_lock::OwnedLock;
 pub use parker::Parker;
 pub use pins::{GENERATIONS, Pins};
-pub use primitive::{Pipe, prefetch_to_write};
+pub use primitive::{Pipe, prefetch_to_write, yield_now};
 pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWords};
 pub use ready::{Ready, TaskState};
 pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
 pub use spin_lock::{SpinLock, pause};
 pub use submissions::{Batch, Links, NONE, Submissions};
+#[cfg(not(loom))]
+pub use yielding::sleep_in_place_of_yield;
 
 /// The atomics of this crate's interfaces: std's, or loom's in a model.
 pub mod atomic {

@@ -1,16 +1,12 @@
 //! Switches between std and loom. Nothing else in the workspace names loom.
 
 #[cfg(not(loom))]
-pub use std::{
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
-    thread::yield_now,
-};
+pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 #[cfg(loom)]
-pub use loom::{
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
-    thread::yield_now,
-};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+pub use crate::yielding::yield_now;
 
 /// A word that is not atomic; who may touch it when is the protocol's matter. Loom checks that.
 #[cfg(not(loom))]

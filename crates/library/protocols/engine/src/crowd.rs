@@ -8,6 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use weft_sync::sleep_in_place_of_yield;
+
 /// A yield that takes so long let somebody else run; one that does not is over in a microsecond.
 const LATE: Duration = Duration::from_micros(50);
 /// How long that is believed.
@@ -36,6 +38,9 @@ impl Default for Crowd {
 impl Crowd {
     /// Yields the core. True if others want it.
     pub fn yield_core(&self) -> bool {
+        if sleep_in_place_of_yield() {
+            return false;
+        }
         if !self.is_watched {
             std::thread::yield_now();
             return false;

@@ -96,7 +96,7 @@ impl<E: Endpoint> Lane<E> {
             }
             tries += 1;
             if tries.is_multiple_of(64) {
-                std::thread::yield_now();
+                weft_sync::yield_now();
             } else {
                 std::hint::spin_loop();
             }

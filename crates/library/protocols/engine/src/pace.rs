@@ -34,7 +34,7 @@ impl Pace {
     pub fn step_aside(self) {
         match self.spins > Pace::SHARED.spins {
             true => std::hint::spin_loop(),
-            false => std::thread::yield_now(),
+            false => weft_sync::yield_now(),
         }
     }
 }

@@ -328,6 +328,10 @@ impl<F: Fabric> Engine<F> {
     #[cold]
     fn count_waiter(&self) -> Pace {
         self.watch.waiting.fetch_add(1, Ordering::Relaxed);
+        self.pace_of_waiter()
+    }
+
+    fn pace_of_waiter(&self) -> Pace {
         let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
         if waiters > self.threads {
             Pace::SHARED
@@ -381,20 +385,37 @@ impl<F: Fabric> Engine<F> {
             self.operations.ready.wake_up();
             self.disarm();
             self.report_if_asked();
-            for _ in 0..Pace::SHARED.yields {
-                let moved = self.progress();
-                if condition.met() {
-                    return true;
-                }
-                if !moved && !self.has_callers() {
-                    break;
-                }
-                if !moved {
-                    self.pace.load().step_aside();
-                }
+            if self.linger(condition) {
+                return true;
             }
             PARKER.with(|parker| condition.leave_parker(parker));
         }
+    }
+
+    /// After a wake: makes progress until the condition is met, or nothing more comes. Where something came, more of it may be under
+    /// way to a thread that serves others here, as in a barrier while its window is accessed: it stays awake as it did before it slept.
+    fn linger(&self, condition: &mut impl Condition) -> bool {
+        let pace = self.pace_of_waiter();
+        let (mut idle, mut patience) = (0, 0);
+        for turn in 1u32.. {
+            let moved = self.progress();
+            if condition.met() {
+                return true;
+            }
+            if moved {
+                (idle, patience) = (0, pace.spins);
+            } else if idle >= patience && !self.has_callers() {
+                break;
+            } else {
+                idle += 1;
+                pace.step_aside();
+            }
+            if turn.is_multiple_of(Pace::SHARED.yields) {
+                self.watch.wake_outside();
+                self.report_if_asked();
+            }
+        }
+        false
     }
 
     /// Asks every lane's senders to ring. True if something is there already.

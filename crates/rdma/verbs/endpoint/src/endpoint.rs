@@ -266,7 +266,7 @@ impl Endpoint {
         for queue in 0..self.counts.len() {
             while self.outstanding(queue) > 0 {
                 if self.poll()? == 0 {
-                    std::thread::yield_now();
+                    weft_sync::yield_now();
                 }
             }
         }

@@ -225,7 +225,7 @@ pub fn detach(owner: Owner, acceptable: impl Fn(&Space) -> Result<()>) -> Result
             // Another thread has sent since, or does now.
             Some(buffer) if !buffer.messages.is_empty() => {
                 drop(buffers);
-                std::thread::yield_now();
+                weft_sync::yield_now();
             }
             Some(buffer) => {
                 acceptable(&buffer.space)?;

@@ -101,7 +101,7 @@ impl SharedLock {
                 return Err(Busy);
             }
             if waited < 10 * SPIN {
-                std::thread::yield_now();
+                weft_sync::yield_now();
             } else {
                 self.0.sleep(self.0.holder(), SLEEP.min(patience - waited));
                 slept = true;

@@ -96,7 +96,7 @@ fn leave_mark(row: &VisitRow, index: u32, hint: usize) -> &Mark {
             return mark;
         }
         if attempt % MARKS == MARKS - 1 {
-            std::thread::yield_now();
+            weft_sync::yield_now();
         }
     }
     unreachable!("the turns do not end")
@@ -156,7 +156,7 @@ fn wait_for_mark(
         if begin.elapsed() > patience {
             return Err(Busy);
         }
-        std::thread::yield_now();
+        weft_sync::yield_now();
     }
     Ok(())
 }

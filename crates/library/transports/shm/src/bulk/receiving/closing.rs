@@ -36,7 +36,7 @@ impl Closing {
             if begin.elapsed() > LONGEST_WAIT || !neighbour.is_alive() {
                 return;
             }
-            std::thread::yield_now();
+            weft_sync::yield_now();
         }
     }
 }
