@@ -4,6 +4,7 @@ use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Sink};
 
 use crate::card::Card;
+use crate::channels::Channels;
 use crate::frame::Malformed;
 use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Reply, hash_job, prove};
 use crate::link::{Fault, Found, Link};
@@ -15,22 +16,36 @@ pub struct Streams {
     next: u64,
 }
 
+/// The connections of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    Packets,
+    Bulk,
+    Stripe,
+}
+
 impl Default for Streams {
     fn default() -> Streams {
-        Streams {
-            link: Link::new(1),
-            next: 0,
-        }
+        let mut link = Link::new(1);
+        link.channels.add_stripe(STRIPE);
+        Streams { link, next: 0 }
     }
 }
 
+const STRIPE: u8 = 0;
+
 impl Streams {
-    /// Takes bytes of the connection for packets, or of that for bulk data. An error ends the peer.
-    pub fn feed(&mut self, bulk: bool, bytes: &[u8], sink: &mut impl Sink) -> Result<(), String> {
-        let purpose = if bulk {
-            Purpose::Bulk
-        } else {
-            Purpose::Packets
+    /// Takes bytes of one of the connections. An error ends the peer.
+    pub fn feed(
+        &mut self,
+        connection: Connection,
+        bytes: &[u8],
+        sink: &mut impl Sink,
+    ) -> Result<(), String> {
+        let purpose = match connection {
+            Connection::Packets => Purpose::Packets,
+            Connection::Bulk => Purpose::Bulk,
+            Connection::Stripe => Purpose::Stripe(STRIPE),
         };
         let mut all = std::mem::take(&mut self.link.channel(purpose).rest);
         all.extend_from_slice(bytes);
@@ -71,21 +86,50 @@ impl Streams {
         taken.map(drop).map_err(|Malformed(what)| what)
     }
 
-    /// Opens a transfer, so that answers to it make sense.
+    /// Opens a transfer, so that answers to it make sense; one that is taken up, and goes in stripes if it is long.
     ///
     /// # Safety
     /// The memory stays valid, and is not written, as long as this value lives.
-    pub unsafe fn open(&mut self, source: Memory) {
+    pub unsafe fn open_striped(&mut self, source: Memory) {
+        // SAFETY: by this function's contract.
+        let [id, bytes, prefix, _] = unsafe { self.open(source) }.0;
+        let Link {
+            channels, sending, ..
+        } = &mut self.link;
+        let Channels { lane, bulk, .. } = channels;
+        if prefix < bytes {
+            let asked = sending.clear_to_send(id, bytes, true, &mut lane.out, &mut bulk.out);
+            asked.expect("of a transfer that was opened");
+            sending.stripes.next(Purpose::Stripe(STRIPE));
+        }
+    }
+
+    /// Takes the newest transfer back.
+    pub fn cancel(&mut self) {
+        let outs = self
+            .link
+            .channels
+            .iter_mut()
+            .map(|channel| &mut channel.out);
+        self.link.sending.cancel(self.next, outs);
+    }
+
+    /// Opens a transfer that is not taken up yet.
+    ///
+    /// # Safety
+    /// The memory stays valid, and is not written, as long as this value lives.
+    pub unsafe fn open(&mut self, source: Memory) -> BulkDescriptor {
         self.next += 1;
         // SAFETY: by this function's contract.
         let source = unsafe { Source::new(source) };
         let Link {
-            channels: [lane, bulk],
+            channels: Channels { lane, bulk, .. },
             sending,
             ..
         } = &mut self.link;
-        sending.open(source, self.next);
+        let descriptor = sending.open(source, self.next);
         sending.push_behind(&mut lane.out, &mut bulk.out);
+        descriptor
     }
 }
 
@@ -144,7 +188,9 @@ mod tests {
             let mut rest = &bytes[..];
             while !rest.is_empty() {
                 let piece = rest.len().min(1 + random.below(100) as usize);
-                streams.feed(false, &rest[..piece], &mut log).unwrap();
+                streams
+                    .feed(Connection::Packets, &rest[..piece], &mut log)
+                    .unwrap();
                 rest = &rest[piece..];
             }
             assert_eq!(streams.kept_bytes(), 0);
@@ -165,9 +211,9 @@ mod tests {
             let head = Head::new(Kind::Data, content.len(), [transfer, 0]).put();
             // One feed announces, the next comes after the engine's turn.
             let fed = streams
-                .feed(false, &head, &mut log)
-                .and_then(|()| streams.feed(false, &content, &mut log))
-                .and_then(|()| streams.feed(false, &[], &mut log));
+                .feed(Connection::Packets, &head, &mut log)
+                .and_then(|()| streams.feed(Connection::Packets, &content, &mut log))
+                .and_then(|()| streams.feed(Connection::Packets, &[], &mut log));
             if let Err(why) = fed {
                 ended = Some(why);
                 break;
@@ -185,19 +231,149 @@ mod tests {
             let (mut streams, mut log) = (Streams::default(), Log::default());
             let mut got = vec![0; 10];
             let head = Head::new(Kind::Data, 100, [1, 0]).put();
-            streams.feed(true, &head, &mut log).unwrap();
+            streams.feed(Connection::Bulk, &head, &mut log).unwrap();
             if is_cancelled {
                 let cancel = Head::new(Kind::Cancel, 0, [1, 10]).put();
-                streams.feed(false, &cancel, &mut log).unwrap();
+                streams
+                    .feed(Connection::Packets, &cancel, &mut log)
+                    .unwrap();
             } else {
                 // SAFETY: the memory lives longer than the streams.
                 unsafe { streams.take_up([1, 10, 10, 1], 10, memory(&mut got)) }.unwrap();
             }
-            let fed = streams.feed(true, &[1; 100], &mut log);
+            let fed = streams.feed(Connection::Bulk, &[1; 100], &mut log);
             assert_eq!(fed.unwrap_err(), "more of a transfer than it announced");
             drop(streams);
             assert_eq!(got, [0; 10]);
         }
+    }
+
+    /// A transfer of 100 bytes, of which 10 come in order, into the middle of other memory.
+    fn with_transfer(memory_around: &mut [u8; 120]) -> (Streams, Log) {
+        let mut streams = Streams::default();
+        // SAFETY: the memory lives longer than the streams, and is looked at after.
+        unsafe { streams.take_up([1, 100, 10, 1], 100, memory(&mut memory_around[10..110])) }
+            .unwrap();
+        (streams, Log::default())
+    }
+
+    fn stripe(id: u64, begin: usize, bytes: &[u8]) -> Vec<u8> {
+        let head = Head::new(Kind::Stripe, bytes.len(), [id, begin as u64]);
+        [&head.put()[..], bytes].concat()
+    }
+
+    /// As after a connection has failed: stripes come twice, in any order, and some after all has come.
+    #[test]
+    fn stripes_may_come_again() {
+        let mut around = [0xa5; 120];
+        let (mut streams, mut log) = with_transfer(&mut around);
+        let content: Vec<u8> = (0..100).collect();
+        let part = |begin: usize, end: usize| stripe(1, begin, &content[begin..end]);
+        let mut feed = |connection, bytes: &[u8]| streams.feed(connection, bytes, &mut log);
+        let prefix = [&Head::new(Kind::Data, 10, [1, 0]).put(), &content[..10]].concat();
+        // The connection fails in the midst of this one.
+        feed(Connection::Stripe, &part(40, 90)[..50]).unwrap();
+        for (begin, end) in [(90, 100), (10, 60), (30, 90)] {
+            feed(Connection::Bulk, &part(begin, end)).unwrap();
+        }
+        feed(Connection::Bulk, &prefix).unwrap();
+        // It is whole: what else comes is dropped.
+        feed(Connection::Bulk, &stripe(1, 20, &[7; 50])).unwrap();
+        feed(Connection::Stripe, &[7; 24]).unwrap();
+        let wholes: Vec<u64> = streams.link.receiving.take_wholes().collect();
+        assert_eq!(
+            (wholes, streams.link.receiving.take_done().count()),
+            (vec![1], 1)
+        );
+        drop(streams);
+        assert_eq!(around[10..110], content);
+        assert!(around[..10] == [0xa5; 10] && around[110..] == [0xa5; 10]);
+    }
+
+    #[test]
+    fn stripes_that_are_none_end_the_peer() {
+        let whole = Head::new(Kind::Whole, 0, [1, 0]).put().to_vec();
+        let data = Head::new(Kind::Data, 10, [1, 0]).put().to_vec();
+        let late = Head::new(Kind::Data, 20, [1, 0]).put().to_vec();
+        let (before, behind) = (stripe(1, 9, &[1; 10]), stripe(1, 91, &[1; 10]));
+        let far = Head::new(Kind::Stripe, 10, [1, u64::MAX]).put().to_vec();
+        for (connection, bytes, why) in [
+            (Connection::Stripe, before, "a stripe of no transfer"),
+            (Connection::Bulk, behind, "a stripe of no transfer"),
+            (Connection::Stripe, far, "a stripe of no transfer"),
+            (
+                Connection::Stripe,
+                stripe(1, 50, &[]),
+                "a stripe of no transfer",
+            ),
+            (
+                Connection::Bulk,
+                stripe(2, 50, &[1]),
+                "a stripe of no transfer",
+            ),
+            (
+                Connection::Packets,
+                stripe(1, 50, &[1]),
+                "data on a connection",
+            ),
+            (Connection::Stripe, data, "data on a connection"),
+            (
+                Connection::Stripe,
+                whole.clone(),
+                "a message on a connection",
+            ),
+            (
+                Connection::Packets,
+                whole,
+                "news of a transfer that did not",
+            ),
+        ] {
+            let mut around = [0; 120];
+            let (mut streams, mut log) = with_transfer(&mut around);
+            let lie = streams.feed(connection, &bytes, &mut log).unwrap_err();
+            assert!(lie.starts_with(why), "{connection:?}: {lie}, not {why}");
+        }
+        // Once stripes have come no more comes in order than was announced.
+        let mut around = [0; 120];
+        let (mut streams, mut log) = with_transfer(&mut around);
+        streams
+            .feed(Connection::Bulk, &stripe(1, 50, &[1]), &mut log)
+            .unwrap();
+        let lie = streams.feed(Connection::Bulk, &late, &mut log);
+        assert_eq!(lie.unwrap_err(), "more data than it may send");
+    }
+
+    /// The engine takes back what the receiver says it has not taken up, though it had.
+    #[test]
+    fn a_transfer_in_stripes_may_be_taken_back() {
+        let mut source = vec![1; 3 << 20];
+        let (mut streams, mut log) = (Streams::default(), Log::default());
+        // SAFETY: the memory lives longer than the streams.
+        unsafe { streams.open_striped(memory(&mut source)) };
+        assert!(streams.link.sending.stripes.has_left());
+        streams.cancel();
+        let over = Head::new(Kind::StripeOver, 0, [0, 0]).put();
+        streams.feed(Connection::Packets, &over, &mut log).unwrap();
+        assert!(!streams.link.sending.stripes.has_left());
+        let whole = Head::new(Kind::Whole, 0, [1, 0]).put();
+        let lie = streams.feed(Connection::Packets, &whole, &mut log);
+        assert!(
+            lie.unwrap_err()
+                .starts_with("news of a transfer that did not")
+        );
+    }
+
+    #[test]
+    fn the_pieces_of_a_transfer_have_a_bound() {
+        let mut target = vec![0; 100_000];
+        let (mut streams, mut log) = (Streams::default(), Log::default());
+        // SAFETY: the memory lives longer than the streams.
+        unsafe { streams.take_up([1, 100_000, 0, 1], 100_000, memory(&mut target)) }.unwrap();
+        let lie = (0..50_000).find_map(|number| {
+            let one = stripe(1, 2 * number, &[1]);
+            streams.feed(Connection::Stripe, &one, &mut log).err()
+        });
+        assert_eq!(lie.as_deref(), Some("a transfer in too many pieces"));
     }
 
     #[test]
