@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ADDRESSES_MAX = 32, CONNECT_MS = 2000, SPINS = 4096, WINDOW = 16, TAG = 1 };
+enum { ADDRESSES_MAX = 32, CONNECT_MS = 2000, SPINS = 256, WINDOW = 16, TAG = 1 };
 
 /* What rank 1 tells: where it listens, and what proves that it is it. */
 struct card {

@@ -4,12 +4,12 @@ use std::io::{self, Read};
 
 use socket2::Socket;
 
-use crate::addresses::Path;
 use crate::counters::Counts;
 use crate::frame::Kind;
 use crate::handshake::Purpose;
 use crate::identity::{self, Identity};
 use crate::outgoing::{Outgoing, Written};
+use crate::paths::Path;
 use crate::sending::Sending;
 use crate::system::{Interest, Poller};
 

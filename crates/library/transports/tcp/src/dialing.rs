@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::addresses::Path;
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, REPLY_BYTES, Refusal, Reply, prove};
 use crate::identity::{Identity, Link, fill};
+use crate::paths::Path;
 use crate::system;
 
 /// After so long the next address is tried beside this one.

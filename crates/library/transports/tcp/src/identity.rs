@@ -6,10 +6,10 @@ use std::time::Duration;
 use socket2::{SockAddr, SockRef, Socket, TcpKeepalive};
 use weft_transport::Peer;
 
-use crate::addresses::{self, Path};
 use crate::card::Key;
 use crate::handshake::{Hello, JobHash, Purpose};
 use crate::interfaces::Interface;
+use crate::paths::{self, Path};
 use crate::system::{Poller, Ticker};
 
 /// One connection of this process's: at most one for each.
@@ -87,7 +87,7 @@ impl Identity {
     /// The place among them of the one by which a connection goes; the one behind the last if that is not known.
     pub fn traffic_of(&self, path: Option<Path>) -> usize {
         let names = self.names();
-        let own = path.and_then(|path| addresses::own_end(&self.told, &path));
+        let own = path.and_then(|path| paths::own_end(&self.told, &path));
         let place = own.and_then(|own| names.iter().position(|name| *name == own.name));
         place.unwrap_or(names.len())
     }

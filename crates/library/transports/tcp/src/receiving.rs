@@ -8,7 +8,7 @@ use weft_transport::{BulkDescriptor, Cookie};
 
 use crate::frame::{Head, Malformed};
 use crate::sending::{UNASKED_BYTES, Way};
-use crate::stripes::Ranges;
+use crate::taken::Taken;
 use crate::user_memory::Target;
 
 /// Credit is given once it amounts to this.
@@ -26,43 +26,6 @@ enum Transfer {
     Dropped {
         left: usize,
     },
-}
-
-struct Taken {
-    target: Target,
-    cookie: Cookie,
-    way: Way,
-    /// How much comes in all.
-    expected: usize,
-    /// How much has come in order.
-    came: usize,
-    /// How much comes in order where the rest comes in stripes.
-    prefix: usize,
-    /// What has come in stripes, if that is how it comes.
-    stripes: Option<Ranges>,
-}
-
-impl Taken {
-    /// Where the data end that come in order.
-    fn end_in_order(&self) -> usize {
-        match self.stripes {
-            Some(_) => self.prefix,
-            None => self.expected,
-        }
-    }
-
-    /// So many bytes have come, in order or at their place.
-    fn take(&mut self, at: Option<usize>, bytes: usize) {
-        match (at, &mut self.stripes) {
-            (Some(at), Some(stripes)) => stripes.add(at, at + bytes),
-            _ => self.came += bytes,
-        }
-    }
-
-    fn is_complete(&self) -> bool {
-        let striped = self.stripes.as_ref().map_or(0, Ranges::bytes);
-        self.came + striped == self.expected
-    }
 }
 
 /// One peer's, on one lane.

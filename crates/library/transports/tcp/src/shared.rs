@@ -10,7 +10,7 @@ use socket2::Socket;
 use weft_sync::Section;
 use weft_transport::{Directory, Lost, Peer};
 
-use crate::addresses::{self, Path};
+use crate::addresses;
 use crate::card::Card;
 use crate::counters::Counts;
 use crate::dialing::Dial;
@@ -18,6 +18,7 @@ use crate::endings::{Ending, Endings, lost};
 use crate::handshake::{MOST_STRIPES, Purpose};
 use crate::identity::{Identity, Link};
 use crate::interfaces;
+use crate::paths::{self, Path};
 use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
 use crate::token::Token;
@@ -183,7 +184,7 @@ impl Shared {
             let order = addresses::order(&card.addresses(), &self.identity.interfaces);
             return vec![Dial::new(link, card.clone(), order, now)];
         };
-        let paths = addresses::further(own, &card.interfaces, &want.used, interfaces::speed_mbit);
+        let paths = paths::further(own, &card.interfaces, &want.used, interfaces::speed_mbit);
         let numbered = (first..MOST_STRIPES).zip(paths).take(STRIPES);
         let dial = |(number, path)| {
             let purpose = Purpose::Stripe(number);
