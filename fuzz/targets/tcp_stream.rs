@@ -14,6 +14,8 @@ use weft_transport::{Cookie, Header, Lost, Peer, Sink};
 const TARGET_BYTES: usize = 512;
 /// Steps from this on are about stripes.
 const STRIPED: u8 = 128;
+/// Long enough to go in stripes; it is only read.
+static SOURCE: [u8; 2 << 20] = [1; 2 << 20];
 const GUARD: u8 = 0xa5;
 /// What may be kept of one peer, unasked data and parts of frames.
 const KEPT_BYTES: usize = (4 << 20) + (256 << 10);
@@ -40,7 +42,6 @@ fuzz_target!(|data: &[u8]| {
     // Every target has its own place, with guards about it.
     let mut places = vec![GUARD; 16 * 2 * TARGET_BYTES];
     let mut used = Vec::new();
-    let mut source = vec![1; 2 << 20];
     let mut streams = Streams::default();
     let mut taken = Taken(0);
     while let Some(step) = input.byte() {
@@ -67,13 +68,13 @@ fuzz_target!(|data: &[u8]| {
                 unsafe { streams.take_up(words, bytes, target) }.map_err(str::to_owned)
             }
             _ => {
-                let bytes = (input.number(3) as usize).min(source.len());
-                let memory = Memory::contiguous(source.as_mut_ptr(), bytes);
+                let bytes = (input.number(3) as usize).min(SOURCE.len());
+                let memory = Memory::contiguous(SOURCE.as_ptr().cast_mut(), bytes);
                 // SAFETY: of memory that outlives the streams.
                 unsafe {
                     match step >= STRIPED {
                         true => streams.open_striped(memory),
-                        false => drop(streams.open(memory)),
+                        false => _ = streams.open(memory),
                     }
                 }
                 Ok(())

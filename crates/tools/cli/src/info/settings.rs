@@ -95,13 +95,13 @@ pub fn text(interface: &[String]) -> String {
 }
 
 fn heading(what: &str, value: &str, from: &str) -> String {
-    format!("{what:<38} {value:<32} {from}\n")
+    format!("{what:<38} {value:<36} {from}\n")
 }
 
 fn lines(rows: &[Row]) -> String {
     let line = |(name, value, source): &Row| {
         let value = if value.is_empty() { "-" } else { value };
-        format!("  {name:<36} {value:<32} {}\n", source.text())
+        format!("  {name:<36} {value:<36} {}\n", source.text())
     };
     rows.iter().map(line).collect()
 }
