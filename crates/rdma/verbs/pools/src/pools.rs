@@ -1,0 +1,76 @@
+//! The pools of a process.
+
+use std::fmt;
+
+use crate::{Kind, Pool, Reach, Selection};
+
+/// The pools of a process, by ascending size: at least one, at most [`MOST_POOLS`](crate::MOST_POOLS). No two have the same size, but a
+/// shared pool and an XRC pool after it may: then the first is for peers that are not reached over XRC.
+///
+/// Written as `TYPE,bytes,count[,low[,credits]]`, with colons between pools: Open MPI's `btl_openib_receive_queues`, where kinds may be
+/// mixed at will. `k` and `M` after bytes are 1024 and 1024².
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pools {
+    pools: Vec<Pool>,
+}
+
+impl Pools {
+    /// Pools that have been checked.
+    pub(crate) fn checked(pools: Vec<Pool>) -> Pools {
+        Pools { pools }
+    }
+
+    /// What suits most programs: three sizes, by XRC where the adapter has it, else shared. 2.6 MiB of buffers.
+    pub fn sensible(has_xrc: bool) -> Pools {
+        let kind = if has_xrc { Kind::Xrc } else { Kind::Shared };
+        let pool = |bytes, count: u32| Pool {
+            kind,
+            bytes,
+            count,
+            low: count / 2,
+            credits: count / 8,
+        };
+        Pools::checked(vec![
+            pool(256, 512),
+            pool(2 << 10, 256),
+            pool(16 << 10, 128),
+        ])
+    }
+
+    pub fn all(&self) -> &[Pool] {
+        &self.pools
+    }
+
+    /// The same buffers, all of them in pools of one kind.
+    ///
+    /// Of a shared pool and an XRC pool of the same size, the second remains.
+    pub fn all_of(&self, kind: Kind) -> Pools {
+        let as_kind = |&pool: &Pool| Pool { kind, ..pool };
+        let xrc = self.toward(Reach::Xrc);
+        let chosen = xrc.pools().iter();
+        Pools::checked(
+            chosen
+                .map(|chosen| as_kind(&self.pools[chosen.pool]))
+                .collect(),
+        )
+    }
+
+    /// What a sender chooses from: those pools through which a process receives from peers that reach it so.
+    pub fn toward(&self, reach: Reach) -> Selection {
+        Selection::new(&self.pools, reach)
+    }
+
+    pub fn has(&self, kind: Kind) -> bool {
+        self.pools.iter().any(|pool| pool.kind == kind)
+    }
+}
+
+impl fmt::Display for Pools {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, pool) in self.pools.iter().enumerate() {
+            let colon = if index == 0 { "" } else { ":" };
+            write!(formatter, "{colon}{pool}")?;
+        }
+        Ok(())
+    }
+}

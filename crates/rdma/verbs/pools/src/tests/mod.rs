@@ -1,0 +1,4 @@
+mod credits;
+mod selection;
+mod specification;
+mod strategies;
