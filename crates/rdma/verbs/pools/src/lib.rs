@@ -22,7 +22,9 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod credits;
+mod mix;
 mod pool;
 mod pools;
 mod refill;
@@ -33,7 +35,9 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+pub use account::{Account, Job};
 pub use credits::{Credits, Violation};
+pub use mix::{Mix, MixUse, PoolUse};
 pub use pool::{
     Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, default_credits, default_low,
 };

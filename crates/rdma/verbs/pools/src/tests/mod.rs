@@ -1,3 +1,4 @@
+mod account;
 mod credits;
 mod selection;
 mod specification;
