@@ -31,6 +31,7 @@ mod refill;
 mod selection;
 mod specification;
 mod window;
+pub mod xrc;
 
 #[cfg(test)]
 mod tests;

@@ -55,6 +55,11 @@ impl Pools {
         )
     }
 
+    /// The largest pool alone.
+    pub fn largest(&self) -> Pools {
+        Pools::checked(self.pools.last().copied().into_iter().collect())
+    }
+
     /// What a sender chooses from: those pools through which a process receives from peers that reach it so.
     pub fn toward(&self, reach: Reach) -> Selection {
         Selection::new(&self.pools, reach)
