@@ -77,6 +77,7 @@ impl Requests {
 
     /// Sends a request whose time has come, unless it was sent often enough: then false.
     pub fn try_again(&mut self, to: Process, pending: &mut Pending, now_ns: u64) -> bool {
+        debug_assert!(pending.next_ns <= now_ns, "another request's time has come");
         let may = pending.tries < self.timing.tries;
         if may {
             self.send_again(to, pending, now_ns);
