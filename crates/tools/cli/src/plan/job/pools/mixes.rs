@@ -66,6 +66,7 @@ fn render(pools: &Pools, rows: &[Row]) -> String {
         "{MESSAGES} messages of a mix in receive pools {pools}
 {}
 used, wasted: of the buffers that messages took, in per cent; one size: all in buffers of the largest pool
+none: messages longer than all buffers, which are moved without one
 most held, memory: buffers that {HELD} messages not yet taken out held at one time, and their bytes\n",
         columns(&lines)
     )
@@ -94,6 +95,9 @@ fn pool_lines(mix: Mix, mix_use: &MixUse, name: &str) -> Vec<[String; 7]> {
         }));
     }
     let sum = |of: fn(&weft_pools::PoolUse) -> u64| mix_use.pools.iter().map(of).sum();
+    if mix_use.too_long > 0 {
+        lines.push(line("none".to_owned(), mix_use.too_long, 0, 0, 0, 0));
+    }
     lines.push(line(
         name.to_owned(),
         sum(|pool| pool.messages),
