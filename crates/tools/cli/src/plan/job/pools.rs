@@ -3,13 +3,15 @@
 
 mod mixes;
 mod plot;
+mod question;
 mod table;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use question::{Question, Row};
 use serde_json::{Value, json};
-use weft_pools::{Account, Job, Kind, Pools};
+use weft_pools::{Account, Pools};
 
 /// As the paper has it: a page for each.
 const QUEUE_PAIR_BYTES: u64 = 4096;
@@ -49,22 +51,6 @@ fn specification(text: &str) -> Result<Pools, weft_pools::SpecificationError> {
     }
 }
 
-/// The accounts of one size of the job.
-struct Row {
-    nodes: u64,
-    ranks: u64,
-    /// As specified, all shared, all over XRC.
-    accounts: [Account; 3],
-}
-
-/// What is to be shown of a job.
-struct Question<'a> {
-    pools: &'a Pools,
-    ranks: u64,
-    ppn: u64,
-    queue_pair_bytes: u64,
-}
-
 pub fn answer(
     pools: &Pools,
     options: &Options,
@@ -89,45 +75,6 @@ pub fn answer(
         true => format!("{:#}\n", to_json(&question, &rows)),
         false => table::render(&question, &rows),
     })
-}
-
-impl Question<'_> {
-    fn nodes(&self) -> u64 {
-        self.ranks.div_ceil(self.ppn)
-    }
-
-    /// The powers of two below the job's nodes, from 2 on, and these.
-    fn sizes(&self) -> Vec<u64> {
-        let powers = std::iter::successors(Some(2u64), |size| Some(2 * size));
-        let below = powers.take_while(|size| *size < self.nodes());
-        below.chain([self.nodes()]).collect()
-    }
-
-    fn rows(&self) -> Vec<Row> {
-        let kinds = [
-            self.pools.clone(),
-            self.pools.all_of(Kind::Shared),
-            self.pools.all_of(Kind::Xrc),
-        ];
-        let row = |nodes: u64| Row {
-            nodes,
-            ranks: (nodes * self.ppn).min(self.ranks),
-            accounts: kinds
-                .each_ref()
-                .map(|pools| account(pools, nodes, self.ppn)),
-        };
-        self.sizes().into_iter().map(row).collect()
-    }
-}
-
-/// Of a node that is full.
-fn account(pools: &Pools, nodes: u64, ranks_a_node: u64) -> Account {
-    let job = Job {
-        nodes,
-        ranks_a_node,
-        nodes_without_xrc: 0,
-    };
-    Account::of_node(pools, &job, true)
 }
 
 fn to_json(question: &Question<'_>, rows: &[Row]) -> Value {
@@ -161,14 +108,4 @@ fn account_json(account: &Account, queue_pair_bytes: u64) -> Value {
         "buffers": account.buffers,
         "buffer_bytes": account.buffer_bytes,
     })
-}
-
-/// A number of bytes in MiB, with as many digits as it takes to tell small ones apart.
-fn mebibytes(bytes: u64) -> String {
-    let mebibytes = bytes as f64 / f64::from(1 << 20);
-    match mebibytes {
-        _ if mebibytes < 10.0 => format!("{mebibytes:.2} MiB"),
-        _ if mebibytes < 1000.0 => format!("{mebibytes:.1} MiB"),
-        _ => format!("{mebibytes:.0} MiB"),
-    }
 }

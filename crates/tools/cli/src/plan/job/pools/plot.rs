@@ -2,7 +2,7 @@
 
 use weft_pools::{Kind, Pools};
 
-use super::{Question, account};
+use super::question::{Question, account};
 use crate::bench::plot::{Chart, Curve, Panel};
 
 /// Bars of the figures.

@@ -1,6 +1,6 @@
 //! The terminal table of `weft plan job --pools`.
 
-use super::{Question, Row, mebibytes};
+use super::question::{Question, Row, mebibytes};
 use crate::output::columns;
 
 type Column = (&'static str, fn(&Row, u64) -> String);
