@@ -41,6 +41,7 @@ pub use credits::{Credits, Violation};
 pub use mix::{Mix, MixUse, PoolUse};
 pub use pool::{
     Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, default_credits, default_low,
+    most_credits,
 };
 pub use pools::Pools;
 pub use refill::Refill;

@@ -84,6 +84,14 @@ pub fn default_credits(kind: Kind, low: u32) -> u32 {
     (low / part).max(1)
 }
 
+/// A receiver that owes fewer than `credits` credits, and has more than `low` buffers posted, must not keep its peer without any.
+pub fn most_credits(kind: Kind, count: u32, low: u32) -> u32 {
+    match kind {
+        Kind::PerPeer => low + 1,
+        Kind::Shared | Kind::Xrc => count,
+    }
+}
+
 /// As a part of a specification, with nothing left out.
 impl fmt::Display for Pool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Kind, Pool, Reach, Selection, default_credits, default_low};
+use crate::{Kind, Pool, Reach, Selection, default_credits, default_low, most_credits};
 
 /// The pools of a process, by ascending size: at least one, at most [`MOST_POOLS`](crate::MOST_POOLS). No two have the same size, but a
 /// shared pool and an XRC pool after it may: then the first is for peers that are not reached over XRC.
@@ -48,16 +48,17 @@ impl Pools {
 
     /// The same buffers, all of them in pools of one kind.
     ///
-    /// Of a shared pool and an XRC pool of the same size, the second remains.
+    /// Of a shared pool and an XRC pool of the same size, the second remains. Credits that are too many for the kind become as many as it
+    /// may have.
     pub fn all_of(&self, kind: Kind) -> Pools {
-        let as_kind = |&pool: &Pool| Pool { kind, ..pool };
+        let as_kind = |pool: Pool| Pool {
+            kind,
+            credits: pool.credits.min(most_credits(kind, pool.count, pool.low)),
+            ..pool
+        };
         let xrc = self.toward(Reach::Xrc);
-        let chosen = xrc.pools().iter();
-        Pools::checked(
-            chosen
-                .map(|chosen| as_kind(&self.pools[chosen.pool]))
-                .collect(),
-        )
+        let chosen = xrc.pools().iter().map(|chosen| self.pools[chosen.pool]);
+        Pools::checked(chosen.map(as_kind).collect())
     }
 
     /// The largest pool alone.

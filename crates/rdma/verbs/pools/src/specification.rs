@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::{
     Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, Pools, default_credits,
-    default_low,
+    default_low, most_credits,
 };
 
 /// What is wrong with a specification, and at which character. Shown as a line that says it, the specification, and a caret below the
@@ -146,14 +146,6 @@ fn pool(piece: Piece<'_>) -> Read<Pool> {
             low,
             credits,
         }),
-    }
-}
-
-/// A receiver that keeps back fewer than `credits` credits, and has more than `low` buffers posted, must not have them all.
-fn most_credits(kind: Kind, count: u32, low: u32) -> u32 {
-    match kind {
-        Kind::PerPeer => low + 1,
-        Kind::Shared | Kind::Xrc => count,
     }
 }
 

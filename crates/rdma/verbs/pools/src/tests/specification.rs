@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::strategies::checked_pools;
+use super::strategies::{checked_pools, kind};
 use crate::{Kind, Pool, Pools};
 
 fn read(text: &str) -> Vec<Pool> {
@@ -127,6 +127,15 @@ proptest! {
     fn what_is_written_is_read_again(pools in checked_pools()) {
         let text = pools.to_string();
         prop_assert_eq!(text.parse(), Ok(pools), "{}", text);
+    }
+
+    #[test]
+    fn what_is_made_of_pools_could_have_been_specified(pools in checked_pools(), kind in kind()) {
+        let alike = pools.all_of(kind);
+        prop_assert!(alike.all().iter().all(|pool| pool.kind == kind));
+        prop_assert_eq!(alike.to_string().parse(), Ok(alike));
+        let largest = pools.largest();
+        prop_assert_eq!(largest.all(), &pools.all()[pools.all().len() - 1..]);
     }
 
     #[test]
