@@ -1,9 +1,10 @@
 //! One process's connections over XRC.
 
 use super::adapter::{Adapter, Host, Process, SharedQueue};
+use super::event::Event;
 use super::incoming::Incoming;
 use super::message::{Body, Malformed, Message};
-use super::outgoing::{Event, Outgoing, With};
+use super::outgoing::{Outgoing, With};
 use super::requests::{Requests, Timing};
 
 /// One process's part of the protocol, as sender and as receiver. After each call the transport sends what is in

@@ -33,6 +33,7 @@
 
 mod adapter;
 mod connections;
+mod event;
 mod incoming;
 mod message;
 mod outgoing;
@@ -43,6 +44,6 @@ mod tests;
 
 pub use adapter::{Adapter, Host, NoResources, OpenError, Process, SendQueuePair, SharedQueue};
 pub use connections::Connections;
+pub use event::{Event, Failure};
 pub use message::{Answer, Body, Malformed, Message, Reason, Request};
-pub use outgoing::{Event, Failure};
 pub use requests::Timing;
