@@ -5,6 +5,11 @@
 //! loops over blocks, specialised by the usual block sizes, with no work per byte.
 
 mod blocks;
+mod runs;
+mod section;
+
+pub(crate) use section::InSection;
+pub use section::{Dimension, Section};
 
 use crate::shape::Shape;
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};

@@ -1,11 +1,13 @@
 //! One argument of a routine, from Fortran's form to C's and back.
 //!
-//! The crate that uses the macro has the modules `handle`, `index`, `peers`, `sentinel` and `string` with the run-time half.
+//! The crate that uses the macro has the run-time half, in modules that are named as the code here names them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 use weft_abi::table::{Direction, Function, Parameter};
+
+use super::buffer;
 
 /// Which of a function's routines.
 #[derive(Clone, Copy, Default)]
@@ -48,7 +50,7 @@ impl Argument {
         let is_array = !c_type.array.is_empty();
         match parameter.kind {
             "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
-            "BUFFER" if form.described => section(function, parameter, &name),
+            "BUFFER" if form.described => buffer::argument(function, parameter, &name, form),
             "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
             "STATUS" => plain(&name, quote!(sentinel::status(#name))),
             "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
@@ -64,7 +66,12 @@ impl Argument {
                 )
             }
             _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
-            _ if is_handle(c_type.base) => handle(parameter, is_scalar, &name),
+            _ if is_handle(c_type.base) && is_scalar => value(
+                &name,
+                c_type.base,
+                buffer::described_by(function, parameter, form),
+            ),
+            _ if is_handle(c_type.base) => handle(parameter, &name),
             "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
             _ if is_scalar => {
                 let c_type = rust_type(&c_type.rust());
@@ -75,7 +82,12 @@ impl Argument {
         }
     }
 
-    fn new(name: &Ident, before: TokenStream, passed: TokenStream, after: TokenStream) -> Argument {
+    pub fn new(
+        name: &Ident,
+        before: TokenStream,
+        passed: TokenStream,
+        after: TokenStream,
+    ) -> Argument {
         Argument {
             parameter: Some(name.clone()),
             length: None,
@@ -123,91 +135,6 @@ fn unused(name: &Ident) -> Argument {
     )
 }
 
-/// A choice buffer by its descriptor; what follows sees its address.
-fn section(function: &Function, parameter: &Parameter, name: &Ident) -> Argument {
-    let section = format_ident!("{name}_section");
-    let is_output = parameter.direction != Direction::In || !parameter.c_type(false).constant;
-    let made = match (uses(function), is_output) {
-        (Use::Address, _) => quote!(section::Section::address_alone),
-        (Use::Kept, _) => quote!(section::Section::kept),
-        (Use::DuringCall, false) => quote!(section::Section::read),
-        (Use::DuringCall, true) => quote!(section::Section::changed),
-    };
-    let made = match uses(function) {
-        Use::Kept => {
-            let what = format!("MPI_{}: {name}", function.name);
-            let raised = raised(function);
-            quote! {
-                // SAFETY: a descriptor that the compiler has made.
-                let Some(#section) = (unsafe { #made(#name) }) else {
-                    // SAFETY: the handle and the place of IERROR are the caller's.
-                    unsafe { ierror::store(ierror, refused::section(#what, #raised)) };
-                    return;
-                };
-            }
-        }
-        _ => quote! {
-            // SAFETY: a descriptor that the compiler has made.
-            let #section = unsafe { #made(#name) };
-        },
-    };
-    Argument::new(
-        name,
-        quote! {
-            #made
-            let #name = #section.address();
-        },
-        quote!(#name),
-        quote! {
-            // SAFETY: the array stands as long as the call lasts.
-            unsafe { #section.finish() };
-        },
-    )
-}
-
-/// Where an error of a call goes that is found before C's function is called (MPI-5.0 §9.3).
-fn raised(function: &Function) -> TokenStream {
-    let of_kind = |kind: &str| {
-        let mut parameters = function.parameters.iter();
-        let found = parameters.find(|parameter| parameter.kind == kind);
-        found.map(|parameter| format_ident!("{}", parameter.name))
-    };
-    match (of_kind("COMMUNICATOR"), of_kind("WINDOW")) {
-        (Some(comm), _) => quote!(refused::To::comm(#comm)),
-        (_, Some(win)) => quote!(refused::To::win(#win)),
-        _ => quote!(refused::To::own()),
-    }
-}
-
-enum Use {
-    /// What stands there is not looked at, or must be contiguous.
-    Address,
-    DuringCall,
-    /// Until an operation has completed.
-    Kept,
-}
-
-fn uses(function: &Function) -> Use {
-    let has = |kind: &str| {
-        function
-            .parameters
-            .iter()
-            .any(|parameter| parameter.kind == kind)
-    };
-    let makes_request = function
-        .parameters
-        .iter()
-        .any(|parameter| parameter.kind == "REQUEST" && parameter.direction == Direction::Out);
-    let split = function.name.ends_with("_begin") || function.name.ends_with("_end");
-    if makes_request || has("WINDOW") && has("DATATYPE") || split {
-        Use::Kept
-    } else if has("DATATYPE") {
-        Use::DuringCall
-    } else {
-        Use::Address
-    }
-}
-
 /// A string that a descriptor holds.
 fn described(mut argument: Argument) -> Argument {
     let name = argument.parameter.clone().expect("a string is an argument");
@@ -215,7 +142,7 @@ fn described(mut argument: Argument) -> Argument {
     let before = argument.before;
     argument.before = quote! {
         // SAFETY: a descriptor that the compiler has made.
-        let (#name, #length) = unsafe { section::text(#name) };
+        let (#name, #length) = unsafe { descriptor::text(#name) };
         #before
     };
     argument
@@ -274,13 +201,25 @@ fn room(function: &str) -> TokenStream {
     }
 }
 
-/// One handle: by value, or a place that goes in, out or both ways.
-fn handle(parameter: &Parameter, is_scalar: bool, name: &Ident) -> Argument {
+/// A handle by value; a datatype may describe a section.
+fn value(name: &Ident, c_type: &str, section: Option<Ident>) -> Argument {
+    let c_type = rust_type(c_type);
+    // SAFETY of the reads: as with every argument.
+    let value = quote!(<#c_type as handle::Handle>::of_fortran(#name));
+    let Some(section) = section else {
+        return plain(name, value);
+    };
+    let described = format_ident!("{name}_described");
+    let before = quote! {
+        // SAFETY: a handle of Fortran's.
+        let #described = #section.datatype(unsafe { #value });
+    };
+    Argument::new(name, before, quote!(#described.datatype), quote!())
+}
+
+/// One handle in a place, which goes in, out or both ways.
+fn handle(parameter: &Parameter, name: &Ident) -> Argument {
     let c_type = rust_type(parameter.c_type(false).base);
-    // SAFETY of the reads and writes: as with every argument.
-    if is_scalar {
-        return plain(name, quote!(<#c_type as handle::Handle>::of_fortran(#name)));
-    }
     let place = format_ident!("{name}_handle");
     let before = match parameter.direction {
         Direction::Out => quote!(let mut #place = <#c_type as handle::Handle>::NULL;),
@@ -321,6 +260,11 @@ fn handles(function: &Function, parameter: &Parameter, name: &Ident, form: Form)
             unsafe { #list.write(#name) };
         },
     };
+    let made = buffer::described_by(function, parameter, form).map(|section| {
+        let described = format_ident!("{name}_described");
+        quote!(let #described = #section.datatypes(&mut #list);)
+    });
+    let before = quote!(#before #made);
     Argument::new(name, before, quote!(#list.as_mut_ptr()), after)
 }
 

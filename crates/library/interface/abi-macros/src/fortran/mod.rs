@@ -4,6 +4,7 @@
 //! argument becomes C's follows from the standard's kind of the parameter alone.
 
 mod argument;
+mod buffer;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use weft_abi::MPI_Status;
 use weft_abi_macros::routine;
 
-use crate::{ierror, section};
+use crate::{descriptor, ierror};
 
 /// Keeps the compiler from moving accesses to the buffer over this call: that it is called is all it does (§19.1.8).
 #[routine]
@@ -19,7 +19,7 @@ unsafe extern "C" fn mpi_f_sync_reg_f08ts_(_buf: *const c_void) {}
 unsafe extern "C" fn mpi_sizeof_f08ts_(x: *const c_void, size: *mut c_int, ierror: *mut c_int) {
     // SAFETY: a descriptor and two INTEGERs.
     unsafe {
-        *size = section::element_size(x) as c_int;
+        *size = descriptor::element_size(x) as c_int;
         ierror::store(ierror, weft_abi::MPI_SUCCESS);
     }
 }
