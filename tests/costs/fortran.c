@@ -35,6 +35,7 @@ int main(int argc, char **argv)
     begin(argc, argv);
     for (int i = 0; i < WARM_ROUNDS + rounds; i++) {
         warm = i < WARM_ROUNDS;
+        meet();
         for (int phase = 0; phase < PHASES; phase++)
             run(&phases[phase]);
     }
