@@ -8,29 +8,7 @@ use syn::Ident;
 use weft_abi::table::{Direction, Function, Parameter};
 
 use super::buffer;
-
-/// Which of a function's routines.
-#[derive(Clone, Copy, Default)]
-pub struct Form {
-    /// Its counts are C's of `MPI_X_c`.
-    pub large: bool,
-    /// Of `mpi_f08`, and not the same as that of `mpif.h`.
-    pub f08: bool,
-    /// BIND(C): choice buffers and strings come as descriptors.
-    pub described: bool,
-}
-
-/// What a parameter of C's is in a routine.
-pub struct Argument {
-    /// The routine's argument; none where Fortran has none.
-    pub parameter: Option<Ident>,
-    /// The hidden length of a string.
-    pub length: Option<Ident>,
-    pub before: TokenStream,
-    pub passed: TokenStream,
-    /// `code` is what C returned.
-    pub after: TokenStream,
-}
+use super::form::{Argument, Form, rust_type};
 
 /// Functions whose indices count from 1 in Fortran (MPI-5.0 §3.7.5).
 const FROM_ONE: [&str; 6] = [
@@ -42,59 +20,43 @@ const FROM_ONE: [&str; 6] = [
     "Request_get_status_some",
 ];
 
-impl Argument {
-    pub fn of(function: &Function, parameter: &Parameter, form: Form) -> Argument {
-        let name = format_ident!("{}", parameter.name);
-        let c_type = parameter.c_type(form.large);
-        let is_scalar = c_type.pointers == 0 && c_type.array.is_empty();
-        let is_array = !c_type.array.is_empty();
-        match parameter.kind {
-            "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
-            "BUFFER" if form.described => buffer::argument(function, parameter, &name, form),
-            "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
-            "STATUS" => plain(&name, quote!(sentinel::status(#name))),
-            "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
-            "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
-            "C_BUFFER2" => unused(&name),
-            "STRING" if form.described => described(string(function, parameter, &name)),
-            "STRING" => string(function, parameter, &name),
-            "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
-            | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {
-                panic!(
-                    "MPI_{}: {} is for a routine by hand",
-                    function.name, parameter.kind
-                )
-            }
-            _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
-            _ if is_handle(c_type.base) && is_scalar => value(
-                &name,
-                c_type.base,
-                buffer::described_by(function, parameter, form),
-            ),
-            _ if is_handle(c_type.base) => handle(parameter, &name),
-            "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
-            _ if is_scalar => {
-                let c_type = rust_type(&c_type.rust());
-                // SAFETY of the read: stated where the function is called.
-                plain(&name, quote!(*#name.cast::<#c_type>()))
-            }
-            _ => plain(&name, quote!(#name.cast())),
+/// What a parameter is in a form of the function's routines.
+pub fn argument(function: &Function, parameter: &Parameter, form: Form) -> Argument {
+    let name = format_ident!("{}", parameter.name);
+    let c_type = parameter.c_type(form.large);
+    let is_scalar = c_type.pointers == 0 && c_type.array.is_empty();
+    let is_array = !c_type.array.is_empty();
+    match parameter.kind {
+        "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
+        "BUFFER" if form.described => buffer::argument(function, parameter, &name, form),
+        "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
+        "STATUS" => plain(&name, quote!(sentinel::status(#name))),
+        "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
+        "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
+        "C_BUFFER2" => unused(&name),
+        "STRING" if form.described => described(string(function, parameter, &name)),
+        "STRING" => string(function, parameter, &name),
+        "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
+        | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {
+            panic!(
+                "MPI_{}: {} is for a routine by hand",
+                function.name, parameter.kind
+            )
         }
-    }
-
-    pub fn new(
-        name: &Ident,
-        before: TokenStream,
-        passed: TokenStream,
-        after: TokenStream,
-    ) -> Argument {
-        Argument {
-            parameter: Some(name.clone()),
-            length: None,
-            before,
-            passed,
-            after,
+        _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
+        _ if is_handle(c_type.base) && is_scalar => value(
+            &name,
+            c_type.base,
+            buffer::described_by(function, parameter, form),
+        ),
+        _ if is_handle(c_type.base) => handle(parameter, &name),
+        "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
+        _ if is_scalar => {
+            let c_type = rust_type(&c_type.rust());
+            // SAFETY of the read: stated where the function is called.
+            plain(&name, quote!(*#name.cast::<#c_type>()))
         }
+        _ => plain(&name, quote!(#name.cast())),
     }
 }
 
@@ -310,8 +272,4 @@ fn index(is_array: bool, name: &Ident) -> Argument {
         },
     };
     Argument::new(name, before, quote!(#name.cast()), after)
-}
-
-pub fn rust_type(text: &str) -> TokenStream {
-    text.parse().expect("the table's types are Rust types")
 }

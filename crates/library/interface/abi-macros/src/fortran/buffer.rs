@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::Ident;
 use weft_abi::table::{Direction, Function, Parameter};
 
-use super::argument::{Argument, Form, rust_type};
+use super::form::{Argument, Form, rust_type};
 
 /// What C's function is given of a buffer whose elements stand apart.
 enum Use {
