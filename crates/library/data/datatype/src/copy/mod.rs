@@ -6,8 +6,12 @@
 
 mod blocks;
 mod runs;
+mod section;
 
 use std::ops::Range;
+
+pub(crate) use section::InSection;
+pub use section::{Dimension, Section};
 
 use crate::shape::Shape;
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
@@ -75,7 +79,14 @@ unsafe impl Layout for Copier {
     }
 
     fn runs(&self, window: Range<usize>, visit: &mut dyn FnMut(isize, usize) -> bool) -> bool {
-        runs::visit_window(&self.repeated, self.origin, window, visit)
+        match &self.repeated {
+            // Elements that touch are one run.
+            Shape::Strided { stride, block, .. } if *stride == *block as isize => {
+                let at = self.origin.wrapping_add(window.start as isize);
+                window.is_empty() || visit(at, window.len())
+            }
+            repeated => runs::visit_window(repeated, self.origin, window, visit),
+        }
     }
 }
 
