@@ -1,6 +1,8 @@
 //! Accesses of all processes together (MPI-5.0 §14.4): blocking, nonblocking, and in two calls (§14.4.5).
 
-use weft_collective::run_blocking;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::access::{Access, Direction, Place, Unplaced};
 use super::agreement::settle;
@@ -9,6 +11,7 @@ use super::two_phase::carry_out;
 use crate::collective::{Peers, gather_words};
 use crate::error::Result;
 use crate::handle::FileId;
+use crate::messages::completion;
 use crate::messages::operation::{self, Awaited, SendFuture};
 use crate::objects::comm::Traffic;
 use crate::objects::request::{Request, Status};
@@ -51,10 +54,22 @@ pub fn transfer_all(
 ) -> Result<Status> {
     let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
     let file = access.file.clone();
-    let (peers, tag) = (Peers::all(&file.comm), file.comm.next_operation());
-    let (access, bytes) =
-        run_blocking(carry_out(access, &peers, tag, Disk::Here), || peers.wait())?;
-    access.finish(bytes)
+    let tag = file.comm.next_operation();
+    let place = Arc::new(Mutex::new(None));
+    let result = place.clone();
+    let make = |awaited: Awaited| {
+        let running = async move {
+            let outcome = run(access, &awaited, tag, Disk::Here).await;
+            *result.lock() = Some(outcome);
+            Ok(Status::EMPTY)
+        };
+        // SAFETY: as in `start_all`.
+        unsafe { SendFuture::new(running) }
+    };
+    let (lane, context) = (file.comm.lane(), file.comm.context(Traffic::Collective));
+    completion::wait(&mut operation::begin(lane, context, make)?)?;
+    let outcome = place.lock().take();
+    outcome.expect("the operation is over")
 }
 
 /// `MPI_File_iread_all` and its kin.
@@ -73,9 +88,9 @@ pub fn start_all(
     let comm = &access.file.comm;
     let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
     let tag = comm.next_nonblocking();
-    let make = |awaited| {
+    let make = |awaited: Awaited| {
         let running = async move {
-            let outcome = run(access, awaited, tag).await;
+            let outcome = run(access, &awaited, tag, Disk::Pool(&awaited, lane)).await;
             drop(kept);
             outcome
         };
@@ -89,10 +104,9 @@ pub fn start_all(
     }
 }
 
-async fn run(access: Access, awaited: Awaited, tag: u32) -> Result<Status> {
+async fn run(access: Access, awaited: &Awaited, tag: u32, disk: Disk<'_>) -> Result<Status> {
     let file = access.file.clone();
-    let peers = Peers::of_operation(&file.comm, &awaited);
-    let disk = Disk::Pool(&awaited, file.comm.lane());
+    let peers = Peers::of_operation(&file.comm, awaited);
     let (access, bytes) = carry_out(access, &peers, tag, disk).await?;
     access.finish(bytes)
 }

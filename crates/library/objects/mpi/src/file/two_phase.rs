@@ -3,12 +3,15 @@
 //! `weft_file::Domains` says what lies where. In each turn an aggregator works on one window of its domain, and each process sends
 //! it, or receives from it, what it has there: a range of its packed data. At the aggregator the process's view is the layout of
 //! the message, so data go between the program's memory and the window in one step, and only what the processes gave is
-//! written, by as few calls as there are runs.
+//! written, by as few calls as there are runs. A process takes part in all domains at once, and an aggregator does so beside its own work: so the
+//! one that drives an access learns of every message that is over, not of one alone, which operations do.
 //!
 //! An error stops no process: it takes part to the end, so that none waits, and then all processes learn of it.
 
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::Pin;
 use std::task::Poll;
 
 use weft_collective::{Channel, Outcome, PointToPoint};
@@ -57,24 +60,30 @@ pub(super) async fn carry_out(
             .collect(),
         false => Vec::new(),
     };
-    let mut phases = Phases {
+    let phases = Phases {
         access: &access,
         peers,
         tag,
         disk,
         domains,
-        aggregators: &aggregators,
-        own: own(&view, &access.positions, &aggregators, &domains),
-        served: served(&views, &told, rank, &aggregators, &domains),
         views: &views,
-        failed: None,
-        ended: None,
+        failed: RefCell::new(None),
+        ended: Cell::new(access.positions.end),
     };
-    match access.direction {
-        Direction::Read => phases.read().await,
-        Direction::Write => phases.write().await,
+    let served = served(&views, &told, rank, &aggregators, &domains);
+    let mut roles: Vec<Role<'_>> = Vec::new();
+    for (number, &aggregator) in aggregators.iter().enumerate() {
+        let cursor = Cursor::new(&view, &access.positions, &domains.domain(number));
+        roles.push(Box::pin(phases.take_part(number, aggregator, cursor)));
     }
-    let (failed, ended) = (phases.failed.take(), phases.ended);
+    if let Some(served) = served {
+        match access.direction {
+            Direction::Read => roles.push(Box::pin(phases.read_for(served))),
+            Direction::Write => roles.push(Box::pin(phases.write_for(served))),
+        }
+    }
+    all(roles).await;
+    let (failed, ended) = (phases.failed.take(), phases.ended.get());
     let class = failed.as_ref().map_or(0, |error| error.class as i64);
     let worst = largest_over(&channel, [class]).await;
     if let Some(error) = failed {
@@ -82,24 +91,26 @@ pub(super) async fn carry_out(
     }
     match worst? {
         [0] => {
-            let end = ended.unwrap_or(access.positions.end);
-            let bytes = (end - access.positions.start) as usize;
+            let bytes = (ended - access.positions.start) as usize;
             Ok((access, bytes))
         }
         [class] => Err(elsewhere(class)),
     }
 }
 
-/// What this process has in each domain.
-fn own<'a>(
-    view: &'a View,
-    positions: &Range<u64>,
-    aggregators: &[usize],
-    domains: &Domains,
-) -> Vec<Cursor<'a>> {
-    (0..aggregators.len())
-        .map(|number| Cursor::new(view, positions, &domains.domain(number)))
-        .collect()
+/// What a process does for one aggregator, or as one. Each goes at its own pace: none waits for another's window.
+type Role<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Goes on with all roles until all are over.
+async fn all(mut roles: Vec<Role<'_>>) {
+    poll_fn(|context| {
+        roles.retain_mut(|role| role.as_mut().poll(context).is_pending());
+        match roles.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
 }
 
 /// What each process has in this one's domain, if it is an aggregator.
@@ -163,111 +174,90 @@ struct Phases<'a, 'p> {
     tag: u32,
     disk: Disk<'a>,
     domains: Domains,
-    aggregators: &'a [usize],
-    own: Vec<Cursor<'a>>,
-    served: Option<Served<'a>>,
     views: &'a [View],
-    failed: Option<Error>,
+    /// The first error.
+    failed: RefCell<Option<Error>>,
     /// The first position that the file turned out not to have.
-    ended: Option<u64>,
+    ended: Cell<u64>,
 }
 
-/// A message under way, and which positions it is of.
-type Message = (Request, Range<u64>);
-
 impl Phases<'_, '_> {
-    fn keep<T>(&mut self, outcome: Result<T>) -> Option<T> {
+    fn keep<T>(&self, outcome: Result<T>) -> Option<T> {
         match outcome {
             Ok(value) => Some(value),
             Err(error) => {
-                self.failed.get_or_insert(error);
+                self.failed.borrow_mut().get_or_insert(error);
                 None
             }
         }
     }
 
+    fn has_failed(&self) -> bool {
+        self.failed.borrow().is_some()
+    }
+
     /// The bytes of a message, when it is over.
-    async fn finish(&mut self, request: Request) -> Option<usize> {
-        let peers = self.peers;
-        let outcome = poll_fn(|_| match peers.poll(request) {
+    async fn finish(&self, request: Request) -> Option<usize> {
+        let outcome = poll_fn(|_| match self.peers.poll(request) {
             Some(outcome) => Poll::Ready(outcome),
             None => Poll::Pending,
         });
-        let outcome = outcome.await;
-        self.keep(outcome)
+        self.keep(outcome.await)
     }
 
-    fn next_turn(&mut self) -> Option<Turn> {
-        self.served.as_mut()?.next(&self.domains)
-    }
-
-    /// Starts a message for what this process has in the next window of each domain.
-    fn start_own(&mut self) -> Vec<Message> {
-        let mut started = Vec::new();
-        for number in 0..self.own.len() {
-            let Some(offset) = self.own[number].offset() else {
-                continue;
-            };
-            let window = self.domains.window(number, offset);
-            let part = self.own[number].take(window.end);
+    /// Sends an aggregator what this process writes in its domain, or receives what it reads there, window by window.
+    async fn take_part(&self, number: usize, aggregator: usize, mut cursor: Cursor<'_>) {
+        while let Some(offset) = cursor.offset() {
+            let part = cursor.take(self.domains.window(number, offset).end);
             let inside = (part.start - self.access.positions.start) as usize;
-            let memory = self
-                .access
-                .memory
-                .part(inside, (part.end - part.start) as usize);
-            let aggregator = self.aggregators[number];
+            let length = (part.end - part.start) as usize;
+            let memory = self.access.memory.part(inside, length);
             let request = match self.access.direction {
                 Direction::Write => self.peers.send(aggregator, self.tag, memory),
                 Direction::Read => self.peers.receive(aggregator, self.tag, memory),
             };
-            started.extend(self.keep(request).map(|request| (request, part)));
+            let Some(request) = self.keep(request) else {
+                continue;
+            };
+            if let Some(bytes) = self.finish(request).await
+                && self.access.direction == Direction::Read
+                && bytes < length
+            {
+                let end = part.start + bytes as u64;
+                self.ended.set(self.ended.get().min(end));
+            }
         }
-        started
     }
 
-    async fn write(&mut self) {
+    /// As an aggregator: receives what all write in a window, and writes it.
+    async fn write_for(&self, mut served: Served<'_>) {
         let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
-        loop {
-            let turn = self.next_turn();
+        while let Some(turn) = served.next(&self.domains) {
             let mut received = Vec::new();
-            if let Some(turn) = &turn {
-                buffer.resize(turn.bytes(), 0);
-                coverage.clear(turn.bytes());
-                for (rank, part) in &turn.parts {
-                    let view = &self.views[*rank];
-                    let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
-                    let request = self.peers.receive(*rank, self.tag, memory);
-                    coverage.add(view, part.clone(), turn.window.start);
-                    let part = part.clone();
-                    received.extend(self.keep(request).map(|request| (request, part)));
-                }
+            buffer.resize(turn.bytes(), 0);
+            coverage.clear(turn.bytes());
+            for (rank, part) in &turn.parts {
+                let view = &self.views[*rank];
+                let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
+                let request = self.peers.receive(*rank, self.tag, memory);
+                coverage.add(view, part.clone(), turn.window.start);
+                let bytes = part.end - part.start;
+                received.extend(self.keep(request).map(|request| (request, bytes)));
             }
-            let sent = self.start_own();
-            if turn.is_none() && sent.is_empty() {
-                break;
-            }
-            for (request, part) in received {
+            for (request, wanted) in received {
                 if let Some(bytes) = self.finish(request).await {
-                    let whole = bytes as u64 == part.end - part.start;
+                    let whole = bytes as u64 == wanted;
                     self.keep(whole.then_some(()).ok_or_else(too_short));
                 }
             }
-            for (request, _) in sent {
-                self.finish(request).await;
-            }
-            if let Some(turn) = turn.filter(|_| self.failed.is_none()) {
+            if !self.has_failed() {
                 (buffer, coverage) = self.store(turn, buffer, coverage).await;
             }
         }
     }
 
     /// Writes what is covered of a window.
-    async fn store(
-        &mut self,
-        turn: Turn,
-        buffer: Vec<u8>,
-        coverage: Coverage,
-    ) -> (Vec<u8>, Coverage) {
+    async fn store(&self, turn: Turn, buffer: Vec<u8>, coverage: Coverage) -> (Vec<u8>, Coverage) {
         let file = self.access.file.clone();
         let work = move || {
             let written = coverage.runs().try_for_each(|run| {
@@ -283,30 +273,16 @@ impl Phases<'_, '_> {
         (buffer, coverage)
     }
 
-    async fn read(&mut self) {
+    /// As an aggregator: reads what all have in a window, and sends it to them.
+    async fn read_for(&self, mut served: Served<'_>) {
         let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
-        loop {
-            let turn = self.next_turn();
-            let received = self.start_own();
-            if turn.is_none() && received.is_empty() {
-                break;
-            }
+        while let Some(turn) = served.next(&self.domains) {
+            let end;
+            (buffer, coverage, end) = self.load(&turn, buffer, coverage).await;
             let mut sent = Vec::new();
-            if let Some(turn) = &turn {
-                let end;
-                (buffer, coverage, end) = self.load(turn, buffer, coverage).await;
-                for (rank, part) in &turn.parts {
-                    let request = self.answer(*rank, part, turn, &mut buffer, end);
-                    sent.extend(self.keep(request));
-                }
-            }
-            for (request, part) in received {
-                if let Some(bytes) = self.finish(request).await
-                    && (bytes as u64) < part.end - part.start
-                {
-                    let end = part.start + bytes as u64;
-                    self.ended = Some(self.ended.map_or(end, |ended| ended.min(end)));
-                }
+            for (rank, part) in &turn.parts {
+                let request = self.answer(*rank, part, &turn, &mut buffer, end);
+                sent.extend(self.keep(request));
             }
             for request in sent {
                 self.finish(request).await;
@@ -323,7 +299,7 @@ impl Phases<'_, '_> {
         buffer: &mut [u8],
         end: u64,
     ) -> Result<Request> {
-        if let Some(error) = &self.failed {
+        if let Some(error) = &*self.failed.borrow() {
             return self.peers.send_failure(rank, self.tag, Peers::mark(error));
         }
         let view = &self.views[rank];
@@ -334,7 +310,7 @@ impl Phases<'_, '_> {
 
     /// Reads what processes have in a window. Also where the file ends, if it does in the window.
     async fn load(
-        &mut self,
+        &self,
         turn: &Turn,
         mut buffer: Vec<u8>,
         mut coverage: Coverage,
