@@ -135,10 +135,10 @@ static void views(void)
 /* Each access, in both forms: no file, no buffer, a negative count, no datatype. */
 #define ACCESS(name, ...) \
     do { \
-        EXPECT_COUNTS(MPI_ERR_FILE, File_##name, stale, ##__VA_ARGS__ & word, 1, MPI_INT, LAST); \
-        EXPECT_COUNTS(MPI_ERR_BUFFER, File_##name, file, ##__VA_ARGS__ NULL, 1, MPI_INT, LAST); \
-        EXPECT_COUNTS(MPI_ERR_COUNT, File_##name, file, ##__VA_ARGS__ & word, -1, MPI_INT, LAST); \
-        EXPECT_COUNTS(MPI_ERR_TYPE, File_##name, file, ##__VA_ARGS__ & word, 1, MPI_DATATYPE_NULL, LAST); \
+        EXPECT_COUNTS(MPI_ERR_FILE, File_##name, stale, __VA_ARGS__ &word, 1, MPI_INT, LAST); \
+        EXPECT_COUNTS(MPI_ERR_BUFFER, File_##name, file, __VA_ARGS__ NULL, 1, MPI_INT, LAST); \
+        EXPECT_COUNTS(MPI_ERR_COUNT, File_##name, file, __VA_ARGS__ &word, -1, MPI_INT, LAST); \
+        EXPECT_COUNTS(MPI_ERR_TYPE, File_##name, file, __VA_ARGS__ &word, 1, MPI_DATATYPE_NULL, LAST); \
     } while (0)
 
 #define OFFSET 0,
@@ -150,26 +150,26 @@ static void accesses(void)
     ACCESS(write_at, OFFSET);
     ACCESS(read_at_all, OFFSET);
     ACCESS(write_at_all, OFFSET);
-    ACCESS(read);
-    ACCESS(write);
-    ACCESS(read_all);
-    ACCESS(write_all);
-    ACCESS(read_shared);
-    ACCESS(write_shared);
-    ACCESS(read_ordered);
-    ACCESS(write_ordered);
+    ACCESS(read, );
+    ACCESS(write, );
+    ACCESS(read_all, );
+    ACCESS(write_all, );
+    ACCESS(read_shared, );
+    ACCESS(write_shared, );
+    ACCESS(read_ordered, );
+    ACCESS(write_ordered, );
 #undef LAST
 #define LAST &request
     ACCESS(iread_at, OFFSET);
     ACCESS(iwrite_at, OFFSET);
     ACCESS(iread_at_all, OFFSET);
     ACCESS(iwrite_at_all, OFFSET);
-    ACCESS(iread);
-    ACCESS(iwrite);
-    ACCESS(iread_all);
-    ACCESS(iwrite_all);
-    ACCESS(iread_shared);
-    ACCESS(iwrite_shared);
+    ACCESS(iread, );
+    ACCESS(iwrite, );
+    ACCESS(iread_all, );
+    ACCESS(iwrite_all, );
+    ACCESS(iread_shared, );
+    ACCESS(iwrite_shared, );
 #undef LAST
     EXPECT_COUNTS(MPI_ERR_ARG, File_read_at, file, -1, &word, 1, MPI_INT, &status);
     EXPECT_COUNTS(MPI_ERR_ARG, File_iwrite_at, file, -1, &word, 1, MPI_INT, &request);
@@ -179,9 +179,9 @@ static void accesses(void)
 
 #define BEGIN(name, ...) \
     do { \
-        EXPECT_COUNTS(MPI_ERR_FILE, File_##name##_begin, stale, ##__VA_ARGS__ & word, 1, MPI_INT); \
-        EXPECT_COUNTS(MPI_ERR_BUFFER, File_##name##_begin, file, ##__VA_ARGS__ NULL, 1, MPI_INT); \
-        EXPECT_COUNTS(MPI_ERR_COUNT, File_##name##_begin, file, ##__VA_ARGS__ & word, -1, MPI_INT); \
+        EXPECT_COUNTS(MPI_ERR_FILE, File_##name##_begin, stale, __VA_ARGS__ &word, 1, MPI_INT); \
+        EXPECT_COUNTS(MPI_ERR_BUFFER, File_##name##_begin, file, __VA_ARGS__ NULL, 1, MPI_INT); \
+        EXPECT_COUNTS(MPI_ERR_COUNT, File_##name##_begin, file, __VA_ARGS__ &word, -1, MPI_INT); \
         EXPECT(MPI_ERR_FILE, MPI_File_##name##_end(stale, &word, &status)); \
         EXPECT(MPI_ERR_ARG, MPI_File_##name##_end(file, &word, &status)); \
     } while (0)
@@ -190,10 +190,10 @@ static void pairs(void)
 {
     BEGIN(read_at_all, OFFSET);
     BEGIN(write_at_all, OFFSET);
-    BEGIN(read_all);
-    BEGIN(write_all);
-    BEGIN(read_ordered);
-    BEGIN(write_ordered);
+    BEGIN(read_all, );
+    BEGIN(write_all, );
+    BEGIN(read_ordered, );
+    BEGIN(write_ordered, );
     /* One at a time, ended by its own end, with its own buffer: §14.4.5. */
     int other;
     MPI_File_write_all_begin(file, &word, 1, MPI_INT);

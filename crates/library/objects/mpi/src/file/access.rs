@@ -6,6 +6,7 @@ use std::sync::Arc;
 use weft_file::Sharing;
 use weft_memory::Memory;
 
+use super::form::{Direction, Place};
 use super::object::{File, share};
 use super::representation::Typed;
 use super::seen::{Seen, too_far};
@@ -14,23 +15,6 @@ use crate::error::{Class, Result, argument};
 use crate::handle::FileId;
 use crate::objects::request::Status;
 use crate::objects::types::Buffer;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    Read,
-    Write,
-}
-
-/// Where in the view an access begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At an offset, in etypes.
-    At(i64),
-    /// At the individual file pointer, which moves on.
-    Individual,
-    /// At the shared file pointer, which moves on; in a collective call each process after those of lower rank.
-    Shared,
-}
 
 /// An access whose arguments are checked.
 pub(super) struct Access {

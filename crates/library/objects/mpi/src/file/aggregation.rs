@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use weft_file::{Domains, View};
 
-use super::access::Direction;
+use super::form::Direction;
 use super::hints::{Settings, Switch};
 use crate::error::{Class, Error, Result};
 use crate::objects::comm::Comm;

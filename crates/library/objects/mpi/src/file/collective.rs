@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::access::{Access, Direction, Place, Unplaced};
+use super::access::{Access, Unplaced};
 use super::agreement::settle;
 use super::disk::Disk;
+use super::form::{Direction, Place};
 use super::two_phase::carry_out;
 use crate::collective::{Peers, gather_words};
 use crate::error::Result;

@@ -2,7 +2,8 @@
 
 use weft_engine::Status as EngineStatus;
 
-use super::access::{Access, Direction, Place, Unplaced};
+use super::access::{Access, Unplaced};
+use super::form::{Direction, Place};
 use super::pool;
 use crate::error::Result;
 use crate::handle::FileId;

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Mutex, RwLock};
 use weft_file::Descriptor;
 
+use super::form::Split;
 use super::hints::{Hints, Settings};
 use super::mode::Mode;
 use super::pointer::SharedPointer;
 use super::seen::Seen;
-use super::split::Split;
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::table::Table;
 use crate::handle::{FileId, kind};
@@ -118,6 +118,15 @@ impl File {
     /// Whether something was written since the last time.
     pub(super) fn take_written(&self) -> bool {
         self.written.swap(false, Ordering::Relaxed)
+    }
+
+    /// An error while a split collective access is begun and not ended.
+    pub(super) fn check_no_split(&self) -> Result<()> {
+        let what = "a split collective access is begun and not ended";
+        match *self.split.lock() {
+            None => Ok(()),
+            Some(_) => Err(argument(Class::Io, "fh", what)),
+        }
     }
 
     pub(super) fn failed(&self, error: &std::io::Error) -> Error {

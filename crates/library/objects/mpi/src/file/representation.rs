@@ -160,7 +160,7 @@ impl Representation {
             }
             Representation::User(_, functions) if functions.converts_reads() => {
                 let one = self.file_bytes(datatype, 1)?;
-                let count = if one == 0 { 0 } else { there / one };
+                let count = there.checked_div(one).unwrap_or(0);
                 let handle = data.handle();
                 let id = handle.as_ref().map_or(data.id, PrivateHandle::id);
                 if count > 0 {

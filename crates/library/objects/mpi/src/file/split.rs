@@ -1,51 +1,13 @@
 //! Split collective access (MPI-5.0 §14.4.5): one on a file at a time, begun by one call and ended by another.
 
-use super::access::{Direction, Place};
 use super::collective::start_all;
-use super::object::{File, share};
+use super::form::{Direction, Pair, Place, Split};
+use super::object::share;
 use crate::error::{Class, Result, argument};
 use crate::handle::FileId;
 use crate::messages::completion;
 use crate::objects::request::{Request, Status};
 use crate::objects::types::Buffer;
-
-/// Which pair of calls it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pair {
-    At,
-    Individual,
-    Ordered,
-}
-
-impl Pair {
-    fn of(place: Place) -> Pair {
-        match place {
-            Place::At(_) => Pair::At,
-            Place::Individual => Pair::Individual,
-            Place::Shared => Pair::Ordered,
-        }
-    }
-}
-
-/// An access that was begun and not ended.
-pub(super) struct Split {
-    direction: Direction,
-    pair: Pair,
-    /// Of its data.
-    address: usize,
-    request: Request,
-}
-
-impl File {
-    /// An error while an access is begun and not ended.
-    pub(super) fn check_no_split(&self) -> Result<()> {
-        let what = "a split collective access is begun and not ended";
-        match *self.split.lock() {
-            None => Ok(()),
-            Some(_) => Err(argument(Class::Io, "fh", what)),
-        }
-    }
-}
 
 /// `MPI_File_read_all_begin` and its kin.
 pub fn begin(id: FileId, direction: Direction, place: Place, buffer: Buffer) -> Result<()> {

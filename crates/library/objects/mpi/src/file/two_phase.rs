@@ -17,10 +17,11 @@ use std::task::Poll;
 use weft_collective::{Channel, Outcome, PointToPoint};
 use weft_file::{Coverage, Cursor, Domains, View};
 
-use super::access::{Access, Direction};
+use super::access::Access;
 use super::aggregation::{Told, aggregators, domains};
 use super::disk::Disk;
 use super::errors::elsewhere;
+use super::form::Direction;
 use crate::collective::{Peers, gather_words_over, largest_over};
 use crate::error::{Class, Error, Result};
 use crate::objects::request::Request;
