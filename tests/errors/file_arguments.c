@@ -117,7 +117,7 @@ static void views(void)
     EXPECT(MPI_ERR_TYPE, MPI_File_set_view(file, 0, MPI_DATATYPE_NULL, MPI_INT, "native", MPI_INFO_NULL));
     EXPECT(MPI_ERR_TYPE, MPI_File_set_view(file, 0, MPI_INT, MPI_DATATYPE_NULL, "native", MPI_INFO_NULL));
     EXPECT(MPI_ERR_TYPE, MPI_File_set_view(file, 0, MPI_INT, open, "native", MPI_INFO_NULL));
-    EXPECT(MPI_ERR_ARG, MPI_File_set_view(file, 0, MPI_INT, back, "native", MPI_INFO_NULL));
+    EXPECT(MPI_ERR_IO, MPI_File_set_view(file, 0, MPI_INT, back, "native", MPI_INFO_NULL));
     EXPECT(MPI_ERR_ARG, MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_INT, "native", MPI_INFO_NULL));
     EXPECT(MPI_ERR_UNSUPPORTED_DATAREP, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "ebcdic", MPI_INFO_NULL));
     EXPECT(MPI_ERR_ARG, MPI_File_set_view(file, 0, MPI_INT, MPI_INT, NULL, MPI_INFO_NULL));

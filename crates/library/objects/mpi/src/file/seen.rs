@@ -64,7 +64,7 @@ impl Seen {
                 let what = format_args!(
                     "the data are {bytes} bytes, no whole number of etypes of {etype} bytes"
                 );
-                Err(argument(Class::Arg, "count", what))
+                Err(argument(Class::Io, "count", what))
             }
         }
     }

@@ -117,7 +117,7 @@ fn start(file: &File, displacement: i64) -> Result<i64> {
 #[cold]
 fn not_monotone() -> Error {
     let what = "its displacements are negative, overlap or do not grow (MPI-5.0 §14.3)";
-    argument(Class::Arg, "filetype", what)
+    argument(Class::Io, "filetype", what)
 }
 
 /// `MPI_File_set_info`: hints about collective access count from here on.
