@@ -7,13 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char file_name[64];
+static char file_name[512];
 
-/* A name in a folder of temporary files, the same on all processes; there is no such file. */
+/* A name beside the program, where processes on all hosts find it, the same on all; there is no such file. */
 static inline void name_file(void)
 {
     if (rank_of_world == 0) {
-        strcpy(file_name, "/tmp/weft-file-XXXXXX");
+        ssize_t length = readlink("/proc/self/exe", file_name, sizeof file_name - 32);
+        CHECK(length > 0, "the program's place");
+        strcpy(file_name + length, "-XXXXXX");
         int descriptor = mkstemp(file_name);
         CHECK(descriptor >= 0, "a temporary file");
         close(descriptor);

@@ -53,7 +53,7 @@ static void deleting(void)
 static void alone(void)
 {
     name_file();
-    char own[96];
+    char own[sizeof file_name + 16];
     snprintf(own, sizeof own, "%s-%d", file_name, rank_of_world);
     MPI_File file;
     int amode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
