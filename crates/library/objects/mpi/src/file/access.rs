@@ -134,13 +134,13 @@ impl Access {
     /// Reads or writes, by this process alone. Returns how many bytes of the file there were.
     pub fn carry_out(&self) -> Result<usize> {
         let file = &*self.file;
-        let _alone = file.is_atomic().then(|| file.atomic_access.lock());
+        let alone = file.is_atomic().then(|| file.atomic_access.lock());
         let hull = self.seen.view.hull(&self.positions).ok_or_else(too_far)?;
         let sharing = match self.direction {
             Direction::Read => Sharing::Readers,
             Direction::Write => Sharing::Nobody,
         };
-        let locked = (_alone.is_some() && !hull.is_empty())
+        let locked = (alone.is_some() && !hull.is_empty())
             .then(|| file.descriptor.lock(hull, sharing))
             .transpose();
         let _locked = locked.map_err(|error| file.failed(&error))?;

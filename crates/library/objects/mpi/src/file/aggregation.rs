@@ -64,14 +64,12 @@ pub(super) fn aggregators(comm: &Comm, settings: &Settings) -> Vec<usize> {
         let count = settings.aggregators.unwrap_or(PER_HOST).min(size);
         return (0..count).collect();
     };
-    let all = hosts.count() * PER_HOST;
-    let count = settings.aggregators.unwrap_or(all).min(size);
     let in_turn = (0..hosts.most_ranks()).flat_map(|position| {
         let there = (0..hosts.count()).filter(move |&host| position < hosts.ranks_on(host));
         there.map(move |host| hosts.rank_at(host, position))
     });
     let most = match settings.aggregators {
-        Some(_) => count,
+        Some(count) => count.min(size),
         None => (0..hosts.count())
             .map(|host| hosts.ranks_on(host).min(PER_HOST))
             .sum(),
