@@ -8,6 +8,9 @@
 #define MPI_Type_hvector MPI_Type_create_hvector
 #define MPI_Type_hindexed MPI_Type_create_hindexed
 
+/* ROMIO had requests of its own before MPI-2. */
+#define MPIO_USES_MPI_REQUEST
+
 /* MPICH's before MPI-4.1 had them. */
 #define MPIX_Delete_error_class MPI_Remove_error_class
 #define MPIX_Delete_error_code MPI_Remove_error_code

@@ -289,6 +289,10 @@ impl Datatype {
         }
     }
 
+    pub(crate) fn shared_copier(&self) -> Arc<Copier> {
+        self.copier().clone()
+    }
+
     fn copier(&self) -> &Arc<Copier> {
         /// One per predefined type, in the order of [`Predefined::ALL`].
         static PREDEFINED: LazyLock<Vec<Arc<Copier>>> = LazyLock::new(|| {

@@ -17,9 +17,11 @@ mod fortran;
 mod ops;
 mod predefined;
 mod reduce;
+mod resizing;
 mod shape;
 mod signature;
 mod subarray;
+mod tiling;
 
 pub use copy::{Dimension, Section};
 pub use datatype::{Datatype, Envelope};
@@ -27,6 +29,7 @@ pub use fortran::{TypeClass, match_size, value_index};
 pub use ops::{Kernel, Op, combine, kernel, supports};
 pub use predefined::{Element, Group, Predefined};
 pub use subarray::{Darray, Distribution, Order, Subarray};
+pub use tiling::Tiling;
 
 /// A size, extent or displacement does not fit into 63 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -132,8 +132,11 @@ fn given(function: &Function, large: bool) -> TokenStream {
 }
 
 /// The object whose error handler gets the error: the first communicator, window, file or session that goes in
-/// (MPI-5.0 §9.3).
+/// (MPI-5.0 §9.3). Calls that are on no file, as opening one, have the handler of `MPI_FILE_NULL` (§14.7).
 fn object(function: &Function, large: bool) -> TokenStream {
+    if matches!(function.name, "File_open" | "File_delete") {
+        return quote!(crate::entry::Object::File(MPI_FILE_NULL.addr()));
+    }
     let parameter = function.parameters(large).find(|parameter| {
         let carries = matches!(
             parameter.kind,
@@ -148,8 +151,7 @@ fn object(function: &Function, large: bool) -> TokenStream {
     let kind = match parameter.kind {
         "COMMUNICATOR" => quote!(Comm),
         "WINDOW" => quote!(Win),
-        // No file is open, so which one was named does not matter.
-        "FILE" => return quote!(crate::entry::Object::File),
+        "FILE" => quote!(File),
         _ => quote!(Session),
     };
     match parameter.c_type(large).pointers {

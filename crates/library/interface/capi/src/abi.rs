@@ -145,13 +145,12 @@ fn op_fromint(op: c_int) -> MPI_Op {
     handle(integer::of_kind(kind::OP, op), MPI_OP_NULL)
 }
 
-/// No file is open, so the one handle is that of none, which is its number.
 #[mpi(File_toint)]
 fn file_toint(file: MPI_File) -> c_int {
-    file.addr() as c_int
+    integer::of_handle(file.addr())
 }
 
 #[mpi(File_fromint)]
 fn file_fromint(file: c_int) -> MPI_File {
-    handle(usize::try_from(file).ok(), MPI_FILE_NULL)
+    handle(integer::of_kind(kind::FILE, file), MPI_FILE_NULL)
 }

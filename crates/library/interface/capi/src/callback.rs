@@ -57,17 +57,6 @@ impl Failing for MPI_Comm {
     }
 }
 
-/// No file is open: errors of files are `MPI_FILE_NULL`'s.
-impl Failing for MPI_File {
-    fn handle(_: u64) -> MPI_File {
-        MPI_FILE_NULL
-    }
-
-    fn word(self) -> usize {
-        self.addr()
-    }
-}
-
 macro_rules! failing_as_numbered {
     ($($c:ty, $null:expr;)*) => {$(
         impl Failing for $c {
@@ -86,6 +75,7 @@ macro_rules! failing_as_numbered {
 }
 
 failing_as_numbered! {
+    MPI_File, MPI_FILE_NULL;
     MPI_Win, MPI_WIN_NULL;
     MPI_Session, MPI_SESSION_NULL;
 }

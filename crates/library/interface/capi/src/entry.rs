@@ -9,7 +9,7 @@ use weft_abi::{
 use weft_mpi::lifetime::raise;
 use weft_mpi::objects::handler::{Handler, Kind};
 use weft_mpi::process::phase::{Phase, phase};
-use weft_mpi::{Class, CommId, SessionId, WindowId, error};
+use weft_mpi::{Class, CommId, FileId, SessionId, WindowId, error};
 
 use crate::{language, naming};
 
@@ -34,7 +34,7 @@ pub enum Object {
     Comm(usize),
     Win(usize),
     Session(usize),
-    File,
+    File(usize),
     /// None, but the call is given a handler, for what it makes.
     GivenForComm(usize),
     GivenForSession(usize),
@@ -83,7 +83,8 @@ pub fn raise(wrong: Error, object: Object, called: &'static str) -> c_int {
             error::Object::Window(unsafe { WindowId::named(number as u64) })
         }
         Object::Session(number) => error::Object::Session(SessionId(number as u64)),
-        Object::File => error::Object::File,
+        // `MPI_FILE_NULL`, and what is no file, have the default handler (MPI-5.0 §14.7).
+        Object::File(number) => error::Object::File(Some(FileId(number as u64))),
         Object::GivenForComm(number) => return raise_given(wrong, number, Kind::Comm, function),
         Object::GivenForSession(number) => {
             return raise_given(wrong, number, Kind::Session, function);
@@ -122,9 +123,5 @@ pub fn unsupported(function: &'static str) -> c_int {
         return MPI_T_ERR_NOT_SUPPORTED;
     }
     let error = Error::new(Class::UnsupportedOperation, "not implemented in WeftMPI");
-    let object = match function.starts_with("MPI_File_") {
-        true => Object::File,
-        false => Object::None,
-    };
-    raise(error, object, function)
+    raise(error, Object::None, function)
 }

@@ -10,7 +10,7 @@ use weft_mpi::error::argument;
 use weft_mpi::messages::probe::Message;
 use weft_mpi::objects::handler::{self, Handler};
 use weft_mpi::{
-    Class, CommId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
+    Class, CommId, FileId, GroupId, InfoId, Op, OpId, Request, SessionId, TypeId, WindowId, tool,
 };
 
 use crate::argument::non_null;
@@ -117,6 +117,7 @@ handles! {
     tool::session::Handle = MPI_T_pvar_handle, null MPI_T_PVAR_HANDLE_NULL,
         from |number, _| Ok(tool::session::Handle(number as u64)), to |handle| handle.0 as usize;
     WindowId = MPI_Win, null MPI_WIN_NULL, from window, to |window| window.handle() as usize;
+    FileId = MPI_File, null MPI_FILE_NULL, from |number, _| Ok(FileId(number as u64)), to |file| file.0 as usize;
     Message = MPI_Message, null MPI_MESSAGE_NULL, from |number, _| Ok(Message(number as u64)),
         to |message| message.0 as usize;
 }
@@ -148,6 +149,13 @@ impl FromC<MPI_Win> for Option<WindowId> {
             true => Ok(None),
             false => window(raw.addr(), name).map(Some),
         }
+    }
+}
+
+/// `MPI_FILE_NULL` is none.
+impl FromC<MPI_File> for Option<FileId> {
+    unsafe fn from_c(raw: MPI_File, _: &'static str) -> Result<Option<FileId>> {
+        Ok((raw != MPI_FILE_NULL).then(|| FileId(raw.addr() as u64)))
     }
 }
 

@@ -27,6 +27,7 @@ mod datatype;
 mod environment;
 mod error;
 mod external;
+mod file;
 mod fortran;
 mod generalized;
 mod info;

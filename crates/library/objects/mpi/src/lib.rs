@@ -23,13 +23,15 @@ pub mod creation;
 
 pub mod window;
 
+pub mod file;
+
 pub mod tool;
 
 pub mod lifetime;
 
 pub use constants::{ANY_SOURCE, ANY_TAG, PROC_NULL, TAG_UB, UNDEFINED};
 pub use error::{Class, Error, Result};
-pub use handle::{CommId, GroupId, InfoId, SessionId, WindowId};
+pub use handle::{CommId, FileId, GroupId, InfoId, SessionId, WindowId};
 pub use objects::op::OpId;
 pub use objects::request::{Request, Status};
 pub use objects::types::TypeId;

@@ -17,6 +17,16 @@ impl<F: Fabric> Engine<F> {
         self.open(Role::External, lane, 0)
     }
 
+    /// As [`external`](Self::external), of an operation on something: `context` is told with a failure.
+    pub fn external_in(&self, lane: u32, context: u32) -> Result<RequestId, Exhausted> {
+        self.open(Role::External, lane, context)
+    }
+
+    /// Completes an external request with its outcome, and wakes who waits for it. False if it is none that is pending.
+    pub fn complete_external_with(&self, id: RequestId, status: Status) -> bool {
+        self.close(Role::External, id, status)
+    }
+
     /// Completes an external request and wakes who waits for it. False if it is none that is pending.
     pub fn complete_external(&self, id: RequestId) -> bool {
         self.close(Role::External, id, Status::EMPTY)

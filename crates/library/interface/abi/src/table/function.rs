@@ -83,8 +83,8 @@ impl Function {
             .any(|parameter| parameter.large_only || parameter.kind.starts_with("POLY"))
     }
 
-    /// Whether Fortran has it: all but the tool interface, the conversions of handles to what they are in Fortran, and, as
-    /// long as there are no files to convert, the registration of Fortran's conversion functions.
+    /// Whether Fortran has it: all but the tool interface, the conversions of handles to what they are in Fortran, and the
+    /// registration of conversion functions, which are C's.
     pub fn has_fortran(&self) -> bool {
         let converts = self.name.ends_with("_toint") || self.name.ends_with("_fromint");
         !converts && !self.name.starts_with("T_") && self.name != "Register_datarep"

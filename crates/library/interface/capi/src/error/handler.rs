@@ -4,10 +4,9 @@ use std::ffi::c_int;
 
 use weft_abi::*;
 use weft_abi_macros::mpi;
-use weft_mpi::error::argument;
 use weft_mpi::objects::handler::{self, Handler, Kind};
 use weft_mpi::objects::{comm, session};
-use weft_mpi::{Class, CommId, SessionId};
+use weft_mpi::{CommId, FileId, SessionId, file};
 
 use crate::callback::ErrorFunction;
 use crate::entry::Result;
@@ -58,33 +57,21 @@ fn file_create_errhandler(
     Ok(())
 }
 
-/// No file is open: the one handle of files is `MPI_FILE_NULL`, which has the default handler (MPI-5.0 §14.7).
-fn check_file(file: MPI_File) -> Result<()> {
-    match file == MPI_FILE_NULL {
-        true => Ok(()),
-        false => Err(argument(Class::File, "file", "not an open file")),
-    }
-}
-
 #[mpi(File_get_errhandler)]
-fn file_get_errhandler(file: MPI_File, errhandler: Out<Handler>) -> Result<()> {
-    check_file(file)?;
-    errhandler.set(handler::of_files().load());
+fn file_get_errhandler(file: Option<FileId>, errhandler: Out<Handler>) -> Result<()> {
+    errhandler.set(file::handler_of(file)?);
     Ok(())
 }
 
 #[mpi(File_set_errhandler)]
-fn file_set_errhandler(file: MPI_File, errhandler: Handler) -> Result<()> {
-    check_file(file)?;
-    handler::of_files().store(errhandler.for_kind(Kind::File)?);
-    Ok(())
+fn file_set_errhandler(file: Option<FileId>, errhandler: Handler) -> Result<()> {
+    file::set_handler(file, errhandler)
 }
 
 #[mpi(File_call_errhandler)]
-fn file_call_errhandler(fh: MPI_File, errorcode: c_int) -> Result<()> {
-    check_file(fh)?;
-    let handler = handler::of_files().load();
-    handler.call(handler::NO_OBJECT, errorcode, "MPI_File_call_errhandler");
+fn file_call_errhandler(fh: Option<FileId>, errorcode: c_int) -> Result<()> {
+    let number = fh.map_or(handler::NO_OBJECT, |file| file.0);
+    file::handler_of(fh)?.call(number, errorcode, "MPI_File_call_errhandler");
     Ok(())
 }
 

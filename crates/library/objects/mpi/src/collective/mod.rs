@@ -29,7 +29,9 @@ pub use reduce::{
 };
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 
-pub(crate) use peers::{Peers, drive, gather_words, largest, synchronize};
+pub(crate) use peers::{
+    Peers, drive, gather_words, gather_words_over, largest, largest_over, synchronize,
+};
 
 use weft_memory::Memory;
 

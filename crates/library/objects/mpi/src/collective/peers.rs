@@ -91,7 +91,7 @@ impl<'a> Peers<'a> {
     }
 
     /// A communicator's processes, in an operation that goes on beside other calls.
-    pub(super) fn of_operation(comm: &'a Comm, awaited: &'a Awaited) -> Peers<'a> {
+    pub(crate) fn of_operation(comm: &'a Comm, awaited: &'a Awaited) -> Peers<'a> {
         Peers {
             waiting: Waiting::Operation(awaited),
             ..Peers::all(comm)
@@ -116,7 +116,7 @@ impl<'a> Peers<'a> {
     }
 
     /// Waits for what was found pending last, if anything was.
-    pub(super) fn wait(&self) {
+    pub(crate) fn wait(&self) {
         if let Waiting::Call(pending) = &self.waiting
             && let Some(id) = pending.take()
         {
@@ -209,7 +209,7 @@ pub(crate) fn largest<const N: usize>(
 }
 
 /// The same, in an operation.
-pub(super) async fn largest_over<const N: usize>(
+pub(crate) async fn largest_over<const N: usize>(
     channel: &Channel<'_, Peers<'_>>,
     words: [i64; N],
 ) -> Result<[i64; N]> {
@@ -226,13 +226,21 @@ pub(super) async fn largest_over<const N: usize>(
 
 /// Everyone's `mine`, in rank order.
 pub(crate) fn gather_words<const N: usize>(comm: &Comm, mine: [i64; N]) -> Result<Vec<[i64; N]>> {
-    let mut all = vec![[0i64; N]; comm.size() as usize];
+    let (peers, outcome) = (Peers::all(comm), Outcome::default());
+    let channel = Channel::new(&peers, comm.next_operation(), &outcome);
+    run_blocking(gather_words_over(&channel, mine), || peers.wait())
+}
+
+/// The same, in an operation.
+pub(crate) async fn gather_words_over<const N: usize>(
+    channel: &Channel<'_, Peers<'_>>,
+    mine: [i64; N],
+) -> Result<Vec<[i64; N]>> {
+    let mut all = vec![[0i64; N]; channel.size()];
     let datatype = Datatype::from(Predefined::Int64);
     let blocks = Uniform::new(&datatype, all.as_mut_ptr().cast(), N, all.len())?;
     let memory = Memory::contiguous(mine.as_ptr().cast_mut().cast(), N * 8);
-    drive(&Peers::all(comm), comm.next_operation(), async |channel| {
-        weft_collective::allgather(channel, Some(memory), &blocks).await
-    })?;
+    weft_collective::allgather(channel, Some(memory), &blocks).await?;
     Ok(all)
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::class::Class;
-use crate::handle::{CommId, SessionId, WindowId};
+use crate::handle::{CommId, FileId, SessionId, WindowId};
 
 /// The object that a call, or an error, is about. Its handler is looked up where the call returns to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub enum Object {
     CommNumbered(u32),
     Window(WindowId),
     Session(SessionId),
-    /// No file is open, so it is `MPI_FILE_NULL`, whatever the call named.
-    File,
+    /// None is `MPI_FILE_NULL`, to which errors of calls go that are on no file (MPI-5.0 §14.7).
+    File(Option<FileId>),
 }
 
 /// What went wrong, and for whom. One word, so that a result that carries nothing else fits a register.

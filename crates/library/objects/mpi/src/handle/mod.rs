@@ -3,4 +3,4 @@
 mod names;
 pub(crate) mod table;
 
-pub use names::{CommId, GroupId, InfoId, SessionId, WindowId, kind};
+pub use names::{CommId, FileId, GroupId, InfoId, SessionId, WindowId, kind};

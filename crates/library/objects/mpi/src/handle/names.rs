@@ -6,6 +6,7 @@ pub mod kind {
     pub const GROUP: u8 = 2;
     pub const DATATYPE: u8 = 3;
     pub const WINDOW: u8 = 4;
+    pub const FILE: u8 = 5;
     pub const INFO: u8 = 6;
     /// Requests of the engine; those of several parts are [`COMPOUND`].
     pub const REQUEST: u8 = 7;
@@ -83,3 +84,7 @@ impl WindowId {
         self.0
     }
 }
+
+/// Names an open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId(pub u64);

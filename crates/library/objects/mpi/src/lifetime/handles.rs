@@ -4,7 +4,7 @@ use crate::handle::kind;
 use crate::messages::compound;
 use crate::objects::{comm, group, handler, info, op, session, types};
 use crate::process::engine::started;
-use crate::window;
+use crate::{file, window};
 
 /// The live handle of a kind at an index: the inverse of taking a handle's lower 32 bits.
 pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
@@ -17,6 +17,7 @@ pub fn handle_at(kind: u8, index: u32) -> Option<u64> {
         kind::DATATYPE => types::current(index),
         kind::OP => op::current(index),
         kind::WINDOW => window::current(index),
+        kind::FILE => file::current(index),
         kind::COMPOUND => compound::current(index),
         kind::REQUEST | kind::MESSAGE => {
             let id = started()?.current(index)?;

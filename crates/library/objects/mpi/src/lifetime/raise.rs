@@ -6,7 +6,7 @@ use crate::objects::comm::numbers::contexts;
 use crate::objects::handler::{self, Handler, NO_OBJECT};
 use crate::objects::{comm, session};
 use crate::process::phase::{Phase, phase, world};
-use crate::window;
+use crate::{file, window};
 
 /// Handles an error of the MPI function `name`: by the handler of the object that the call named, if it is one,
 /// else of the communicator that the error is about, else of `MPI_COMM_SELF` (MPI-5.0 §9.3). Returns the error's code.
@@ -41,15 +41,21 @@ fn handler_and_number(object: Object) -> Option<(Handler, u64)> {
     let inside = phase() == Phase::Active;
     match object {
         Object::None => None,
-        Object::File => Some((handler::of_files().load(), NO_OBJECT)),
+        Object::File(Some(id)) if inside && let Ok(file) = file::share(id) => {
+            Some((file.handler(), id.0))
+        }
+        Object::File(_) => Some((handler::of_files().load(), NO_OBJECT)),
         Object::Session(id) => Some((session::handler_of(id).ok()?, id.0)),
         Object::Window(id) if inside => Some((window::share(id).ok()?.handler(), id.0)),
         Object::Comm(id) if inside => Some((comm::share(id).ok()?.handler(), id.0)),
         Object::CommNumbered(number) if inside => {
-            let Some(id) = contexts().comm(number) else {
-                return handler_and_number(Object::Window(contexts().window(number)?));
+            let contexts = contexts();
+            let object = match (contexts.comm(number), contexts.window(number)) {
+                (Some(comm), _) => Object::Comm(comm),
+                (_, Some(window)) => Object::Window(window),
+                _ => Object::File(Some(contexts.file(number)?)),
             };
-            Some((comm::share(id).ok()?.handler(), id.0))
+            handler_and_number(object)
         }
         Object::Window(_) | Object::Comm(_) | Object::CommNumbered(_) => None,
     }

@@ -80,7 +80,7 @@ pub(crate) async fn until_complete(awaited: &Awaited, id: RequestId) {
 }
 
 /// What the engine keeps of a result.
-fn outcome(result: Result<Status>) -> weft_engine::Status {
+pub(crate) fn outcome(result: Result<Status>) -> weft_engine::Status {
     let status = match result {
         Ok(status) if status == Status::EMPTY => return weft_engine::Status::EMPTY,
         Ok(status) => status,

@@ -107,10 +107,10 @@ pub(crate) fn finish() {
 }
 
 /// The calling thread's signals, all of them blocked while this exists.
-struct Signals(libc::sigset_t);
+pub(crate) struct Signals(libc::sigset_t);
 
 impl Signals {
-    fn block() -> Signals {
+    pub(crate) fn block() -> Signals {
         // SAFETY: both sets are valid, and the first is filled before it is used.
         unsafe {
             let mut all: libc::sigset_t = std::mem::zeroed();

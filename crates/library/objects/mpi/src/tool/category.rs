@@ -14,7 +14,7 @@ pub struct Category {
 }
 
 /// All of them, by index. They never change.
-pub static ALL: [Category; 6] = [
+pub static ALL: [Category; 7] = [
     Category {
         name: "weft",
         description: "WeftMPI",
@@ -26,6 +26,7 @@ pub static ALL: [Category; 6] = [
             "weft_waiting",
             "weft_collectives",
             "weft_transports",
+            "weft_files",
         ],
     },
     Category {
@@ -98,6 +99,18 @@ pub static ALL: [Category; 6] = [
             "weft_tcp_calls_sent",
             "weft_tcp_calls_received",
             "weft_tcp_calls_idle",
+        ],
+        categories: &[],
+    },
+    Category {
+        name: "weft_files",
+        description: "Files",
+        controls: &[],
+        performances: &[
+            "weft_file_bytes_read",
+            "weft_file_bytes_written",
+            "weft_file_calls_read",
+            "weft_file_calls_written",
         ],
         categories: &[],
     },

@@ -136,6 +136,10 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
         "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
         "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
+        "weft_file_bytes_read" Aggregate UserBasic file.read_bytes "Bytes read from files";
+        "weft_file_bytes_written" Aggregate UserBasic file.written_bytes "Bytes written to files";
+        "weft_file_calls_read" Counter TunerBasic file.reads "System calls that read files";
+        "weft_file_calls_written" Counter TunerBasic file.writes "System calls that wrote files";
         "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
     }
 }
@@ -150,6 +154,7 @@ pub(super) struct Reading {
     shm: SharedMemory,
     tcp: weft_tcp::Counters,
     traffic: Vec<Traffic>,
+    file: weft_file::Counters,
 }
 
 /// What all lanes have of shared memory.
@@ -181,6 +186,7 @@ pub(super) fn reading() -> Reading {
             arenas_refused,
             oversubscribed: oversubscribed_here().into(),
             shm: shared_memory(engine),
+            file: weft_file::counters(),
             tcp: engine.fabric().far().map(Tcp::counters).unwrap_or_default(),
             traffic: engine.fabric().far().map(Tcp::traffic).unwrap_or_default(),
         }

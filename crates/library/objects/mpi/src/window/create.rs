@@ -146,12 +146,28 @@ fn no_memory(error: std::io::Error) -> Error {
 fn make(request: Request, parent: CommId) -> Result<WindowId> {
     let parent = crate::objects::comm::share(parent)?;
     parent.check_intra("comm")?;
+    make_among(&parent, request)
+}
+
+/// A window of the library's own among a communicator's processes, with so many bytes here.
+pub(crate) fn allocate_private(parent: &Comm, bytes: i64) -> Result<WindowId> {
+    let request = Request {
+        flavor: Flavor::Allocate,
+        base: std::ptr::null_mut(),
+        size: bytes,
+        unit: 1,
+        info: None,
+    };
+    make_among(parent, request)
+}
+
+fn make_among(parent: &Comm, request: Request) -> Result<WindowId> {
     let spans_hosts = !parent.is_on_one_host();
     if spans_hosts && request.flavor == Flavor::Shared {
         request.check()?;
         return Err(shares_no_memory());
     }
-    let comm = crate::creation::create::private(&parent)?;
+    let comm = crate::creation::create::private(parent)?;
     match make_on(&comm, request) {
         Ok((parts, wishes, base)) => {
             let figures = Figures::new(base, request.size, request.unit, request.flavor);

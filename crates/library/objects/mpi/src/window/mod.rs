@@ -24,6 +24,7 @@ mod transfer;
 pub use accumulate::{accumulate, compare_and_swap, fetch_and_op, get_accumulate};
 pub use active::{Assertions, complete, fence, post, start, test, wait};
 pub use attribute::{Attribute, value};
+pub(crate) use create::allocate_private;
 pub use create::{
     SharedPart, allocate, allocate_shared, attach, create, create_dynamic, detach, shared_query,
 };

@@ -17,7 +17,7 @@ use super::numbers::{UNAGREED, contexts};
 use super::references::References;
 use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
-use crate::handle::{CommId, WindowId};
+use crate::handle::{CommId, FileId, WindowId};
 use crate::objects::attributes::{Attributes, Holder};
 use crate::objects::group::{Comparison, Group};
 use crate::objects::handler::{Handler, HandlerCell};
@@ -140,6 +140,11 @@ impl Comm {
     /// Errors of its requests are those of a window, whose own it is.
     pub(crate) fn bind_window(&self, id: WindowId) {
         contexts().bind_window(self.number(), id);
+    }
+
+    /// Errors of its requests are those of a file, whose own it is.
+    pub(crate) fn bind_file(&self, id: FileId) {
+        contexts().bind_file(self.number(), id);
     }
 
     #[inline]

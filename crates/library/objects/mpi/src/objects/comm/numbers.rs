@@ -33,7 +33,7 @@ use weft_engine::LANES;
 
 use super::traffic::number_of;
 use crate::error::{Class, Result, argument};
-use crate::handle::{CommId, WindowId};
+use crate::handle::{CommId, FileId, WindowId};
 use crate::process::engine::engine;
 
 /// Bits of a number that say its lane.
@@ -88,6 +88,8 @@ enum Use {
     Comm(CommId),
     /// The communicator of a window's own.
     Window(WindowId),
+    /// The communicator of a file's own.
+    File(FileId),
     /// Nothing but messages and receives of a freed communicator, perhaps: not to be taken in this lap.
     Spent,
 }
@@ -238,6 +240,19 @@ impl Contexts {
             Some(Use::Window(window)) => Some(*window),
             _ => None,
         }
+    }
+
+    /// The handle of the file whose own communicator a number's is.
+    pub fn file(&self, number: u32) -> Option<FileId> {
+        match self.used.lock().uses.get(&place(number)) {
+            Some(Use::File(file)) => Some(*file),
+            _ => None,
+        }
+    }
+
+    pub fn bind_file(&self, number: u32, file: FileId) {
+        let mut used = self.used.lock();
+        used.uses.insert(place(number), Use::File(file));
     }
 
     pub fn bind_window(&self, number: u32, window: WindowId) {

@@ -1,0 +1,363 @@
+//! A datatype repeated without end, an extent apart: what a file view shows of a file (MPI-5.0 §14.3).
+//!
+//! The bytes that it covers are numbered from 0 in type map order; such a number is a *position*. Where type map order is
+//! that of the displacements ([`Tiling::is_monotone`]), positions are found by displacement too. Nothing here lists the runs
+//! of a shape: each question goes down the shape once, with a division or a binary search per level.
+
+mod words;
+
+use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
+
+use crate::copy::Copier;
+use crate::datatype::Datatype;
+use crate::shape::Shape;
+use weft_memory::Layout;
+
+/// A datatype over and over. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Tiling {
+    copier: Arc<Copier>,
+    size: usize,
+    extent: isize,
+    /// All is one run without holes and without end.
+    dense: bool,
+}
+
+impl Datatype {
+    pub fn tiling(&self) -> Tiling {
+        Tiling::new(self.shared_copier(), self.size(), self.extent())
+    }
+}
+
+/// What a caller of [`Tiling::visit`] gives: displacement and length of a run, and whether to go on.
+type Visit<'a> = &'a mut dyn FnMut(isize, usize) -> ControlFlow<()>;
+
+impl Tiling {
+    fn new(copier: Arc<Copier>, size: usize, extent: isize) -> Tiling {
+        let is_run = matches!(copier.shape(), Shape::Run { .. });
+        Tiling {
+            copier,
+            size,
+            extent,
+            dense: is_run && extent == size as isize,
+        }
+    }
+
+    /// Bytes that one tile covers.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether the covered bytes are one run without end.
+    pub fn is_dense(&self) -> bool {
+        self.dense
+    }
+
+    /// How many runs a tile has.
+    pub fn runs(&self) -> usize {
+        match self.size {
+            0 => 0,
+            _ => runs(self.copier.shape()),
+        }
+    }
+
+    /// The layout by which packed bytes, from position 0 on, lie at their displacements.
+    pub fn layout(&self) -> Arc<dyn Layout> {
+        self.copier.clone()
+    }
+
+    /// Whether displacements grow with positions, from 0 on: no byte is covered twice, none lies before the origin.
+    pub fn is_monotone(&self) -> bool {
+        if self.size == 0 {
+            return true;
+        }
+        let span = span(self.copier.shape());
+        self.copier.origin() >= 0 && span.is_some_and(|span| span as i128 <= self.extent as i128)
+    }
+
+    /// The displacement of a position; none if there is no such byte, or it is out of the address space.
+    pub fn displacement(&self, position: usize) -> Option<isize> {
+        if self.size == 0 {
+            return None;
+        }
+        let tile = isize::try_from(position / self.size).ok()?;
+        let start = self.extent.checked_mul(tile)?;
+        let inside = displacement(self.copier.shape(), position % self.size);
+        start.checked_add(self.copier.origin())?.checked_add(inside)
+    }
+
+    /// How many positions have displacements below `end`. For a monotone tiling.
+    pub fn below(&self, end: isize) -> usize {
+        let end = end - self.copier.origin();
+        if self.size == 0 || end <= 0 {
+            return 0;
+        }
+        if self.dense {
+            return end as usize;
+        }
+        let (tiles, rest) = (end / self.extent, end % self.extent);
+        let whole = (tiles as usize).saturating_mul(self.size);
+        whole.saturating_add(below(self.copier.shape(), self.size, rest as usize))
+    }
+
+    /// Calls `visit` with displacement and length of each run of the positions `window`, in order, until it breaks off. All
+    /// positions of the window have displacements.
+    pub fn visit(
+        &self,
+        window: Range<usize>,
+        mut visit: impl FnMut(isize, usize) -> ControlFlow<()>,
+    ) {
+        let _ = self.visit_tiles(window, &mut visit);
+    }
+
+    fn visit_tiles(&self, window: Range<usize>, out: Visit<'_>) -> ControlFlow<()> {
+        let origin = self.copier.origin();
+        if window.is_empty() || self.size == 0 {
+            return ControlFlow::Continue(());
+        }
+        if self.dense {
+            return out(origin + window.start as isize, window.len());
+        }
+        let (first, last) = (window.start / self.size, (window.end - 1) / self.size);
+        for tile in first..=last {
+            let start = tile * self.size;
+            let part = window.start.max(start) - start..(window.end - start).min(self.size);
+            let at = origin + self.extent * tile as isize;
+            visit(self.copier.shape(), at, part, out)?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// How many runs a shape has.
+fn runs(shape: &Shape) -> usize {
+    match shape {
+        Shape::Run { .. } => 1,
+        Shape::Strided { count, .. } => *count,
+        Shape::Blocks { displacements, .. } => displacements.len(),
+        Shape::Runs { runs } => runs.len() - 1,
+        Shape::Loop { count, child, .. } => count.saturating_mul(runs(child)),
+        Shape::Sequence { parts, .. } => parts
+            .iter()
+            .fold(0, |sum, part| sum.saturating_add(runs(&part.shape))),
+    }
+}
+
+/// From a shape's first byte to behind its last one, if displacements grow all the way.
+fn span(shape: &Shape) -> Option<usize> {
+    match shape {
+        Shape::Run { size } => Some(*size),
+        Shape::Strided {
+            count,
+            stride,
+            block,
+        } => repeated(*count, *stride, *block),
+        Shape::Blocks {
+            block,
+            displacements,
+        } => growing(displacements.iter().map(|&at| (at, Some(*block)))),
+        Shape::Runs { runs } => growing(runs.windows(2).map(|pair| {
+            let size = pair[1].packed - pair[0].packed;
+            (pair[0].displacement, Some(size))
+        })),
+        Shape::Loop {
+            count,
+            stride,
+            child,
+            ..
+        } => repeated(*count, *stride, span(child)?),
+        Shape::Sequence { parts, .. } => growing(
+            parts
+                .iter()
+                .map(|part| (part.displacement, span(&part.shape))),
+        ),
+    }
+}
+
+/// The span of `count` copies of something of this span, a stride apart.
+fn repeated(count: usize, stride: isize, span: usize) -> Option<usize> {
+    let stride = usize::try_from(stride).ok()?;
+    let before = count.checked_sub(1)?.checked_mul(stride)?;
+    (count == 1 || stride >= span)
+        .then(|| before.checked_add(span))
+        .flatten()
+}
+
+/// The span of pieces, each with its displacement and span.
+fn growing(pieces: impl Iterator<Item = (isize, Option<usize>)>) -> Option<usize> {
+    let mut end = 0;
+    for (displacement, span) in pieces {
+        let start = usize::try_from(displacement).ok()?;
+        if start < end {
+            return None;
+        }
+        end = start.checked_add(span?)?;
+    }
+    Some(end)
+}
+
+/// Where packed byte `position` of a shape lies.
+fn displacement(shape: &Shape, position: usize) -> isize {
+    match shape {
+        Shape::Run { .. } => position as isize,
+        Shape::Strided { stride, block, .. } => {
+            stride * (position / block) as isize + (position % block) as isize
+        }
+        Shape::Blocks {
+            block,
+            displacements,
+        } => displacements[position / block] + (position % block) as isize,
+        Shape::Runs { runs } => {
+            let run = &runs[runs.partition_point(|run| run.packed <= position) - 1];
+            run.displacement + (position - run.packed) as isize
+        }
+        Shape::Loop {
+            stride,
+            size,
+            child,
+            ..
+        } => stride * (position / size) as isize + displacement(child, position % size),
+        Shape::Sequence { parts, .. } => {
+            let part = &parts[parts.partition_point(|part| part.packed <= position) - 1];
+            part.displacement + displacement(&part.shape, position - part.packed)
+        }
+    }
+}
+
+/// How many of the `total` bytes of a monotone shape lie before displacement `end`.
+fn below(shape: &Shape, total: usize, end: usize) -> usize {
+    match shape {
+        Shape::Run { size } => end.min(*size),
+        Shape::Strided {
+            count,
+            stride,
+            block,
+        } => {
+            let (index, rest) = divided(*count, *stride, end);
+            index * block + rest.min(*block)
+        }
+        Shape::Blocks {
+            block,
+            displacements,
+        } => {
+            let after = displacements.partition_point(|&at| (at as usize) < end);
+            match after.checked_sub(1) {
+                None => 0,
+                Some(last) => last * block + (end - displacements[last] as usize).min(*block),
+            }
+        }
+        Shape::Runs { runs } => {
+            let real = &runs[..runs.len() - 1];
+            let after = real.partition_point(|run| (run.displacement as usize) < end);
+            match after.checked_sub(1) {
+                None => 0,
+                Some(last) => {
+                    let size = runs[last + 1].packed - runs[last].packed;
+                    runs[last].packed + (end - runs[last].displacement as usize).min(size)
+                }
+            }
+        }
+        Shape::Loop {
+            count,
+            stride,
+            size,
+            child,
+        } => {
+            let (index, rest) = divided(*count, *stride, end);
+            index * size + below(child, *size, rest)
+        }
+        Shape::Sequence { parts, .. } => {
+            let after = parts.partition_point(|part| (part.displacement as usize) < end);
+            match after.checked_sub(1).map(|last| &parts[last]) {
+                None => 0,
+                Some(part) => {
+                    let rest = end - part.displacement as usize;
+                    part.packed + below(&part.shape, part.size, rest)
+                }
+            }
+        }
+    }
+    .min(total)
+}
+
+/// Which of `count` copies, a stride apart, `end` lies in, and how far.
+fn divided(count: usize, stride: isize, end: usize) -> (usize, usize) {
+    if count == 1 {
+        return (0, end);
+    }
+    let index = (end / stride as usize).min(count - 1);
+    (index, end - index * stride as usize)
+}
+
+/// Visits the runs of packed bytes `window` of a shape that lies at `at`.
+fn visit(shape: &Shape, at: isize, window: Range<usize>, out: Visit<'_>) -> ControlFlow<()> {
+    if window.is_empty() {
+        return ControlFlow::Continue(());
+    }
+    match shape {
+        Shape::Run { .. } => return out(at + window.start as isize, window.len()),
+        Shape::Strided { stride, block, .. } => {
+            for (index, part) in pieces(window, *block) {
+                out(
+                    at + stride * index as isize + part.start as isize,
+                    part.len(),
+                )?;
+            }
+        }
+        Shape::Blocks {
+            block,
+            displacements,
+        } => {
+            for (index, part) in pieces(window, *block) {
+                out(at + displacements[index] + part.start as isize, part.len())?;
+            }
+        }
+        Shape::Runs { runs } => {
+            let first = runs.partition_point(|run| run.packed <= window.start) - 1;
+            for pair in runs[first..].windows(2) {
+                if pair[0].packed >= window.end {
+                    break;
+                }
+                let start = window.start.max(pair[0].packed);
+                let length = window.end.min(pair[1].packed) - start;
+                out(
+                    at + pair[0].displacement + (start - pair[0].packed) as isize,
+                    length,
+                )?;
+            }
+        }
+        Shape::Loop {
+            stride,
+            size,
+            child,
+            ..
+        } => {
+            for (index, part) in pieces(window, *size) {
+                visit(child, at + stride * index as isize, part, out)?;
+            }
+        }
+        Shape::Sequence { parts, .. } => {
+            let first = parts.partition_point(|part| part.packed + part.size <= window.start);
+            for part in &parts[first..] {
+                if part.packed >= window.end {
+                    break;
+                }
+                let start = window.start.max(part.packed) - part.packed;
+                let end = window.end.min(part.packed + part.size) - part.packed;
+                visit(&part.shape, at + part.displacement, start..end, out)?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The pieces of `size` bytes that a window that is not empty touches, and the part of each that is in it.
+fn pieces(window: Range<usize>, size: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let (first, last) = (window.start / size, (window.end - 1) / size);
+    (first..=last).map(move |index| {
+        let start = index * size;
+        let part = window.start.max(start) - start..(window.end - start).min(size);
+        (index, part)
+    })
+}

@@ -1,0 +1,49 @@
+//! Data access by all processes together (MPI-5.0 §14.4.2 to §14.4.4): each function, and its nonblocking form if it has one.
+
+use weft_abi_macros::mpi;
+use weft_mpi::file::{Direction, Place, start_all, transfer_all};
+use weft_mpi::{FileId, TypeId};
+
+use crate::argument::Address;
+use crate::entry::Result;
+use crate::status::OutStatus;
+
+accesses! { transfer_all, start_all;
+    #[mpi(File_read_at_all, File_iread_at_all)]
+    read_at_all: Read, Place::At(offset), (offset: i64);
+
+    #[mpi(File_write_at_all, File_iwrite_at_all)]
+    write_at_all: Write, Place::At(offset), (offset: i64);
+
+    #[mpi(File_read_all, File_iread_all)]
+    read_all: Read, Place::Individual, ();
+
+    #[mpi(File_write_all, File_iwrite_all)]
+    write_all: Write, Place::Individual, ();
+}
+
+#[mpi(File_read_ordered)]
+fn file_read_ordered(
+    fh: FileId,
+    buf: Address,
+    count: i64,
+    datatype: TypeId,
+    status: OutStatus,
+) -> Result<()> {
+    let buffer = buf.buffer(count, datatype);
+    status.set(&transfer_all(fh, Direction::Read, Place::Shared, buffer)?);
+    Ok(())
+}
+
+#[mpi(File_write_ordered)]
+fn file_write_ordered(
+    fh: FileId,
+    buf: Address,
+    count: i64,
+    datatype: TypeId,
+    status: OutStatus,
+) -> Result<()> {
+    let buffer = buf.buffer(count, datatype);
+    status.set(&transfer_all(fh, Direction::Write, Place::Shared, buffer)?);
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Whether a collective access goes by two phases, and by which processes (MPI-5.0 §14.4.1: collective calls may cooperate).
+
+use std::ops::Range;
+
+use weft_file::{Domains, View};
+
+use super::form::Direction;
+use super::hints::{Settings, Switch};
+use crate::error::{Class, Error, Result};
+use crate::objects::comm::Comm;
+
+/// Aggregators on each host where no hint says how many in all.
+const PER_HOST: usize = 4;
+/// Runs shorter than this are worth a message.
+const SHORT_BYTES: usize = 64 << 10;
+
+/// What a process tells the others of its access.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    pub positions: Range<u64>,
+    hull: Range<u64>,
+    is_scattered: bool,
+}
+
+impl Told {
+    pub const WORDS: usize = 5;
+
+    pub fn words(view: &View, positions: &Range<u64>, hull: &Range<u64>) -> [i64; Told::WORDS] {
+        let tiling = view.tiling();
+        let runs = if tiling.is_dense() { 1 } else { tiling.runs() };
+        let is_scattered = !tiling.is_dense() && tiling.size() / runs.max(1) < SHORT_BYTES;
+        [
+            positions.start as i64,
+            positions.end as i64,
+            hull.start as i64,
+            hull.end as i64,
+            is_scattered.into(),
+        ]
+    }
+
+    fn of_words(words: &[i64; Told::WORDS]) -> Option<Told> {
+        let range = |start: i64, end: i64| {
+            let range = u64::try_from(start).ok()?..u64::try_from(end).ok()?;
+            (range.start <= range.end).then_some(range)
+        };
+        Some(Told {
+            positions: range(words[0], words[1])?,
+            hull: range(words[2], words[3])?,
+            is_scattered: words[4] != 0,
+        })
+    }
+
+    /// What all processes told, checked.
+    pub fn all(words: &[[i64; Told::WORDS]]) -> Result<Vec<Told>> {
+        let told: Option<Vec<Told>> = words.iter().map(Told::of_words).collect();
+        told.ok_or_else(|| Error::new(Class::Intern, "a process tells of an access that is none"))
+    }
+}
+
+/// The processes that read and write for the others, by number: those of each host in turn.
+pub(super) fn aggregators(comm: &Comm, settings: &Settings) -> Vec<usize> {
+    let size = comm.size() as usize;
+    let Some(hosts) = comm.hosts() else {
+        let count = settings.aggregators.unwrap_or(PER_HOST).min(size);
+        return (0..count).collect();
+    };
+    let in_turn = (0..hosts.most_ranks()).flat_map(|position| {
+        let there = (0..hosts.count()).filter(move |&host| position < hosts.ranks_on(host));
+        there.map(move |host| hosts.rank_at(host, position))
+    });
+    let most = match settings.aggregators {
+        Some(count) => count.min(size),
+        None => (0..hosts.count())
+            .map(|host| hosts.ranks_on(host).min(PER_HOST))
+            .sum(),
+    };
+    in_turn.take(most).collect()
+}
+
+/// The domains of an access by two phases; none if each process goes by itself. The same on all processes.
+pub(super) fn domains(
+    told: &[Told],
+    settings: &Settings,
+    direction: Direction,
+    aggregators: usize,
+) -> Option<Domains> {
+    let switch = match direction {
+        Direction::Read => settings.reading,
+        Direction::Write => settings.writing,
+    };
+    let mut hulls: Vec<&Range<u64>> = told
+        .iter()
+        .map(|told| &told.hull)
+        .filter(|hull| !hull.is_empty())
+        .collect();
+    hulls.sort_by_key(|hull| hull.start);
+    let together = match switch {
+        Switch::Enable => told.len() > 1,
+        Switch::Disable => false,
+        Switch::Automatic => {
+            let meet = hulls.windows(2).any(|pair| pair[0].end > pair[1].start);
+            meet && told.iter().any(|told| told.is_scattered)
+        }
+    };
+    let start = hulls.first()?.start;
+    let end = hulls.iter().map(|hull| hull.end).max()?;
+    let (window, unit) = (settings.window_bytes, settings.unit_bytes);
+    together.then(|| Domains::new(start..end, aggregators, window, unit))
+}

@@ -1,0 +1,113 @@
+//! Accesses of all processes together (MPI-5.0 §14.4): blocking, nonblocking, and in two calls (§14.4.5).
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::access::{Access, Unplaced};
+use super::agreement::settle;
+use super::disk::Disk;
+use super::form::{Direction, Place};
+use super::two_phase::carry_out;
+use crate::collective::{Peers, gather_words};
+use crate::error::Result;
+use crate::handle::FileId;
+use crate::messages::completion;
+use crate::messages::operation::{self, Awaited, SendFuture};
+use crate::objects::comm::Traffic;
+use crate::objects::request::{Request, Status};
+use crate::objects::types::Buffer;
+use crate::process::background;
+
+/// A collective access as `place` says.
+fn placed(unplaced: Unplaced, place: Place) -> Result<Access> {
+    match place {
+        Place::Shared => ordered(unplaced),
+        place => unplaced.placed(place),
+    }
+}
+
+/// Each process's access comes after those of lower rank, and the shared pointer moves on by all of them (MPI-5.0 §14.4.4).
+fn ordered(unplaced: Unplaced) -> Result<Access> {
+    let comm = &unplaced.file.comm;
+    let told = gather_words(comm, [unplaced.etypes])?;
+    let sum = |words: &[[i64; 1]]| {
+        words
+            .iter()
+            .fold(0i64, |sum, [etypes]| sum.wrapping_add(*etypes))
+    };
+    let advanced = match comm.rank() {
+        0 => unplaced.file.shared.advance(sum(&told)),
+        _ => Ok(0),
+    };
+    settle(comm, advanced.as_ref().map(drop).map_err(Clone::clone))?;
+    let [start] = gather_words(comm, [advanced?])?[0];
+    let before = sum(&told[..comm.rank() as usize]);
+    unplaced.at(start.wrapping_add(before))
+}
+
+/// `MPI_File_read_all`, `MPI_File_write_at_all`, `MPI_File_read_ordered` and their kin.
+pub fn transfer_all(
+    id: FileId,
+    direction: Direction,
+    place: Place,
+    buffer: Buffer,
+) -> Result<Status> {
+    let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
+    let file = access.file.clone();
+    let tag = file.comm.next_operation();
+    let place = Arc::new(Mutex::new(None));
+    let result = place.clone();
+    let make = |awaited: Awaited| {
+        let running = async move {
+            let outcome = run(access, &awaited, tag, Disk::Here).await;
+            *result.lock() = Some(outcome);
+            Ok(Status::EMPTY)
+        };
+        // SAFETY: as in `start_all`.
+        unsafe { SendFuture::new(running) }
+    };
+    let (lane, context) = (file.comm.lane(), file.comm.context(Traffic::Collective));
+    completion::wait(&mut operation::begin(lane, context, make)?)?;
+    let outcome = place.lock().take();
+    outcome.expect("the operation is over")
+}
+
+/// `MPI_File_iread_all` and its kin.
+pub fn start_all(
+    id: FileId,
+    direction: Direction,
+    place: Place,
+    buffer: Buffer,
+) -> Result<Request> {
+    let access = placed(Unplaced::new(id, direction, &buffer)?, place)?;
+    let calls_program = access.seen.representation.calls_program();
+    let kept = match calls_program {
+        true => None,
+        false => Some(background::keep()?),
+    };
+    let comm = &access.file.comm;
+    let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
+    let tag = comm.next_nonblocking();
+    let make = |awaited: Awaited| {
+        let running = async move {
+            let outcome = run(access, &awaited, tag, Disk::Pool(&awaited, lane)).await;
+            drop(kept);
+            outcome
+        };
+        // SAFETY: what is not `Send` is made in the future and stays in it: channels, peers, and the slots that errors are
+        // kept in.
+        unsafe { SendFuture::new(running) }
+    };
+    match calls_program {
+        true => operation::begin(lane, context, make),
+        false => operation::begin_in_background(lane, context, make),
+    }
+}
+
+async fn run(access: Access, awaited: &Awaited, tag: u32, disk: Disk<'_>) -> Result<Status> {
+    let file = access.file.clone();
+    let peers = Peers::of_operation(&file.comm, awaited);
+    let (access, bytes) = carry_out(access, &peers, tag, disk).await?;
+    access.finish(bytes)
+}

@@ -1,0 +1,257 @@
+//! Hints of files (MPI-5.0 §14.2.8): the reserved ones, and those that users of ROMIO know. Values that a hint cannot have and
+//! keys that are none are dropped; the others come back as they were given.
+
+use std::ffi::{CStr, CString};
+
+use crate::error::Result;
+use crate::handle::InfoId;
+use crate::objects::info;
+
+/// What a hint's value is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A number from 1 on.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// `enable`, `disable` or `automatic`.
+    Switch,
+    Text,
+}
+
+const KNOWN: &[(&CStr, Kind)] = &[
+    (c"access_style", Kind::Text),
+    (c"cb_block_size", Kind::Number),
+    (c"cb_buffer_size", Kind::Number),
+    (c"cb_nodes", Kind::Number),
+    (c"chunked", Kind::Text),
+    (c"chunked_item", Kind::Text),
+    (c"chunked_size", Kind::Text),
+    (c"collective_buffering", Kind::Flag),
+    (c"file_perm", Kind::Text),
+    (c"filename", Kind::Text),
+    (c"ind_rd_buffer_size", Kind::Number),
+    (c"ind_wr_buffer_size", Kind::Number),
+    (c"io_node_list", Kind::Text),
+    (c"nb_proc", Kind::Number),
+    (c"num_io_nodes", Kind::Number),
+    (c"romio_cb_read", Kind::Switch),
+    (c"romio_cb_write", Kind::Switch),
+    (c"romio_ds_read", Kind::Switch),
+    (c"romio_ds_write", Kind::Switch),
+    (c"romio_no_indep_rw", Kind::Flag),
+    (c"striping_factor", Kind::Number),
+    (c"striping_unit", Kind::Number),
+];
+
+/// Whether to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    Automatic = 0,
+    Enable = 1,
+    Disable = 2,
+}
+
+/// What the hints say about collective access, alike on all processes: as the first one has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Processes that read and write for the others; none leaves it to the library.
+    pub aggregators: Option<usize>,
+    /// Bytes that each of them reads or writes at a time.
+    pub window_bytes: u64,
+    /// Their parts of the file begin at multiples of so many bytes.
+    pub unit_bytes: u64,
+    pub reading: Switch,
+    pub writing: Switch,
+}
+
+/// What the library uses where there is no hint.
+const WINDOW_BYTES: u64 = 16 << 20;
+const UNIT_BYTES: u64 = 4096;
+const SIEVE_BYTES: usize = 4 << 20;
+
+impl Settings {
+    pub const WORDS: usize = 5;
+
+    pub fn words(&self) -> [i64; Settings::WORDS] {
+        let aggregators = self.aggregators.map_or(0, |count| count as i64);
+        [
+            aggregators,
+            self.window_bytes as i64,
+            self.unit_bytes as i64,
+            self.reading as i64,
+            self.writing as i64,
+        ]
+    }
+
+    /// From another process's words; what cannot be is as without hints.
+    pub fn of_words(words: [i64; Settings::WORDS]) -> Settings {
+        let positive = |word: i64, otherwise: u64| match word {
+            1..=MOST_BYTES => word as u64,
+            _ => otherwise,
+        };
+        let switch = |word: i64| match word {
+            1 => Switch::Enable,
+            2 => Switch::Disable,
+            _ => Switch::Automatic,
+        };
+        Settings {
+            aggregators: usize::try_from(words[0]).ok().filter(|&count| count > 0),
+            window_bytes: positive(words[1], WINDOW_BYTES),
+            unit_bytes: positive(words[2], UNIT_BYTES),
+            reading: switch(words[3]),
+            writing: switch(words[4]),
+        }
+    }
+}
+
+/// The largest window and unit: an aggregator has as much memory.
+const MOST_BYTES: i64 = 1 << 30;
+
+/// A file's hints, in the order in which they were given.
+#[derive(Clone, Debug, Default)]
+pub struct Hints(Vec<(&'static CStr, CString)>);
+
+impl Hints {
+    /// Takes those that an info object has; the others stay.
+    pub fn update(&mut self, from: Option<InfoId>) -> Result<()> {
+        let Some(from) = from else {
+            return Ok(());
+        };
+        for (key, value) in info::pairs(from)? {
+            let Some(&(key, kind)) = KNOWN.iter().find(|(known, _)| **known == *key) else {
+                continue;
+            };
+            if !is_value(kind, &value) {
+                continue;
+            }
+            match self.0.iter_mut().find(|(known, _)| *known == key) {
+                Some(pair) => pair.1 = value,
+                None => self.0.push((key, value)),
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, key: &CStr) -> Option<&str> {
+        let pair = self.0.iter().find(|(known, _)| *known == key)?;
+        pair.1.to_str().ok()
+    }
+
+    fn number(&self, key: &CStr) -> Option<u64> {
+        self.text(key)?.trim().parse().ok()
+    }
+
+    fn switch(&self, key: &CStr) -> Switch {
+        match (self.text(key), self.text(c"collective_buffering")) {
+            (Some("enable"), _) => Switch::Enable,
+            (Some("disable"), _) | (None, Some("false")) => Switch::Disable,
+            (None, Some("true")) => Switch::Enable,
+            _ => Switch::Automatic,
+        }
+    }
+
+    pub fn settings(&self) -> Settings {
+        let bytes = |key: &CStr, otherwise: u64| {
+            let given = self.number(key).unwrap_or(otherwise);
+            given.min(MOST_BYTES as u64)
+        };
+        Settings {
+            aggregators: self.number(c"cb_nodes").map(|count| count as usize),
+            window_bytes: bytes(c"cb_buffer_size", WINDOW_BYTES),
+            unit_bytes: bytes(c"striping_unit", UNIT_BYTES),
+            reading: self.switch(c"romio_cb_read"),
+            writing: self.switch(c"romio_cb_write"),
+        }
+    }
+
+    /// Bytes that are read at a time where gaps are read along; 0 if none are to be.
+    pub fn sieve_bytes(&self) -> usize {
+        match self.text(c"romio_ds_read") {
+            Some("disable") => 0,
+            _ => self
+                .number(c"ind_rd_buffer_size")
+                .map_or(SIEVE_BYTES, |bytes| bytes.min(MOST_BYTES as u64) as usize),
+        }
+    }
+
+    /// What was given, and what the library uses where nothing was.
+    pub fn info(&self) -> Result<InfoId> {
+        let settings = self.settings();
+        let defaults = [
+            (c"cb_buffer_size", settings.window_bytes.to_string()),
+            (c"romio_cb_read", "automatic".to_owned()),
+            (c"romio_cb_write", "automatic".to_owned()),
+            (c"ind_rd_buffer_size", SIEVE_BYTES.to_string()),
+        ];
+        let given = self.0.iter();
+        let mut pairs: Vec<(&CStr, String)> = given
+            .map(|(key, value)| (*key, value.to_string_lossy().into_owned()))
+            .collect();
+        for (key, value) in defaults {
+            if self.text(key).is_none() {
+                pairs.push((key, value));
+            }
+        }
+        let pairs: Vec<_> = pairs.iter().map(|(key, value)| (*key, &**value)).collect();
+        info::create_with(&pairs)
+    }
+}
+
+fn is_value(kind: Kind, value: &CStr) -> bool {
+    let Ok(text) = value.to_str() else {
+        return false;
+    };
+    match kind {
+        Kind::Number => text.trim().parse().is_ok_and(|number: u64| number > 0),
+        Kind::Flag => matches!(text, "true" | "false"),
+        Kind::Switch => matches!(text, "enable" | "disable" | "automatic"),
+        Kind::Text => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hints(pairs: &[(&CStr, &str)]) -> Hints {
+        let mut hints = Hints::default();
+        let info = info::create_with(pairs).unwrap();
+        hints.update(Some(info)).unwrap();
+        hints
+    }
+
+    #[test]
+    fn what_is_no_hint_is_dropped() {
+        let wrong = hints(&[
+            (c"cb_nodes", "0"),
+            (c"cb_buffer_size", "-5"),
+            (c"romio_cb_read", "yes"),
+            (c"collective_buffering", "1"),
+            (c"unknown", "1"),
+        ]);
+        assert!(wrong.0.is_empty());
+        assert_eq!(wrong.settings(), Hints::default().settings());
+    }
+
+    #[test]
+    fn settings_travel_as_words() {
+        let given = hints(&[
+            (c"cb_nodes", "3"),
+            (c"cb_buffer_size", "65536"),
+            (c"striping_unit", "100"),
+            (c"romio_cb_read", "disable"),
+            (c"collective_buffering", "true"),
+        ]);
+        let settings = given.settings();
+        assert_eq!(settings.aggregators, Some(3));
+        assert_eq!((settings.window_bytes, settings.unit_bytes), (65536, 100));
+        assert_eq!(
+            (settings.reading, settings.writing),
+            (Switch::Disable, Switch::Enable)
+        );
+        assert_eq!(Settings::of_words(settings.words()), settings);
+        let lie = Settings::of_words([-1, 0, i64::MAX, 9, -9]);
+        assert_eq!(lie, Hints::default().settings());
+    }
+}

@@ -1,0 +1,88 @@
+//! What a process sees of a file: its view, as it was set (MPI-5.0 §14.3), and, of those that read and write for others, theirs.
+
+use std::ops::Range;
+
+use weft_datatype::{Datatype, Predefined};
+use weft_file::View;
+
+use super::hints::Settings;
+use super::representation::Representation;
+use crate::error::{Class, Error, Result, argument};
+
+/// A view and how it was given. It never changes; another one takes its place.
+pub(super) struct Seen {
+    pub view: View,
+    pub displacement: i64,
+    pub etype: Datatype,
+    pub filetype: Datatype,
+    /// Of an etype in the file.
+    pub etype_bytes: u64,
+    pub representation: Representation,
+    pub settings: Settings,
+    /// The views of all processes, by rank, where this one reads and writes for others.
+    pub views: Vec<View>,
+}
+
+impl Seen {
+    /// Of a file just opened: all bytes.
+    pub fn initial(settings: Settings) -> Seen {
+        Seen {
+            view: View::bytes(0),
+            displacement: 0,
+            etype: Predefined::Byte.into(),
+            filetype: Predefined::Byte.into(),
+            etype_bytes: 1,
+            representation: Representation::Native,
+            settings,
+            views: Vec::new(),
+        }
+    }
+
+    /// The view of a rank.
+    pub fn view_of(&self, rank: usize) -> View {
+        self.views
+            .get(rank)
+            .cloned()
+            .unwrap_or_else(|| View::bytes(0))
+    }
+
+    /// The positions of so many bytes from an offset in etypes on.
+    pub fn positions(&self, offset: i64, bytes: u64) -> Result<Range<u64>> {
+        let etypes = u64::try_from(offset)
+            .map_err(|_| argument(Class::Arg, "offset", format_args!("{offset} is negative")))?;
+        let start = etypes.checked_mul(self.etype_bytes).ok_or_else(too_far)?;
+        let end = start.checked_add(bytes).ok_or_else(too_far)?;
+        Ok(start..end)
+    }
+
+    /// How many etypes so many bytes of data in the file are.
+    pub fn etypes(&self, bytes: u64) -> Result<i64> {
+        match self.etype_bytes {
+            0 if bytes == 0 => Ok(0),
+            etype if etype > 0 && bytes.is_multiple_of(etype) => Ok((bytes / etype) as i64),
+            etype => {
+                let what = format_args!(
+                    "the data are {bytes} bytes, no whole number of etypes of {etype} bytes"
+                );
+                Err(argument(Class::Io, "count", what))
+            }
+        }
+    }
+
+    /// The offset in etypes of the first etype that lies at or behind a byte of the file: what the end of a file is in a view.
+    pub fn etype_at(&self, byte: u64) -> i64 {
+        match self.etype_bytes {
+            0 => 0,
+            etype => self.view.below(byte).div_ceil(etype) as i64,
+        }
+    }
+}
+
+#[cold]
+pub(super) fn too_far() -> Error {
+    argument(
+        Class::Arg,
+        "offset",
+        "beyond the largest position that a file has",
+    )
+}

@@ -1,0 +1,362 @@
+//! A collective access by two phases: data travel between each process and the aggregators, which read and write.
+//!
+//! `weft_file::Domains` says what lies where. In each turn an aggregator works on one window of its domain, and each process sends
+//! it, or receives from it, what it has there: a range of its packed data. At the aggregator the process's view is the layout of
+//! the message, so data go between the program's memory and the window in one step, and only what the processes gave is
+//! written, by as few calls as there are runs. A process takes part in all domains at once, and an aggregator does so beside its own work: so the
+//! one that drives an access learns of every message that is over, not of one alone, which operations do.
+//!
+//! An error stops no process: it takes part to the end, so that none waits, and then all processes learn of it.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::ops::Range;
+use std::pin::Pin;
+use std::task::Poll;
+
+use weft_collective::{Channel, Outcome, PointToPoint};
+use weft_file::{Coverage, Cursor, Domains, View};
+
+use super::access::Access;
+use super::aggregation::{Told, aggregators, domains};
+use super::disk::Disk;
+use super::errors::elsewhere;
+use super::form::Direction;
+use crate::collective::{Peers, gather_words_over, largest_over};
+use crate::error::{Class, Error, Result};
+use crate::objects::request::Request;
+
+/// A gap in a window up to so long is read along.
+const GAP_BYTES: usize = 16 << 10;
+
+/// Carries out an access together with the other processes. Returns how many bytes of the file there were.
+pub(super) async fn carry_out(
+    access: Access,
+    peers: &Peers<'_>,
+    tag: u32,
+    disk: Disk<'_>,
+) -> Result<(Access, usize)> {
+    let outcome = Outcome::default();
+    let channel = Channel::new(peers, tag, &outcome);
+    let view = access.seen.view.clone();
+    let hull = view.hull(&access.positions).unwrap_or(0..0);
+    let words = Told::words(&view, &access.positions, &hull);
+    let told = Told::all(&gather_words_over(&channel, words).await?)?;
+    let aggregators = aggregators(&access.file.comm, &access.seen.settings);
+    let plan = domains(
+        &told,
+        &access.seen.settings,
+        access.direction,
+        aggregators.len(),
+    );
+    let Some(domains) = plan.filter(|_| !access.file.is_atomic()) else {
+        return disk
+            .run(move || access.carry_out().map(|bytes| (access, bytes)))
+            .await;
+    };
+    let rank = access.file.comm.rank() as usize;
+    let views: Vec<View> = match aggregators.contains(&rank) {
+        true => (0..told.len())
+            .map(|rank| access.seen.view_of(rank))
+            .collect(),
+        false => Vec::new(),
+    };
+    let phases = Phases {
+        access: &access,
+        peers,
+        tag,
+        disk,
+        domains,
+        views: &views,
+        failed: RefCell::new(None),
+        ended: Cell::new(access.positions.end),
+    };
+    let served = served(&views, &told, rank, &aggregators, &domains);
+    let mut roles: Vec<Role<'_>> = Vec::new();
+    for (number, &aggregator) in aggregators.iter().enumerate() {
+        let cursor = Cursor::new(&view, &access.positions, &domains.domain(number));
+        roles.push(Box::pin(phases.take_part(number, aggregator, cursor)));
+    }
+    if let Some(served) = served {
+        match access.direction {
+            Direction::Read => roles.push(Box::pin(phases.read_for(served))),
+            Direction::Write => roles.push(Box::pin(phases.write_for(served))),
+        }
+    }
+    all(roles).await;
+    let (failed, ended) = (phases.failed.take(), phases.ended.get());
+    let class = failed.as_ref().map_or(0, |error| error.class as i64);
+    let worst = largest_over(&channel, [class]).await;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    match worst? {
+        [0] => {
+            let bytes = (ended - access.positions.start) as usize;
+            Ok((access, bytes))
+        }
+        [class] => Err(elsewhere(class)),
+    }
+}
+
+/// What a process does for one aggregator, or as one. Each goes at its own pace: none waits for another's window.
+type Role<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Goes on with all roles until all are over.
+async fn all(mut roles: Vec<Role<'_>>) {
+    poll_fn(|context| {
+        roles.retain_mut(|role| role.as_mut().poll(context).is_pending());
+        match roles.is_empty() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+}
+
+/// What each process has in this one's domain, if it is an aggregator.
+fn served<'a>(
+    views: &'a [View],
+    told: &[Told],
+    rank: usize,
+    aggregators: &[usize],
+    domains: &Domains,
+) -> Option<Served<'a>> {
+    let number = aggregators.iter().position(|&other| other == rank)?;
+    let domain = domains.domain(number);
+    let cursors = views.iter().zip(told).map(|(view, told)| {
+        // A process may say more than its view shows.
+        let shown = view.hull(&told.positions).is_some();
+        let positions = if shown { told.positions.clone() } else { 0..0 };
+        Cursor::new(view, &positions, &domain)
+    });
+    Some(Served {
+        number,
+        cursors: cursors.collect(),
+    })
+}
+
+/// What an aggregator has yet to do.
+struct Served<'a> {
+    number: usize,
+    /// By rank.
+    cursors: Vec<Cursor<'a>>,
+}
+
+/// One turn of an aggregator: a window, and what processes have in it, by rank.
+struct Turn {
+    window: Range<u64>,
+    parts: Vec<(usize, Range<u64>)>,
+}
+
+impl Turn {
+    fn bytes(&self) -> usize {
+        (self.window.end - self.window.start) as usize
+    }
+}
+
+impl Served<'_> {
+    fn next(&mut self, domains: &Domains) -> Option<Turn> {
+        let offset = self.cursors.iter().filter_map(Cursor::offset).min()?;
+        let window = domains.window(self.number, offset);
+        let taken = self
+            .cursors
+            .iter_mut()
+            .map(|cursor| cursor.take(window.end));
+        let parts = taken.enumerate().filter(|(_, part)| !part.is_empty());
+        let parts = parts.collect();
+        Some(Turn { window, parts })
+    }
+}
+
+struct Phases<'a, 'p> {
+    access: &'a Access,
+    peers: &'a Peers<'p>,
+    tag: u32,
+    disk: Disk<'a>,
+    domains: Domains,
+    views: &'a [View],
+    /// The first error.
+    failed: RefCell<Option<Error>>,
+    /// The first position that the file turned out not to have.
+    ended: Cell<u64>,
+}
+
+impl Phases<'_, '_> {
+    fn keep<T>(&self, outcome: Result<T>) -> Option<T> {
+        match outcome {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.failed.borrow_mut().get_or_insert(error);
+                None
+            }
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failed.borrow().is_some()
+    }
+
+    /// The bytes of a message, when it is over.
+    async fn finish(&self, request: Request) -> Option<usize> {
+        let outcome = poll_fn(|_| match self.peers.poll(request) {
+            Some(outcome) => Poll::Ready(outcome),
+            None => Poll::Pending,
+        });
+        self.keep(outcome.await)
+    }
+
+    /// Sends an aggregator what this process writes in its domain, or receives what it reads there, window by window.
+    async fn take_part(&self, number: usize, aggregator: usize, mut cursor: Cursor<'_>) {
+        while let Some(offset) = cursor.offset() {
+            let part = cursor.take(self.domains.window(number, offset).end);
+            let inside = (part.start - self.access.positions.start) as usize;
+            let length = (part.end - part.start) as usize;
+            let memory = self.access.memory.part(inside, length);
+            let request = match self.access.direction {
+                Direction::Write => self.peers.send(aggregator, self.tag, memory),
+                Direction::Read => self.peers.receive(aggregator, self.tag, memory),
+            };
+            let Some(request) = self.keep(request) else {
+                continue;
+            };
+            if let Some(bytes) = self.finish(request).await
+                && self.access.direction == Direction::Read
+                && bytes < length
+            {
+                let end = part.start + bytes as u64;
+                self.ended.set(self.ended.get().min(end));
+            }
+        }
+    }
+
+    /// As an aggregator: receives what all write in a window, and writes it.
+    async fn write_for(&self, mut served: Served<'_>) {
+        let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
+        while let Some(turn) = served.next(&self.domains) {
+            let mut received = Vec::new();
+            buffer.resize(turn.bytes(), 0);
+            coverage.clear(turn.bytes());
+            for (rank, part) in &turn.parts {
+                let view = &self.views[*rank];
+                let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
+                let request = self.peers.receive(*rank, self.tag, memory);
+                coverage.add(view, part.clone(), turn.window.start);
+                let bytes = part.end - part.start;
+                received.extend(self.keep(request).map(|request| (request, bytes)));
+            }
+            for (request, wanted) in received {
+                if let Some(bytes) = self.finish(request).await {
+                    let whole = bytes as u64 == wanted;
+                    self.keep(whole.then_some(()).ok_or_else(too_short));
+                }
+            }
+            if !self.has_failed() {
+                (buffer, coverage) = self.store(turn, buffer, coverage).await;
+            }
+        }
+    }
+
+    /// Writes what is covered of a window.
+    async fn store(&self, turn: Turn, buffer: Vec<u8>, coverage: Coverage) -> (Vec<u8>, Coverage) {
+        let file = self.access.file.clone();
+        let work = move || {
+            let written = coverage.runs().try_for_each(|run| {
+                let offset = turn.window.start + run.start as u64;
+                file.descriptor.write_at(offset, &buffer[run])
+            });
+            let written = written.map_err(|error| file.failed(&error));
+            (written, buffer, coverage)
+        };
+        let (written, buffer, coverage) = self.disk.run(work).await;
+        self.access.file.mark_written();
+        self.keep(written);
+        (buffer, coverage)
+    }
+
+    /// As an aggregator: reads what all have in a window, and sends it to them.
+    async fn read_for(&self, mut served: Served<'_>) {
+        let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
+        while let Some(turn) = served.next(&self.domains) {
+            let end;
+            (buffer, coverage, end) = self.load(&turn, buffer, coverage).await;
+            let mut sent = Vec::new();
+            for (rank, part) in &turn.parts {
+                let request = self.answer(*rank, part, &turn, &mut buffer, end);
+                sent.extend(self.keep(request));
+            }
+            for request in sent {
+                self.finish(request).await;
+            }
+        }
+    }
+
+    /// Sends a process what the file has of its part of a window; a mark if that could not be read.
+    fn answer(
+        &self,
+        rank: usize,
+        part: &Range<u64>,
+        turn: &Turn,
+        buffer: &mut [u8],
+        end: u64,
+    ) -> Result<Request> {
+        if let Some(error) = &*self.failed.borrow() {
+            return self.peers.send_failure(rank, self.tag, Peers::mark(error));
+        }
+        let view = &self.views[rank];
+        let there = part.start..view.below(end).clamp(part.start, part.end);
+        let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, &there);
+        self.peers.send(rank, self.tag, memory)
+    }
+
+    /// Reads what processes have in a window. Also where the file ends, if it does in the window.
+    async fn load(
+        &self,
+        turn: &Turn,
+        mut buffer: Vec<u8>,
+        mut coverage: Coverage,
+    ) -> (Vec<u8>, Coverage, u64) {
+        buffer.resize(turn.bytes(), 0);
+        coverage.clear(turn.bytes());
+        for (rank, part) in &turn.parts {
+            coverage.add(&self.views[*rank], part.clone(), turn.window.start);
+        }
+        let (file, window) = (self.access.file.clone(), turn.window.clone());
+        let work = move || {
+            let mut end = window.end;
+            for run in near(coverage.runs()) {
+                let offset = window.start + run.start as u64;
+                let bytes = run.len();
+                match file.descriptor.read_at(offset, &mut buffer[run]) {
+                    Ok(there) if there == bytes => {}
+                    Ok(there) => {
+                        end = offset + there as u64;
+                        break;
+                    }
+                    Err(error) => return (Err(file.failed(&error)), buffer, coverage, end),
+                }
+            }
+            (Ok(()), buffer, coverage, end)
+        };
+        let (loaded, buffer, coverage, end) = self.disk.run(work).await;
+        self.keep(loaded);
+        (buffer, coverage, end)
+    }
+}
+
+/// The runs, those that are near each other as one.
+fn near(mut runs: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = runs.next().into_iter().collect();
+    for run in runs {
+        match joined.last_mut() {
+            Some(last) if run.start - last.end <= GAP_BYTES => last.end = run.end,
+            _ => joined.push(run),
+        }
+    }
+    joined
+}
+
+#[cold]
+fn too_short() -> Error {
+    Error::new(Class::Intern, "a process sent less than its view shows")
+}
