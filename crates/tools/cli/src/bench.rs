@@ -8,7 +8,7 @@ mod library_round;
 mod mark;
 mod options;
 mod plan;
-mod plot;
+pub mod plot;
 mod progress;
 mod record;
 mod report;

@@ -248,6 +248,10 @@ impl Endpoint for TcpEndpoint {
         self.links.arm()
     }
 
+    fn look(&mut self) {
+        self.looks = true;
+    }
+
     fn disarm(&mut self) {
         self.links.shared.stay_awake();
         self.links.disarm();
