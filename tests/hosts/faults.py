@@ -7,7 +7,7 @@ import signal
 import tempfile
 import time
 
-from jobs import Job, ranks_on
+from jobs import Job, ours, ranks_on
 from lib.cases import require
 from lib.hosts import Hosts, ids
 
@@ -177,6 +177,22 @@ def few_descriptors(site, limit):
             require(re.search("descriptor|open files|ulimit -n", result.output), f"not told why:\n{result.output}")
 
 
+def full_disk(site, into_files):
+    """What ranks print cannot be written: the job ends, and says what and why."""
+    with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
+        command, _ = ours(site, [1, 1])
+        if into_files:
+            os.symlink("/dev/full", os.path.join(folder, "rank.1.out"))
+            command = [*command, "--output-dir", folder]
+        else:
+            command = ["sh", "-c", 'exec "$@" >/dev/full', "sh", *command]
+        result = hosts[0].run([*command, "sh", "-c", "echo said; sleep 600"], timeout=START_SECONDS)
+        require(result.code == 1, f"exit code {result.code}:\n{result.output}")
+        what = r"rank\.1\.out" if into_files else "standard output"
+        require(re.search(f"{what} cannot be written: No space left", result.output), f"not told what cannot be written:\n{result.output}")
+        hosts.check_clean()
+
+
 def cases(site):
     kinds = {
         "a rank is killed": (kill_rank, TOLD_SECONDS),
@@ -192,8 +208,10 @@ def cases(site):
     for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
         if not site.quick or number == signal.SIGKILL:
             yield f"fault: mpiexec gets {number.name}", functools.partial(kill_launcher, site, "mpiexec", number)
+    yield "fault: standard output is on a full disk", functools.partial(full_disk, site, False)
     if site.quick:
         return
+    yield "fault: --output-dir is on a full disk", functools.partial(full_disk, site, True)
     yield "fault: a rank is killed, under MPICH's Hydra", functools.partial(one_fails, site, "MPICH's Hydra", kill_rank, TOLD_SECONDS)
     yield "fault: a link that is down for 5 s", functools.partial(interrupted_link, site, site.usual, 1, 5)
     yield "fault: a link that flaps", functools.partial(interrupted_link, site, site.usual, 5, 1)

@@ -233,9 +233,8 @@ impl<'a> Head<'a> {
                 self.take(event)?;
             }
         }
-        if self.output.is_refused() {
-            let text = "standard output is closed; the job is ended".to_owned();
-            self.fail(128 + libc::SIGPIPE, &text);
+        if let Some(refusal) = self.output.refusal().cloned() {
+            self.fail(refusal.code, &refusal.text);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What ranks on other hosts have printed, on its way into mpiexec's own output or into files.
 
 use crate::agent::WINDOW_BYTES;
-use crate::supervise::{Own, Sink};
+use crate::supervise::{Own, Refusal, Sink};
 use crate::sys::Epoll;
 use std::collections::HashMap;
 use std::fs::File;
@@ -26,6 +26,24 @@ pub struct Output {
 struct Files {
     directory: PathBuf,
     open: HashMap<(u32, bool), File>,
+    refusal: Option<Refusal>,
+}
+
+impl Files {
+    fn path(&self, rank: u32, error: bool) -> PathBuf {
+        let kind = if error { "err" } else { "out" };
+        self.directory.join(format!("rank.{rank}.{kind}"))
+    }
+
+    /// What comes after a failure is dropped: the job ends because of it.
+    fn write(&mut self, rank: u32, error: bool, bytes: &[u8]) {
+        let file = self.open.get_mut(&(rank, error));
+        let written = file.map_or(Ok(()), |file| file.write_all(bytes));
+        if let (Err(why), None) = (written, &self.refusal) {
+            let path = self.path(rank, error);
+            self.refusal = Some(Refusal::new(&path.display().to_string(), &why));
+        }
+    }
 }
 
 impl Output {
@@ -42,6 +60,7 @@ impl Output {
             files: own.output_directory.map(|directory| Files {
                 directory: directory.to_owned(),
                 open: HashMap::new(),
+                refusal: None,
             }),
             taken_bytes: vec![0; hosts],
             owed: [Vec::new(), Vec::new()],
@@ -50,15 +69,14 @@ impl Output {
 
     /// Creates the files of all ranks: there is one for each, whether it prints or not.
     pub fn create_files(&mut self, ranks: u32) -> Result<(), String> {
-        let Some(Files { directory, open }) = &mut self.files else {
+        let Some(files) = &mut self.files else {
             return Ok(());
         };
         for (rank, error) in (0..ranks).flat_map(|rank| [(rank, false), (rank, true)]) {
-            let kind = if error { "err" } else { "out" };
-            let path = directory.join(format!("rank.{rank}.{kind}"));
+            let path = files.path(rank, error);
             let file =
                 File::create(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            open.insert((rank, error), file);
+            files.open.insert((rank, error), file);
         }
         Ok(())
     }
@@ -73,16 +91,14 @@ impl Output {
         epoll: &Epoll,
     ) -> io::Result<u32> {
         if let Some(files) = &mut self.files {
-            if let Some(file) = files.open.get_mut(&(rank, error)) {
-                file.write_all(bytes)?;
-            }
+            files.write(rank, error, bytes);
             return Ok(self.give_credit(host, bytes.len() as u32));
         }
         let index = usize::from(error);
         let sink = &mut self.sinks[index];
         sink.queue().extend_from_slice(bytes);
         sink.wait_to_write(epoll)?;
-        if sink.is_full() && !sink.is_refused() {
+        if sink.is_full() && sink.refusal().is_none() {
             self.owed[index].push((host, bytes.len() as u32));
             return Ok(0);
         }
@@ -111,11 +127,12 @@ impl Output {
     }
 
     pub fn is_finished(&self) -> bool {
-        self.is_refused() || self.sinks.iter().all(Sink::is_empty)
+        self.refusal().is_some() || self.sinks.iter().all(Sink::is_empty)
     }
 
-    /// Nobody reads mpiexec's output any more.
-    pub fn is_refused(&self) -> bool {
-        self.sinks.iter().any(Sink::is_refused)
+    /// mpiexec's own output, or a rank's file, cannot be written any more.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        let of_files = self.files.as_ref().and_then(|files| files.refusal.as_ref());
+        of_files.or_else(|| self.sinks.iter().find_map(Sink::refusal))
     }
 }

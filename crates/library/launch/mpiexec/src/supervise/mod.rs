@@ -43,7 +43,7 @@ pub use ending::{Ending, Phase};
 pub use own::Own;
 pub use serve::serve;
 pub use signals::READ as SIGNALS_READ;
-pub use sink::Sink;
+pub use sink::{Refusal, Sink};
 pub use talk::fence;
 
 use leftovers::end_leftovers;
@@ -147,11 +147,8 @@ impl Supervisor<'_> {
             }
         }
         self.send_output();
-        if self.output.is_refused() {
-            self.fail(
-                128 + libc::SIGPIPE,
-                "standard output is closed; the job is ended",
-            );
+        if let Some(refusal) = self.output.refusal().cloned() {
+            self.fail(refusal.code, &refusal.text);
         }
         Ok(())
     }

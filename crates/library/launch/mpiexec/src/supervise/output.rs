@@ -2,7 +2,7 @@
 //! another host.
 
 use super::own::Own;
-use super::sink::Sink;
+use super::sink::{Refusal, Sink};
 use super::stream::Stream;
 use crate::sys::Epoll;
 use std::fs::File;
@@ -114,7 +114,7 @@ impl Output {
         match self {
             Output::Prefixed(prefixed) => {
                 let ended = prefixed.streams.iter().all(Stream::has_ended);
-                self.is_refused() || (ended && prefixed.sinks.iter().all(Sink::is_empty))
+                self.refusal().is_some() || (ended && prefixed.sinks.iter().all(Sink::is_empty))
             }
             Output::Forwarded(forwarded) => {
                 let ended = forwarded.streams.iter().all(Stream::has_ended);
@@ -124,9 +124,12 @@ impl Output {
         }
     }
 
-    /// Nobody reads mpiexec's output any more.
-    pub fn is_refused(&self) -> bool {
-        matches!(self, Output::Prefixed(prefixed) if prefixed.sinks.iter().any(Sink::is_refused))
+    /// mpiexec's own output cannot be written any more.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Output::Prefixed(prefixed) => prefixed.sinks.iter().find_map(Sink::refusal),
+            Output::Direct | Output::Files(_) | Output::Forwarded(_) => None,
+        }
     }
 
     /// What an agent is to send.

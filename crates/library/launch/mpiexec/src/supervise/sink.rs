@@ -17,7 +17,31 @@ pub struct Sink {
     queue: Vec<u8>,
     written: usize,
     waiting: bool,
-    refused: bool,
+    refusal: Option<Refusal>,
+}
+
+/// Why output cannot be written any more: what the job ends with.
+#[derive(Clone)]
+pub struct Refusal {
+    /// mpiexec's exit code.
+    pub code: i32,
+    pub text: String,
+}
+
+impl Refusal {
+    /// `what` is the file or stream that could not be written.
+    pub fn new(what: &str, error: &io::Error) -> Refusal {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Refusal {
+                code: 128 + libc::SIGPIPE,
+                text: format!("{what} is closed; the job is ended"),
+            },
+            _ => Refusal {
+                code: 1,
+                text: format!("{what} cannot be written: {error}; the job is ended"),
+            },
+        }
+    }
 }
 
 impl Sink {
@@ -28,7 +52,7 @@ impl Sink {
             queue: Vec::new(),
             written: 0,
             waiting: false,
-            refused: false,
+            refusal: None,
         })
     }
 
@@ -45,9 +69,15 @@ impl Sink {
         self.queue.is_empty()
     }
 
-    /// Nobody reads any more.
-    pub fn is_refused(&self) -> bool {
-        self.refused
+    /// Nobody takes any more.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        self.refusal.as_ref()
+    }
+
+    fn refuse(&mut self, error: &io::Error) {
+        let what = ["standard output", "standard error"][self.index as usize];
+        self.refusal
+            .get_or_insert_with(|| Refusal::new(what, error));
     }
 
     /// Has what is in the queue written once there is room.
@@ -62,7 +92,9 @@ impl Sink {
         ) {
             Ok(()) => self.waiting = true,
             Err(error) if sys::is_always_ready(&error) => {
-                self.refused |= self.file.write_all(&self.queue).is_err();
+                if let Err(error) = self.file.write_all(&self.queue) {
+                    self.refuse(&error);
+                }
                 self.queue.clear();
             }
             Err(error) => return Err(error),
@@ -78,9 +110,9 @@ impl Sink {
             Err(error)
                 if [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock]
                     .contains(&error.kind()) => {}
-            Err(_) => {
+            Err(error) => {
                 // Ranks may still print; nobody is to wait for room.
-                self.refused = true;
+                self.refuse(&error);
                 self.written = self.queue.len();
             }
         }

@@ -131,7 +131,7 @@ async fn number_over(
     if alone {
         return contexts().alone();
     }
-    let mut agreement = contexts().begin();
+    let mut agreement = contexts().begin_nonblocking();
     loop {
         let agreed = largest(agreement.propose()).await?;
         if let Some(number) = agreement.conclude(agreed)? {

@@ -15,6 +15,9 @@
 //!   processes know. While others insist in a process, only the one of the lowest key takes serials there; the rest *abstain*, which
 //!   ends their round without a number. Keys are serials, which only grow: of those under way one has the lowest key in all its
 //!   processes, and nobody overtakes it.
+//! - One that insists may be nonblocking (`MPI_Comm_idup`), and one of its processes may compute for as long as it likes. Nobody
+//!   else may wait for that (MPI-5.0 §2.9), nor for who waits for it: who has abstained for the same nonblocking one in `PATIENCE`
+//!   rounds *overrules* those of that form that insist in its process. One that goes on insists again when a round of its own fails.
 //! - A process that is to have a communicator alone takes a serial at once, whoever insists: it has nobody to wait for, and rounds
 //!   of its own would keep it from the messages of the agreement that goes first. It may cost those that insist a round; they start
 //!   higher each time.
@@ -26,7 +29,6 @@
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 use weft_engine::LANES;
@@ -50,14 +52,8 @@ pub(crate) const UNAGREED: u32 = WHOLE_JOB + 1;
 
 /// The first serial that is agreed on: the predefined communicators have the one before.
 const FIRST: u64 = 1;
-/// Rounds of an agreement that nothing is added to: two threads' first round often collides, their second seldom.
-const PLAIN_ROUNDS: u32 = 2;
-/// Bits that a process draws at random each round.
-const DRAWN_BITS: u32 = 10;
-/// A round starts at most as much higher as all serials have, by this many bits less.
-const LEAP_BITS_LESS: u32 = 6;
-/// Bits of a proposal's first word below the serial: the lane, and what is drawn.
-const BELOW: u32 = LANE_BITS + DRAWN_BITS;
+
+mod agreement;
 
 /// Numbers in use by this process.
 pub(crate) struct Contexts {
@@ -74,10 +70,23 @@ struct Used {
     lap: u64,
     /// By serial, modulo their number.
     uses: HashMap<u32, Use>,
-    /// The keys of the agreements that insist.
-    insisting: Vec<i64>,
+    insisting: Vec<Insistence>,
     /// Communicators by lane.
     lanes: [u32; LANES as usize],
+}
+
+/// Whether the processes of an agreement, all alike, do nothing else until it has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Blocking,
+    Nonblocking,
+}
+
+/// An agreement that insists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Insistence {
+    key: i64,
+    form: Form,
 }
 
 /// What uses a serial.
@@ -99,7 +108,7 @@ enum Reserved {
     /// A serial, and the lane that its number is to have.
     Serial(u64, u32),
     /// Another agreement goes first; the serial that would have been looked at.
-    Abstained(u64),
+    Abstained(u64, Insistence),
     NoneLeft,
 }
 
@@ -146,14 +155,15 @@ impl Contexts {
     }
 
     /// Reserves the lowest serial that is at least `floor` and not used here, and says which lane its number is to have; for the
-    /// agreement of that key, if it insists.
-    fn reserve(&self, floor: u64, key: Option<i64>) -> Reserved {
+    /// agreement that insists so, if it does.
+    fn reserve(&self, floor: u64, own: Option<Insistence>) -> Reserved {
         let mut used = self.used.lock();
-        let goes_before = |other: &i64| key.is_none_or(|key| *other < key);
-        if used.insisting.iter().any(goes_before) {
-            return Reserved::Abstained(used.next.max(floor));
+        let first = used.insisting.iter().min_by_key(|other| other.key).copied();
+        let goes_before = |first: &Insistence| own.is_none_or(|own| first.key < own.key);
+        match first.filter(goes_before) {
+            Some(first) => Reserved::Abstained(used.next.max(floor), first),
+            None => self.reserve_next(&mut used, floor),
         }
-        self.reserve_next(&mut used, floor)
     }
 
     /// As [`reserve`](Self::reserve), whoever insists.
@@ -173,15 +183,27 @@ impl Contexts {
         Reserved::NoneLeft
     }
 
-    fn insist(&self, key: i64) {
-        self.used.lock().insisting.push(key);
+    /// Again if it is overruled since it has said so.
+    fn insist(&self, insistence: Insistence) {
+        let mut used = self.used.lock();
+        if !used.insisting.contains(&insistence) {
+            used.insisting.push(insistence);
+        }
     }
 
-    fn insist_no_more(&self, key: i64) {
+    /// The agreement has ended; it may be overruled.
+    fn insist_no_more(&self, insistence: Insistence) {
         let mut used = self.used.lock();
-        if let Some(at) = used.insisting.iter().position(|other| *other == key) {
+        let mut all = used.insisting.iter();
+        if let Some(at) = all.position(|other| *other == insistence) {
             used.insisting.swap_remove(at);
         }
+    }
+
+    /// Those that may stand still for as long as a program likes go first no more.
+    fn overrule_nonblocking(&self) {
+        let mut used = self.used.lock();
+        used.insisting.retain(|one| one.form == Form::Blocking);
     }
 
     /// Numbers come again: what still waits under one passes it over. The look enters lanes, in which nobody asks for
@@ -280,37 +302,6 @@ impl Contexts {
         let what = format_args!("no number is free: {serials} communicators at once are the limit");
         argument(Class::Other, "newcomm", what)
     }
-
-    /// Agrees on a number: `largest` returns the element-wise maximum over the new communicator's processes. Whether
-    /// this is the only one of them is said by `alone`.
-    pub fn agree(
-        &self,
-        alone: bool,
-        mut largest: impl FnMut([i64; 2]) -> Result<[i64; 2]>,
-    ) -> Result<u32> {
-        if alone {
-            return self.alone();
-        }
-        let mut agreement = self.begin();
-        loop {
-            let agreed = largest(agreement.propose())?;
-            if let Some(number) = agreement.conclude(agreed)? {
-                return Ok(number);
-            }
-        }
-    }
-
-    /// The steps of [`agree`](Self::agree), for who waits in another way.
-    pub fn begin(&self) -> Agreement<'_> {
-        Agreement {
-            contexts: self,
-            floor: FIRST,
-            proposal: None,
-            rounds: 0,
-            key: None,
-            lap: Lap::First,
-        }
-    }
 }
 
 fn place(number: u32) -> u32 {
@@ -341,121 +332,6 @@ mod predefined {
             1 => Some(CommId::SELF),
             _ => None,
         }
-    }
-}
-
-/// An agreement under way. What it has reserved is free again if it is given up.
-pub(crate) struct Agreement<'a> {
-    contexts: &'a Contexts,
-    floor: u64,
-    /// A serial that is reserved, and the lane proposed for it.
-    proposal: Option<(u64, u32)>,
-    /// Rounds that have failed though no process abstained.
-    rounds: u32,
-    /// With which it insists.
-    key: Option<i64>,
-    lap: Lap,
-}
-
-/// How far an agreement has looked: past serials, by numbers drawn at random, through all of them; then at every one.
-#[derive(Clone, Copy)]
-enum Lap {
-    First,
-    Skipping { end: u64 },
-    All { end: u64 },
-}
-
-impl Agreement<'_> {
-    /// This process's words of the next round, of which the element-wise maximum is to be found.
-    pub fn propose(&mut self) -> [i64; 2] {
-        let drawn = (RandomState::new().hash_one(()) >> (u64::BITS - DRAWN_BITS)) as i64;
-        if self.proposal.is_none() {
-            match self.contexts.reserve(self.floor, self.key) {
-                Reserved::Serial(serial, lane) => self.proposal = Some((serial, lane)),
-                Reserved::Abstained(next) => return [(next << BELOW) as i64 | drawn, ABSTAINED],
-                // All see the end of the lap.
-                Reserved::NoneLeft => {
-                    let end = self.floor + u64::from(self.contexts.serials);
-                    return [(end << BELOW) as i64 | drawn, NONE_LEFT];
-                }
-            }
-        }
-        let (serial, lane) = self.proposal.expect("a serial was reserved");
-        let word = (serial << BELOW | u64::from(lane) << DRAWN_BITS) as i64 | drawn;
-        [word, -(serial as i64)]
-    }
-
-    /// The number, if a round with that maximum has found it.
-    pub fn conclude(&mut self, [largest, low]: [i64; 2]) -> Result<Option<u32>> {
-        let drawn = largest as u64 & ((1 << DRAWN_BITS) - 1);
-        let lane = (largest >> DRAWN_BITS) as u32 % LANES;
-        let high = (largest >> BELOW) as u64;
-        if low < ABSTAINED && high == -low as u64 {
-            self.proposal = None;
-            self.insist_no_more();
-            let number = self.contexts.number(high, lane);
-            return Ok(Some(self.contexts.conclude(number)));
-        }
-        match low {
-            ABSTAINED => self.floor = self.floor.max(high),
-            _ => {
-                self.rounds += 1;
-                self.go_on(high, drawn)?;
-            }
-        }
-        if self.key.is_none() && (low == ABSTAINED || self.rounds >= PLAIN_ROUNDS) {
-            self.key = Some(largest);
-            self.contexts.insist(largest);
-        }
-        // A process that has the one that the others are to come to keeps it.
-        if self
-            .proposal
-            .is_some_and(|(serial, _)| serial != self.floor)
-        {
-            self.give_up();
-        }
-        Ok(None)
-    }
-
-    fn insist_no_more(&mut self) {
-        if let Some(key) = self.key.take() {
-            self.contexts.insist_no_more(key);
-        }
-    }
-
-    /// The next round is to start at the serial `high` or, perhaps, above.
-    fn go_on(&mut self, high: u64, drawn: u64) -> Result<()> {
-        let serials = u64::from(self.contexts.serials);
-        // At most a small part of all: it is not to leap over those that are free.
-        let most = serials.ilog2().saturating_sub(LEAP_BITS_LESS);
-        let doublings = self.rounds.saturating_sub(PLAIN_ROUNDS).min(most);
-        let (bits, scale) = (
-            doublings.min(DRAWN_BITS),
-            doublings.saturating_sub(DRAWN_BITS),
-        );
-        let skip = (drawn % (1 << bits)) << scale;
-        let end = high + serials;
-        (self.floor, self.lap) = match self.lap {
-            Lap::First => (high, Lap::Skipping { end }),
-            Lap::Skipping { end } if high < end => (high + skip, self.lap),
-            Lap::Skipping { .. } => (high, Lap::All { end }),
-            Lap::All { end } if high < end => (high, self.lap),
-            Lap::All { .. } => return Err(self.contexts.none_is_free()),
-        };
-        Ok(())
-    }
-
-    fn give_up(&mut self) {
-        if let Some((serial, _)) = self.proposal.take() {
-            self.contexts.give_up(serial);
-        }
-    }
-}
-
-impl Drop for Agreement<'_> {
-    fn drop(&mut self) {
-        self.give_up();
-        self.insist_no_more();
     }
 }
 

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 
+use super::agreement::Agreement;
 use super::*;
 
 fn none() -> Vec<u32> {
@@ -25,6 +26,7 @@ fn agree_all(processes: &[&Contexts]) -> (Vec<Result<u32>>, u32) {
         let proposed = all.iter_mut().map(Agreement::propose);
         let agreed = proposed.reduce(element_wise).unwrap();
         let settled: Vec<_> = all.iter_mut().map(|one| one.conclude(agreed)).collect();
+        assert!(round < 10_000, "they come to nothing");
         if !settled.iter().all(|one| matches!(one, Ok(None))) {
             let settled = settled.into_iter();
             return (settled.map(|one| one.map(Option::unwrap)).collect(), round);
@@ -223,10 +225,13 @@ fn agreements_that_take_each_others_numbers_end() {
 #[test]
 fn a_process_alone_waits_for_no_agreement() {
     let [contexts] = of_serials(SERIALS);
-    contexts.insist(0);
+    contexts.insist(Insistence {
+        key: 0,
+        form: Form::Blocking,
+    });
     assert!(matches!(
         contexts.reserve(FIRST, None),
-        Reserved::Abstained(_)
+        Reserved::Abstained(..)
     ));
     let mut rounds = 0;
     let number = contexts.agree(true, |pair| {
@@ -237,17 +242,74 @@ fn a_process_alone_waits_for_no_agreement() {
     assert_eq!(place(number.unwrap()), 1);
 }
 
-/// Threads of four processes make communicators all the time; each process has favourites of its own among its threads.
+/// A process that has begun a nonblocking agreement need not call again before those who wait here have ended.
+#[test]
+fn nobody_waits_for_a_nonblocking_agreement_that_stands_still() {
+    for rounds in 0..10 {
+        let [a, b, still] = of_serials(SERIALS);
+        let begin = || [&b, &still].map(Contexts::begin_nonblocking);
+        let [mut one, mut other] = [begin(), begin()];
+        let mut open = 2;
+        for _ in 0..rounds {
+            // Each process has them in its own order.
+            let mine = [&mut one[0], &mut other[0]].map(Agreement::propose);
+            let [theirs_of_other, theirs_of_one] =
+                [&mut other[1], &mut one[1]].map(Agreement::propose);
+            let agreed = [
+                element_wise(mine[0], theirs_of_one),
+                element_wise(mine[1], theirs_of_other),
+            ];
+            let settled = [&mut one, &mut other].into_iter().zip(agreed);
+            open = settled
+                .map(|(both, agreed)| both.each_mut().map(|end| end.conclude(agreed).unwrap()))
+                .filter(|numbers| *numbers == [None; 2])
+                .count();
+            if open < 2 {
+                break;
+            }
+        }
+        assert!(open == 2 || rounds > 2, "they collide at first");
+        // One of them has been heard of here, and the other process says nothing more.
+        one[0].propose();
+        let (_, rounds) = agreed(&[&a, &b]);
+        assert!(rounds < 50, "{rounds} rounds");
+    }
+}
+
 #[test]
 fn nobody_is_overtaken_for_long() {
+    overtaken_seldom(Contexts::begin, Contexts::begin);
+}
+
+#[test]
+fn nonblocking_agreements_are_not_overtaken_for_long() {
+    overtaken_seldom(Contexts::begin_nonblocking, Contexts::begin_nonblocking);
+}
+
+/// One nonblocking beside many blocking ones, and the reverse.
+#[test]
+fn agreements_of_both_forms_are_not_overtaken_for_long() {
+    overtaken_seldom(Contexts::begin_nonblocking, Contexts::begin);
+    overtaken_seldom(Contexts::begin, Contexts::begin_nonblocking);
+}
+
+/// Threads of four processes make communicators all the time; each process has favourites of its own among its threads. One of
+/// the threads begins its agreements by `first`.
+fn overtaken_seldom(
+    first: for<'a> fn(&'a Contexts) -> Agreement<'a>,
+    others: for<'a> fn(&'a Contexts) -> Agreement<'a>,
+) {
     const THREADS: usize = 8;
     let processes: [Contexts; 4] = of_serials(SERIALS);
-    let begin = || processes.each_ref().map(Contexts::begin);
-    let mut agreements: Vec<_> = (0..THREADS).map(|_| begin()).collect();
+    let begin = |thread| {
+        let form = if thread == 0 { first } else { others };
+        processes.each_ref().map(form)
+    };
+    let mut agreements: Vec<_> = (0..THREADS).map(begin).collect();
     let mut proposed = vec![[None; 4]; THREADS];
     let mut began = [0; THREADS];
     let (mut random, mut most, mut made) = (12345u64, 0, 0);
-    while made < 2000 {
+    while made < 500 {
         random = random
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
@@ -271,7 +333,7 @@ fn nobody_is_overtaken_for_long() {
             assert_eq!(numbers, [Some(number); 4]);
             processes.iter().for_each(|process| process.release(number));
             most = most.max(made - std::mem::replace(&mut began[thread], made + 1));
-            agreements[thread] = begin();
+            agreements[thread] = begin(thread);
             made += 1;
         }
     }
