@@ -27,7 +27,7 @@ use crate::machine::{self, Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 
-use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE};
+use catalog::{ALL, Axis, Benchmark, FLOOR};
 use library::{Library, Pin};
 use plan::{Failure, Plan};
 use plot::Chart;
@@ -59,7 +59,7 @@ pub fn run(options: &Options) -> ExitCode {
 /// True when our own library did not fail.
 fn measured(options: &Options) -> Result<bool, String> {
     if options.tune {
-        return tune(options).map(|()| true);
+        return tune::run(options).map(|()| true);
     }
     let verbs = options
         .names
@@ -127,22 +127,6 @@ fn explained(benchmark: &Benchmark, failure: Failure) -> String {
         Failure::Message(message) => message,
         Failure::Interrupted => "interrupted; what had started has been stopped".into(),
     }
-}
-
-fn tune(options: &Options) -> Result<(), String> {
-    if options.names != ["collectives"] || options.json || options.plot.is_some() {
-        return Err("--tune goes with `collectives` alone, and prints tables".into());
-    }
-    let installation =
-        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
-    let library = Library::weft(&installation)?;
-    let plan = plan(options, &TUNE, &[], &installation)?;
-    println!("{}\n", Machine::read(installation.tree.as_deref()).line());
-    let mut progress = Progress::new(false);
-    let tables = tune::run(&plan, &library, &mut |text| progress.show(text));
-    progress.clear();
-    println!("{}", tables.map_err(|failure| explained(&TUNE, failure))?);
-    Ok(())
 }
 
 /// True when our own library did not fail.

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::library::{Peer, Pin};
 use super::stats;
+use super::tune::HostsLayout;
 
 #[derive(Args, Debug)]
 pub struct Options {
@@ -48,6 +49,15 @@ pub struct Options {
     /// With `collectives`: measure each by every algorithm, beside what the library chooses by itself
     #[arg(long)]
     pub tune: bool,
+    /// With --tune: measure between these hosts, which mpiexec reaches from here
+    #[arg(long, value_delimiter = ',', value_name = "HOST", requires = "tune")]
+    pub hosts: Vec<String>,
+    /// With --hosts: how many of them, and ranks on each [default: 2x2, 4x2, 8x2 and so on, and all]
+    #[arg(long, value_delimiter = ',', value_name = "HxR", requires = "hosts")]
+    pub layouts: Vec<HostsLayout>,
+    /// With --hosts: write the table's rules that follow from the figures
+    #[arg(long, value_name = "FILE", requires = "hosts")]
+    pub rules: Option<PathBuf>,
     #[command(flatten)]
     pub endpoints: VerbsOptions,
 }

@@ -43,14 +43,18 @@ impl Choice {
         all.map(|one| one.name).collect()
     }
 
-    /// How a rule for several hosts names each algorithm that can run among ranks so placed: with its number.
-    pub fn rules_on(&self, placement: Placement) -> Vec<(usize, String)> {
+    /// How a rule for several hosts names each algorithm that can run among ranks so placed, with its number; on one host, which is
+    /// none, the ranks share memory and may copy from each other's.
+    pub fn rules_on(&self, placement: Option<Placement>) -> Vec<(usize, String)> {
         let call = Call {
             bytes: 0,
-            ranks: placement.hosts * placement.ranks_a_host,
+            ranks: placement.map_or(2, |placement| placement.hosts * placement.ranks_a_host),
             oversubscribed: false,
-            sharing: Sharing::Nothing,
-            placement: Some(placement),
+            sharing: match placement {
+                None => Sharing::Everything,
+                Some(_) => Sharing::Nothing,
+            },
+            placement,
         };
         let all = (self.algorithms)().into_iter().enumerate();
         let can_run = all.filter(|(_, one)| one.needs.are_met(call));

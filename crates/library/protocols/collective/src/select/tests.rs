@@ -122,7 +122,7 @@ fn a_rule_names_each_algorithm_that_can_run() {
     let find = |choice: &&Choice| choice.operation == "alltoall";
     let alltoall = CHOICES.iter().find(find).unwrap();
     let rules = |is_even| {
-        let placement = on_hosts(8, 2, is_even).placement.unwrap();
+        let placement = on_hosts(8, 2, is_even).placement;
         let rules = alltoall.rules_on(placement).into_iter();
         rules.map(|(_, rule)| rule).collect::<Vec<_>>()
     };
