@@ -18,10 +18,10 @@ import faults
 import kills
 import launchers
 import launching
+import measuring
 import selftest
 import stress
 import traffic
-import tuning
 import windows
 from jobs import Site
 from lib.cases import run_all
@@ -48,7 +48,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, conformance, windows, tuning, stress, faults, kills)
+    modules = (selftest, launching, launchers, traffic, conformance, windows, measuring, stress, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 
