@@ -34,7 +34,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     let installation =
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let library = Library::weft(&installation)?;
-    let plan = super::plan(options, &TUNE, &[], &installation)?;
+    let plan = Plan::new(options, &TUNE, &[], &installation)?;
     let machine = Machine::read(installation.tree.as_deref()).line();
     println!("{machine}\n");
     let mut bench = Tuning {
@@ -123,7 +123,7 @@ impl Tuning<'_> {
         let mut figures = Figures::default();
         let done = self.rounds(layout, &mut figures);
         self.progress.clear();
-        done.map_err(|failure| super::explained(&TUNE, failure))?;
+        done.map_err(|failure| failure.explained(&TUNE))?;
         Ok(figures)
     }
 
