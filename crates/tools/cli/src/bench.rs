@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::installation::Installation;
-use crate::machine::{self, Machine, ProcessorTime};
+use crate::machine::{Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 

@@ -35,11 +35,7 @@ impl Algorithm {
 }
 
 /// The element of that name, made at the end if there is none.
-fn named<'a, T>(
-    all: &'a mut Vec<T>,
-    is_it: impl Fn(&T) -> bool,
-    make: impl FnOnce() -> T,
-) -> &'a mut T {
+fn named<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
     let at = all.iter().position(is_it).unwrap_or_else(|| {
         all.push(make());
         all.len() - 1
