@@ -6,6 +6,7 @@ KILLS ?= 500
 SEED ?=
 ONLY ?=
 HOSTS ?=
+LAYOUTS ?=
 prefix := build/check/prefix
 peers := build/peers
 
@@ -13,7 +14,7 @@ peers := build/peers
 spread := $(if $(HOSTS),tests/hosts/spread.py $(HOSTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm hosts costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -82,6 +83,10 @@ slurm: staged ## under Slurm's srun, in a cluster of one node that the test star
 hosts: staged peers ## between virtual hosts: the bed itself, every launcher, programs that check what they get, failures (make hosts ONLY=fault)
 	@scripts/setup.sh hosts
 	python3 tests/hosts/run.py --prefix $(prefix) --peers $(peers) --build build/check/hosts --filter '$(ONLY)'
+
+tune: staged ## measures the collectives by algorithm on virtual hosts, and writes the rules of their table (make tune LAYOUTS=2x2,4x2)
+	@scripts/setup.sh hosts
+	python3 tests/hosts/tune.py --prefix $(prefix) $(if $(LAYOUTS),--layouts $(LAYOUTS))
 
 costs: staged ## instructions, locks, allocations and system calls per message, against the recorded ones
 	python3 tests/costs/run.py --prefix $(prefix) --build build/check/costs

@@ -1,46 +1,67 @@
 #!/usr/bin/env python3
 """WeftMPI beside other libraries and raw TCP between virtual hosts, interleaved; medians over rounds.
 
-    tests/hosts/measure.py --prefix DIR [--peers DIR] [--libraries weft,mpich,openmpi,intel] [--rounds 7] [--only pairs,together,start]
+    tests/hosts/measure.py --prefix DIR [--peers DIR] [--libraries weft,mpich,openmpi,intel] [--rounds 7] [--only PARTS] [--document FILE]
 
-pairs: one rank on each of two hosts, bound to a core each; the columns spin and block are TCP alone. together: two ranks on each of two hosts, the peers
-with the settings by which they yield. Of pairs the fastest of short batches counts, as the machine may be busy; of together their mean. start: an empty program with two ranks a host, from the command to its end; ssh: one to each host,
-all at once. A `-` stands where a library failed; why is said on standard error."""
+Parts: pairs: one rank on each of two hosts, bound to a core each; the columns spin and block are TCP alone. threads: the same, with
+several threads a rank. asleep: more ranks than cores on each of two hosts, of which two talk. together: two ranks on each of two hosts, wide: two
+ranks on each of four hosts, all collectives of `weft bench`; both with the settings by which the peers yield. memory: of a rank of those
+on four hosts, after messages to and from all. start: an empty program with two ranks a host, from the command to its end; ssh: one to each host, all at once.
+Of pairs the fastest of short batches counts, as the machine may be busy; of together their mean, of asleep, threads and wide their
+median. A `-` stands where a library failed; why is said on standard error.
+--document puts the tables into that file, docs/results/between-hosts.md say; what it says besides stays."""
 
 import argparse
 import os
 import pathlib
-import statistics
+import subprocess
 import sys
 import time
+from dataclasses import dataclass
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
+import figures
 import jobs
 from lib.cases import Failure, Skip
-from lib.commands import declare
+from lib.commands import REPOSITORY, declare
 from lib.compiler import compile_program, plain_compiler
 from lib.hosts import Hosts
 from lib.processes import end_by_signals
 
 PROBES = pathlib.Path(__file__).resolve().parent / "probes"
+SOURCES = {"probe": PROBES / "probe.c", **{name: REPOSITORY / f"bench/{name}.c" for name in ("threads", "collectives", "collective-sizes")}}
 LAUNCHERS = {"weft": "mpiexec", "mpich": "MPICH's Hydra", "intel": "Intel's Hydra", "openmpi": "prterun"}
 # What the peers do by themselves, over TCP; and where ranks outnumber cores, their settings by which waiting ranks yield.
 DEFAULTS = {"OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm,tcp", "FI_PROVIDER": "tcp", "I_MPI_PIN": "0"}
 YIELDING = {**DEFAULTS, "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3"}
 RUN_SECONDS = 300
-TABLES = {
-    "half": ("half round trip (us, lower is better)", min),
-    "stream": ("stream of 1 MiB (MB/s, higher is better)", max),
-    "messages": ("windows of 64 messages (thousands/s, higher is better)", max),
-    "put": ("put and flush (us, lower is better)", min),
-    "get": ("get and flush (us, lower is better)", min),
-    "fetch": ("fetch_and_op and flush (us, lower is better)", min),
-    "puts": ("64 puts and a flush (thousands/s, higher is better)", max),
-    "barrier": ("2 hosts x 2 ranks: barrier (us, lower is better)", min),
-    "allreduce": ("2 hosts x 2 ranks: allreduce (us, lower is better)", min),
-    "bcast": ("2 hosts x 2 ranks: bcast (us, lower is better)", min),
-    "start": ("start and end of an empty program, 2 ranks a host; `bytes` are hosts (s, lower is better)", min),
+MORE_THAN_CORES = len(os.sched_getaffinity(0)) + 1
+COLLECTIVES = ("collectives/barrier", "collectives/allreduce", *(f"collective-sizes/{name}" for name in figures.SIZED))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is measured by some programs, each with its arguments, on so many ranks of each host."""
+
+    heading: str
+    counts: list
+    programs: tuple
+    settings: dict
+    tables: tuple
+
+
+PARTS = {
+    "pairs": Part(
+        "One rank on each of two hosts, a core each", [1, 1], (("probe", "pairs"),), DEFAULTS,
+        ("half", "stream", "messages", "put", "get", "fetch", "puts"),
+    ),
+    "threads": Part("Threads", [1, 1], (("threads", "--threads", "1,2,4"),), DEFAULTS, ("threads/tags", "threads/comms")),
+    "asleep": Part("More ranks than cores", [MORE_THAN_CORES] * 2, (("probe", "asleep"),), YIELDING, ("asleep",)),
+    "together": Part("Two ranks on each of two hosts", [2, 2], (("probe", "together"),), YIELDING, ("barrier", "allreduce", "bcast")),
+    "wide": Part("Two ranks on each of four hosts", [2] * 4, (("collectives",), ("collective-sizes",)), YIELDING, COLLECTIVES),
+    "memory": Part("Memory of a rank", [2] * 4, (("probe", "memory"),), DEFAULTS, ("memory",)),
+    "start": Part("Start and end of an empty program", [], (("probe", "nothing"),), DEFAULTS, ("start",)),
 }
 
 
@@ -51,70 +72,51 @@ def arguments():
     parser.add_argument("--build", default="build/hosts", type=pathlib.Path)
     parser.add_argument("--libraries", default="weft,mpich,openmpi,intel")
     parser.add_argument("--rounds", default=7, type=int)
-    parser.add_argument("--only", default="pairs,together,start")
+    parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--start-hosts", default="2,4,8")
-    return parser.parse_args()
-
-
-class Measured:
-    """What each round gave: values[name, bytes][column] is a list, one a round; None where it failed."""
-
-    def __init__(self):
-        self.values = {}
-
-    def add(self, column, lines):
-        for name, size, value in lines:
-            self.values.setdefault((name, int(size)), {}).setdefault(column, []).append(value)
-
-    def median(self, key, column):
-        found = [value for value in self.values[key].get(column, []) if value is not None]
-        return statistics.median(found) if found else None
-
-    def ratio(self, key, column, others, best):
-        """The median over rounds of the column beside the best of the others in the same round."""
-        ratios = []
-        for number, mine in enumerate(self.values[key].get(column, [])):
-            beside = [self.values[key][other][number] for other in others if number < len(self.values[key].get(other, []))]
-            beside = [value for value in beside if value is not None]
-            if mine is not None and beside:
-                ratios.append(mine / best(beside))
-        return statistics.median(ratios) if ratios else None
-
-
-def numbers(output):
-    """The lines NAME BYTES VALUE."""
-    lines = [line.split() for line in output.splitlines()]
-    return [(words[0], words[1], float(words[2])) for words in lines if len(words) == 3 and words[0] in TABLES and words[1].isdigit()]
+    parser.add_argument("--seconds", type=float, help="a point of threads and wide, in place of the benchmarks' own")
+    parser.add_argument("--document", type=pathlib.Path)
+    options = parser.parse_args()
+    options.only, options.start_hosts = options.only.split(","), [int(count) for count in options.start_hosts.split(",")]
+    if unknown := [part for part in options.only if part not in PARTS]:
+        parser.error(f"no part {unknown[0]}: {', '.join(PARTS)}")
+    return options
 
 
 class Stand:
-    """The hosts, and the probe compiled for each library."""
+    """The hosts, and the programs compiled for each library."""
 
     def __init__(self, options, hosts):
         self.hosts = hosts
         self.libraries = options.libraries.split(",")
-        self.sites, self.probes = {}, {}
+        self.seconds = [] if options.seconds is None else ["--seconds", options.seconds]
+        self.sites, self.programs = {}, {}
+        wanted = {words[0] for part in options.only for words in PARTS[part].programs}
         for name in self.libraries:
             site = self.sites[name] = jobs.Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), False, name)
             folder = site.prefix if name == "weft" else site.peers / name
-            self.probes[name] = compile_program(folder / "bin/mpicc", [PROBES / "probe.c", "-O2"], site.build / f"probe-{name}")
+            for program in wanted:
+                words = [SOURCES[program], "-O2", "-pthread"]
+                self.programs[program, name] = compile_program(folder / "bin/mpicc", words, site.build / f"{program}-{name}")
         self.floor = compile_program(plain_compiler(), [PROBES / "floor.c", "-O2"], options.build.resolve() / "floor")
 
-    def library(self, name, counts, what, env):
+    def library(self, name, counts, words, env):
         """The lines that a job of the library says, what there is of them where it fails; and how long it took, if it did not."""
-        site = self.sites[name]
+        site, (program, *rest) = self.sites[name], words
+        rest += self.seconds if program != "probe" else []
         try:
-            words, variables = jobs.LAUNCHERS[LAUNCHERS[name]](site, counts)
+            launcher, variables = jobs.LAUNCHERS[LAUNCHERS[name]](site, counts)
             begin = time.monotonic()
-            result = self.hosts[0].run([*words, self.probes[name], what], {**variables, **env}, RUN_SECONDS)
+            result = self.hosts[0].run([*launcher, self.programs[program, name], *rest], {**variables, **env}, RUN_SECONDS)
             seconds = time.monotonic() - begin
         except (Failure, Skip) as why:
-            print(f"{name}, {what}: {why}", file=sys.stderr)
+            print(f"{name}, {' '.join(map(str, words))}: {why}", file=sys.stderr)
             return [], None
-        if result.code != 0 or "ok probe" not in result.output:
-            print(f"{name}, {what}: exit code {result.code}:\n{result.output}", file=sys.stderr)
+        is_whole = "ok probe" in result.output if program == "probe" else True
+        if result.code != 0 or not is_whole:
+            print(f"{name}, {' '.join(map(str, words))}: exit code {result.code}:\n{result.output}", file=sys.stderr)
             seconds = None
-        return numbers(result.output), seconds
+        return figures.numbers(result.output), seconds
 
     def raw(self, mode):
         server = self.hosts[1].start([self.floor, "serve"])
@@ -122,7 +124,12 @@ class Stand:
             time.sleep(0.01)
         result = self.hosts[0].run([self.floor, "host1", mode], timeout=RUN_SECONDS).ok("floor")
         server.finish(10)
-        return numbers(result.output)
+        return figures.numbers(result.output)
+
+    def empty(self):
+        """The memory of a program that does nothing."""
+        said = self.hosts[0].run([self.floor, "empty"]).ok("empty").output
+        return next(value for name, _, value in figures.numbers(said) if name == "empty")
 
     def ssh(self, count):
         """One ssh to each host, all at once."""
@@ -132,68 +139,81 @@ class Stand:
         return time.monotonic() - begin
 
 
+def take_floors(part, stand, measured):
+    """What TCP alone can do in the same round."""
+    if part == "pairs":
+        for mode in ("spin", "block"):
+            measured.add(mode, stand.raw(mode))
+    elif part == "asleep":
+        measured.add("block", [("asleep", size, value) for name, size, value in stand.raw("block") if (name, size) == ("half", 4)])
+
+
+def take_part(name, stand, measured, turn):
+    part = PARTS[name]
+    take_floors(name, stand, measured)
+    empty = stand.empty() if name == "memory" else 0
+    for library in turn:
+        for words in part.programs:
+            lines = stand.library(library, part.counts, words, part.settings)[0]
+            measured.add(library, [(what, size, value - empty) for what, size, value in lines])
+
+
+def take_starts(counts, stand, measured, turn):
+    part = PARTS["start"]
+    for count in counts:
+        measured.add("ssh", [("start", count, stand.ssh(count))])
+        for library in turn:
+            seconds = stand.library(library, [2] * count, part.programs[0], part.settings)[1]
+            measured.add(library, [("start", count, seconds)])
+
+
 def take_rounds(options, stand, measured):
-    only = options.only.split(",")
     for number in range(options.rounds):
         # The order turns, so that nobody always comes after the same one.
         turn = stand.libraries[number % len(stand.libraries) :] + stand.libraries[: number % len(stand.libraries)]
-        if "pairs" in only:
-            for mode in ("spin", "block"):
-                measured.add(mode, stand.raw(mode))
-            for name in turn:
-                measured.add(name, stand.library(name, [1, 1], "pairs", DEFAULTS)[0])
-        if "together" in only:
-            for name in turn:
-                measured.add(name, stand.library(name, [2, 2], "together", YIELDING)[0])
-        if "start" in only:
-            for count in map(int, options.start_hosts.split(",")):
-                measured.add("ssh", [("start", count, stand.ssh(count))])
-                for name in turn:
-                    seconds = stand.library(name, [2] * count, "nothing", DEFAULTS)[1]
-                    measured.add(name, [("start", count, seconds)])
+        for name in options.only:
+            if name == "start":
+                take_starts(options.start_hosts, stand, measured, turn)
+            else:
+                take_part(name, stand, measured, turn)
         print(f"round {number + 1} of {options.rounds}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
 
 
-def three_digits(value):
-    return "-" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+def commit():
+    """The source tree's."""
+    done = subprocess.run(["git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
 
 
-def show(measured, libraries):
-    for name, (title, best) in TABLES.items():
-        keys = sorted(key for key in measured.values if key[0] == name)
-        if not keys:
-            continue
-        floors = [column for column in ("spin", "block", "ssh") if any(column in measured.values[key] for key in keys)]
-        peers = [library for library in libraries if library != "weft"]
-        beside = [f"weft/{what}" for what in ("best", *floors)] if "weft" in libraries else []
-        rows = [["bytes", *floors, *libraries, *beside]]
-        for key in keys:
-            ratios = [measured.ratio(key, "weft", others, best) for others in (peers, *([floor] for floor in floors))] if beside else []
-            values = [measured.median(key, column) for column in (*floors, *libraries)]
-            rows.append([str(key[1]), *(three_digits(value) for value in values), *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)])
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        print(f"\n{title}")
-        for row in rows:
-            print("  " + "  ".join(word.ljust(width) if column == 0 else word.rjust(width) for column, (word, width) in enumerate(zip(row, widths))))
+def show(options, measured, libraries, source):
+    sections = {}
+    for name in options.only:
+        part = PARTS[name]
+        if tables := figures.text_of(measured, libraries, part.tables):
+            print(f"\n{part.heading}\n\n{tables}")
+            sections[part.heading] = (f"Commit {source}, {options.rounds} rounds.", tables)
+    if options.document:
+        figures.fill(options.document, sections)
 
 
 def main():
     options = arguments()
+    source = commit()
     end_by_signals()
     declare("hosts")
-    measured = Measured()
-    most = max(map(int, options.start_hosts.split(","))) if "start" in options.only else 2
+    measured = figures.Measured()
+    most = max([2, *(len(PARTS[name].counts) for name in options.only), *(options.start_hosts if "start" in options.only else [])])
     try:
         # Before the hosts are made, whose sshd hand it on; the figures suffer less from what else runs.
         if os.geteuid() == 0:
             os.nice(-10)
-        with Hosts(max(most, 2)) as hosts:
+        with Hosts(most) as hosts:
             stand = Stand(options, hosts)
             try:
                 take_rounds(options, stand, measured)
             except KeyboardInterrupt:
                 print("interrupted: what there is", file=sys.stderr)
-            show(measured, stand.libraries)
+            show(options, measured, stand.libraries, source)
     except (Failure, Skip) as why:
         raise SystemExit(f"measure.py: {why}")
 

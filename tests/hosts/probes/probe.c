@@ -1,5 +1,6 @@
-/* probe pairs|together|nothing: what measure.py asks every library: lines "NAME BYTES VALUE". pairs is for two
- * ranks on a host each, which bind themselves to cores of their own by the number in their host's name; together is for any. */
+/* probe pairs|together|asleep|memory|nothing: what measure.py asks every library: lines "NAME BYTES VALUE". pairs is for two
+ * ranks on a host each, which bind themselves to cores of their own by the number in their host's name; the others are for any. */
+#include "resident.h"
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -25,10 +26,19 @@ static void bind_by_host(void)
     sched_setaffinity(0, sizeof cores, &cores);
 }
 
-/* The fastest of batches of about 10 ms, for ranks that have cores of their own; where they share cores, a batch is fast by luck, and the mean counts; rank 0 says how many steps that is. */
-static double seconds_of(void (*step)(int bytes), int bytes)
+enum batches { FASTEST, MEAN, MEDIAN };
+
+static int by_value(const void *a, const void *b)
 {
-    double least = 1e9, all = 0;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of batches of about 10 ms the fastest, for ranks that have cores of their own; where they share cores, a batch is fast by luck, and
+ * the mean or the median counts; rank 0 says how many steps a batch is. */
+static double seconds_of(void (*step)(int bytes), int bytes, enum batches which)
+{
+    double seconds[BATCHES], all = 0;
     int times = 1;
     for (int warm = 0; warm < 2; warm++) {
         MPI_Barrier(MPI_COMM_WORLD);
@@ -42,11 +52,11 @@ static double seconds_of(void (*step)(int bytes), int bytes)
         double begin = MPI_Wtime();
         for (int j = 0; j < times; j++)
             step(bytes);
-        double each = (MPI_Wtime() - begin) / times;
-        least = each < least ? each : least;
-        all += each;
+        seconds[i] = (MPI_Wtime() - begin) / times;
+        all += seconds[i];
     }
-    return size == 2 ? least : all / BATCHES;
+    qsort(seconds, BATCHES, sizeof *seconds, by_value);
+    return which == FASTEST ? seconds[0] : which == MEDIAN ? seconds[BATCHES / 2] : all / BATCHES;
 }
 
 static void say(const char *name, int bytes, double value)
@@ -122,9 +132,9 @@ static void pairs(void)
 {
     const int sizes[] = {4, 1 << 10, 64 << 10, 1 << 20, 4 << 20};
     for (int i = 0; i < 5; i++)
-        say("half", sizes[i], seconds_of(round_trip, sizes[i]) * 5e5);
-    say("stream", 1 << 20, STREAM * 1.048576 / seconds_of(stream, 1 << 20));
-    say("messages", 8, WINDOW / 1e3 / seconds_of(messages, 8));
+        say("half", sizes[i], seconds_of(round_trip, sizes[i], FASTEST) * 5e5);
+    say("stream", 1 << 20, STREAM * 1.048576 / seconds_of(stream, 1 << 20, FASTEST));
+    say("messages", 8, WINDOW / 1e3 / seconds_of(messages, 8, FASTEST));
     MPI_Win_allocate(WINDOW * sizeof *base, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
     MPI_Win_lock_all(0, window);
     access_seconds(PUT, 1);
@@ -153,10 +163,42 @@ static void bcast(int bytes)
 
 static void together(void)
 {
-    say("barrier", 0, seconds_of(barrier, 0) * 1e6);
-    say("allreduce", 8, seconds_of(allreduce, 8) * 1e6);
-    say("allreduce", 64 << 10, seconds_of(allreduce, 64 << 10) * 1e6);
-    say("bcast", 1 << 20, seconds_of(bcast, 1 << 20) * 1e6);
+    say("barrier", 0, seconds_of(barrier, 0, MEAN) * 1e6);
+    say("allreduce", 8, seconds_of(allreduce, 8, MEAN) * 1e6);
+    say("allreduce", 64 << 10, seconds_of(allreduce, 64 << 10, MEAN) * 1e6);
+    say("bcast", 1 << 20, seconds_of(bcast, 1 << 20, MEAN) * 1e6);
+}
+
+/* Between the first rank of each of two hosts, while the others wait in MPI. */
+static void round_trip_of_firsts(int bytes)
+{
+    int other = size / 2 - rank;
+    if (rank == 0) {
+        MPI_Send(out, bytes, MPI_BYTE, other, 1, MPI_COMM_WORLD);
+        MPI_Recv(in, bytes, MPI_BYTE, other, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (other == 0) {
+        MPI_Recv(in, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(out, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void asleep(void)
+{
+    say("asleep", 4, seconds_of(round_trip_of_firsts, 4, MEDIAN) * 5e5);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The most that a rank has after messages of two sizes to and from every other. */
+static void memory(void)
+{
+    const int sizes[] = {8, 64 << 10};
+    for (int i = 0; i < 2; i++)
+        for (int step = 1; step < size; step++)
+            MPI_Sendrecv(out, sizes[i], MPI_BYTE, (rank + step) % size, 5, in, sizes[i], MPI_BYTE, (rank + size - step) % size, 5,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    double mine = resident_mib(), most = 0;
+    MPI_Reduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    say("memory", size, most);
 }
 
 int main(int count, char **words)
@@ -174,6 +216,10 @@ int main(int count, char **words)
         pairs();
     else if (strcmp(what, "together") == 0)
         together();
+    else if (strcmp(what, "asleep") == 0)
+        asleep();
+    else if (strcmp(what, "memory") == 0)
+        memory();
     if (rank == 0)
         puts("ok probe");
     MPI_Finalize();

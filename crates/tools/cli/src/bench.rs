@@ -23,23 +23,19 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::installation::Installation;
-use crate::machine::{self, Machine, ProcessorTime};
+use crate::machine::{Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 
-use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE, WIRE};
-use library::{Hosts, Library, Pin};
-use plan::{Failure, Plan};
+use catalog::{ALL, Benchmark, FLOOR, WIRE};
+use library::{Library, Pin};
+use plan::Plan;
 use plot::Chart;
 use progress::{Progress, named};
 use record::Results;
 use rounds::{FLOOR_COLUMN, single_processors};
 use table::{OURS, View};
 
-/// How often every library has its turn.
-const ROUNDS: usize = 5;
-/// The ranks of a benchmark whose axis is not the ranks and that is not asked for others.
-const PAIR: u64 = 2;
 /// Processor time taken by the hypervisor beyond which figures are worth nothing, in per cent.
 const STOLEN_PERCENT: f64 = 1.0;
 
@@ -59,7 +55,7 @@ pub fn run(options: &Options) -> ExitCode {
 /// True when our own library did not fail.
 fn measured(options: &Options) -> Result<bool, String> {
     if options.tune {
-        return tune(options).map(|()| true);
+        return tune::run(options).map(|()| true);
     }
     let verbs = options
         .names
@@ -121,30 +117,6 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Benchmark>, String> {
     names.iter().map(find).collect()
 }
 
-fn explained(benchmark: &Benchmark, failure: Failure) -> String {
-    match failure {
-        Failure::Io(error) => format!("{}: {error}", benchmark.name),
-        Failure::Message(message) => message,
-        Failure::Interrupted => "interrupted; what had started has been stopped".into(),
-    }
-}
-
-fn tune(options: &Options) -> Result<(), String> {
-    if options.names != ["collectives"] || options.json || options.plot.is_some() {
-        return Err("--tune goes with `collectives` alone, and prints tables".into());
-    }
-    let installation =
-        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
-    let library = Library::weft(&installation)?;
-    let plan = plan(options, &TUNE, &[], &installation)?;
-    println!("{}\n", Machine::read(installation.tree.as_deref()).line());
-    let mut progress = Progress::new(false);
-    let tables = tune::run(&plan, &library, &mut |text| progress.show(text));
-    progress.clear();
-    println!("{}", tables.map_err(|failure| explained(&TUNE, failure))?);
-    Ok(())
-}
-
 /// True when our own library did not fail.
 fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool, String> {
     let installation =
@@ -157,10 +129,10 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
     }
     let (mut reports, mut ours_well) = (Vec::new(), true);
     for &benchmark in benchmarks {
-        let plan = plan(options, benchmark, &libraries, &installation)?;
+        let plan = Plan::new(options, benchmark, &libraries, &installation)?;
         let results = rounds::run(&plan, &mut |text| progress.show(text));
         progress.clear();
-        let results = results.map_err(|failure| explained(benchmark, failure))?;
+        let results = results.map_err(|failure| failure.explained(benchmark))?;
         ours_well &= results
             .subjects
             .get(OURS)
@@ -226,80 +198,6 @@ fn column_names(benchmark: &Benchmark, libraries: &[Library]) -> Vec<String> {
         return vec![FLOOR_COLUMN.into()];
     }
     libraries.iter().map(|l| l.name.clone()).collect()
-}
-
-/// Where the ranks of a benchmark run, and how they are pinned there.
-fn place<'a>(options: &'a Options, benchmark: &Benchmark) -> Result<(Hosts<'a>, Pin), String> {
-    let name = benchmark.name;
-    if benchmark != &WIRE {
-        return match options.hosts[..] {
-            [] => Ok((Hosts::Here, options.pin)),
-            _ => Err(format!("{name}: --hosts goes with `wire` alone")),
-        };
-    }
-    if !options.peers.is_empty() {
-        return Err(format!(
-            "{name}: it measures this library beside bare sockets, not beside others (--peers)"
-        ));
-    }
-    match options.hosts[..] {
-        // What mpiexec takes for two hosts would pin both ranks to the first core.
-        [] if options.pin == Pin::Auto => Ok((Hosts::Loopback, Pin::None)),
-        [] => Ok((Hosts::Loopback, options.pin)),
-        [_, _] if options.pin == Pin::Auto => Ok((Hosts::Named(&options.hosts), Pin::Default)),
-        [_, _] => Ok((Hosts::Named(&options.hosts), options.pin)),
-        _ => Err(format!("{name}: --hosts takes two names, such as a,b")),
-    }
-}
-
-fn plan<'a>(
-    options: &'a Options,
-    benchmark: &'static Benchmark,
-    libraries: &'a [Library],
-    installation: &'a Installation,
-) -> Result<Plan<'a>, String> {
-    let asked = match benchmark.axis {
-        Axis::Points { .. } => &options.sizes,
-        Axis::Ranks { .. } => &options.ranks,
-    };
-    let mut points = if asked.is_empty() {
-        benchmark.default_points().to_vec()
-    } else {
-        asked.clone()
-    };
-    points.retain(|&p| options.max.is_none_or(|max| p <= max));
-    points.sort_unstable();
-    points.dedup();
-    if points.is_empty() || points[0] == 0 {
-        return Err(format!("{}: no points to measure", benchmark.name));
-    }
-    let ranks = match options.ranks[..] {
-        [] => PAIR,
-        _ if !benchmark.any_ranks => PAIR,
-        [ranks] if ranks > 0 => ranks,
-        _ => {
-            return Err(format!(
-                "{}: --ranks takes one number of ranks",
-                benchmark.name
-            ));
-        }
-    };
-    let (hosts, pin) = place(options, benchmark)?;
-    Ok(Plan {
-        benchmark,
-        libraries: if benchmark == &FLOOR { &[] } else { libraries },
-        points,
-        ranks,
-        rounds: options.rounds.unwrap_or(ROUNDS).max(1),
-        pin,
-        hosts,
-        cores: machine::cores(),
-        seconds: options.seconds.unwrap_or(benchmark.seconds),
-        limit_seconds: options.limit,
-        sources: &installation.sources,
-        build: &installation.build,
-        with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
-    })
 }
 
 /// Prints, plots and keeps what was measured.

@@ -107,6 +107,12 @@ fn announced_size_in(variable: &dyn Fn(&str) -> Option<String>) -> Option<u32> {
     (!asked).then_some(1)
 }
 
+/// The number of cores that the first rank of a host tells.
+fn cores_in(first: u32, text: &str) -> Result<u32> {
+    let cores = text.parse().ok().filter(|cores| *cores > 0);
+    cores.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
+}
+
 impl Bootstrap {
     pub fn job(&self) -> &Job {
         &self.job
@@ -141,7 +147,8 @@ impl Bootstrap {
     /// cards of its host and publishes what they come to, which the others read after one more fence. So it takes two
     /// questions a rank, where reading all cards everywhere would take as many as the square of a host's ranks, and every
     /// rank has the number from one line: ranks that add up by themselves could differ, and would then choose
-    /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one number a host.
+    /// unlike algorithms for one operation. The verdict on several hosts is the first rank's, who reads one number a host, many in a line from
+    /// our own launcher.
     pub fn agree_on_cores(&self) -> Result<HostCores> {
         let job = &self.job;
         let several = job.hosts.count() > 1;
@@ -173,19 +180,15 @@ impl Bootstrap {
     }
 
     fn cores_told_by(&self, first: u32) -> Result<u32> {
-        let cores = self.told(CORES, first)?.parse().ok();
-        let cores = cores.filter(|cores| *cores > 0);
-        cores.ok_or_else(|| Error::Card(format!("rank {first} tells no number of cores")))
+        cores_in(first, &self.told(CORES, first)?)
     }
 
     /// Whether any host has more ranks than cores.
     fn verdict_of_rank_0(&self) -> Result<bool> {
         if self.job.rank == 0 {
-            let hosts = self.job.hosts.firsts().into_iter();
-            let mut hosts = hosts.zip(self.job.hosts.sizes());
-            let verdict = hosts.try_fold(false, |verdict, (first, ranks)| {
-                Ok::<_, Error>(verdict | (ranks > self.cores_told_by(first)?))
-            })?;
+            let cores = self.cores_of_all_hosts()?.into_iter();
+            let mut hosts = cores.zip(self.job.hosts.sizes());
+            let verdict = hosts.any(|(cores, ranks)| ranks > cores);
             self.tell(OVERSUBSCRIBED, &u32::from(verdict).to_string())?;
         }
         self.fence()?;
@@ -196,6 +199,20 @@ impl Bootstrap {
                 "rank 0 tells `{other}`, which is no verdict on the cores of hosts"
             ))),
         }
+    }
+
+    /// The numbers that the first ranks of all hosts publish, many at once where the launcher gives them so.
+    fn cores_of_all_hosts(&self) -> Result<Vec<u32>> {
+        let firsts = self.job.hosts.firsts();
+        let told = match &self.exchange {
+            Exchange::Pmi1(client) => client.told_by_all(CORES, &firsts)?,
+            _ => {
+                let told = firsts.iter().map(|&first| self.told(CORES, first));
+                told.collect::<Result<_>>()?
+            }
+        };
+        let told = firsts.iter().zip(told);
+        told.map(|(&first, text)| cores_in(first, &text)).collect()
     }
 
     fn cores_of_this_host(&self) -> Result<u32> {

@@ -67,6 +67,10 @@ macro_rules! algorithms_with_hosts {
                 all
             }
 
+            pub(crate) fn is_flat(self) -> bool {
+                matches!(self, Algorithm::Flat(_))
+            }
+
             pub(crate) fn needs(self) -> crate::select::Needs {
                 match self {
                     Algorithm::Flat(flat) => flat.needs(),

@@ -45,7 +45,7 @@ impl<F: Fabric> Engine<F> {
             me,
             slots: slots.clone(),
             reported: Arc::default(),
-            members: Arc::new(Everyone(peers)),
+            members: Arc::new(Everyone { me, size: peers }),
         };
         Engine {
             fabric,

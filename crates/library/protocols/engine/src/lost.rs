@@ -30,19 +30,10 @@ const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Members of a communicator that begin to be watched at once.
 const MEMBERS_AT_ONCE: u32 = 16;
 
-/// The number of the member behind this process, or behind those that it would be behind in another group: transports that watch some
-/// members alone have each of them watched by some.
-fn behind(members: &dyn Members, context: u32, me: Peer) -> u32 {
-    let mut all = (0..).map_while(|number| members.member(context, number));
-    let mut count = 0;
-    let own = all.position(|peer| {
-        count += 1;
-        peer == me
-    });
-    match own {
-        Some(own) => own as u32 + 1,
-        None => me % count.max(1),
-    }
+/// The number of the member behind this process: transports that watch some members alone have each of them watched by some.
+fn behind(members: &dyn Members, context: u32) -> u32 {
+    let (count, own) = members.count_and_own(context);
+    (own + 1) % count.max(1)
 }
 
 impl Core {
@@ -197,7 +188,7 @@ impl<E: Endpoint> State<E> {
         let nexts = &mut self.core.watched.next_members;
         let known = nexts.iter().position(|next| next.0 == context);
         let index = known.unwrap_or_else(|| {
-            nexts.push((context, behind(&*members, context, self.core.me)));
+            nexts.push((context, behind(&*members, context)));
             nexts.len() - 1
         });
         let begin = nexts[index].1;

@@ -9,20 +9,32 @@ use weft_transport::{Lost, Peer};
 /// Whose messages may come in a context.
 pub trait Members: Send + Sync {
     fn contains(&self, context: u32, peer: Peer) -> bool;
+
     /// The process of this number among them, from 0 on; none behind the last.
     fn member(&self, context: u32, number: u32) -> Option<Peer>;
+
+    /// How many there are, and this process's own number among them, or in its own group where that is another one. Asked
+    /// whenever a wait for any of them begins: it takes no look at each.
+    fn count_and_own(&self, context: u32) -> (u32, u32);
 }
 
 /// Every process of a job.
-pub(crate) struct Everyone(pub u32);
+pub(crate) struct Everyone {
+    pub me: Peer,
+    pub size: u32,
+}
 
 impl Members for Everyone {
     fn contains(&self, _: u32, peer: Peer) -> bool {
-        peer < self.0
+        peer < self.size
     }
 
     fn member(&self, _: u32, number: u32) -> Option<Peer> {
-        (number < self.0).then_some(number)
+        (number < self.size).then_some(number)
+    }
+
+    fn count_and_own(&self, _: u32) -> (u32, u32) {
+        (self.size, self.me)
     }
 }
 

@@ -152,6 +152,21 @@ impl Library {
         command
     }
 
+    /// The command that runs `program` on hosts, with as many ranks on each; of our own library.
+    pub fn launcher_on(&self, hosts: &[String], ranks_a_host: usize, program: &Path) -> Command {
+        let named: Vec<String> = hosts
+            .iter()
+            .map(|host| format!("{host}:{ranks_a_host}"))
+            .collect();
+        let mut command = Command::new(self.tool("mpiexec"));
+        command.arg("-hosts").arg(named.join(","));
+        command
+            .arg("-n")
+            .arg((hosts.len() * ranks_a_host).to_string());
+        command.arg(program);
+        command
+    }
+
     fn intel_options(&self, command: &mut Command, layout: Layout) {
         command.args(["-genv", "I_MPI_FABRICS", "shm"]);
         match layout.pin {
@@ -261,6 +276,19 @@ mod tests {
         let loopback = host_options(Hosts::Loopback).join(" ");
         assert!(loopback.ends_with("--interface lo"), "{loopback}");
         assert!(host_options(Hosts::Here).is_empty());
+    }
+
+    #[test]
+    fn ranks_are_given_to_hosts() {
+        let library = Library {
+            name: "weft".into(),
+            peer: None,
+            prefix: "/p".into(),
+        };
+        let hosts = ["a".to_string(), "b".to_string()];
+        let command = library.launcher_on(&hosts, 3, Path::new("prog"));
+        let words: Vec<_> = command.get_args().collect();
+        assert_eq!(words, ["-hosts", "a:3,b:3", "-n", "6", "prog"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::library::{Peer, Pin};
 use super::stats;
+use super::tune::HostsLayout;
 
 #[derive(Args, Debug)]
 pub struct Options {
@@ -27,9 +28,6 @@ pub struct Options {
     /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     pub ranks: Vec<u64>,
-    /// With `wire`: the two hosts between which it measures, by mpiexec [default: this one, over its loopback interface]
-    #[arg(long, value_delimiter = ',', value_name = "A,B")]
-    pub hosts: Vec<String>,
     /// Where ranks run
     #[arg(long, value_enum, default_value = "auto")]
     pub pin: Pin,
@@ -51,6 +49,16 @@ pub struct Options {
     /// With `collectives`: measure each by every algorithm, beside what the library chooses by itself
     #[arg(long)]
     pub tune: bool,
+    /// With `wire` (two of them) and --tune: measure between these hosts, which mpiexec reaches from here [default: this one; `wire`
+    /// over its loopback interface]
+    #[arg(long, value_delimiter = ',', value_name = "HOST")]
+    pub hosts: Vec<String>,
+    /// With --hosts: how many of them, and ranks on each [default: 2x2, 4x2, 8x2 and so on, and all]
+    #[arg(long, value_delimiter = ',', value_name = "HxR", requires = "hosts")]
+    pub layouts: Vec<HostsLayout>,
+    /// With --hosts: write the table's rules that follow from the figures
+    #[arg(long, value_name = "FILE", requires = "hosts")]
+    pub rules: Option<PathBuf>,
     #[command(flatten)]
     pub endpoints: VerbsOptions,
 }

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use super::catalog::Benchmark;
+use super::catalog::{Axis, Benchmark, FLOOR, TUNE, WIRE};
 use super::library::{Hosts, Library, Pin};
+use super::options::Options;
+use crate::installation::Installation;
+use crate::machine;
 
 /// What the user asked for, made definite.
 pub struct Plan<'a> {
@@ -25,6 +28,94 @@ pub struct Plan<'a> {
     pub with_floor: bool,
 }
 
+/// How often every library has its turn.
+const ROUNDS: usize = 5;
+/// The ranks of a benchmark whose axis is not the ranks and that is not asked for others.
+const PAIR: u64 = 2;
+
+impl<'a> Plan<'a> {
+    /// What the options ask for of a benchmark.
+    pub fn new(
+        options: &'a Options,
+        benchmark: &'static Benchmark,
+        libraries: &'a [Library],
+        installation: &'a Installation,
+    ) -> Result<Plan<'a>, String> {
+        let asked = match benchmark.axis {
+            Axis::Points { .. } => &options.sizes,
+            Axis::Ranks { .. } => &options.ranks,
+        };
+        let mut points = if asked.is_empty() {
+            benchmark.default_points().to_vec()
+        } else {
+            asked.clone()
+        };
+        points.retain(|&p| options.max.is_none_or(|max| p <= max));
+        points.sort_unstable();
+        points.dedup();
+        if points.is_empty() || points[0] == 0 {
+            return Err(format!("{}: no points to measure", benchmark.name));
+        }
+        let ranks = match options.ranks[..] {
+            [] => PAIR,
+            _ if !benchmark.any_ranks => PAIR,
+            [ranks] if ranks > 0 => ranks,
+            _ => {
+                return Err(format!(
+                    "{}: --ranks takes one number of ranks",
+                    benchmark.name
+                ));
+            }
+        };
+        let (hosts, pin) = place(options, benchmark)?;
+        Ok(Plan {
+            benchmark,
+            libraries: if benchmark == &FLOOR { &[] } else { libraries },
+            points,
+            ranks,
+            rounds: options.rounds.unwrap_or(ROUNDS).max(1),
+            pin,
+            hosts,
+            cores: machine::cores(),
+            seconds: options.seconds.unwrap_or(benchmark.seconds),
+            limit_seconds: options.limit,
+            sources: &installation.sources,
+            build: &installation.build,
+            with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
+        })
+    }
+}
+
+/// Where the ranks of a benchmark run, and how they are pinned there.
+fn place<'a>(options: &'a Options, benchmark: &Benchmark) -> Result<(Hosts<'a>, Pin), String> {
+    let name = benchmark.name;
+    // Layouts of these hosts are measured one after the other.
+    if benchmark == &TUNE {
+        return Ok((Hosts::Here, options.pin));
+    }
+    if benchmark != &WIRE {
+        return match options.hosts[..] {
+            [] => Ok((Hosts::Here, options.pin)),
+            _ => Err(format!(
+                "{name}: --hosts goes with `wire` and with `collectives --tune`"
+            )),
+        };
+    }
+    if !options.peers.is_empty() {
+        return Err(format!(
+            "{name}: it measures this library beside bare sockets, not beside others (--peers)"
+        ));
+    }
+    match options.hosts[..] {
+        // What mpiexec takes for two hosts would pin both ranks to the first core.
+        [] if options.pin == Pin::Auto => Ok((Hosts::Loopback, Pin::None)),
+        [] => Ok((Hosts::Loopback, options.pin)),
+        [_, _] if options.pin == Pin::Auto => Ok((Hosts::Named(&options.hosts), Pin::Default)),
+        [_, _] => Ok((Hosts::Named(&options.hosts), options.pin)),
+        _ => Err(format!("{name}: --hosts takes two names, such as a,b")),
+    }
+}
+
 #[derive(Debug)]
 pub enum Failure {
     Io(io::Error),
@@ -35,6 +126,17 @@ pub enum Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         Failure::Io(error)
+    }
+}
+
+impl Failure {
+    /// For the terminal.
+    pub fn explained(self, benchmark: &Benchmark) -> String {
+        match self {
+            Failure::Io(error) => format!("{}: {error}", benchmark.name),
+            Failure::Message(message) => message,
+            Failure::Interrupted => "interrupted; what had started has been stopped".into(),
+        }
     }
 }
 

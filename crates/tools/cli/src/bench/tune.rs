@@ -1,136 +1,202 @@
-//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what its table chooses.
+//! `weft bench collectives --tune`: each collective by every algorithm that it has, beside what its table chooses; between hosts
+//! also the rules of the table that follow.
 
+mod figures;
+mod layout;
+mod rules;
+
+use std::fs;
+use std::process::Command;
+
+use weft_collective::{CHOICES, Placement};
+
+use super::catalog::TUNE;
 use super::job::{self, End};
 use super::library::{Layout, Library};
 use super::library_round::patience;
+use super::options::Options;
 use super::plan::{Failure, Plan, list};
+use super::progress::Progress;
 use super::record::Line;
-use super::rounds::{self, Progress};
-use super::stats::{binary, median, three_digits};
-use super::table::align;
+use super::rounds;
+use super::stats::binary;
+use crate::installation::Installation;
+use crate::machine::Machine;
+use figures::Figures;
+pub use layout::HostsLayout;
 
-/// The column of what the library chooses by itself.
-const TABLE: &str = "table";
-
-/// An operation's medians, a row for each algorithm.
-struct Operation {
-    name: String,
-    /// In the order in which they were measured; the table's choice first.
-    algorithms: Vec<Algorithm>,
+/// Prints the tables, and writes the rules if that is asked for.
+pub fn run(options: &Options) -> Result<(), String> {
+    if options.names != ["collectives"] || options.json || options.plot.is_some() {
+        return Err("--tune goes with `collectives` alone, and prints tables".into());
+    }
+    let layouts = layouts(options)?;
+    let installation =
+        Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
+    let library = Library::weft(&installation)?;
+    let plan = Plan::new(options, &TUNE, &[], &installation)?;
+    let machine = Machine::read(installation.tree.as_deref()).line();
+    println!("{machine}\n");
+    let mut bench = Tuning {
+        plan: &plan,
+        library: &library,
+        hosts: &options.hosts,
+        progress: Progress::new(false),
+    };
+    if options.hosts.is_empty() {
+        let figures = bench.measured(None)?;
+        show(&figures, &plan, &format!("{} ranks", plan.ranks));
+        return Ok(());
+    }
+    let mut measured = Vec::new();
+    for layout in layouts {
+        let figures = bench.measured(Some(layout))?;
+        let (hosts, ranks) = (layout.hosts, layout.ranks_a_host);
+        show(&figures, &plan, &format!("{hosts} hosts x {ranks} ranks"));
+        measured.push((layout, figures));
+    }
+    let Some(file) = &options.rules else {
+        return Ok(());
+    };
+    let names: Vec<String> = measured
+        .iter()
+        .map(|(layout, _)| layout.to_string())
+        .collect();
+    let said = format!(
+        "{machine}; medians of {} rounds; hosts x ranks on each: {}.",
+        plan.rounds,
+        names.join(", ")
+    );
+    let text = rules::file(&measured, &plan.points, &said);
+    fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))
 }
 
-struct Algorithm {
-    name: String,
-    /// Of each point, the medians of all rounds.
-    medians: Vec<Vec<f64>>,
+/// Those that are asked for, on the hosts that there are.
+fn layouts(options: &Options) -> Result<Vec<HostsLayout>, String> {
+    let hosts = options.hosts.len();
+    if hosts == 1 {
+        return Err("--hosts takes two hosts or more".into());
+    }
+    if let Some(layout) = options.layouts.iter().find(|layout| layout.hosts > hosts) {
+        return Err(format!("--layouts {layout}: there are {hosts} hosts"));
+    }
+    Ok(match options.layouts.is_empty() {
+        true => HostsLayout::up_to(hosts),
+        false => options.layouts.clone(),
+    })
 }
 
-impl Algorithm {
-    fn value(&self, point: usize) -> Option<f64> {
-        median(&self.medians[point])
+fn show(figures: &Figures, plan: &Plan, ranks: &str) {
+    for operation in &figures.operations {
+        println!("{}", operation.render(&plan.points, ranks));
     }
 }
 
-/// Measures; the program is `collective-tune`, whose points are those of the plan.
-pub fn run(plan: &Plan, library: &Library, progress: Progress) -> Result<String, Failure> {
-    progress("compiling collective-tune");
-    let program = rounds::compile(plan, library)?;
-    let mut operations = Vec::new();
-    for round in 0..plan.rounds {
-        let layout = Layout {
-            ranks: plan.ranks,
-            pin: plan.pin.resolve(plan.ranks, plan.cores, false),
-            cores: plan.cores,
-            hosts: plan.hosts,
-        };
-        let mut command = library.launcher(layout, &program);
-        command.args(["--sizes", &list(&plan.points)]);
-        command.args(["--seconds", &plan.seconds.to_string()]);
+/// What `collective-tune` is to leave out: algorithms that cannot run among ranks so placed, in whose place another would.
+fn skips(placement: Option<Placement>) -> String {
+    let mut skips = Vec::new();
+    for choice in &CHOICES {
+        let run: Vec<usize> = choice
+            .rules_on(placement)
+            .into_iter()
+            .map(|(number, _)| number)
+            .collect();
+        for (number, name) in choice.algorithms().into_iter().enumerate() {
+            if !run.contains(&number) {
+                skips.push(format!("{}/{name}", choice.operation.replace('_', "-")));
+            }
+        }
+    }
+    skips.join(",")
+}
+
+struct Tuning<'a> {
+    plan: &'a Plan<'a>,
+    library: &'a Library,
+    hosts: &'a [String],
+    progress: Progress,
+}
+
+impl Tuning<'_> {
+    /// The figures of all rounds on one host, or on several.
+    fn measured(&mut self, layout: Option<HostsLayout>) -> Result<Figures, String> {
+        let mut figures = Figures::default();
+        let done = self.rounds(layout, &mut figures);
+        self.progress.clear();
+        done.map_err(|failure| failure.explained(&TUNE))?;
+        Ok(figures)
+    }
+
+    fn rounds(
+        &mut self,
+        layout: Option<HostsLayout>,
+        figures: &mut Figures,
+    ) -> Result<(), Failure> {
+        self.progress.show("compiling collective-tune");
+        let program = rounds::compile(self.plan, self.library)?;
+        for round in 0..self.plan.rounds {
+            let mut command = match layout {
+                None => self.library.launcher(self.on_one_host(), &program),
+                Some(layout) => {
+                    let hosts = &self.hosts[..layout.hosts];
+                    self.library
+                        .launcher_on(hosts, layout.ranks_a_host, &program)
+                }
+            };
+            command.args(["--sizes", &list(&self.plan.points)]);
+            command.args(["--seconds", &self.plan.seconds.to_string()]);
+            command.args(["--skip", &skips(layout.map(HostsLayout::placement))]);
+            let place = layout.map_or(String::new(), |layout| format!("{layout}, "));
+            self.round(
+                command,
+                &format!("{place}round {}/{}", round + 1, self.plan.rounds),
+                figures,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn on_one_host(&self) -> Layout<'_> {
+        Layout {
+            ranks: self.plan.ranks,
+            pin: self
+                .plan
+                .pin
+                .resolve(self.plan.ranks, self.plan.cores, false),
+            cores: self.plan.cores,
+            hosts: self.plan.hosts,
+        }
+    }
+
+    /// One run of the program.
+    fn round(
+        &mut self,
+        command: Command,
+        what: &str,
+        figures: &mut Figures,
+    ) -> Result<(), Failure> {
+        let (plan, progress) = (self.plan, &mut self.progress);
         let outcome = job::run(command, patience(plan.limit_seconds), |line| {
             if let Some(Line::Point {
                 series, x, median, ..
             }) = Line::parse(line)
             {
-                progress(&format!(
-                    "round {}/{} {series}, {} bytes",
-                    round + 1,
-                    plan.rounds,
-                    binary(x)
-                ));
-                add(&mut operations, &plan.points, &series, x, median);
+                progress.show(&format!("{what} {series}, {} bytes", binary(x)));
+                figures.add(&plan.points, &series, x, median);
             }
         })?;
         match outcome.end {
-            End::Interrupted => return Err(Failure::Interrupted),
-            End::Exited(status) if status.success() => {}
+            End::Interrupted => Err(Failure::Interrupted),
+            End::Exited(status) if status.success() => Ok(()),
             End::Exited(status) => {
-                return Err(Failure::Message(format!("{status}\n{}", outcome.complaint)));
+                Err(Failure::Message(format!("{status}\n{}", outcome.complaint)))
             }
-            End::Silent => {
-                let limit = plan.limit_seconds;
-                return Err(Failure::Message(format!(
-                    "nothing came for {limit} s; it was stopped"
-                )));
-            }
+            End::Silent => Err(Failure::Message(format!(
+                "nothing came for {} s; it was stopped",
+                plan.limit_seconds
+            ))),
         }
     }
-    let tables: Vec<String> = operations.iter().map(|one| render(one, plan)).collect();
-    Ok(tables.join("\n"))
-}
-
-fn add(operations: &mut Vec<Operation>, points: &[u64], series: &str, x: u64, value: f64) {
-    let Some((operation, algorithm)) = series.split_once('/') else {
-        return;
-    };
-    let Some(point) = points.iter().position(|&point| point == x) else {
-        return;
-    };
-    let at = operations.iter().position(|one| one.name == operation);
-    let at = at.unwrap_or_else(|| {
-        operations.push(Operation {
-            name: operation.into(),
-            algorithms: Vec::new(),
-        });
-        operations.len() - 1
-    });
-    let algorithms = &mut operations[at].algorithms;
-    let at = algorithms.iter().position(|one| one.name == algorithm);
-    let at = at.unwrap_or_else(|| {
-        algorithms.push(Algorithm {
-            name: algorithm.into(),
-            medians: vec![Vec::new(); points.len()],
-        });
-        algorithms.len() - 1
-    });
-    algorithms[at].medians[point].push(value);
-}
-
-/// A line for each size; at its end the fastest algorithm, and how much longer the table's choice takes.
-fn render(operation: &Operation, plan: &Plan) -> String {
-    let mut header = vec!["bytes".to_string()];
-    header.extend(operation.algorithms.iter().map(|one| one.name.clone()));
-    header.extend(["fastest".into(), "table/fastest".into()]);
-    let mut rows = vec![header];
-    for (at, &bytes) in plan.points.iter().enumerate() {
-        let values = operation.algorithms.iter().map(|one| one.value(at));
-        let mut row = vec![binary(bytes)];
-        row.extend(values.map(|value| value.map_or("-".into(), three_digits)));
-        let given = operation.algorithms.iter().filter(|one| one.name != TABLE);
-        let fastest = given
-            .filter_map(|one| Some((one, one.value(at)?)))
-            .min_by(|(_, a), (_, b)| a.total_cmp(b));
-        let chosen = operation.algorithms.iter().find(|one| one.name == TABLE);
-        let chosen = chosen.and_then(|one| one.value(at));
-        row.push(fastest.map_or("-".into(), |(one, _)| one.name.clone()));
-        let ratio = fastest.zip(chosen).map(|((_, best), chosen)| chosen / best);
-        row.push(ratio.map_or("-".into(), |ratio| format!("{ratio:.2}")));
-        rows.push(row);
-    }
-    let (name, ranks) = (&operation.name, plan.ranks);
-    format!(
-        "{name} on {ranks} ranks, by algorithm (us, lower is better)\n{}",
-        align(&rows)
-    )
 }
 
 #[cfg(test)]
@@ -138,25 +204,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_become_rows_of_their_operation() {
-        let mut operations = Vec::new();
-        let points = [8, 64];
-        for (series, x, value) in [
-            ("bcast/table", 8, 1.0),
-            ("bcast/linear", 8, 2.0),
-            ("bcast/linear", 8, 4.0),
-            ("bcast/linear", 8, 3.0),
-            ("bcast/linear", 64, 5.0),
-            ("bcast/linear", 99, 5.0),
-            ("reduce/table", 8, 6.0),
-            ("nonsense", 8, 7.0),
+    fn what_would_measure_something_else_is_left_out() {
+        let skipped = |placement| {
+            let all = skips(placement);
+            all.split(',').map(str::to_string).collect::<Vec<_>>()
+        };
+        let between: HostsLayout = "2x2".parse().unwrap();
+        let between = skipped(Some(between.placement()));
+        let here = skipped(None);
+        for (series, on_one_host, on_several) in [
+            ("bcast/shared", true, false),
+            ("bcast/linear", true, true),
+            ("reduce-scatter/direct", true, false),
+            ("reduce-scatter/hierarchical_split", false, true),
         ] {
-            add(&mut operations, &points, series, x, value);
+            assert_eq!(
+                !here.iter().any(|one| one == series),
+                on_one_host,
+                "{series}"
+            );
+            assert_eq!(
+                !between.iter().any(|one| one == series),
+                on_several,
+                "{series}"
+            );
         }
-        let names: Vec<&str> = operations.iter().map(|one| one.name.as_str()).collect();
-        assert_eq!(names, ["bcast", "reduce"]);
-        let linear = &operations[0].algorithms[1];
-        assert_eq!((linear.value(0), linear.value(1)), (Some(3.0), Some(5.0)));
-        assert_eq!(operations[0].algorithms[0].value(1), None);
     }
 }

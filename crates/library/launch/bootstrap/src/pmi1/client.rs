@@ -19,6 +19,9 @@ const LINE_MAX_BYTES: usize = 1 << 20;
 /// where `vallen_max` does not.
 const VALUE_MAX_BYTES: usize = 640;
 
+/// How many facts are asked for in one line: a key and its value are some 30 bytes.
+const KEYS_AT_ONCE: usize = 128;
+
 /// The fact that names a rank's host.
 const HOST: &str = "host";
 
@@ -31,6 +34,8 @@ pub(crate) struct Client {
     answers: Mutex<LineBuffer>,
     key_value_space: String,
     value_max_bytes: usize,
+    /// Whether it gives several values at once, as our launcher does.
+    takes_lists: bool,
 }
 
 impl Client {
@@ -63,6 +68,7 @@ impl Client {
             answers: Mutex::new(LineBuffer::new(LINE_MAX_BYTES)),
             key_value_space: String::new(),
             value_max_bytes: 0,
+            takes_lists: false,
         };
         let (rank, size) = place(&client)?;
         if rank >= size {
@@ -123,6 +129,7 @@ impl Client {
     fn negotiate(&mut self) -> Result<()> {
         self.initialize()?;
         let maxima = self.ask(&Message::new("get_maxes"), "maxes")?;
+        self.takes_lists = maxima.field("keys_max").is_some();
         let value_max = maxima
             .field("vallen_max")
             .and_then(|text| text.parse::<usize>().ok());
@@ -200,6 +207,31 @@ impl Client {
     /// What `rank` told.
     pub fn told(&self, fact: &str, rank: u32) -> Result<String> {
         self.require(&fact_key(fact, rank), rank)
+    }
+
+    /// What each of these told, in one question for many where the launcher takes a list of keys.
+    pub fn told_by_all(&self, fact: &str, ranks: &[u32]) -> Result<Vec<String>> {
+        if !self.takes_lists {
+            return ranks.iter().map(|&rank| self.told(fact, rank)).collect();
+        }
+        let told = ranks
+            .chunks(KEYS_AT_ONCE)
+            .map(|some| self.told_together(fact, some));
+        Ok(told.collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    fn told_together(&self, fact: &str, ranks: &[u32]) -> Result<Vec<String>> {
+        let keys: Vec<String> = ranks.iter().map(|&rank| fact_key(fact, rank)).collect();
+        let answer = self.require(&keys.join(","), ranks[0])?;
+        let values: Vec<String> = answer.split(',').map(str::to_owned).collect();
+        match values.len() == ranks.len() {
+            true => Ok(values),
+            false => Err(Error::launcher(format!(
+                "it gives {} values for {} keys",
+                values.len(),
+                ranks.len()
+            ))),
+        }
     }
 
     fn put(&self, key: &str, value: &str) -> Result<()> {

@@ -165,8 +165,8 @@ fn names_the_variable_that_cannot_be_used() {
     );
 }
 
-/// A server for a whole job, which tells all ranks `mapping`: where each of them connects.
-fn serve_job(size: u32, mapping: &'static str) -> Vec<String> {
+/// A server for a whole job, which tells all ranks `mapping`, and in its maxima `lists`: where each of them connects.
+fn serve_job(size: u32, mapping: &'static str, lists: &'static str) -> Vec<String> {
     let store = Arc::new(Mutex::new(HashMap::<String, String>::new()));
     let barrier = Arc::new(Barrier::new(size as usize));
     let serve_rank = |rank: u32| {
@@ -179,7 +179,9 @@ fn serve_job(size: u32, mapping: &'static str) -> Vec<String> {
                     "cmd=initack rc=0\ncmd=set size={size}\ncmd=set rank={rank}\ncmd=set debug=0\n"
                 ),
                 "init" => "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n".into(),
-                "get_maxes" => "cmd=maxes kvsname_max=16 keylen_max=32 vallen_max=1024\n".into(),
+                "get_maxes" => {
+                    format!("cmd=maxes kvsname_max=16 keylen_max=32 vallen_max=1024{lists}\n")
+                }
                 "get_my_kvsname" => "cmd=my_kvsname kvsname=K\n".into(),
                 "get_appnum" => "cmd=appnum appnum=0\n".into(),
                 "get_universe_size" => "cmd=universe_size size=-1\n".into(),
@@ -190,10 +192,16 @@ fn serve_job(size: u32, mapping: &'static str) -> Vec<String> {
                 "get" if field("key") == "PMI_process_mapping" => {
                     format!("cmd=get_result rc=0 value={mapping}\n")
                 }
-                "get" => match store.lock().unwrap().get(&field("key")) {
-                    Some(value) => format!("cmd=get_result rc=0 value={value}\n"),
-                    None => "cmd=get_result rc=-1\n".into(),
-                },
+                "get" => {
+                    let store = store.lock().unwrap();
+                    let keys = field("key");
+                    assert!(!lists.is_empty() || !keys.contains(','));
+                    let values = keys.split(',').map(|key| store.get(key).cloned());
+                    match values.collect::<Option<Vec<_>>>() {
+                        Some(values) => format!("cmd=get_result rc=0 value={}\n", values.join(",")),
+                        None => "cmd=get_result rc=-1\n".into(),
+                    }
+                }
                 "barrier_in" => {
                     barrier.wait();
                     "cmd=barrier_out\n".into()
@@ -208,7 +216,18 @@ fn serve_job(size: u32, mapping: &'static str) -> Vec<String> {
 
 /// What each rank of a job knows of cores, where its host's are told by the launcher: none on a host with 0.
 fn agreed(mapping: &'static str, cores: &'static [u32]) -> Vec<(u32, bool)> {
-    let ports = serve_job(cores.len() as u32, mapping);
+    let [one_by_one, together] =
+        ["", " keys_max=8192"].map(|lists| agreed_with(mapping, cores, lists));
+    assert_eq!(one_by_one, together);
+    together
+}
+
+fn agreed_with(
+    mapping: &'static str,
+    cores: &'static [u32],
+    lists: &'static str,
+) -> Vec<(u32, bool)> {
+    let ports = serve_job(cores.len() as u32, mapping, lists);
     let ranks = ports.into_iter().zip(cores).map(|(port, cores)| {
         thread::spawn(move || {
             let variable = |name: &str| match name {

@@ -6,11 +6,16 @@
 mod file;
 mod foreign;
 mod hosts;
+mod job;
 mod options;
+mod table;
 mod usage;
+mod values;
+mod words;
 
 pub use hosts::Launcher;
-pub use options::{Application, Bind, Command, Inherit, Job, Stdin};
+pub use job::{Application, Bind, Inherit, Job, Stdin};
+pub use options::Command;
 pub use usage::Usage;
 
 use std::ffi::OsString;

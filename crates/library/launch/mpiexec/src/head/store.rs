@@ -1,5 +1,6 @@
 //! What the ranks of all hosts have put, and how many hosts are in the fence.
 
+use crate::pmi::values_of;
 use std::collections::HashMap;
 
 pub struct Store {
@@ -27,8 +28,9 @@ impl Store {
         self.values.insert(key, value);
     }
 
-    pub fn get(&self, key: &str) -> Option<&str> {
-        self.values.get(key).map(String::as_str)
+    /// The value under a key, or those under several.
+    pub fn get(&self, key: &str) -> Option<String> {
+        values_of(key, |key| self.values.get(key).map(String::as_str))
     }
 
     /// A host has joined. Once all have, answers whether a value has changed.
@@ -60,12 +62,23 @@ mod tests {
     }
 
     #[test]
+    fn several_values_are_had_if_all_are_there() {
+        let mut store = Store::new(1);
+        store.put("a".into(), "1".into());
+        store.put("b".into(), "2".into());
+        assert_eq!(store.get("b,a,b").as_deref(), Some("2,1,2"));
+        assert_eq!(store.get("a,c"), None);
+        store.put("a,b".into(), "3".into());
+        assert_eq!(store.get("a,b").as_deref(), Some("3"));
+    }
+
+    #[test]
     fn a_value_put_anew_is_told_once() {
         let mut store = Store::new(1);
         for (value, changed) in [("1", false), ("1", false), ("2", true), ("2", false)] {
             store.put("a".into(), value.into());
             assert_eq!(store.join(0), Some(changed));
-            assert_eq!(store.get("a"), Some(value));
+            assert_eq!(store.get("a").as_deref(), Some(value));
         }
         assert_eq!(store.get("b"), None);
     }

@@ -56,7 +56,7 @@ impl Head<'_> {
                 }
             }
             Up::Ask(key) => {
-                let value = self.store.get(&key).map(str::to_owned);
+                let value = self.store.get(&key);
                 self.children
                     .send(host, &Down::Answer { key, value }, &self.epoll);
             }

@@ -6,6 +6,9 @@
 //! A server has the ranks of one host, by their index there. Where the job has ranks elsewhere too, what is put here goes
 //! out with the fence, a fence ends when the caller says that all hosts are in it, and a value that nobody here has put is
 //! asked for, once, and kept: what a rank never needs never reaches its host.
+//!
+//! Beyond PMI-1, `get` of several keys with commas between them, none of which is a key itself, gives their values likewise, if all
+//! are there: one question of a rank that wants something of each host. `keys_max` among the maxima says that it is understood.
 
 mod space;
 
@@ -16,6 +19,8 @@ use weft_bootstrap::pmi1::Message;
 /// Longest key and value that ranks are told; a line is bounded by [`LINE_MAX_BYTES`].
 const KEY_MAX_BYTES: usize = 64;
 const VALUE_MAX_BYTES: usize = 1024;
+/// Longest list of keys.
+const KEYS_MAX_BYTES: usize = 8 * 1024;
 pub const LINE_MAX_BYTES: usize = 64 * 1024;
 
 const VERSION: u32 = 1;
@@ -158,7 +163,8 @@ impl Server {
                     rank,
                     &maxima
                         .with("keylen_max", KEY_MAX_BYTES)
-                        .with("vallen_max", VALUE_MAX_BYTES),
+                        .with("vallen_max", VALUE_MAX_BYTES)
+                        .with("keys_max", KEYS_MAX_BYTES),
                     events,
                 );
             }
@@ -271,13 +277,14 @@ impl Server {
             Some(key) => key,
         };
         let known = match key {
-            "PMI_process_mapping" => Some(self.job.mapping.as_str()),
-            key => self.space.get(key),
+            "PMI_process_mapping" => Some(self.job.mapping.clone()),
+            key => values_of(key, |key| self.space.get(key)),
         };
-        if known.is_none() && self.has_others() && key.len() <= KEY_MAX_BYTES {
+        let is_askable = key.split(',').all(|key| key.len() <= KEY_MAX_BYTES);
+        if known.is_none() && self.has_others() && is_askable && key.len() <= KEYS_MAX_BYTES {
             return self.ask(rank, key, events);
         }
-        reply(rank, &found(known), events);
+        reply(rank, &found(known.as_deref()), events);
     }
 
     fn ask(&mut self, rank: u32, key: &str, events: &mut Vec<Event>) {
@@ -295,7 +302,8 @@ impl Server {
 
     /// The value that other hosts have under a key that was asked for.
     pub fn answer(&mut self, key: &str, value: Option<&str>, events: &mut Vec<Event>) {
-        if let Some(value) = value {
+        // A list is asked for once; kept, there would be no bound on what is.
+        if let Some(value) = value.filter(|_| !key.contains(',')) {
             self.space.learn(key, value);
         }
         for rank in self.asking.remove(key).unwrap_or_default() {
@@ -344,6 +352,15 @@ impl Server {
             .field("kvsname")
             .is_none_or(|name| name == self.job.name)
     }
+}
+
+/// The value under a key; if there is none, those under all keys between its commas.
+pub fn values_of<'s>(key: &str, get: impl Fn(&str) -> Option<&'s str>) -> Option<String> {
+    if let Some(value) = get(key) {
+        return Some(value.to_owned());
+    }
+    let values: Vec<&str> = key.split(',').map(get).collect::<Option<_>>()?;
+    Some(values.join(","))
 }
 
 fn found(value: Option<&str>) -> Message {

@@ -45,7 +45,7 @@ fn answers_every_question_of_start_up() {
     for (question, expected) in [
         (
             "cmd=get_maxes",
-            "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024",
+            "cmd=maxes rc=0 kvsname_max=256 keylen_max=64 vallen_max=1024 keys_max=8192",
         ),
         ("cmd=get_appnum", "cmd=appnum rc=0 appnum=1"),
         ("cmd=get_universe_size", "cmd=universe_size rc=0 size=3"),
@@ -200,6 +200,29 @@ fn what_is_put_goes_out_with_the_fence_and_what_is_missing_is_asked_for_once() {
         say(&mut server, 1, "cmd=get key=b"),
         [Event::Ask("b".into())]
     );
+}
+
+#[test]
+fn values_of_several_hosts_are_asked_for_at_once() {
+    let mut server = Server::new(job(3), std::iter::repeat_n(0, 2));
+    for (key, value) in [("a", 1), ("b", 2)] {
+        say(
+            &mut server,
+            0,
+            &format!("cmd=put kvsname=space key={key} value={value}"),
+        );
+    }
+    assert!(answer(&mut server, 1, "cmd=get key=b,a").ends_with("value=2,1"));
+    let ask = || [Event::Ask("a,c".into())];
+    assert_eq!(say(&mut server, 1, "cmd=get key=a,c"), ask());
+    let mut events = Vec::new();
+    server.answer("a,c", Some("1,3"), &mut events);
+    let told = Event::Reply(1, "cmd=get_result rc=0 value=1,3\n".into());
+    assert_eq!(events, [told]);
+    // Not kept.
+    assert_eq!(say(&mut server, 1, "cmd=get key=a,c"), ask());
+    let too_long = format!("cmd=get key={}", "c,".repeat(KEYS_MAX_BYTES));
+    assert!(answer(&mut server, 0, &too_long).contains("rc=-1"));
 }
 
 #[test]

@@ -143,7 +143,7 @@ impl Simulation {
     }
 
     fn ask(&mut self, host: u32, key: String, counted: bool, replies: &mut Vec<Reply>) {
-        let value = self.store.get(&key).map(str::to_owned);
+        let value = self.store.get(&key);
         if counted {
             let answer = Down::Answer {
                 key: key.clone(),

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod case;
+mod counts;
 mod data;
 mod deaths;
 mod errors;

@@ -7,6 +7,7 @@ mod network;
 mod rank;
 
 pub use group::Group;
+pub use network::Traffic;
 pub use rank::Rank;
 
 use crate::{Channel, Hosts, Outcome};
@@ -52,6 +53,7 @@ impl World {
     pub fn new(size: usize, seed: u64) -> World {
         let state = State {
             random: seed * 2 + 1,
+            between: vec![Default::default(); size],
             depths: BTreeMap::new(),
             requests: Vec::new(),
             owners: Vec::new(),
@@ -99,6 +101,26 @@ impl World {
             .copied()
             .max()
             .unwrap_or(0)
+    }
+
+    /// The most messages, and the most bytes, that a rank has sent to other hosts or was sent from there.
+    pub fn busiest(&self) -> Traffic {
+        let state = self.state.borrow();
+        let most = |of: fn(&Traffic) -> usize| state.between.iter().flatten().map(of).max();
+        Traffic {
+            messages: most(|one| one.messages).unwrap_or(0),
+            bytes: most(|one| one.bytes).unwrap_or(0),
+        }
+    }
+
+    /// All that went between hosts.
+    pub fn between(&self) -> Traffic {
+        let state = self.state.borrow();
+        let sent = state.between.iter().map(|[sent, _]| sent);
+        sent.fold(Traffic::default(), |sum, one| Traffic {
+            messages: sum.messages + one.messages,
+            bytes: sum.bytes + one.bytes,
+        })
     }
 
     /// Runs `operation` on all ranks to the end, and says what each returned.

@@ -2,6 +2,7 @@
 //! none fails because of a process that could not have sent the message.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_transport::Peer;
 use weft_transport::loopback::Network;
@@ -29,6 +30,13 @@ impl Members for TwoComms {
         match context {
             CONTEXT => (number < 3).then_some(number),
             _ => [ME, OTHER].get(number as usize).copied(),
+        }
+    }
+
+    fn count_and_own(&self, context: u32) -> (u32, u32) {
+        match context {
+            CONTEXT => (3, ME),
+            _ => (2, 0),
         }
     }
 }
@@ -299,4 +307,45 @@ fn a_matched_probe_without_a_request_leaves_the_message() {
     let mut got = [0; 8];
     few.wait(few.receive_extracted(id, memory(&mut got)));
     assert_eq!(got, [5; 8]);
+}
+
+/// Very many members, of which every third is each of three processes, and how many of them were looked at.
+#[derive(Default)]
+struct Crowd(AtomicU32);
+
+impl Members for Crowd {
+    fn contains(&self, _: u32, peer: Peer) -> bool {
+        peer < 3
+    }
+
+    fn member(&self, _: u32, number: u32) -> Option<Peer> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        (number < 1_000_000).then_some(number % 3)
+    }
+
+    fn count_and_own(&self, _: u32) -> (u32, u32) {
+        (1_000_000, 999_999)
+    }
+}
+
+#[test]
+fn a_wait_for_anybody_does_not_look_at_all_members_at_once() {
+    let network = Network::new(3, 64, LIMIT);
+    let mut engines = engines(&network, 3);
+    let crowd = Arc::new(Crowd::default());
+    let me = engines.swap_remove(ME as usize).with_members(crowd.clone());
+    let got = Box::leak(Box::new([0; 8]));
+    let id = me
+        .receive(Incoming {
+            route: route(ANYBODY, -1, -1),
+            memory: memory(got),
+        })
+        .unwrap();
+    let looked = || crowd.0.load(Ordering::Relaxed);
+    while looked() == 0 {
+        me.progress_lane(0);
+    }
+    assert_eq!(looked(), 16);
+    me.cancel(id);
+    me.wait(id);
 }

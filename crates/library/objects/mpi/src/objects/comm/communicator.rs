@@ -134,7 +134,7 @@ impl Comm {
     pub(crate) fn bind(&self, id: CommId) {
         let contexts = contexts();
         self.numbers().for_each(|number| contexts.bind(number, id));
-        members().bind(self.number(), self.peers.clone());
+        members().bind(self.number(), self.peers.clone(), self.rank);
     }
 
     /// Errors of its requests are those of a window, whose own it is.

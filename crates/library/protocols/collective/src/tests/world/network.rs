@@ -12,6 +12,20 @@ pub(super) struct Message {
     pub(super) depth: usize,
 }
 
+/// Messages between hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub messages: usize,
+    pub bytes: usize,
+}
+
+impl Traffic {
+    fn add(&mut self, bytes: usize) {
+        self.messages += 1;
+        self.bytes += bytes;
+    }
+}
+
 pub(super) enum Payload {
     Eager(Vec<u8>),
     Rendezvous(Memory, usize),
@@ -38,6 +52,8 @@ pub(super) struct Pair {
 
 pub(super) struct State {
     pub(super) random: u64,
+    /// What each rank has sent to ranks on other hosts, and what was sent to it from there.
+    pub(super) between: Vec<[Traffic; 2]>,
     /// How many messages between hosts one after the other have led to where each host is, by its name.
     pub(super) depths: BTreeMap<u32, usize>,
     pub(super) requests: Vec<Status>,
@@ -61,6 +77,12 @@ impl State {
         self.owners.push(owner);
         self.requests.push(status);
         self.requests.len() - 1
+    }
+
+    /// A message from one host to another.
+    pub(super) fn count(&mut self, from: usize, to: usize, bytes: usize) {
+        self.between[from][0].add(bytes);
+        self.between[to][1].add(bytes);
     }
 
     /// A rank does nothing any more. What it has sent is delivered, but not from memory that was still its own.

@@ -76,6 +76,9 @@ impl PointToPoint for Rank<'_> {
         if state.dead == Some(to) {
             return self.send_to_dead(&mut state);
         }
+        if self.world.names[self.rank] != self.world.names[to] {
+            state.count(self.rank, to, memory.bytes);
+        }
         let (payload, request) = if state.random(2) == 0 {
             let data = read(&memory);
             (

@@ -1,0 +1,96 @@
+//! What the command line asks for.
+
+use super::hosts::HostOptions;
+use super::usage::{Usage, usage};
+use crate::hosts::Host;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to start and how.
+#[derive(Debug, Default)]
+pub struct Job {
+    pub applications: Vec<Application>,
+    /// Set for every application, in order.
+    pub environment: Vec<(OsString, OsString)>,
+    pub bind: Bind,
+    pub report_bindings: bool,
+    pub timeout: Option<Duration>,
+    pub stdin: Stdin,
+    pub prefix_output: bool,
+    pub output_directory: Option<PathBuf>,
+    pub verbose: bool,
+    pub dry_run: bool,
+    pub inherit: Inherit,
+    pub hosts: HostOptions,
+}
+
+/// Which variables of mpiexec's environment the ranks get.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Inherit {
+    #[default]
+    All,
+    None,
+    Listed(Vec<OsString>),
+}
+
+/// One program of an MPMD job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Application {
+    /// `None` where the command line does not say.
+    pub ranks: Option<u32>,
+    #[serde(skip)]
+    pub hosts: Option<Vec<Host>>,
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    pub directory: Option<OsString>,
+    /// Directories to look for the program in before `PATH`.
+    pub path: Option<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bind {
+    /// To cores where there are enough.
+    #[default]
+    Auto,
+    Core,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Stdin {
+    Rank(u32),
+    All,
+    None,
+}
+
+impl Default for Stdin {
+    fn default() -> Stdin {
+        Stdin::Rank(0)
+    }
+}
+
+impl Job {
+    /// What only the whole command line shows.
+    pub fn check(&self) -> Result<(), Usage> {
+        if self.prefix_output && self.output_directory.is_some() {
+            return usage(
+                "--prefix-output and --output-dir exclude each other: files hold the output of one rank each",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// The options and program between two `:`.
+#[derive(Default)]
+pub struct Section {
+    pub ranks: Option<u32>,
+    pub hosts: Option<Vec<Host>>,
+    pub directory: Option<OsString>,
+    pub path: Option<OsString>,
+    pub environment: Vec<(OsString, OsString)>,
+    pub configured: bool,
+}

@@ -1,0 +1,111 @@
+//! What follows an option.
+
+use super::hosts::Launcher;
+use super::job::{Bind, Stdin};
+use super::usage::{Usage, usage};
+use super::words::Words;
+use crate::hosts::{self, Host};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+pub fn listed(words: &mut Words) -> Result<Vec<Host>, Usage> {
+    let text = words.text("hosts, as a:2,b")?;
+    hosts::parse_list(&text).map_err(|item| {
+        Usage(format!(
+            "{} {text}: `{item}` is neither HOST nor HOST:RANKS",
+            words.option
+        ))
+    })
+}
+
+pub fn launcher(text: &str) -> Option<Launcher> {
+    match text {
+        "ssh" => Some(Launcher::Ssh),
+        "slurm" | "srun" => Some(Launcher::Slurm),
+        "fork" => Some(Launcher::Fork),
+        _ => None,
+    }
+}
+
+pub fn number_of_ranks(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|&ranks| ranks > 0)
+}
+
+pub fn seconds(text: &str) -> Option<Duration> {
+    let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
+    seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+}
+
+pub fn bind(text: &str) -> Option<Bind> {
+    match text {
+        "core" => Some(Bind::Core),
+        "none" => Some(Bind::None),
+        _ => None,
+    }
+}
+
+pub fn stdin(text: &str) -> Option<Stdin> {
+    match text {
+        "all" => Some(Stdin::All),
+        "none" => Some(Stdin::None),
+        rank => rank.parse().ok().map(Stdin::Rank),
+    }
+}
+
+/// Where the lines go: `-` is standard error. The value is attached, as a word behind the option is the program.
+pub fn trace(words: &mut Words) -> Result<OsString, Usage> {
+    match words.attached.take() {
+        Some(file) if file.is_empty() => usage("--trace= needs the name of a file"),
+        file => Ok(file.unwrap_or_else(|| "-".into())),
+    }
+}
+
+pub fn check_name(option: &str, name: &OsStr) -> Result<(), Usage> {
+    if name.is_empty() || name.as_bytes().contains(&b'=') {
+        return usage(format!(
+            "{option}: `{}` cannot name an environment variable",
+            name.display()
+        ));
+    }
+    Ok(())
+}
+
+pub fn variable(words: &mut Words) -> Result<(OsString, OsString), Usage> {
+    let name = words.value("a name and a value")?;
+    check_name(&words.option, &name)?;
+    Ok((name, words.value("a value after the name")?))
+}
+
+/// `NAME=VALUE`; a bare `NAME` passes on what ranks inherit in any case.
+pub fn exported(words: &mut Words) -> Result<Option<(OsString, OsString)>, Usage> {
+    let word = words.value("NAME or NAME=VALUE")?;
+    let bytes = word.as_bytes();
+    let end = bytes.iter().position(|&byte| byte == b'=');
+    let name = OsStr::from_bytes(&bytes[..end.unwrap_or(bytes.len())]);
+    check_name(&words.option, name)?;
+    Ok(end.map(|end| {
+        (
+            name.to_owned(),
+            OsStr::from_bytes(&bytes[end + 1..]).to_owned(),
+        )
+    }))
+}
+
+pub fn check_architecture(text: &str) -> Result<(), Usage> {
+    if text == std::env::consts::ARCH {
+        return Ok(());
+    }
+    usage(format!(
+        "-arch {text}: this machine is an {}",
+        std::env::consts::ARCH
+    ))
+}
+
+/// Numbers or triplets `first:last:stride` (MPI-5.0 §11.8.1), separated by commas.
+pub fn soft_list(text: &str) -> bool {
+    text.split(',').all(|item| {
+        let parts: Vec<&str> = item.split(':').collect();
+        parts.len() <= 3 && parts.iter().all(|part| part.parse::<i32>().is_ok())
+    })
+}

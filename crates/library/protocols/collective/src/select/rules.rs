@@ -1,0 +1,112 @@
+//! What a table is made of: rules, of which the first that admits a call wins.
+
+use super::{Call, Needs, Placement};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cores {
+    /// One for every rank.
+    Enough,
+    Few,
+    Any,
+}
+
+pub(super) struct Rule<A> {
+    cores: Cores,
+    max_ranks: usize,
+    max_bytes: usize,
+    algorithm: A,
+}
+
+pub(super) const fn rule<A>(
+    cores: Cores,
+    max_ranks: usize,
+    max_bytes: usize,
+    algorithm: A,
+) -> Rule<A> {
+    Rule {
+        cores,
+        max_ranks,
+        max_bytes,
+        algorithm,
+    }
+}
+
+pub(super) const ANY: usize = usize::MAX;
+pub(super) const KIB: usize = 1 << 10;
+/// What is posted together with its control word.
+pub(super) const LINES: usize = weft_sync::board::INLINE_BYTES;
+/// And in its cache line.
+pub(super) const LINE: usize = weft_sync::board::LINE_BYTES;
+
+/// A rule of a table for several hosts: of calls on at most so many hosts, with at most so many ranks on each.
+pub(super) struct HostsRule<A> {
+    max_hosts: usize,
+    max_ranks_a_host: usize,
+    max_bytes: usize,
+    algorithm: A,
+}
+
+pub(super) const fn hosts_rule<A>(
+    max_hosts: usize,
+    max_ranks_a_host: usize,
+    max_bytes: usize,
+    algorithm: A,
+) -> HostsRule<A> {
+    HostsRule {
+        max_hosts,
+        max_ranks_a_host,
+        max_bytes,
+        algorithm,
+    }
+}
+
+/// The algorithm of the first rule for several hosts that admits the call, if one does.
+#[cold]
+pub(super) fn first_with_hosts<A: Copy>(
+    rules: [&[HostsRule<A>]; 2],
+    (call, placement): (Call, Placement),
+    needs: fn(A) -> Needs,
+) -> Option<A> {
+    let admits = |rule: &&HostsRule<A>| {
+        placement.hosts <= rule.max_hosts
+            && placement.ranks_a_host <= rule.max_ranks_a_host
+            && call.bytes <= rule.max_bytes
+            && needs(rule.algorithm).are_met(call)
+    };
+    let mut rules = rules.into_iter().flatten();
+    rules.find(admits).map(|rule| rule.algorithm)
+}
+
+/// The algorithm of the first rule that admits the call; the last rule of a table admits all.
+pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Needs) -> A {
+    let cores = if call.oversubscribed {
+        Cores::Few
+    } else {
+        Cores::Enough
+    };
+    let admits = |rule: &&Rule<A>| {
+        (rule.cores == Cores::Any || rule.cores == cores)
+            && call.ranks <= rule.max_ranks
+            && call.bytes <= rule.max_bytes
+            && needs(rule.algorithm).are_met(call)
+    };
+    rules
+        .iter()
+        .find(admits)
+        .or(rules.last())
+        .expect("a table has rules")
+        .algorithm
+}
+
+/// Rules for several hosts that were measured; there may be none for an operation. One among all ranks alike is `Flat(NAME)`.
+macro_rules! measured {
+    ($($name:ident { $($hosts:expr, $ranks_a_host:expr, $bytes:expr => $algorithm:ident $(($flat:ident))?;)* })*) => {
+        $(pub(super) fn $name() -> &'static [HostsRule<crate::$name::Algorithm>] {
+            const RULES: &[HostsRule<crate::$name::Algorithm>] = &[
+                $(hosts_rule($hosts, $ranks_a_host, $bytes, crate::$name::Algorithm::$algorithm $((crate::flat::$name::Algorithm::$flat))?)),*
+            ];
+            RULES
+        })*
+    };
+}
+pub(super) use measured;

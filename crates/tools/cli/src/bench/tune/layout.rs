@@ -1,0 +1,101 @@
+//! How ranks are placed on several hosts to be measured.
+
+use std::fmt;
+use std::str::FromStr;
+
+use weft_collective::Placement;
+
+/// So many hosts with as many ranks on each, two of them at least: `4x2`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostsLayout {
+    pub hosts: usize,
+    pub ranks_a_host: usize,
+}
+
+impl HostsLayout {
+    /// Two ranks on each of 2, 4, 8 and so on of so many hosts, and of all.
+    pub fn up_to(hosts: usize) -> Vec<HostsLayout> {
+        let mut counts: Vec<usize> = (1..)
+            .map(|power| 1 << power)
+            .take_while(|count| *count < hosts)
+            .collect();
+        counts.push(hosts);
+        let two = |hosts| HostsLayout {
+            hosts,
+            ranks_a_host: 2,
+        };
+        counts.into_iter().map(two).collect()
+    }
+
+    pub fn ranks(self) -> usize {
+        self.hosts * self.ranks_a_host
+    }
+
+    /// As the ranks are placed when they are measured: each host's follow each other, and all hosts have as many.
+    pub fn placement(self) -> Placement {
+        Placement {
+            hosts: self.hosts,
+            ranks_a_host: self.ranks_a_host,
+            is_even: true,
+            is_contiguous: true,
+        }
+    }
+
+    /// On as many hosts, in the way that suits the fewest algorithms.
+    pub fn scattered(self) -> Placement {
+        Placement {
+            is_even: false,
+            is_contiguous: false,
+            ..self.placement()
+        }
+    }
+}
+
+impl FromStr for HostsLayout {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HostsLayout, String> {
+        let parsed = text.split_once('x').and_then(|(hosts, ranks_a_host)| {
+            Some(HostsLayout {
+                hosts: hosts.parse().ok().filter(|hosts| *hosts >= 2)?,
+                ranks_a_host: ranks_a_host.parse().ok().filter(|ranks| *ranks >= 2)?,
+            })
+        });
+        parsed.ok_or_else(|| format!("`{text}` is not HOSTSxRANKS, each at least 2, such as 4x2"))
+    }
+}
+
+impl fmt::Display for HostsLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.hosts, self.ranks_a_host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_read_as_they_are_written() {
+        let layout: HostsLayout = "4x2".parse().unwrap();
+        assert_eq!(
+            (layout.hosts, layout.ranks_a_host, layout.ranks()),
+            (4, 2, 8)
+        );
+        assert_eq!(layout.to_string(), "4x2");
+        for nonsense in ["", "4", "4x", "1x2", "2x1", "x2", "2x2x2", "-2x2"] {
+            assert!(nonsense.parse::<HostsLayout>().is_err(), "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_doubled_until_all_are_there() {
+        let text = |hosts| {
+            let all = HostsLayout::up_to(hosts).into_iter();
+            all.map(|one| one.to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(text(2), "2x2");
+        assert_eq!(text(4), "2x2 4x2");
+        assert_eq!(text(5), "2x2 4x2 5x2");
+    }
+}

@@ -1,0 +1,115 @@
+"""What measure.py has measured: round by round, as tables, and as the text of a document."""
+
+import json
+import pathlib
+import re
+import statistics
+
+SIZED = "bcast reduce allreduce gather scatter allgather alltoall reduce-scatter".split()
+TABLES = {
+    "half": ("half round trip (us, lower is better)", min),
+    "stream": ("stream of 1 MiB (MB/s, higher is better)", max),
+    "messages": ("windows of 64 messages (thousands/s, higher is better)", max),
+    "put": ("put and flush (us, lower is better)", min),
+    "get": ("get and flush (us, lower is better)", min),
+    "fetch": ("fetch_and_op and flush (us, lower is better)", min),
+    "puts": ("64 puts and a flush (thousands/s, higher is better)", max),
+    "threads/tags": ("windows of 64 messages of T threads, one communicator; `bytes` are T (millions/s, higher is better)", max),
+    "threads/comms": ("the same, a communicator each", max),
+    "asleep": ("half round trip where ranks outnumber cores (us, lower is better)", min),
+    "barrier": ("barrier (us, lower is better)", min),
+    "allreduce": ("allreduce (us, lower is better)", min),
+    "bcast": ("bcast (us, lower is better)", min),
+    "collectives/barrier": ("barrier; `bytes` are ranks (us, lower is better)", min),
+    "collectives/allreduce": ("allreduce of one number; `bytes` are ranks (us, lower is better)", min),
+    **{f"collective-sizes/{name}": (f"{name} (us, lower is better)", min) for name in SIZED},
+    "memory": ("memory above an empty program's, of the rank that has most; `bytes` are ranks (MiB, lower is better)", min),
+    "start": ("start and end of an empty program, 2 ranks a host; `bytes` are hosts (s, lower is better)", min),
+}
+# What is measured beside the libraries.
+FLOORS = ("spin", "block", "ssh")
+
+
+class Measured:
+    """What each round gave: values[name, bytes][column] is a list, one a round; None where it failed."""
+
+    def __init__(self):
+        self.values = {}
+
+    def add(self, column, lines):
+        for name, size, value in lines:
+            self.values.setdefault((name, int(size)), {}).setdefault(column, []).append(value)
+
+    def median(self, key, column):
+        found = [value for value in self.values[key].get(column, []) if value is not None]
+        return statistics.median(found) if found else None
+
+    def ratio(self, key, column, others, best):
+        """The median over rounds of the column beside the best of the others in the same round."""
+        ratios = []
+        for number, mine in enumerate(self.values[key].get(column, [])):
+            beside = [self.values[key][other][number] for other in others if number < len(self.values[key].get(other, []))]
+            beside = [value for value in beside if value is not None]
+            if mine is not None and beside:
+                ratios.append(mine / best(beside))
+        return statistics.median(ratios) if ratios else None
+
+
+def numbers(output):
+    """The lines NAME BYTES VALUE of probes, and of the benchmarks' lines in JSON the medians, as BENCHMARK/SERIES."""
+    found = []
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1].isdigit():
+            found.append((words[0], int(words[1]), float(words[2])))
+        elif line.startswith('{"bench":') and '"series":' in line:
+            point = json.loads(line)
+            found.append((f"{point['bench']}/{point['series']}", point["x"], point["median"]))
+    return [(name, size, value) for name, size, value in found if name in TABLES or name == "empty"]
+
+
+def three_digits(value):
+    return "-" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def table(measured, libraries, name):
+    """The lines of a table; none if nothing was measured of it."""
+    title, best = TABLES[name]
+    keys = sorted(key for key in measured.values if key[0] == name)
+    if not keys:
+        return []
+    floors = [column for column in FLOORS if any(column in measured.values[key] for key in keys)]
+    peers = [library for library in libraries if library != "weft"]
+    beside = [f"weft/{what}" for what in ("best", *floors)] if "weft" in libraries else []
+    rows = [["bytes", *floors, *libraries, *beside]]
+    for key in keys:
+        ratios = [measured.ratio(key, "weft", others, best) for others in (peers, *([floor] for floor in floors))] if beside else []
+        values = [measured.median(key, column) for column in (*floors, *libraries)]
+        rows.append([str(key[1]), *(three_digits(value) for value in values), *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(word.ljust(width) if column == 0 else word.rjust(width) for column, (word, width) in enumerate(zip(row, widths))) for row in rows]
+    return [title, *(f"  {line}" for line in lines)]
+
+
+def text_of(measured, libraries, names):
+    """The tables of some names."""
+    tables = [table(measured, libraries, name) for name in names]
+    return "\n\n".join("\n".join(lines) for lines in tables if lines)
+
+
+def fill(document, sections):
+    """Puts into a document what was measured: {heading: (how it came about, tables)}. A section's first line says the former, its first
+    block is the latter; what else a section says stays. One that is not there comes behind the others."""
+    document = pathlib.Path(document)
+    text = document.read_text()
+    for heading, (said, tables) in sections.items():
+        block = f"```\n{tables}\n```"
+        # Not `re.sub` with a text of ours, in which a backslash would mean something.
+        section = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+        if not section:
+            text = f"{text.rstrip()}\n\n## {heading}\n{said}\n{block}\n"
+            continue
+        body = re.sub(r"\ACommit .*\n", "", section[1])
+        body = re.sub(r"^```\n.*?^```$", lambda _: block, body, count=1, flags=re.M | re.S) if "```" in body else f"{block}\n{body}"
+        text = f"{text[:section.start(1)]}{said}\n{body}{text[section.end(1):]}"
+    document.write_text(text)

@@ -1,0 +1,102 @@
+"""What measures between hosts: `weft bench collectives --tune`, by which every algorithm of every collective runs there and of which rules
+come; and what becomes of measure.py's figures."""
+
+import functools
+import re
+
+import figures
+from lib.cases import Skip, require
+from lib.hosts import Hosts
+from tune import RULES, command
+
+LAYOUTS = "2x2,3x2"
+
+
+def rules_by_operation(text):
+    """{operation: the lines of its rules} of a file of rules."""
+    return {name: rules.split("\n")[:-1] for name, rules in re.findall(r"^    (\w+) \{\n((?:        .*\n)*)    \}$", text, re.M)}
+
+
+def tune(site):
+    if site.library != "weft":
+        raise Skip("only our library has tables to tune")
+    file = site.build / "measured.rs"
+    file.unlink(missing_ok=True)
+    with Hosts(3) as hosts:
+        words = command(site.prefix, LAYOUTS, file, hosts.names())
+        result = hosts[0].run([*words, "--rounds", 1, "--seconds", 0.001, "--sizes", "8,64K"], timeout=240)
+        hosts.check_clean()
+    said = result.output
+    require(result.code == 0, f"exit code {result.code}:\n{said}")
+    for name in ("hierarchical_split", "hierarchical_streams", "hierarchical_ring"):
+        require(name in said, f"no figure of {name}:\n{said}")
+    require(" direct" not in said and " shared" not in said, f"figures of what cannot run between hosts:\n{said}")
+    rules, here = rules_by_operation(file.read_text()), rules_by_operation(RULES.read_text())
+    require(set(rules) == set(here), f"rules of other operations than in {RULES}: {sorted(rules)}")
+    for operation, found in rules.items():
+        layouts = {tuple(rule.split(", ")[:2]) for rule in found if " ANY =>" in rule}
+        require(layouts == {("        2", "2"), ("        3", "2")}, f"{operation} has no rule for the longest of a layout: {found}")
+
+
+DOCUMENT = """# Title
+Above.
+
+## Half
+Commit old, 1 rounds.
+```
+old
+```
+Below.
+
+## Other
+```
+kept
+```
+"""
+FILLED = """# Title
+Above.
+
+## Half
+Commit new, 2 rounds.
+```
+half round trip (us, lower is better)
+  bytes  weft  intel  weft/best
+  4         3      2       1.67
+```
+Below.
+
+## Other
+```
+kept
+```
+
+## New
+Commit new, 2 rounds.
+```
+bcast (us, lower is better)
+  bytes  weft  intel  weft/best
+  8         -      4          -
+```
+"""
+
+
+def fill(site):
+    measured = figures.Measured()
+    said = '{"bench":"collective-sizes","series":"bcast","x":8,"unit":"us","best":1,"median":4,"p90":5,"batches":3}'
+    for weft, intel in ((2, 1), (4, 3)):
+        measured.add("weft", figures.numbers(f"half 4 {weft}\nhalf x y\nok probe"))
+        measured.add("intel", figures.numbers(f"half 4 {intel}\n{said}\nnonsense 4 1"))
+    text = functools.partial(figures.text_of, measured, ["weft", "intel"])
+    document = site.build / "document.md"
+    document.write_text(DOCUMENT)
+    how = "Commit new, 2 rounds."
+    for _ in range(2):  # the second time is as the first
+        figures.fill(document, {"Half": (how, text(["half", "stream"])), "New": (how, text(["collective-sizes/bcast"]))})
+        found = document.read_text()
+        require(found == FILLED, f"the document says\n{found}")
+
+
+def cases(site):
+    yield "figures fill a document", functools.partial(fill, site)
+    if not site.quick:
+        yield "tuning: rules come of it", functools.partial(tune, site)
