@@ -19,8 +19,4 @@ unsupported! {
     File_write, File_write_all, File_write_all_begin, File_write_all_end, File_write_at, File_write_at_all,
     File_write_at_all_begin, File_write_at_all_end, File_write_ordered, File_write_ordered_begin,
     File_write_ordered_end, File_write_shared, Register_datarep,
-    // 15. Tool support: events, of which there are none
-    T_event_callback_get_info, T_event_callback_set_info, T_event_copy, T_event_get_source, T_event_get_timestamp,
-    T_event_handle_alloc, T_event_handle_free, T_event_handle_get_info, T_event_handle_set_info, T_event_read,
-    T_event_register_callback, T_event_set_dropped_handler,
 }
