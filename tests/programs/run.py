@@ -21,12 +21,13 @@ import hpcc
 import hypre
 import petsc
 import rsmpi
+import scotch
 from lib.cases import Failure
 from lib.commands import declare
 from lib.processes import end_by_signals
 from workshop import Workshop
 
-PROGRAMS = [hpcc, fftw, hypre, rsmpi, petsc]
+PROGRAMS = [hpcc, fftw, hypre, rsmpi, petsc, scotch]
 
 
 def arguments():
