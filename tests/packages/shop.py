@@ -56,6 +56,10 @@ class Shop:
                 output_of([binaries / launcher, "-n", "2", program], environment=environment, cwd=scratch)
 
     def names(self, folder):
-        """The libraries in that folder export what they have to, no more and no less."""
+        """The libraries in that folder export what they have to, no more and no less; those of the device, none of Rust's own names."""
+        for library in (folder / "softrdma").glob("*.so*"):
+            exported = [line.split()[-1] for line in output_of(["nm", "-D", "--defined-only", library]).splitlines()]
+            mangled = [name for name in exported if name.startswith(("_R", "_ZN"))]
+            require(exported and not mangled, f"{library.name} exports {mangled[:3]} of {len(exported)} names")
         for library in ("libmpi_abi.so.1", "libmpifort_abi.so.1"):
             output_of(["cargo", "xtask", "symbols", folder / library], BUILD_SECONDS, cwd=REPOSITORY)
