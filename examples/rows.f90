@@ -1,11 +1,12 @@
 ! A matrix whose rows travel round a ring of processes: Fortran with the module mpi_f08. A row of a matrix does not lie together in
-! memory; blocking calls take it all the same, and errors that nobody asks for end the program.
+! memory; every call takes it all the same, nonblocking ones too, and errors that nobody asks for end the program.
 program rows
   use mpi_f08
   implicit none
   integer, parameter :: columns = 5
   integer :: rank, size, step, above, below
-  integer :: matrix(3, columns)
+  integer, asynchronous :: matrix(3, columns)
+  type(MPI_Request) :: requests(2)
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -16,8 +17,9 @@ program rows
   matrix = 0
   matrix(2, :) = rank
   do step = 1, size
-    call MPI_Sendrecv(matrix(2, :), columns, MPI_INTEGER, below, 0, &
-                      matrix(3, :), columns, MPI_INTEGER, above, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+    call MPI_Irecv(matrix(3, :), columns, MPI_INTEGER, above, 0, MPI_COMM_WORLD, requests(1))
+    call MPI_Isend(matrix(2, :), columns, MPI_INTEGER, below, 0, MPI_COMM_WORLD, requests(2))
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
     matrix(2, :) = matrix(3, :)
   end do
 

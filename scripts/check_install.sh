@@ -94,11 +94,15 @@ pkg_config_works() {
 cmake_finds_us() {
     rm -rf "$scratch/project" "$scratch/made"
     mkdir "$scratch/project"
-    cp examples/ring.c examples/hello.cpp examples/ring.f examples/heat.f90 "$scratch/project"
+    cp examples/ring.c examples/hello.cpp examples/ring.f examples/heat.f90 examples/rows.f90 "$scratch/project"
     cat >"$scratch/project/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.10)
 project(uses_mpi C CXX Fortran)
+set(MPI_DETERMINE_Fortran_CAPABILITIES ON)
 find_package(MPI REQUIRED COMPONENTS C CXX Fortran)
+if(NOT (MPI_Fortran_F08_MODULE_SUBARRAYS AND MPI_Fortran_F08_MODULE_ASYNCPROT))
+    message(FATAL_ERROR "sections: ${MPI_Fortran_F08_MODULE_SUBARRAYS}, nonblocking calls: ${MPI_Fortran_F08_MODULE_ASYNCPROT}")
+endif()
 if(NOT (MPI_Fortran_HAVE_F77_HEADER AND MPI_Fortran_HAVE_F90_MODULE AND MPI_Fortran_HAVE_F08_MODULE))
     message(FATAL_ERROR "mpif.h: ${MPI_Fortran_HAVE_F77_HEADER}, mpi: ${MPI_Fortran_HAVE_F90_MODULE}, mpi_f08: ${MPI_Fortran_HAVE_F08_MODULE}")
 endif()
@@ -110,9 +114,11 @@ add_executable(f77 ring.f)
 target_link_libraries(f77 MPI::MPI_Fortran)
 add_executable(f90 heat.f90)
 target_link_libraries(f90 MPI::MPI_Fortran)
+add_executable(f08 rows.f90)
+target_link_libraries(f08 MPI::MPI_Fortran)
 END
     PATH=$1/bin:$PATH cmake -S "$scratch/project" -B "$scratch/made" && cmake --build "$scratch/made" || return
-    for program in c cxx f77 f90; do
+    for program in c cxx f77 f90 f08; do
         "$1/bin/mpiexec" -n 2 "$scratch/made/$program" || return
         ldd "$scratch/made/$program" | grep -F "$(cd "$1" && pwd -P)/lib/libmpi_abi.so.1" || return
     done

@@ -1,41 +1,35 @@
-! mpi_f08: sections that are not contiguous, in calls that use them after they return, are errors of the call, as
-! MPI_SUBARRAYS_SUPPORTED says (MPI-5.0 section 19.1.12).
+! mpi_f08: a value for MPI_Fetch_and_op or MPI_Compare_and_swap whose bytes are in elements that stand apart is an error of the
+! call: its datatype is predefined, so none describes it (MPI-5.0 sections 12.3.4 and 19.1.12). One in one element is right.
 program refused
   use mpi_f08
-  use, intrinsic :: iso_fortran_env, only: error_unit
+  use, intrinsic :: iso_fortran_env, only: error_unit, int64
   implicit none
-  integer :: rank, matrix(4, 6), ierror, seen
+  integer :: rank, halves(4), ierror, seen
+  integer(int64) :: window(2), got(4)
   integer(kind=MPI_ADDRESS_KIND), parameter :: none = 0
-  type(MPI_Request) :: request
   type(MPI_Errhandler) :: counting
   type(MPI_Win) :: win
 
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  matrix = rank
-  call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
-  call MPI_Isend(matrix(2, :), 6, MPI_INTEGER, 0, 1, MPI_COMM_SELF, request, ierror)
-  call hold(ierror == MPI_ERR_BUFFER, 'Isend')
-  call MPI_Recv_init(matrix(1:4:2, :), 12, MPI_INTEGER, 0, 1, MPI_COMM_SELF, request, ierror)
-  call hold(ierror == MPI_ERR_BUFFER, 'Recv_init')
-
-  call MPI_Win_create(matrix, 96_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_SELF, win)
+  window = 5
+  halves = 0
   seen = 0
+  call MPI_Win_create(window, 16_MPI_ADDRESS_KIND, 8, MPI_INFO_NULL, MPI_COMM_SELF, win)
   call MPI_Win_create_errhandler(count_it, counting)
   call MPI_Win_set_errhandler(win, counting)
-  call MPI_Win_fence(0, win)
-  call MPI_Put(matrix(2, :), 6, MPI_INTEGER, 0, none, 6, MPI_INTEGER, win, ierror)
-  call hold(ierror == MPI_ERR_BUFFER .and. seen == 1, 'Put and its handler')
-  call MPI_Put(matrix(:, 2), 4, MPI_INTEGER, 0, none, 4, MPI_INTEGER, win, ierror)
-  call hold(ierror == MPI_SUCCESS .and. seen == 1, 'Put of a column')
-  call MPI_Win_fence(0, win)
+  call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)
+  call MPI_Fetch_and_op(halves(1:4:2), got, MPI_INTEGER8, 0, none, MPI_SUM, win, ierror)
+  call hold(ierror == MPI_ERR_BUFFER .and. seen == 1, 'Fetch_and_op and its handler')
+  call MPI_Compare_and_swap(got, got, halves(4:1:-1), MPI_INTEGER8, 0, none, win, ierror)
+  call hold(ierror == MPI_ERR_BUFFER .and. seen == 2, 'Compare_and_swap and its handler')
+  got = [2, 3, 4, 5]
+  call MPI_Fetch_and_op(got(4:1:-2), got(1:4:2), MPI_INTEGER8, 0, none, MPI_SUM, win, ierror)
+  call MPI_Win_flush(0, win)
+  call hold(ierror == MPI_SUCCESS .and. got(1) == 5 .and. window(1) == 10 .and. all(got(2:) == [3, 4, 5]), 'a value in one element')
+  call MPI_Win_unlock(0, win)
   call MPI_Win_free(win)
   call MPI_Errhandler_free(counting)
-
-  ! A column is contiguous, and a blocking call takes any section.
-  call MPI_Isend(matrix(:, 3), 4, MPI_INTEGER, 0, 2, MPI_COMM_SELF, request)
-  call MPI_Recv(matrix(3, 1:4), 4, MPI_INTEGER, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE)
-  call MPI_Wait(request, MPI_STATUS_IGNORE)
   call MPI_Barrier(MPI_COMM_WORLD)
   if (rank == 0) print '(a)', 'ok refused'
   call MPI_Finalize()

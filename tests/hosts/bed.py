@@ -3,7 +3,7 @@
 
     tests/hosts/bed.py up N [--interfaces I] [--delay-us D] [--rate-mbit R] [--loss-percent P] [--share DIR]...
     tests/hosts/bed.py exec K COMMAND...   runs it in host K (0 to N-1), with this terminal's folder and environment
-    tests/hosts/bed.py link K up|down      plugs host K's cable in or out
+    tests/hosts/bed.py link K up|down [I]  plugs host K's cables in or out, or that of its interface ethI alone
     tests/hosts/bed.py down                ends every process of every host; nothing stays
 
 WEFT_BED names a bed, where several shall stand side by side. What a virtual host is: tests/lib/hosts.py."""
@@ -43,9 +43,10 @@ def arguments():
     run = commands.add_parser("exec", help="runs a command in a host")
     run.add_argument("host", type=int)
     run.add_argument("words", nargs=argparse.REMAINDER)
-    link = commands.add_parser("link", help="plugs a host's cable in or out")
+    link = commands.add_parser("link", help="plugs a host's cables in or out")
     link.add_argument("host", type=int)
     link.add_argument("state", choices=("up", "down"))
+    link.add_argument("interface", type=int, nargs="?", help="of ethI alone")
     commands.add_parser("down", help="ends the hosts")
     return parser.parse_args()
 
@@ -86,7 +87,7 @@ def chosen(bed, host):
 
 
 def hold(options):
-    """Has the bed until it is told to end; a line "K up|down" on the pipe plugs cables."""
+    """Has the bed until it is told to end; a line "K up|down [I]" on the pipe plugs cables."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     descriptor = os.open(STATE, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,7 +97,7 @@ def hold(options):
             loss_percent=options.loss_percent, share=options.share,
         ) as hosts:
             os.mkfifo(PIPE, 0o600)
-            text = json.dumps({"holder": os.getpid(), "enter": [host.enter for host in hosts]})
+            text = json.dumps({"holder": os.getpid(), "interfaces": options.interfaces, "enter": [host.enter for host in hosts]})
             os.write(descriptor, text.encode())
             print("up", flush=True)
             # Whoever reads what `up` says waits for nothing more.
@@ -104,8 +105,8 @@ def hold(options):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), standard)
             while True:
                 with open(PIPE) as lines:
-                    for host, word in (line.split() for line in lines):
-                        hosts[int(host)].link(word == "up")
+                    for host, word, *interface in (line.split() for line in lines):
+                        hosts[int(host)].link(word == "up", *map(int, interface))
     finally:
         remove()
 
@@ -143,9 +144,11 @@ def main():
         words = [*enter, "env", f"--chdir={os.getcwd()}", *(options.words or [os.environ.get("SHELL", "/bin/sh")])]
         os.execvp(words[0], words)
     elif options.command == "link":
-        bed = state()
+        bed, interface = state(), options.interface
+        if interface is not None and not 0 <= interface < bed["interfaces"]:
+            raise SystemExit(f"bed.py: no interface eth{interface}: eth0 to eth{bed['interfaces'] - 1} are there")
         with open(PIPE, "w") as pipe:
-            pipe.write(f"{chosen(bed, options.host)} {options.state}\n")
+            pipe.write(f"{chosen(bed, options.host)} {options.state} {'' if interface is None else interface}\n")
     else:
         down()
 

@@ -1,13 +1,14 @@
-"""The programs of tests/conformance and tests/errors between hosts: what the standard says does not depend on where ranks are."""
+"""The programs of tests/conformance and tests/errors between hosts, and those with sections of tests/fortran: what the standard says
+does not depend on where ranks are."""
 
 import functools
 import re
 
 from jobs import ours
 from lib.cases import require
-from lib.compiler import compile_program
+from lib.compiler import FFLAGS, compile_program
 from lib.hosts import Hosts
-from lib.programs import INCLUDES, all_programs
+from lib.programs import INCLUDES, all_programs, fortran_programs
 
 PLACEMENTS = {
     "two hosts alike": ([2, 2], []),
@@ -27,9 +28,15 @@ QUICK = re.compile(
 SECONDS = 600
 
 
+def compiled(site, program):
+    binary = site.build / f"conformance-{program.name.replace('/', '-')}"
+    if program.chapter == "fortran":
+        return compile_program(site.prefix / "bin/mpifort", [program.source, "-J", site.build], binary, FFLAGS)
+    return compile_program(site.prefix / "bin/mpicc", [*INCLUDES, program.source, "-lm"], binary)
+
+
 def runs(site, program, counts, placed):
-    words = [*INCLUDES, program.source, "-lm"]
-    binary = compile_program(site.prefix / "bin/mpicc", words, site.build / f"conformance-{program.name.replace('/', '-')}")
+    binary = compiled(site, program)
     command, _ = ours(site, counts)
     with Hosts(len(counts)) as hosts:
         result = hosts[0].run([*command, *placed, binary], timeout=SECONDS)
@@ -39,7 +46,8 @@ def runs(site, program, counts, placed):
 
 
 def cases(site):
-    for program in all_programs():
+    sections = [program for program in fortran_programs() if program.source.stem.endswith("sections")]
+    for program in all_programs() + sections:
         placements = PLACEMENTS | (OF_COMPOSED if program.chapter in COMPOSED else {})
         for placement, (counts, placed) in placements.items():
             is_quick = placement == "two hosts alike" and QUICK.search(program.name)

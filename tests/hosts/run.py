@@ -20,6 +20,8 @@ import launchers
 import launching
 import selftest
 import stress
+import stripes
+import tools
 import traffic
 import windows
 from jobs import Site
@@ -47,7 +49,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, conformance, windows, stress, faults, kills)
+    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, stress, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

@@ -120,6 +120,22 @@ def interfaces():
                 require(f"dev eth{interface} " in route, f"{address}: {route}")
                 require(hosts[0].output(["ssh", address, "hostname"]) == "host1\n", f"ssh {address}")
         require(hosts[0].output(["ssh", "host1-eth2-6", "hostname"]) == "host1\n", "by the interface's name")
+        one_cable(hosts)
+
+
+def one_cable(hosts):
+    """One interface's cable is out, the others' are not."""
+    hosts[1].link(False, interface=1)
+    carriers = [hosts[1].output(["cat", f"/sys/class/net/eth{interface}/carrier"]).strip() for interface in range(3)]
+    require(carriers == ["1", "0", "1"], f"which cable is out: {carriers}")
+    require(hosts[0].output(["ssh", "host1", "hostname"]) == "host1\n", "by the interface that is up")
+    hosts[1].link(True, interface=1)
+    require(hosts[0].output(["ssh", "host1-eth1", "hostname"]) == "host1\n", "by the interface that is up again")
+
+
+def interfaces_shaped():
+    with Hosts(2, interfaces=3, delay_us=100) as hosts:
+        one_cable(hosts)
 
 
 def one_family(family, other):
@@ -251,7 +267,10 @@ def eight():
     require(seconds < UP_SECONDS, f"8 hosts took {seconds:.1f} s")
 
 
-BY_HAND = [["up", "2"], ["exec", "1", "ssh", "host0", "hostname"], ["link", "0", "down"], ["link", "0", "up"], ["down"]]
+BY_HAND = [
+    *(["up", "2", "--interfaces", "2"], ["exec", "1", "ssh", "host0", "hostname"]),
+    *(["link", "0", "down"], ["link", "0", "up"], ["link", "0", "down", "1"], ["link", "0", "up", "1"], ["down"]),
+]
 
 
 def by_hand():
@@ -318,6 +337,7 @@ def cases(site):
     yield "bed: a shared folder", shared_folder
     yield "bed: IPv6 alone", lambda: one_family(6, 4)
     yield "bed: IPv4 alone", lambda: one_family(4, 6)
+    yield "bed: three interfaces a host, shaped", interfaces_shaped
     yield "bed: a delay", delay
     yield "bed: a rate", rate
     yield "bed: a link that is out for a while", lambda: link({})

@@ -40,13 +40,13 @@ def flood(site, counts, bytes_each):
 
 
 def unreachable(site):
-    """Each host has an interface with the same private address, as Docker's, that leads to nobody; it comes first."""
+    """Each host has an interface with the same private address that leads to nobody, as Docker's do whose names are known; it comes first."""
     with Hosts(2) as hosts:
         for host in hosts:
-            host.ip("link", "add", "docker0", "type", "bridge")
+            host.ip("link", "add", "near0", "type", "bridge")
             for address in ("172.17.0.1/16", "fd00:17::1/64"):
-                host.ip("addr", "add", address, "dev", "docker0", *(["nodad"] if ":" in address else []))
-            host.ip("link", "set", "docker0", "up")
+                host.ip("addr", "add", address, "dev", "near0", *(["nodad"] if ":" in address else []))
+            host.ip("link", "set", "near0", "up")
         Job(site, hosts, site.usual, [1, 1], "around").succeed("around")
 
 

@@ -153,9 +153,9 @@ class Host:
         """The host's administrator sets its network up."""
         output_of([*self.network, "ip", *words])
 
-    def link(self, up):
-        """Plugs all cables of the host in or out: no frame passes, and the host sees that the carrier is gone."""
-        self.bed.plug(self.index, up)
+    def link(self, up, interface=None):
+        """Plugs all cables of the host, or that of one interface, in or out: no frame passes, and the host sees that the carrier is gone."""
+        self.bed.plug(self.index, up, range(self.bed.interfaces) if interface is None else [interface])
 
     def kill(self):
         """All processes end at once, as by kill -9: their connections are closed by the kernel; then the interfaces vanish."""
@@ -329,8 +329,8 @@ class Hosts:
             file.seek(0)
             output_of([*self.network, tool, "-batch", "-"], stdin=file)
 
-    def ports(self, hosts=None):
-        return [f"port{interface}-{host}" for interface in range(self.interfaces) for host in (hosts or range(self.count))]
+    def ports(self):
+        return [f"port{interface}-{host}" for interface in range(self.interfaces) for host in range(self.count)]
 
     def netem_words(self):
         words = ["limit 100000"]
@@ -354,12 +354,14 @@ class Hosts:
         self.switch = self.begin([*self.inside, f"/run/bed/{program.name}", self.count, self.interfaces, *shape, *pids])
         self.switch.expect("ready")
 
-    def plug(self, index, up):
-        if self.switch:
-            self.switch.tell(f"{'up' if up else 'down'} {index}\n")
+    def plug(self, index, up, interfaces):
+        word = "up" if up else "down"
+        if not self.switch:
+            self.batch("ip", [f"link set port{interface}-{index} {word}" for interface in interfaces])
+            return
+        for interface in interfaces:
+            self.switch.tell(f"{word} {index} {interface}\n")
             self.switch.expect("done")
-        else:
-            self.batch("ip", [f"link set {port} {'up' if up else 'down'}" for port in self.ports([index])])
 
     def wait_for_sshd(self, host):
         deadline = time.monotonic() + BOOT_SECONDS

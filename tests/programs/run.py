@@ -19,6 +19,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import fftw
 import hpcc
 import hypre
+import mumps
 import petsc
 import rsmpi
 import scotch
@@ -27,7 +28,7 @@ from lib.commands import declare
 from lib.processes import end_by_signals
 from workshop import Workshop
 
-PROGRAMS = [hpcc, fftw, hypre, rsmpi, petsc, scotch]
+PROGRAMS = [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch]
 
 
 def arguments():

@@ -20,7 +20,8 @@ class Failed(Failure):
 
 class Workshop:
     def __init__(self, prefix, build, timeout, jobs):
-        self.mpicc, self.mpicxx, self.mpiexec = (prefix / "bin" / name for name in ("mpicc", "mpicxx", "mpiexec"))
+        names = ("mpicc", "mpicxx", "mpifort", "mpiexec")
+        self.mpicc, self.mpicxx, self.mpifort, self.mpiexec = (prefix / "bin" / name for name in names)
         self.build, self.timeout, self.jobs = build, timeout, jobs
         self.environment = os.environ | {
             "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}",

@@ -3,7 +3,7 @@
  * Each host (the network namespace of a PID) gets a tap device ethI for each interface I. Interface I of all hosts hangs on switch I. A frame
  * leaves for its destination when the frame before it has been serialised at the rate, and arrives DELAY later. Of a million frames LOSS_PPM
  * vanish, the same ones each time for one seed and one order of arrival. A queue holds 16 MiB of full frames; what does not fit is lost.
- * "up K" and "down K" on standard input plug host K's cables in and out; its end ends the program. "ready" on standard output: all are plugged in. */
+ * "up K I" and "down K I" on standard input plug the cable of host K's interface I in and out; its end ends the program. "ready" on standard output: all are plugged in. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -156,15 +156,15 @@ static int64_t deliver(void)
 }
 
 /* The host sees that its cable is out: the carrier goes. */
-static void plug(int host, int in)
+static void plug(int host, int interface, int in)
 {
-    for (int interface = 0; interface < interfaces; interface++) {
-        struct port *port = &ports[interface * hosts + host];
-        port->plugged = in;
-        port->head = port->tail;
-        ioctl(port->tap, TUNSETCARRIER, &in);
-    }
+    struct port *port = &ports[interface * hosts + host];
+    port->plugged = in;
+    port->head = port->tail;
+    ioctl(port->tap, TUNSETCARRIER, &in);
 }
+
+static int is_port(int host, int interface) { return host >= 0 && host < hosts && interface >= 0 && interface < interfaces; }
 
 static void obey(void)
 {
@@ -175,12 +175,12 @@ static void obey(void)
         exit(0);
     length += (size_t)bytes;
     for (char *end; (end = memchr(line, '\n', length)) != NULL;) {
-        int host;
+        int host, interface;
         *end = 0;
-        if (sscanf(line, "up %d", &host) == 1 && host >= 0 && host < hosts)
-            plug(host, 1);
-        else if (sscanf(line, "down %d", &host) == 1 && host >= 0 && host < hosts)
-            plug(host, 0);
+        if (sscanf(line, "up %d %d", &host, &interface) == 2 && is_port(host, interface))
+            plug(host, interface, 1);
+        else if (sscanf(line, "down %d %d", &host, &interface) == 2 && is_port(host, interface))
+            plug(host, interface, 0);
         else
             fprintf(stderr, "wire: not understood: %s\n", line);
         puts("done");

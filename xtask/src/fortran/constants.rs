@@ -37,7 +37,7 @@ const OWN: [(&str, &str, &str); 8] = [
 
 /// What the interface does with sections of arrays, in every call, and with buffers of nonblocking calls; and whether mpi_f08 does.
 const PROPERTIES: [(&str, bool); 2] = [
-    ("MPI_SUBARRAYS_SUPPORTED", false),
+    ("MPI_SUBARRAYS_SUPPORTED", true),
     ("MPI_ASYNC_PROTECTS_NONBLOCKING", true),
 ];
 

@@ -20,29 +20,6 @@ const FUNCTIONS: [&str; 12] = [
     "WIN_DUP_FN",
 ];
 
-/// Types that MPI_SIZEOF takes, and the end of the name of the routine that answers (MPI-5.0 §19.1.9).
-const SIZES: [(&str, &str); 19] = [
-    ("integer1", "integer(kind=1)"),
-    ("integer2", "integer(kind=2)"),
-    ("integer4", "integer(kind=4)"),
-    ("integer8", "integer(kind=8)"),
-    ("integer16", "integer(kind=16)"),
-    ("real4", "real(kind=4)"),
-    ("real8", "real(kind=8)"),
-    ("real10", "real(kind=10)"),
-    ("real16", "real(kind=16)"),
-    ("complex4", "complex(kind=4)"),
-    ("complex8", "complex(kind=8)"),
-    ("complex10", "complex(kind=10)"),
-    ("complex16", "complex(kind=16)"),
-    ("logical1", "logical(kind=1)"),
-    ("logical2", "logical(kind=2)"),
-    ("logical4", "logical(kind=4)"),
-    ("logical8", "logical(kind=8)"),
-    ("logical16", "logical(kind=16)"),
-    ("character1", "character(len=*)"),
-];
-
 fn routines() -> impl Iterator<Item = &'static Function> {
     table::functions().filter(|function| function.has_fortran())
 }
@@ -106,14 +83,14 @@ fn sync_reg(prefix: &str) -> String {
     )
 }
 
-/// The argument may have any rank, and nothing of it is looked at but its type.
+/// The argument may be of any type and rank (MPI-5.0 §19.1.9): its descriptor says how large an element is, so that no kind is
+/// named here that a compiler may not have.
 fn sizeof(prefix: &str) -> String {
-    let mut text = format!("\n  interface {prefix}MPI_Sizeof\n");
-    for (name, of_type) in SIZES {
-        text += &format!(
-            "    subroutine {prefix}MPI_Sizeof_{name}(x, size, ierror)\n      {of_type} :: x(..)\n      \
-             integer :: size\n      integer :: ierror\n    end subroutine\n"
-        );
-    }
-    text + "  end interface\n"
+    let symbol = format!("{}mpi_sizeof_f08ts_", prefix.to_lowercase());
+    format!(
+        "\n  interface {prefix}MPI_Sizeof\n    \
+         subroutine {prefix}MPI_Sizeof_described(x, size, ierror) bind(C, name=\"{symbol}\")\n      \
+         type(*), dimension(..) :: x\n      integer :: size\n      integer :: ierror\n    end subroutine\n  \
+         end interface\n"
+    )
 }

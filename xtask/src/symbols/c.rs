@@ -7,8 +7,12 @@ use weft_abi::table::{self, Function};
 use super::rules::{MAY_NEED, dependencies, names};
 
 pub const SONAME: &str = "libmpi_abi.so.1";
-/// What libmpifort_abi calls before a call whose callbacks are Fortran's.
-const FOR_FORTRAN: &str = "weft_calling_language";
+/// What libmpifort_abi calls beside MPI's functions.
+const FOR_FORTRAN: [&str; 3] = [
+    "weft_calling_language",
+    "weft_follow",
+    "weft_type_in_section",
+];
 
 pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> {
     [
@@ -23,7 +27,7 @@ pub fn expected() -> BTreeSet<String> {
     table::functions()
         .flat_map(Function::c_names)
         .flat_map(|name| [format!("P{name}"), name])
-        .chain([FOR_FORTRAN.to_string()])
+        .chain(FOR_FORTRAN.map(str::to_string))
         .collect()
 }
 

@@ -10,7 +10,11 @@ use std::process::Command;
 use weft_abi::table;
 
 /// What libmpi_abi.so.1 exports for this library alone.
-const OWN: &str = "weft_calling_language";
+const OWN: [&str; 3] = [
+    "weft_calling_language",
+    "weft_follow",
+    "weft_type_in_section",
+];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -38,7 +42,7 @@ fn stand_in(out: &Path) {
     let functions = table::functions()
         .flat_map(|function| function.c_names())
         .flat_map(|name| [format!("P{name}"), name])
-        .chain([OWN.to_string()])
+        .chain(OWN.map(str::to_string))
         .map(|name| format!("#[unsafe(no_mangle)]\nextern \"C\" fn {name}() {{}}\n"))
         .collect::<String>();
     let source = out.join("stand_in.rs");

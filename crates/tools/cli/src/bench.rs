@@ -8,7 +8,7 @@ mod library_round;
 mod mark;
 mod options;
 mod plan;
-mod plot;
+pub mod plot;
 mod progress;
 mod record;
 mod report;
@@ -27,8 +27,8 @@ use crate::machine::{self, Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 
-use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE};
-use library::{Library, Pin};
+use catalog::{ALL, Axis, Benchmark, FLOOR, TUNE, WIRE};
+use library::{Hosts, Library, Pin};
 use plan::{Failure, Plan};
 use plot::Chart;
 use progress::{Progress, named};
@@ -97,7 +97,7 @@ fn report(done: Result<bool, String>) -> ExitCode {
 }
 
 fn list() {
-    for benchmark in ALL.iter().chain([&FLOOR]) {
+    for benchmark in ALL.iter().chain([&FLOOR, &WIRE]) {
         let points: Vec<String> = benchmark
             .default_points()
             .iter()
@@ -228,8 +228,32 @@ fn column_names(benchmark: &Benchmark, libraries: &[Library]) -> Vec<String> {
     libraries.iter().map(|l| l.name.clone()).collect()
 }
 
+/// Where the ranks of a benchmark run, and how they are pinned there.
+fn place<'a>(options: &'a Options, benchmark: &Benchmark) -> Result<(Hosts<'a>, Pin), String> {
+    let name = benchmark.name;
+    if benchmark != &WIRE {
+        return match options.hosts[..] {
+            [] => Ok((Hosts::Here, options.pin)),
+            _ => Err(format!("{name}: --hosts goes with `wire` alone")),
+        };
+    }
+    if !options.peers.is_empty() {
+        return Err(format!(
+            "{name}: it measures this library beside bare sockets, not beside others (--peers)"
+        ));
+    }
+    match options.hosts[..] {
+        // What mpiexec takes for two hosts would pin both ranks to the first core.
+        [] if options.pin == Pin::Auto => Ok((Hosts::Loopback, Pin::None)),
+        [] => Ok((Hosts::Loopback, options.pin)),
+        [_, _] if options.pin == Pin::Auto => Ok((Hosts::Named(&options.hosts), Pin::Default)),
+        [_, _] => Ok((Hosts::Named(&options.hosts), options.pin)),
+        _ => Err(format!("{name}: --hosts takes two names, such as a,b")),
+    }
+}
+
 fn plan<'a>(
-    options: &Options,
+    options: &'a Options,
     benchmark: &'static Benchmark,
     libraries: &'a [Library],
     installation: &'a Installation,
@@ -260,13 +284,15 @@ fn plan<'a>(
             ));
         }
     };
+    let (hosts, pin) = place(options, benchmark)?;
     Ok(Plan {
         benchmark,
         libraries: if benchmark == &FLOOR { &[] } else { libraries },
         points,
         ranks,
         rounds: options.rounds.unwrap_or(ROUNDS).max(1),
-        pin: options.pin,
+        pin,
+        hosts,
         cores: machine::cores(),
         seconds: options.seconds.unwrap_or(benchmark.seconds),
         limit_seconds: options.limit,

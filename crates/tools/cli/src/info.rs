@@ -1,12 +1,14 @@
 //! `weft info`: this installation and what this machine lets it do.
 
-use std::env;
+mod addresses;
+mod settings;
+
 use std::fs;
 use std::io::{self, IoSliceMut, Read};
-use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use clap::Args;
 use nix::sys::statvfs::statvfs;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};
 use nix::unistd::Pid;
@@ -14,7 +16,17 @@ use nix::unistd::Pid;
 use crate::installation::Installation;
 use crate::machine::Machine;
 
-pub fn run() -> ExitCode {
+#[derive(Args)]
+pub struct Options {
+    /// Show every setting too: its value, and where that comes from
+    #[arg(long)]
+    all: bool,
+    /// Interfaces that ranks are to use, as mpiexec's option of that name
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    interface: Vec<String>,
+}
+
+pub fn run(options: &Options) -> ExitCode {
     let installation = match Installation::find() {
         Ok(installation) => installation,
         Err(error) => {
@@ -40,7 +52,14 @@ pub fn run() -> ExitCode {
     line("copy between processes", &copy_between_processes());
     line("ptrace scope", &ptrace_scope());
     line("/dev/shm", &shared_memory_folder());
-    line("addresses", &addresses());
+    let named = match options.interface[..] {
+        [] => addresses::named_by_environment(),
+        _ => options.interface.clone(),
+    };
+    print!("{}", addresses::text(&named));
+    if options.all {
+        print!("\n{}", settings::text(&options.interface));
+    }
     ExitCode::SUCCESS
 }
 
@@ -78,23 +97,6 @@ fn shared_memory_folder() -> String {
             (s.blocks_free() * s.fragment_size()) >> 20
         ),
         Err(_) => "not there (not needed)".into(),
-    }
-}
-
-/// By which ranks on other hosts would reach those on this one.
-fn addresses() -> String {
-    let named = env::var("WEFT_INTERFACE").unwrap_or_default();
-    let named = named.split(',').map(str::trim);
-    let named: Vec<String> = named
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect();
-    match weft_tcp::addresses(&named) {
-        Ok(addresses) => {
-            let addresses: Vec<String> = addresses.iter().map(IpAddr::to_string).collect();
-            addresses.join(" ")
-        }
-        Err(error) => format!("none for ranks on other hosts: {error}"),
     }
 }
 

@@ -33,7 +33,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Show this installation and what this machine lets it do
-    Info,
+    Info(info::Options),
     /// Measure this library, beside others if asked
     Bench(Box<bench::Options>),
     /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     let always = Arc::new(AtomicBool::new(true));
     register_conditional_shutdown(SIGPIPE, BROKEN_PIPE, always).expect("SIGPIPE can be handled");
     match Arguments::parse().command {
-        Command::Info => info::run(),
+        Command::Info(options) => info::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::bounds::Bounds;
-use crate::copy::Copier;
+use crate::copy::{Copier, InSection, Section};
 use crate::shape::Shape;
 use crate::signature::Signature;
 use crate::subarray::{Darray, Subarray};
@@ -18,6 +18,14 @@ pub struct Datatype(Kind);
 enum Kind {
     Predefined(Predefined),
     Derived(Arc<Derived>),
+    /// Another one, in a buffer that is an array section of Fortran's.
+    InSection(Arc<Sectioned>),
+}
+
+#[derive(Debug)]
+struct Sectioned {
+    old: Datatype,
+    layout: Arc<InSection>,
 }
 
 #[derive(Debug)]
@@ -63,9 +71,20 @@ impl Datatype {
         }))))
     }
 
+    /// The same, its buffers lying in the virtual contiguous array of an array section (MPI-5.0 §19.1.12): an address of
+    /// one is the section's first byte and a displacement in that array, and count, extent and displacements mean what
+    /// they mean there.
+    pub fn in_section(&self, section: Section) -> Datatype {
+        Datatype(Kind::InSection(Arc::new(Sectioned {
+            old: self.clone(),
+            layout: Arc::new(InSection::new(section, self.copier().clone())),
+        })))
+    }
+
     /// What a constructor is to build on.
     pub(crate) fn body(&self) -> Body {
         match &self.0 {
+            Kind::InSection(section) => section.old.body(),
             Kind::Predefined(predefined) => Body::of(*predefined),
             Kind::Derived(derived) => Body {
                 bounds: derived.bounds,
@@ -94,6 +113,9 @@ impl Datatype {
 
     pub fn envelope(&self) -> Envelope {
         match &self.0 {
+            Kind::InSection(section) => Envelope::Dup {
+                old: section.old.clone(),
+            },
             Kind::Predefined(predefined) => Envelope::Named(*predefined),
             Kind::Derived(derived) => derived.envelope.clone(),
         }
@@ -102,6 +124,7 @@ impl Datatype {
     /// Whether it is predefined, with or without a name: such a type is not freed, and predefined operations take it.
     pub fn predefined(&self) -> Option<Predefined> {
         match &self.0 {
+            Kind::InSection(_) => None,
             Kind::Predefined(predefined) => Some(*predefined),
             Kind::Derived(derived) if derived.envelope.is_unnamed() => derived.signature.first(),
             Kind::Derived(_) => None,
@@ -114,6 +137,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => predefined.size(),
             Kind::Derived(derived) => derived.bounds.size,
+            Kind::InSection(section) => section.old.size(),
         }
     }
 
@@ -123,6 +147,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => predefined.extent() as isize,
             Kind::Derived(derived) => derived.extent,
+            Kind::InSection(section) => section.old.extent(),
         }
     }
 
@@ -131,6 +156,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(_) => 0,
             Kind::Derived(derived) => derived.lower,
+            Kind::InSection(section) => section.old.lower_bound(),
         }
     }
 
@@ -139,6 +165,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(_) => 0,
             Kind::Derived(derived) => derived.bounds.data.map_or(0, |data| data.low),
+            Kind::InSection(section) => section.old.true_lower_bound(),
         }
     }
 
@@ -147,6 +174,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => predefined.true_extent() as isize,
             Kind::Derived(derived) => derived.bounds.data.map_or(0, |data| data.high - data.low),
+            Kind::InSection(section) => section.old.true_extent(),
         }
     }
 
@@ -155,6 +183,7 @@ impl Datatype {
         let run = match &self.0 {
             Kind::Predefined(predefined) => predefined.element().is_run(),
             Kind::Derived(derived) => derived.run,
+            Kind::InSection(_) => false,
         };
         run && (count <= 1 || self.extent() == self.size() as isize)
     }
@@ -184,6 +213,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => ask(&Signature::of(*predefined)),
             Kind::Derived(derived) => ask(&derived.signature),
+            Kind::InSection(section) => section.old.with_signature(ask),
         }
     }
 
@@ -201,11 +231,14 @@ impl Datatype {
     }
 
     fn scattered(&self, buffer: *mut u8, count: usize, bytes: usize) -> Memory {
-        let copier = self.copier();
-        if self.is_contiguous(count) {
-            return Memory::contiguous(buffer.wrapping_offset(copier.origin()), bytes);
-        }
-        let layout: Arc<dyn Layout> = copier.clone();
+        let layout: Arc<dyn Layout> = match &self.0 {
+            Kind::InSection(section) => section.layout.clone(),
+            _ if self.is_contiguous(count) => {
+                let first = buffer.wrapping_offset(self.copier().origin());
+                return Memory::contiguous(first, bytes);
+            }
+            _ => self.copier().clone(),
+        };
         Memory {
             base: buffer,
             bytes,
@@ -216,6 +249,9 @@ impl Datatype {
     /// Calls `visit` with displacement and length of each run of bytes of `count` elements, in type map order. Runs that
     /// touch may come as one, and elements that are one run each and touch do.
     pub fn visit_runs(&self, count: usize, visit: &mut impl FnMut(isize, usize)) {
+        if let Kind::InSection(section) = &self.0 {
+            return section.layout.visit_runs(0..self.size() * count, visit);
+        }
         let copier = self.copier();
         if self.is_contiguous(count)
             && let Some(bytes) = self.size().checked_mul(count)
@@ -249,6 +285,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => Some(*predefined),
             Kind::Derived(derived) => derived.signature.only(),
+            Kind::InSection(section) => section.old.only_basic(),
         }
     }
 
@@ -262,6 +299,7 @@ impl Datatype {
         match &self.0 {
             Kind::Predefined(predefined) => &PREDEFINED[*predefined as usize],
             Kind::Derived(derived) => &derived.copier,
+            Kind::InSection(section) => section.old.copier(),
         }
     }
 }

@@ -21,6 +21,7 @@ mod shape;
 mod signature;
 mod subarray;
 
+pub use copy::{Dimension, Section};
 pub use datatype::{Datatype, Envelope};
 pub use fortran::{TypeClass, match_size, value_index};
 pub use ops::{Kernel, Op, combine, kernel, supports};

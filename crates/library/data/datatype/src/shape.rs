@@ -155,6 +155,21 @@ impl Shape {
         }
     }
 
+    /// Into how many runs the bytes come apart, without a look at each.
+    pub fn count_runs(&self) -> usize {
+        match self {
+            Shape::Run { .. } => 1,
+            Shape::Strided { count, .. } => *count,
+            Shape::Blocks { displacements, .. } => displacements.len(),
+            Shape::Runs { runs } => runs.len() - 1,
+            Shape::Loop { count, child, .. } => count.saturating_mul(child.count_runs()),
+            Shape::Sequence { parts, .. } => {
+                let counts = parts.iter().map(|part| part.shape.count_runs());
+                counts.fold(0, usize::saturating_add)
+            }
+        }
+    }
+
     /// Lists above each other on the way down.
     fn depth(&self) -> u32 {
         match self {

@@ -1,11 +1,12 @@
 //! User memory, as everything below the C interface names it: what a transport reads and writes, what collectives move.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How a message's packed bytes lie in user memory that is not contiguous.
 ///
 /// # Safety
-/// Implementations touch only the bytes that the layout covers, relative to `base`.
+/// Implementations touch, and tell of, only the bytes that the layout covers, relative to `base`.
 pub unsafe trait Layout: Send + Sync {
     /// Copies packed bytes `offset .. offset + out.len()` out of user memory.
     ///
@@ -17,6 +18,16 @@ pub unsafe trait Layout: Send + Sync {
     /// # Safety
     /// `base` is valid for the layout's whole span for writes.
     unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]);
+    /// How many bytes lie together, on average; 0 if the layout does not tell where its runs lie.
+    fn run_bytes(&self) -> usize {
+        0
+    }
+    /// Tells where the packed bytes of `window` lie, run by run in their order: by place relative to `base`, and length, until
+    /// `visit` returns false. Whether it never did. A layout whose [`run_bytes`](Self::run_bytes) is 0 is not asked.
+    fn runs(&self, window: Range<usize>, visit: &mut dyn FnMut(isize, usize) -> bool) -> bool {
+        let _ = visit;
+        unreachable!("a layout that tells no runs was asked for those of {window:?}")
+    }
 }
 
 /// A message's bytes in user memory: contiguous, or described by a layout.
@@ -111,5 +122,14 @@ unsafe impl Layout for Part {
     unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
         // SAFETY: by this function's contract.
         unsafe { self.whole.unpack(base, self.offset + offset, data) }
+    }
+
+    fn run_bytes(&self) -> usize {
+        self.whole.run_bytes()
+    }
+
+    fn runs(&self, window: Range<usize>, visit: &mut dyn FnMut(isize, usize) -> bool) -> bool {
+        let window = self.offset + window.start..self.offset + window.end;
+        self.whole.runs(window, visit)
     }
 }

@@ -1,7 +1,7 @@
 //! The shims of `libmpi_abi.so.1`: each function of the C interface converts its arguments and calls the library.
 //!
 //! No protocol lives here, and no state but the caller's language (`language`). `unsafe` is in the conversions (`entry`, `argument`, `array`, `callback`, `handle`,
-//! `output`, `predefined`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
+//! `output`, `predefined`, `section`, `status`) and in `system`; the shims themselves are ordinary functions under `#[mpi]`, with the
 //! parameters that the standard gives them.
 #![allow(clippy::too_many_arguments)]
 
@@ -16,6 +16,7 @@ mod language;
 mod naming;
 mod output;
 mod predefined;
+mod section;
 mod status;
 mod system;
 

@@ -132,7 +132,7 @@ impl<H: Handle> Handles<H> {
         self.length = self.length.min(length.try_into().unwrap_or(0));
     }
 
-    fn slice(&mut self) -> &mut [H] {
+    pub fn slice(&mut self) -> &mut [H] {
         match self.many.is_empty() {
             true => &mut self.few[..self.length],
             false => &mut self.many[..self.length],

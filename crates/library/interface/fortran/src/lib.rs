@@ -8,9 +8,12 @@
 //! of old interfaces check nothing. That they are what the standard asks of the caller is what every routine rests on.
 #![allow(clippy::too_many_arguments)]
 
+mod copied;
+mod descriptor;
 mod handle;
 mod ierror;
 mod index;
+mod kept;
 mod language;
 mod peers;
 mod refused;

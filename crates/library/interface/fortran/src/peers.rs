@@ -54,6 +54,29 @@ pub unsafe fn all(comm: *const c_void) -> c_int {
     size
 }
 
+/// This process in its own group.
+#[derive(Default)]
+pub struct Own {
+    pub rank: c_int,
+    pub size: c_int,
+}
+
+/// None of what is no communicator.
+///
+/// # Safety
+/// An INTEGER stands at the address.
+pub unsafe fn own(comm: *const c_void) -> Own {
+    let mut own = Own::default();
+    // SAFETY: by this function's contract, and places of this function's.
+    unsafe {
+        if let Some(comm) = communicator(comm) {
+            PMPI_Comm_size(comm, &mut own.size);
+            PMPI_Comm_rank(comm, &mut own.rank);
+        }
+    }
+    own
+}
+
 /// As [`all`]; none where the types mean nothing.
 ///
 /// # Safety

@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use weft_abi::*;
 
-use crate::{handle, ierror, index, peers, refused, section, sentinel, string};
+use crate::{
+    copied, descriptor, handle, ierror, index, kept, peers, refused, section, sentinel, string,
+};
 
 weft_abi_macros::fortran_routines! {
     Attr_get, Attr_put, Keyval_create,

@@ -1,208 +1,145 @@
-//! Choice buffers of `mpi_f08`: arrays by C's descriptor, whose elements may stand anywhere (MPI-5.0 §19.1.12).
+//! Choice buffers of `mpi_f08` that a datatype describes: array sections, whose elements may stand anywhere (MPI-5.0 §19.1.12).
 //!
-//! Of a descriptor are read only the parts that all compilers lay out alike. A section that is not contiguous is what the
-//! standard calls a virtual contiguous array: the datatype and the count are about the elements one behind the other. So it is
-//! copied for the time of a call, whatever the datatype is, and a reduction sees an ordinary array too.
+//! A section that is not contiguous is what the standard calls a virtual contiguous array: datatype, count and displacements are
+//! about the elements one behind the other. So a call gets a datatype that has them lie there, which is freed when the call
+//! returns and lives on in the operations that use it. Nothing is copied.
 
-use std::ffi::c_void;
-use std::ptr::copy_nonoverlapping;
-use std::slice::from_raw_parts;
+use std::ffi::{c_int, c_void};
 
+use weft_abi::*;
+
+use crate::descriptor::{Descriptor, Dimension};
+use crate::handle::{Handle, Handles};
 use crate::sentinel;
 
-/// `CFI_cdesc_t`, up to its first dimension.
-#[repr(C)]
-pub struct Descriptor {
-    base: *mut c_void,
-    element: usize,
-    version: i32,
-    rank: i8,
-    /// Compilers differ in the order of type and attribute.
-    _others: [i8; 3],
-    dimensions: [Dimension; 0],
+unsafe extern "C" {
+    fn weft_type_in_section(
+        datatype: MPI_Datatype,
+        base: *mut c_void,
+        element: usize,
+        rank: usize,
+        dimensions: *const Dimension,
+    ) -> MPI_Datatype;
+    fn PMPI_Type_free(datatype: *mut MPI_Datatype) -> c_int;
+    fn PMPI_Type_size_c(datatype: MPI_Datatype, size: *mut MPI_Count) -> c_int;
 }
 
-#[repr(C)]
-struct Dimension {
-    _lower_bound: isize,
-    /// -1 for the last one of an array whose size is not known.
-    extent: isize,
-    /// Bytes from one element to the next.
-    stride: isize,
+/// Where the first element stands, whatever the others are.
+///
+/// # Safety
+/// A descriptor stands at the address.
+#[inline(always)]
+pub unsafe fn address(descriptor: *const c_void) -> *mut c_void {
+    // SAFETY: by this function's contract.
+    sentinel::buffer(unsafe { (*descriptor.cast::<Descriptor>()).base })
 }
 
-impl Descriptor {
-    /// # Safety
-    /// A descriptor stands at the address, with its dimensions behind it.
-    unsafe fn dimensions(this: &*const Descriptor) -> &[Dimension] {
-        // SAFETY: by this function's contract.
-        unsafe {
-            let first = (&raw const (**this).dimensions).cast::<Dimension>();
-            from_raw_parts(first, (**this).rank.cast_unsigned().into())
-        }
+/// Where one value of a datatype stands: in the first element. None if it has parts of several that stand apart.
+///
+/// # Safety
+/// A descriptor stands at the first address, an INTEGER at the second.
+pub unsafe fn value(descriptor: *const c_void, datatype: *const c_void) -> Option<*mut c_void> {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let mut size = 0;
+        let at = descriptor.cast::<Descriptor>();
+        let fits = Descriptor::is_contiguous(at) || {
+            PMPI_Type_size_c(MPI_Datatype::of_fortran(datatype), &mut size);
+            usize::try_from(size).is_ok_and(|size| size <= (*at).element)
+        };
+        fits.then(|| address(descriptor))
     }
 }
 
 /// A buffer for one call.
 pub struct Section {
     descriptor: *const Descriptor,
-    address: *mut c_void,
-    /// The elements one behind the other, where they do not stand so in the array.
-    copy: Vec<u8>,
-    is_changed: bool,
+    is_contiguous: bool,
 }
 
 impl Section {
-    /// Whatever the elements are: where the first one stands.
-    ///
     /// # Safety
-    /// A descriptor stands at the address.
-    pub unsafe fn address_alone(descriptor: *mut c_void) -> Section {
-        let descriptor = descriptor.cast_const().cast::<Descriptor>();
+    /// A descriptor of a whole array stands at the address for the length of the call.
+    #[inline(always)]
+    pub unsafe fn read(descriptor: *const c_void) -> Section {
+        let descriptor = descriptor.cast::<Descriptor>();
         Section {
             descriptor,
             // SAFETY: by this function's contract.
-            address: sentinel::buffer(unsafe { (*descriptor).base }),
-            copy: Vec::new(),
-            is_changed: false,
+            is_contiguous: unsafe { Descriptor::is_contiguous(descriptor) },
         }
     }
 
-    /// # Safety
-    /// A descriptor of a whole array stands at the address.
-    pub unsafe fn read(descriptor: *mut c_void) -> Section {
-        // SAFETY: by this function's contract.
-        unsafe {
-            let mut section = Section::address_alone(descriptor);
-            let dimensions = Descriptor::dimensions(&section.descriptor);
-            let element = (*section.descriptor).element;
-            if !is_contiguous(dimensions, element) {
-                let elements: isize = dimensions
-                    .iter()
-                    .map(|dimension| dimension.extent)
-                    .product();
-                section.copy = vec![0; elements.cast_unsigned() * element];
-                let base = section.address.cast();
-                let copy = section.copy.as_mut_ptr();
-                each(dimensions, base, element, &mut |at, offset| {
-                    copy_nonoverlapping(at, copy.add(offset), element);
-                });
-                section.address = copy.cast();
-            }
-            section
-        }
-    }
-
-    /// The buffer of an operation that goes on when the call has returned; none if it is not contiguous, of which no copy
-    /// can be held until then.
-    ///
-    /// # Safety
-    /// As of [`Section::read`].
-    pub unsafe fn kept(descriptor: *mut c_void) -> Option<Section> {
-        // SAFETY: by this function's contract.
-        unsafe {
-            let section = Section::address_alone(descriptor);
-            let dimensions = Descriptor::dimensions(&section.descriptor);
-            let is_whole = is_contiguous(dimensions, (*section.descriptor).element);
-            is_whole.then_some(section)
-        }
-    }
-
-    /// A buffer that the call stores to.
-    ///
-    /// # Safety
-    /// As of [`Section::read`].
-    pub unsafe fn changed(descriptor: *mut c_void) -> Section {
-        // SAFETY: by this function's contract.
-        let mut section = unsafe { Section::read(descriptor) };
-        section.is_changed = true;
-        section
-    }
-
+    #[inline(always)]
     pub fn address(&self) -> *mut c_void {
-        self.address
+        // SAFETY: by the contract of `read`.
+        unsafe { address(self.descriptor.cast()) }
     }
 
-    /// After the call: brings what it has stored to where it belongs.
-    ///
-    /// # Safety
-    /// The descriptor and the array still stand.
-    pub unsafe fn finish(self) {
-        if self.copy.is_empty() || !self.is_changed {
-            return;
-        }
-        // SAFETY: by this function's contract.
-        unsafe {
-            let element = (*self.descriptor).element;
-            let dimensions = Descriptor::dimensions(&self.descriptor);
-            let base = (*self.descriptor).base.cast();
-            each(dimensions, base, element, &mut |at, offset| {
-                copy_nonoverlapping(self.copy.as_ptr().add(offset), at, element);
-            });
+    /// The datatype that describes the buffer to C's function.
+    #[inline(always)]
+    pub fn datatype(&self, datatype: MPI_Datatype) -> Described {
+        match self.is_contiguous {
+            true => Described::as_it_is(datatype),
+            false => self.in_section(datatype),
         }
     }
-}
 
-fn is_contiguous(dimensions: &[Dimension], element: usize) -> bool {
-    let mut expected = element.cast_signed();
-    for dimension in dimensions {
-        if dimension.extent == 0 || dimension.extent == -1 {
-            return true;
-        }
-        if dimension.extent > 1 && dimension.stride != expected {
-            // A dimension without elements, further out, leaves nothing to copy.
-            return dimensions.iter().any(|dimension| dimension.extent == 0);
-        }
-        expected *= dimension.extent;
-    }
-    true
-}
-
-/// Calls `use_one` with each element's address and its offset among them all, in Fortran's order.
-///
-/// # Safety
-/// The array stands at `base`.
-unsafe fn each(
-    dimensions: &[Dimension],
-    base: *mut u8,
-    element: usize,
-    use_one: &mut dyn FnMut(*mut u8, usize),
-) {
-    fn walk(
-        dimensions: &[Dimension],
-        base: *mut u8,
-        element: usize,
-        offset: &mut usize,
-        use_one: &mut dyn FnMut(*mut u8, usize),
-    ) {
-        let Some((outermost, inner)) = dimensions.split_last() else {
-            use_one(base, *offset);
-            *offset += element;
-            return;
+    #[cold]
+    fn in_section(&self, datatype: MPI_Datatype) -> Described {
+        // SAFETY: by the contract of `read`; the array stands until the operation is over, as the standard asks.
+        let made = unsafe {
+            let Descriptor { base, element, .. } = *self.descriptor;
+            let dimensions = Descriptor::dimensions(self.descriptor);
+            let (rank, first) = (dimensions.len(), dimensions.as_ptr());
+            weft_type_in_section(datatype, base, element, rank, first)
         };
-        for at in 0..outermost.extent {
-            let one = base.wrapping_byte_offset(at * outermost.stride);
-            walk(inner, one, element, offset, use_one);
+        match made == MPI_DATATYPE_NULL {
+            true => Described::as_it_is(datatype),
+            false => Described {
+                datatype: made,
+                is_made: true,
+            },
         }
     }
-    walk(dimensions, base, element, &mut 0, use_one);
-}
 
-/// Address and length of a string that a descriptor holds.
-///
-/// # Safety
-/// A descriptor stands at the address.
-pub unsafe fn text(descriptor: *mut c_void) -> (*mut c_void, usize) {
-    // SAFETY: by this function's contract.
-    unsafe {
-        let descriptor = &*descriptor.cast_const().cast::<Descriptor>();
-        (descriptor.base, descriptor.element)
+    /// The same for an array of datatypes; what it returns stays until C's function has returned.
+    pub fn datatypes(&self, datatypes: &mut Handles<MPI_Datatype>) -> Vec<Described> {
+        if self.is_contiguous {
+            return Vec::new();
+        }
+        let each = datatypes.slice().iter_mut().map(|datatype| {
+            let described = self.in_section(*datatype);
+            *datatype = described.datatype;
+            described
+        });
+        each.collect()
     }
 }
 
-/// # Safety
-/// A descriptor stands at the address.
-pub unsafe fn element_size(descriptor: *const c_void) -> usize {
-    // SAFETY: by this function's contract.
-    unsafe { (*descriptor.cast::<Descriptor>()).element }
+/// A datatype for one call.
+pub struct Described {
+    pub datatype: MPI_Datatype,
+    /// It was made for this call.
+    is_made: bool,
+}
+
+impl Described {
+    #[inline(always)]
+    fn as_it_is(datatype: MPI_Datatype) -> Described {
+        Described {
+            datatype,
+            is_made: false,
+        }
+    }
+}
+
+impl Drop for Described {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.is_made {
+            // SAFETY: made for this call; operations that use it go on (MPI-5.0 §5.1.9).
+            unsafe { PMPI_Type_free(&mut self.datatype) };
+        }
+    }
 }

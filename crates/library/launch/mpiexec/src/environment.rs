@@ -10,6 +10,10 @@ pub const JOB_VARIABLE: &str = "WEFT_JOB";
 /// Tells the library how many CPUs the ranks share in all, which a bound rank cannot see.
 pub const CORES_VARIABLE: &str = "WEFT_HOST_CORES";
 
+/// Names the settings of ours that mpiexec's options have made, with commas between, so that a rank knows them from those of the user's
+/// environment.
+pub const OPTIONS_VARIABLE: &str = "WEFT_OPTIONS";
+
 /// What another launcher has told mpiexec itself is not true of mpiexec's ranks.
 fn is_of_another_launcher(name: &OsStr) -> bool {
     let name = name.as_bytes();
@@ -88,6 +92,16 @@ pub fn of_application<'a>(
         .into_iter()
         .filter_map(|(name, value)| entry(&name, &value))
         .collect()
+}
+
+/// What [`OPTIONS_VARIABLE`] says where options have made these settings.
+pub fn from_options<'a>(settings: impl Iterator<Item = &'a (OsString, OsString)>) -> OsString {
+    let names = settings.map(|(name, _)| name.as_os_str());
+    let ours = names.filter(|name| name.as_bytes().starts_with(b"WEFT_"));
+    let mut ours: Vec<&OsStr> = ours.collect();
+    ours.sort();
+    ours.dedup();
+    ours.join(OsStr::new(","))
 }
 
 /// A rank's place in the job and on its host.

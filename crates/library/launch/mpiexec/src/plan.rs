@@ -157,12 +157,17 @@ fn plan_application(
         CString::new(bytes).map_err(|_| unusable("an argument holds a zero byte".into()))
     };
     let words = std::iter::once(&application.program).chain(&application.arguments);
+    let marks = [(
+        environment::OPTIONS_VARIABLE.into(),
+        environment::from_options(settings()),
+    )];
+    let all = settings().chain(own).chain(&marks);
     Ok(Application {
         program: c_string(program.into_os_string().into_vec())?,
         arguments: words
             .map(|word| c_string(word.as_bytes().to_vec()))
             .collect::<Result<_, Unusable>>()?,
-        environment: environment::of_application(inherited, settings().chain(own)),
+        environment: environment::of_application(inherited, all),
         directory: directory
             .map(PathBuf::into_os_string)
             .map(OsString::into_vec)

@@ -4,7 +4,8 @@
 //! It makes way for threads of the program's that make progress:
 //! 1. It naps first of all, and begins again with a nap whenever it finds that others make progress. It finds that by how often
 //!    lanes were entered while it slept, or by a thread that has waited for some turns; then it makes one turn of progress
-//!    between two naps, as those threads may turn to other lanes than the one that somebody waits for.
+//!    between two naps, which looks at all there is: those threads may turn to other lanes than the one that somebody waits for, and
+//!    look more often at their own host than at others.
 //! 2. While another thread watches the doorbell, it parks until that one leaves (`Watch::leave`).
 //! 3. Else it watches the doorbell itself, and does not spin: it sleeps as soon as nothing moves any more.
 //! 4. A thread that wants to sleep and finds it at the doorbell parks, as rule 2 of `wait.rs` has it, and then rings. It looks for
@@ -70,6 +71,7 @@ impl<F: Fabric> Engine<F> {
             self.count_background_wake();
             let is_alone = self.is_alone_since(before);
             if !is_alone && !self.watch.is_watched() {
+                self.look_everywhere();
                 self.progress();
                 continue;
             }

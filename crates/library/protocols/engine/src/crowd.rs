@@ -50,6 +50,11 @@ impl Crowd {
         self.note(before.elapsed())
     }
 
+    /// Lets others have the core for as short a time as the kernel can: some 50 us.
+    pub fn nap(&self) {
+        std::thread::sleep(Duration::from_nanos(1));
+    }
+
     /// Takes down how long a yield took. True if that was late.
     fn note(&self, took: Duration) -> bool {
         let is_late = took >= LATE;

@@ -26,6 +26,7 @@ mod pace;
 mod packet_text;
 mod peers;
 mod pending;
+mod polling;
 mod post;
 mod posted;
 mod probe;

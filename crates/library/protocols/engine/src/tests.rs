@@ -10,6 +10,7 @@ mod lies;
 mod lost_senders;
 mod operations;
 mod oracle;
+mod polling;
 mod protocol;
 mod tracing;
 mod waiting;

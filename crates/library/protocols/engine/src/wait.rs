@@ -313,6 +313,7 @@ impl<F: Fabric> Engine<F> {
             } else if turns < pace.spins.saturating_add(pace.yields) {
                 if self.crowd.yield_core() {
                     pace = Pace::CROWDED;
+                    self.look_everywhere();
                 }
             } else if self.sleep(&mut condition) {
                 break;
@@ -379,13 +380,15 @@ impl<F: Fabric> Engine<F> {
             self.watch.wake_outside();
             let nothing_ready = self.prepare_operations();
             let busy = self.arm() || !nothing_ready;
-            if !busy && !condition.met() {
+            // Once met, nothing more is done here: what was asked for may be a lock, which is held from then on.
+            let is_met = condition.met();
+            if !busy && !is_met {
                 self.fabric.sleep(ticket, None);
             }
             self.operations.ready.wake_up();
             self.disarm();
             self.report_if_asked();
-            if self.linger(condition) {
+            if is_met || self.linger(condition) {
                 return true;
             }
             PARKER.with(|parker| condition.leave_parker(parker));
@@ -427,6 +430,17 @@ impl<F: Fabric> Engine<F> {
             self.leave(lane, state);
         }
         busy
+    }
+
+    /// The calling thread did not run for a while: what the next turn of each lane looks at is all that may have come meanwhile.
+    #[cold]
+    pub(crate) fn look_everywhere(&self) {
+        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+            if let Some(mut state) = lane.enter() {
+                state.endpoint.look();
+                self.leave(lane, state);
+            }
+        }
     }
 
     pub(crate) fn disarm(&self) {

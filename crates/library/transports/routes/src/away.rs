@@ -150,6 +150,10 @@ impl<F: Fabric, E: Endpoint> Away<F, E> {
         call!(self, endpoint => endpoint.arm())
     }
 
+    pub fn look(&mut self) {
+        call!(self.busy(), endpoint => endpoint.look());
+    }
+
     /// What ended the sleep may be there.
     pub fn disarm(&mut self) {
         call!(self.busy(), endpoint => endpoint.disarm());

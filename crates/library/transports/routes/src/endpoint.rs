@@ -198,6 +198,13 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
         }
     }
 
+    fn look(&mut self) {
+        self.near.look();
+        if let Some(away) = &mut self.away {
+            away.look();
+        }
+    }
+
     fn disarm(&mut self) {
         self.near.disarm();
         if let Some(away) = &mut self.away {

@@ -14,17 +14,23 @@ pub type Key = [u8; 16];
 pub struct Card {
     pub port: u16,
     pub key: Key,
-    /// In the order in which its owner would have them tried.
-    pub addresses: Vec<IpAddr>,
+    /// Each interface's, in the order in which their owner would have them tried.
+    pub interfaces: Vec<Vec<IpAddr>>,
 }
 
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = u128::from_be_bytes(self.key);
         write!(f, "tcp1:{}:{key:032x}:", self.port)?;
-        for (index, address) in self.addresses.iter().enumerate() {
-            let comma = if index == 0 { "" } else { "," };
-            write!(f, "{comma}{address}")?;
+        for (number, addresses) in self.interfaces.iter().enumerate() {
+            for (index, address) in addresses.iter().enumerate() {
+                let before = match (number, index) {
+                    (0, 0) => "",
+                    (_, 0) => "/",
+                    _ => ",",
+                };
+                write!(f, "{before}{address}")?;
+            }
         }
         Ok(())
     }
@@ -43,16 +49,26 @@ impl Card {
             return None;
         }
         let key = u128::from_str_radix(key, 16).ok()?.to_be_bytes();
-        let addresses: Vec<IpAddr> = fields
-            .next()?
-            .split(',')
-            .map(|address| address.parse().ok().filter(can_be_reached))
-            .collect::<Option<_>>()?;
-        (addresses.len() <= MOST_ADDRESSES).then_some(Card {
+        let address = |text: &str| text.parse().ok().filter(can_be_reached);
+        let list = |texts: &str| {
+            texts
+                .split(',')
+                .map(address)
+                .collect::<Option<Vec<IpAddr>>>()
+        };
+        let interfaces = fields.next()?.split('/').map(list);
+        let interfaces = interfaces.collect::<Option<Vec<_>>>()?;
+        let count: usize = interfaces.iter().map(Vec::len).sum();
+        (count <= MOST_ADDRESSES).then_some(Card {
             port,
             key,
-            addresses,
+            interfaces,
         })
+    }
+
+    /// All addresses, in order.
+    pub fn addresses(&self) -> Vec<IpAddr> {
+        self.interfaces.concat()
     }
 }
 
@@ -77,8 +93,11 @@ mod tests {
         Card {
             port: 65535,
             key: [0xab; 16],
-            addresses: (1..=addresses)
+            interfaces: (1..=addresses)
                 .map(|n| address(n).parse().unwrap())
+                .collect::<Vec<IpAddr>>()
+                .chunks(3)
+                .map(<[IpAddr]>::to_vec)
                 .collect(),
         }
     }
@@ -88,7 +107,8 @@ mod tests {
         for addresses in 1..=MOST_ADDRESSES {
             let card = card(addresses);
             let line = card.to_string();
-            assert_eq!(Card::parse(&line), Some(card));
+            let read = Card::parse(&line).unwrap();
+            assert_eq!((read.addresses().len(), read), (addresses, card));
             assert!(line.len() < 900, "{}", line.len());
             assert!(
                 line.bytes()
@@ -112,6 +132,7 @@ mod tests {
         let all = format!("tcp1:7:{key}:10.0.0.1,224.0.0.1");
         let closed = format!("tcp1:0:{key}:10.0.0.1");
         let scoped = format!("tcp1:7:{key}:fe80::1");
+        let nothing = format!("tcp1:7:{key}:10.0.0.1//10.0.0.2");
         for bad in [
             "",
             "tcp1",
@@ -122,6 +143,7 @@ mod tests {
             &all,
             &closed,
             &scoped,
+            &nothing,
         ] {
             assert_eq!(Card::parse(bad), None, "{bad}");
         }

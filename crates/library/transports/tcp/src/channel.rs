@@ -5,7 +5,11 @@ use std::io::{self, Read};
 use socket2::Socket;
 
 use crate::counters::Counts;
+use crate::frame::Kind;
+use crate::handshake::Purpose;
+use crate::identity::{self, Identity};
 use crate::outgoing::{Outgoing, Written};
+use crate::paths::Path;
 use crate::sending::Sending;
 use crate::system::{Interest, Poller};
 
@@ -21,6 +25,8 @@ const WRITES: usize = 2;
 #[derive(Clone, Copy)]
 pub struct Stretch {
     pub transfer: u64,
+    /// Of a stripe, where its next byte belongs; other data come in order.
+    pub at: Option<usize>,
     pub left: usize,
 }
 
@@ -46,6 +52,10 @@ pub struct Channel {
     pub is_stalled: bool,
     /// It cannot be written to any more; reading says why.
     pub broken: Option<io::Error>,
+    /// The addresses of its ends, if the system tells them.
+    pub path: Option<Path>,
+    /// The interface by which it goes, as its traffic is counted.
+    interface: usize,
     interest: Option<Interest>,
     read_bytes: usize,
 }
@@ -60,8 +70,16 @@ pub enum Got {
 }
 
 impl Channel {
-    pub fn open(&mut self, socket: Socket, poller: &Poller, token: u64) -> io::Result<()> {
+    pub fn open(
+        &mut self,
+        socket: Socket,
+        identity: &Identity,
+        poller: &Poller,
+        token: u64,
+    ) -> io::Result<()> {
         poller.add(&socket, token, Interest::Reading)?;
+        self.path = identity::path(&socket);
+        self.interface = identity.traffic_of(self.path);
         self.interest = Some(Interest::Reading);
         self.read_bytes = FIRST_READ_BYTES;
         self.socket = Some(socket);
@@ -72,6 +90,15 @@ impl Channel {
     pub fn close(&mut self) {
         self.socket = None;
         self.interest = None;
+    }
+
+    /// Ends the connection, with all that waits on it. Its places among hot and blocked ones are left by those who keep them.
+    pub fn drop_all(&mut self) {
+        *self = Channel {
+            is_hot: self.is_hot,
+            is_blocked: self.is_blocked,
+            ..Channel::default()
+        };
     }
 
     /// What is waited for while it is not read each turn.
@@ -93,17 +120,32 @@ impl Channel {
         }
     }
 
+    pub fn interface(&self) -> usize {
+        self.interface
+    }
+
     /// Reads into `buffer`, one system call.
     pub fn read(&mut self, buffer: &mut [u8], counts: &Counts) -> io::Result<Got> {
-        let Some(mut socket) = self.socket.as_ref() else {
-            return Ok(Got::Nothing);
+        let asked = buffer.len();
+        let read = |mut socket: &Socket| Some(socket.read(buffer).map(|bytes| (bytes, asked)));
+        let got = self.read_if(counts, read);
+        got.expect("it is always read")
+    }
+
+    /// Reads by one system call, if `read` can: how many bytes came, and how many it had asked for.
+    pub fn read_if(
+        &mut self,
+        counts: &Counts,
+        read: impl FnOnce(&Socket) -> Option<io::Result<(usize, usize)>>,
+    ) -> Option<io::Result<Got>> {
+        let Some(socket) = self.socket.as_ref() else {
+            return Some(Ok(Got::Nothing));
         };
-        match socket.read(buffer) {
-            Ok(0) => Ok(Got::End),
-            Ok(bytes) => {
-                counts.receives.add(1);
-                counts.received_bytes.add(bytes as u64);
-                self.is_drained = bytes < buffer.len();
+        Some(match read(socket)? {
+            Ok((0, _)) => Ok(Got::End),
+            Ok((bytes, asked)) => {
+                counts.received(self.interface, bytes);
+                self.is_drained = bytes < asked;
                 Ok(Got::Bytes(bytes))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -113,7 +155,7 @@ impl Channel {
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(Got::Nothing),
             Err(error) => Err(error),
-        }
+        })
     }
 
     /// How long the next read of frames is to be: more where they fill what they get, little where data follow that are better
@@ -130,17 +172,33 @@ impl Channel {
         self.read_bytes = LEAST_READ_BYTES;
     }
 
+    /// Queues the next stripe, if this connection has nothing else to write.
+    pub fn take_stripe(&mut self, purpose: Purpose, sending: &mut Sending) {
+        if self.socket.is_some()
+            && self.broken.is_none()
+            && self.out.is_empty()
+            && let Some(part) = sending.stripes.next(purpose)
+        {
+            self.out
+                .push_data(Kind::Stripe, part.transfer, part.begin, part.end);
+        }
+    }
+
     /// Writes what waits, as far as there is room and a turn goes. True if something is left.
     pub fn write(&mut self, sending: &mut Sending, scratch: &mut [u8], counts: &Counts) -> bool {
         let Some(socket) = &self.socket else {
             return false;
         };
         for _ in 0..WRITES {
-            match self.out.write(socket, sending, scratch) {
+            let written = self.out.write(socket, sending, scratch);
+            let packed = self.out.take_packed_bytes();
+            if packed != 0 {
+                counts.copied_bytes.add(packed as u64);
+            }
+            match written {
                 Ok((written, bytes)) => {
                     if bytes != 0 {
-                        counts.sends.add(1);
-                        counts.sent_bytes.add(bytes as u64);
+                        counts.sent(self.interface, bytes);
                     } else if written == Written::Blocked {
                         counts.idle_calls.add(1);
                     }

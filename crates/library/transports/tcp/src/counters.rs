@@ -15,10 +15,23 @@ pub struct Counters {
     pub receives: u64,
     /// System calls that have looked for something in vain.
     pub idle_calls: u64,
+    /// Connections that carry parts of long messages by further interfaces.
+    pub stripes: u64,
+    /// Those that failed, and whose parts went by others.
+    pub stripes_lost: u64,
+    /// Bytes of long messages that were copied between the network and the user's memory.
+    pub copied_bytes: u64,
+}
+
+/// What has gone by one interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    pub interface: String,
+    pub sent_bytes: u64,
+    pub received_bytes: u64,
 }
 
 /// One lane's.
-#[derive(Default)]
 pub struct Counts {
     pub links: Count,
     pub sent_bytes: Count,
@@ -26,6 +39,50 @@ pub struct Counts {
     pub sends: Count,
     pub receives: Count,
     pub idle_calls: Count,
+    pub stripes: Count,
+    pub stripes_lost: Count,
+    pub copied_bytes: Count,
+    /// Bytes sent and received by each interface, and those of which the interface is not known.
+    by_interface: Box<[(Count, Count)]>,
+}
+
+impl Counts {
+    pub fn new(interfaces: usize) -> Counts {
+        Counts {
+            links: Count::default(),
+            sent_bytes: Count::default(),
+            received_bytes: Count::default(),
+            sends: Count::default(),
+            receives: Count::default(),
+            idle_calls: Count::default(),
+            stripes: Count::default(),
+            stripes_lost: Count::default(),
+            copied_bytes: Count::default(),
+            by_interface: (0..=interfaces).map(|_| Default::default()).collect(),
+        }
+    }
+
+    /// A system call has sent so much by an interface.
+    #[inline]
+    pub fn sent(&self, interface: usize, bytes: usize) {
+        self.sends.add(1);
+        self.sent_bytes.add(bytes as u64);
+        self.by_interface[interface].0.add(bytes as u64);
+    }
+
+    /// A system call has received so much.
+    #[inline]
+    pub fn received(&self, interface: usize, bytes: usize) {
+        self.receives.add(1);
+        self.received_bytes.add(bytes as u64);
+        self.by_interface[interface].1.add(bytes as u64);
+    }
+
+    /// Bytes sent and received by an interface.
+    pub fn traffic(&self, interface: usize) -> (u64, u64) {
+        let (sent, received) = &self.by_interface[interface];
+        (sent.value(), received.value())
+    }
 }
 
 #[derive(Default)]
@@ -57,5 +114,8 @@ impl Counters {
         self.sends += counts.sends.value();
         self.receives += counts.receives.value();
         self.idle_calls += counts.idle_calls.value();
+        self.stripes += counts.stripes.value();
+        self.stripes_lost += counts.stripes_lost.value();
+        self.copied_bytes += counts.copied_bytes.value();
     }
 }

@@ -11,6 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, REPLY_BYTES, Refusal, Reply, prove};
 use crate::identity::{Identity, Link, fill};
+use crate::paths::Path;
 use crate::system;
 
 /// After so long the next address is tried beside this one.
@@ -25,6 +26,8 @@ pub struct Dial {
     pub link: Link,
     pub card: Arc<Card>,
     addresses: Vec<IpAddr>,
+    /// The address of this host's to connect from, if not any.
+    pub source: Option<IpAddr>,
     next: usize,
     begun: Instant,
     newest: Instant,
@@ -105,17 +108,27 @@ impl From<Refusal> for Failure {
 }
 
 impl Dial {
+    /// By any of the peer's addresses.
     pub fn new(link: Link, card: Arc<Card>, addresses: Vec<IpAddr>, now: Instant) -> Dial {
         Dial {
             link,
             card,
             addresses,
+            source: None,
             next: 0,
             begun: now,
             newest: now,
             failures: Vec::new(),
             may_pass: false,
             again: None,
+        }
+    }
+
+    /// By one way alone, and tried once.
+    pub fn by(path: Path, link: Link, card: Arc<Card>, now: Instant) -> Dial {
+        Dial {
+            source: Some(path.own),
+            ..Dial::new(link, card, vec![path.theirs], now)
         }
     }
 
@@ -147,7 +160,7 @@ impl Dial {
         let is_late = identity
             .timeout
             .is_some_and(|timeout| now.duration_since(self.begun) >= timeout);
-        if self.may_pass && !is_late {
+        if self.may_pass && !is_late && self.source.is_none() {
             self.again = Some(now + AGAIN);
             return Search::Waits;
         }
@@ -170,9 +183,17 @@ impl Dial {
 }
 
 impl Attempt {
-    pub fn begin(dial: usize, address: SocketAddr, now: Instant) -> io::Result<Attempt> {
+    pub fn begin(
+        dial: usize,
+        address: SocketAddr,
+        source: Option<IpAddr>,
+        now: Instant,
+    ) -> io::Result<Attempt> {
         let kind = Type::STREAM.nonblocking().cloexec();
         let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
+        if let Some(source) = source {
+            socket.bind(&SocketAddr::new(source, 0).into())?;
+        }
         match socket.connect(&address.into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error),
             _ => {}

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
+mod stripe_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod watching_tests;
@@ -187,10 +189,9 @@ impl Endpoint for TcpEndpoint {
             return;
         };
         let there = self.links.at(link);
-        let [lane, bulk] = &mut there.channels;
-        let left = there.sending.cancel(cookie, &mut lane.out, &mut bulk.out);
-        if let Some((transfer, bytes)) = left {
-            lane.out.push(Kind::Cancel, [transfer, bytes as u64]);
+        let outs = there.channels.iter_mut().map(|channel| &mut channel.out);
+        if let Some((transfer, bytes)) = there.sending.cancel(cookie, outs) {
+            there.out().push(Kind::Cancel, [transfer, bytes as u64]);
             self.send_own(link);
         }
     }
@@ -248,6 +249,10 @@ impl Endpoint for TcpEndpoint {
         self.links.arm()
     }
 
+    fn look(&mut self) {
+        self.looks = true;
+    }
+
     fn disarm(&mut self) {
         self.links.shared.stay_awake();
         self.links.disarm();
@@ -264,6 +269,19 @@ impl TcpEndpoint {
     /// Ends all connections as the kernel does when the process dies.
     fn die(&mut self) {
         self.links.drop_all();
+    }
+
+    /// Ends the connections for stripes, as when an interface fails. How many there were.
+    fn cut_stripes(&mut self, peer: Peer) -> usize {
+        let link = self.links.reach(peer).expect("a link");
+        let channels = &self.links.at(link).channels;
+        let stripes: Vec<u8> = channels.stripes().collect();
+        for &number in &stripes {
+            let socket = &channels.at(Purpose::Stripe(number)).socket;
+            let socket = socket.as_ref().expect("it stands");
+            socket.shutdown(std::net::Shutdown::Both).unwrap();
+        }
+        stripes.len()
     }
 
     /// Sends bytes that are no frames.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use weft_transport::{Directory, Fabric, Far, Peer};
 
+use crate::addresses;
 use crate::card::Card;
-use crate::counters::Counters;
+use crate::counters::{Counters, Traffic};
 use crate::endpoint::TcpEndpoint;
 use crate::handshake::hash_job;
 use crate::identity::Identity;
-use crate::interfaces;
+use crate::interfaces::{self, Interface};
 use crate::listener::Listener;
 use crate::options::Options;
 use crate::setup::Setup;
@@ -52,9 +53,29 @@ impl Tcp {
         options: Options,
     ) -> io::Result<Tcp> {
         assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
-        let interfaces = interfaces::up()?;
-        let addresses = interfaces::choose(&interfaces, &options.interfaces);
-        let addresses = addresses.map_err(io::Error::other)?;
+        let interfaces = interfaces::all()?;
+        let told = addresses::choose(&interfaces, &options.interfaces);
+        Tcp::with(
+            rank,
+            size,
+            lanes,
+            directory,
+            &options,
+            interfaces,
+            told.map_err(io::Error::other)?,
+        )
+    }
+
+    /// As [`attach`](Self::attach), on a host with such interfaces, of which peers are told some.
+    pub(crate) fn with(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+        options: &Options,
+        interfaces: Vec<Interface>,
+        told: Vec<Interface>,
+    ) -> io::Result<Tcp> {
         let (listener, port) = Listener::new()?;
         let key = random()?;
         let (poller, ticker, bell) = (Poller::new()?, Ticker::new()?, Bell::new()?);
@@ -64,8 +85,9 @@ impl Tcp {
         let card = Card {
             port,
             key,
-            addresses,
+            interfaces: addresses::lists(&told),
         };
+        let interfaces = addresses::usable(interfaces);
         let identity = Identity {
             rank,
             size,
@@ -74,6 +96,7 @@ impl Tcp {
             key,
             timeout: options.timeout,
             interfaces,
+            told,
             poller,
             ticker,
         };
@@ -82,6 +105,11 @@ impl Tcp {
             shared: Arc::new(shared),
             card: card.to_string().into(),
         })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rank(&self) -> Peer {
+        self.shared.identity.rank
     }
 
     /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 900 bytes.
@@ -100,6 +128,23 @@ impl Tcp {
         let lanes = self.shared.lanes.iter();
         lanes.for_each(|lane| counters.add(&lane.counts));
         counters
+    }
+
+    /// What has gone by each interface whose addresses peers are told.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        let names = self.shared.identity.names().into_iter().enumerate();
+        let of_one = |(interface, name): (usize, &str)| {
+            let lanes = self.shared.lanes.iter();
+            let all = lanes.map(|lane| lane.counts.traffic(interface));
+            let (sent_bytes, received_bytes) =
+                all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            Traffic {
+                interface: name.to_owned(),
+                sent_bytes,
+                received_bytes,
+            }
+        };
+        names.map(of_one).collect()
     }
 
     /// Connections that are being made, by this process or to it.

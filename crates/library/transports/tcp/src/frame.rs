@@ -26,6 +26,12 @@ pub enum Kind {
     Bye = 7,
     /// The process has given this one up.
     Ended = 8,
+    /// Bytes of bulk transfer `words[0]`, from `words[1]` on, of which others may come before or beside them.
+    Stripe = 9,
+    /// Bulk transfer `words[0]`, which came in stripes, has come.
+    Whole = 10,
+    /// Connection for stripes number `words[0]` is over.
+    StripeOver = 11,
 }
 
 /// A valid head.
@@ -73,6 +79,9 @@ impl Head {
             6 => (Kind::Throttle, 0),
             7 => (Kind::Bye, 0),
             8 => (Kind::Ended, 0),
+            9 => (Kind::Stripe, DATA_BYTES),
+            10 => (Kind::Whole, 0),
+            11 => (Kind::StripeOver, 0),
             _ => return Err(Malformed("a frame of a kind that is none")),
         };
         if length > most {
@@ -100,7 +109,7 @@ pub fn next(bytes: &[u8]) -> Result<Next<'_>, Malformed> {
         return Ok(Next::Part(HEAD_BYTES));
     };
     let head = Head::parse(head)?;
-    if head.kind == Kind::Data {
+    if matches!(head.kind, Kind::Data | Kind::Stripe) {
         return Ok(Next::Data(head, rest));
     }
     Ok(match rest.split_at_checked(head.bytes) {
@@ -144,7 +153,7 @@ mod tests {
             Head::parse(&bytes)
         };
         assert!(with(4, 1).is_ok());
-        for kind in [0, 9, 255] {
+        for kind in [0, 12, 255] {
             assert!(with(4, kind).is_err());
         }
         assert!(with(5, 1).is_err() && with(7, 1).is_err());

@@ -18,7 +18,7 @@ use crate::card::Key;
 
 const MAGIC: [u8; 8] = *b"weft-tcp";
 /// The version of the handshake and of what follows it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 pub const HELLO_BYTES: usize = 80;
 pub const REPLY_BYTES: usize = 56;
@@ -33,12 +33,38 @@ pub type JobHash = [u8; 8];
 
 /// What a connection is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
 pub enum Purpose {
     /// A lane's packets, and short bulk data.
-    Packets = 0,
+    Packets,
     /// Long bulk data.
-    Bulk = 1,
+    Bulk,
+    /// Parts of long bulk data, by another interface. Its number, from 0 to [`MOST_STRIPES`]: none is used twice.
+    Stripe(u8),
+}
+
+/// Stripes that a lane and a peer may have had.
+pub const MOST_STRIPES: u8 = u8::MAX - 2;
+
+impl Purpose {
+    pub fn code(self) -> u8 {
+        match self {
+            Purpose::Packets => 0,
+            Purpose::Bulk => 1,
+            Purpose::Stripe(number) => 2 + number.min(MOST_STRIPES),
+        }
+    }
+
+    pub fn of_code(code: u8) -> Purpose {
+        match code {
+            0 => Purpose::Packets,
+            1 => Purpose::Bulk,
+            stripe => Purpose::Stripe(stripe - 2),
+        }
+    }
+
+    pub fn is_stripe(self) -> bool {
+        matches!(self, Purpose::Stripe(_))
+    }
 }
 
 /// What the process that has connected says.
@@ -124,7 +150,7 @@ impl Hello {
         out[12..16].copy_from_slice(&self.from.to_le_bytes());
         out[16..20].copy_from_slice(&self.to.to_le_bytes());
         out[20..22].copy_from_slice(&(self.lane as u16).to_le_bytes());
-        out[22] = self.purpose as u8;
+        out[22] = self.purpose.code();
         out[24..32].copy_from_slice(&self.job);
         out[32..48].copy_from_slice(&self.nonce);
         let mac = sign(key, "hello", &[&out[..SIGNED_BYTES]]);
@@ -156,11 +182,6 @@ impl Hello {
         if mac.verify_slice(&bytes[SIGNED_BYTES..]).is_err() {
             return Err(Refusal::Key);
         }
-        let purpose = match bytes[22] {
-            0 => Purpose::Packets,
-            1 => Purpose::Bulk,
-            _ => return Err(Refusal::Malformed),
-        };
         if bytes[23] != 0 {
             return Err(Refusal::Malformed);
         }
@@ -168,7 +189,7 @@ impl Hello {
             from: word(12),
             to: rank,
             lane: u32::from(u16::from_le_bytes([bytes[20], bytes[21]])),
-            purpose,
+            purpose: Purpose::of_code(bytes[22]),
             job,
             nonce: bytes[32..48].try_into().expect("16 bytes"),
         })
@@ -293,6 +314,13 @@ mod tests {
             !is_proof(&KEY, &bytes, &nonce, &signature),
             "it says its step"
         );
+    }
+
+    #[test]
+    fn every_purpose_has_a_code_of_its_own() {
+        for code in 0..=u8::MAX {
+            assert_eq!(Purpose::of_code(code).code(), code);
+        }
     }
 
     #[test]

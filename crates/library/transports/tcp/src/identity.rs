@@ -3,12 +3,13 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use socket2::{SockRef, Socket, TcpKeepalive};
+use socket2::{SockAddr, SockRef, Socket, TcpKeepalive};
 use weft_transport::Peer;
 
 use crate::card::Key;
 use crate::handshake::{Hello, JobHash, Purpose};
 use crate::interfaces::Interface;
+use crate::paths::{self, Path};
 use crate::system::{Poller, Ticker};
 
 /// One connection of this process's: at most one for each.
@@ -36,19 +37,31 @@ pub struct Identity {
     pub job: JobHash,
     pub key: Key,
     pub timeout: Option<Duration>,
-    /// Of this host.
+    /// The addresses of this host by which others could be reached.
     pub interfaces: Vec<Interface>,
+    /// Those that peers are told, each interface's together.
+    pub told: Vec<Interface>,
     /// What the whole process waits with.
     pub poller: Poller,
     /// Runs while connections are being made.
     pub ticker: Ticker,
 }
 
+/// A connection for stripes is given up after so long a silence, as what it had can go by others.
+const STRIPE_SILENCE: Duration = Duration::from_secs(5);
+
 impl Identity {
     /// Makes a connection fit for messages: nothing is held back, and a host that is silent for too long is found out.
-    pub fn tune(&self, socket: &Socket) -> io::Result<()> {
+    pub fn tune(&self, socket: &Socket, purpose: Purpose) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
-        if let Some(timeout) = self.timeout {
+        let of_stripe = self
+            .timeout
+            .map_or(STRIPE_SILENCE, |all| all.min(STRIPE_SILENCE));
+        let timeout = match purpose {
+            Purpose::Stripe(_) => Some(of_stripe),
+            Purpose::Packets | Purpose::Bulk => self.timeout,
+        };
+        if let Some(timeout) = timeout {
             let idle = (timeout / 3).max(Duration::from_secs(1));
             let between = (timeout / 6).max(Duration::from_secs(1));
             let keepalive = TcpKeepalive::new()
@@ -60,6 +73,23 @@ impl Identity {
             socket.set_tcp_user_timeout(Some(timeout))?;
         }
         Ok(())
+    }
+}
+
+impl Identity {
+    /// The interfaces by name, whose traffic is counted apart.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.told.iter().map(|one| one.name.as_str()).collect();
+        names.dedup();
+        names
+    }
+
+    /// The place among them of the one by which a connection goes; the one behind the last if that is not known.
+    pub fn traffic_of(&self, path: Option<Path>) -> usize {
+        let names = self.names();
+        let own = path.and_then(|path| paths::own_end(&self.told, &path));
+        let place = own.and_then(|own| names.iter().position(|name| *name == own.name));
+        place.unwrap_or(names.len())
     }
 }
 
@@ -75,4 +105,13 @@ pub fn fill(mut socket: &Socket, buffer: &mut [u8], filled: &mut usize) -> io::R
         }
     }
     Ok(true)
+}
+
+/// The addresses of a connection, this side's and the other's.
+pub fn path(socket: &Socket) -> Option<Path> {
+    let plain = |address: SockAddr| Some(address.as_socket()?.ip().to_canonical());
+    Some(Path {
+        own: plain(socket.local_addr().ok()?)?,
+        theirs: plain(socket.peer_addr().ok()?)?,
+    })
 }

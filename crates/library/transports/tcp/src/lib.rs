@@ -18,6 +18,12 @@
 //! that are taken up are read straight into the user's memory; others wait in the kernel, or in memory of this process
 //! where something else stands behind them (`sending`, `receiving`).
 //!
+//! Memory that lies in long runs is told to the kernel run by run; short ones are packed (`user_memory`).
+//!
+//! Where both hosts have several interfaces in common (`addresses`), what is left of a transfer that was taken up goes by all of them in
+//! stripes (`stripes`), each by a connection of its own (`links/seeking`). Such a connection may end at any time: what it had is sent by
+//! others.
+//!
 //! # Waiting and sleeping
 //! A lane reads its few *hot* connections each turn; the others stand in a descriptor of the lane (epoll), which stands with the
 //! listener and what is being connected in one of the process. Both tell what is ready, not what has become so, and a lane that
@@ -29,9 +35,11 @@
 //! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`watching`).
 
 mod accepting;
+mod addresses;
 mod bursts;
 mod card;
 mod channel;
+mod channels;
 mod counters;
 mod dialing;
 mod endings;
@@ -48,21 +56,24 @@ mod links;
 mod listener;
 mod options;
 mod outgoing;
+mod paths;
 mod receiving;
 mod sending;
 mod setup;
 mod shared;
 mod slab;
+mod stripes;
 mod system;
+mod taken;
 mod token;
 mod user_memory;
 mod watching;
 #[cfg(test)]
 mod world;
 
-pub use counters::Counters;
+pub use addresses::{Judged, Verdict, interfaces, judged};
+pub use counters::{Counters, Traffic};
 pub use endpoint::TcpEndpoint;
 pub use fabric::Tcp;
-pub use interfaces::addresses;
 pub use options::Options;
 pub use system::explained;

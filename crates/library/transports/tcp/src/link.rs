@@ -1,11 +1,11 @@
-//! What a lane has to do with one peer: two connections, and the bulk transfers that go on them.
+//! What a lane has to do with one peer: its connections, and the bulk transfers that go on them.
 
 mod parting;
 mod reading;
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use weft_transport::{Header, Peer, Refused};
 
@@ -15,6 +15,7 @@ pub use reading::Found;
 
 use crate::bursts::{Burst, Habit};
 use crate::channel::Channel;
+use crate::channels::Channels;
 use crate::counters::Counts;
 use crate::frame::{HEAD_BYTES, Head, Kind};
 use crate::handshake::Purpose;
@@ -29,10 +30,17 @@ const GATHERED_BYTES: usize = 64 << 10;
 /// Payload up to this is cheaper copied behind its head than told to the kernel as a second piece.
 const COPIED_BYTES: usize = 4 << 10;
 
+/// The search for further ways, which may come to be there later.
+#[derive(Clone, Copy)]
+pub struct Seek {
+    pub at: Instant,
+    pub pause: Duration,
+    pub number: u8,
+}
+
 pub struct Link {
     pub peer: Peer,
-    /// By [`Purpose`].
-    pub channels: [Channel; 2],
+    pub channels: Channels,
     pub sending: Sending,
     pub receiving: Receiving,
     /// The peer wants no eager payload.
@@ -45,6 +53,8 @@ pub struct Link {
     pub wants_bulk: bool,
     /// Bulk data are queued that follow what is to be written on the lane's own connection.
     pub writes_bulk: bool,
+    /// When connections by further interfaces are sought again, and the number of the first; none where there is one interface.
+    pub seeks: Option<Seek>,
     /// It is among those to which something was gathered.
     pub is_gathering: bool,
     pub burst: Burst,
@@ -54,7 +64,7 @@ impl Link {
     pub fn new(peer: Peer) -> Link {
         Link {
             peer,
-            channels: Default::default(),
+            channels: Channels::default(),
             sending: Sending::default(),
             receiving: Receiving::default(),
             is_throttled: false,
@@ -62,17 +72,18 @@ impl Link {
             is_dying: false,
             wants_bulk: false,
             writes_bulk: false,
+            seeks: None,
             is_gathering: false,
             burst: Burst::default(),
         }
     }
 
     pub fn channel(&mut self, purpose: Purpose) -> &mut Channel {
-        &mut self.channels[purpose as usize]
+        self.channels.of(purpose)
     }
 
     pub fn out(&mut self) -> &mut Outgoing {
-        &mut self.channels[Purpose::Packets as usize].out
+        &mut self.channels.lane.out
     }
 
     /// Whether a transfer is under way, in either direction.
@@ -99,14 +110,14 @@ impl Link {
 
     /// Whether a peer that was busy is so no more.
     pub fn has_room(&self) -> bool {
-        let waiting = self.channels[Purpose::Packets as usize].out.frame_bytes();
+        let waiting = self.channels.lane.out.frame_bytes();
         waiting < WAITING_BYTES / 2
     }
 
     /// Queues a packet, and what is to follow it. Whether it ought to be written before the turn's end.
     pub fn push(&mut self, header: Header, bytes: usize, fill: impl FnOnce(&mut [u8])) -> bool {
         let head = Head::new(Kind::Packet, bytes, header.0);
-        let [lane, bulk] = &mut self.channels;
+        let Channels { lane, bulk, .. } = &mut self.channels;
         lane.out.push_with(&head, bytes, fill);
         if self.sending.has_behind() {
             self.writes_bulk |= self.sending.push_behind(&mut lane.out, &mut bulk.out);
@@ -116,7 +127,7 @@ impl Link {
 
     /// Whether a packet can be written at once, from where it lies.
     pub fn is_clear(&self) -> bool {
-        let [lane, _] = &self.channels;
+        let lane = &self.channels.lane;
         lane.out.is_empty() && !self.sending.has_behind() && lane.broken.is_none()
     }
 
@@ -130,7 +141,7 @@ impl Link {
     ) -> bool {
         let head = Head::new(Kind::Packet, payload.len(), header.0).put();
         let end = HEAD_BYTES + payload.len();
-        let [lane, _] = &mut self.channels;
+        let lane = &mut self.channels.lane;
         let Some(socket) = &lane.socket else {
             return true;
         };
@@ -145,8 +156,7 @@ impl Link {
         };
         match sent {
             Ok(sent) => {
-                counts.sends.add(1);
-                counts.sent_bytes.add(sent as u64);
+                counts.sent(lane.interface(), sent);
                 if sent < end {
                     let head = &head[sent.min(HEAD_BYTES)..];
                     let payload = &payload[sent.saturating_sub(HEAD_BYTES)..];
@@ -161,10 +171,18 @@ impl Link {
         lane.out.is_empty() && lane.broken.is_none()
     }
 
+    /// A connection for stripes is over: what it had goes by others. Whether it stood.
+    pub fn end_stripe(&mut self, number: u8) -> bool {
+        let stood = self.channels.end_stripe(number);
+        if stood {
+            self.sending.stripes.give_again(number);
+        }
+        stood
+    }
+
     /// One line if something is pending.
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
-        let [lane, bulk] = &self.channels;
-        let waiting = !lane.out.is_empty() || !bulk.out.is_empty();
+        let waiting = self.channels.iter().any(|channel| !channel.out.is_empty());
         if !self.has_transfers() && !waiting {
             return Ok(());
         }
@@ -174,7 +192,10 @@ impl Link {
             self.peer,
             self.sending.count(),
             self.receiving.count(),
-            lane.out.frame_bytes() + bulk.out.frame_bytes(),
+            self.channels
+                .iter()
+                .map(|one| one.out.frame_bytes())
+                .sum::<usize>(),
         )
     }
 }

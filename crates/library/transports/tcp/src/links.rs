@@ -1,6 +1,7 @@
 //! A lane's links: which there are, which are hot, which have something to write, what the engine is to be told of them.
 
 mod losing;
+mod seeking;
 mod sleeping;
 mod telling;
 mod turn;
@@ -17,6 +18,7 @@ use crate::channel::MOST_READ_BYTES;
 use crate::counters::Counts;
 use crate::frame::Kind;
 use crate::handshake::Purpose;
+use crate::identity::Link as Name;
 use crate::link::Link;
 use crate::shared::Shared;
 use crate::slab::Slab;
@@ -40,17 +42,13 @@ struct Place {
 
 impl Place {
     fn token(self) -> u64 {
-        (self.link as u64) << 1 | self.purpose as u64
+        (self.link as u64) << 8 | u64::from(self.purpose.code())
     }
 
     fn of(token: u64) -> Place {
-        let purpose = match token & 1 {
-            0 => Purpose::Packets,
-            _ => Purpose::Bulk,
-        };
         Place {
-            link: (token >> 1) as usize,
-            purpose,
+            link: (token >> 8) as usize,
+            purpose: Purpose::of_code(token as u8),
         }
     }
 }
@@ -136,7 +134,11 @@ impl Links {
             return Refused::Lost;
         }
         if self.waiting.insert(peer) {
-            self.shared.want(peer, self.lane, Purpose::Packets);
+            self.shared.want(Name {
+                peer,
+                lane: self.lane,
+                purpose: Purpose::Packets,
+            });
         }
         Refused::Connecting
     }
@@ -167,21 +169,45 @@ impl Links {
         }
     }
 
-    /// What stood on a connection for bulk data is wanted now, or something behind it.
+    /// What stood on the connections for bulk data is wanted now, or something behind it.
     pub fn unstall(&mut self, link: usize) {
-        let place = Place {
-            link,
-            purpose: Purpose::Bulk,
-        };
+        self.unstall_one(link, Purpose::Bulk);
+        self.each_stripe(link, Links::unstall_one);
+        self.seek_if_due(link);
+    }
+
+    fn unstall_one(&mut self, link: usize, purpose: Purpose) {
         if let Some(there) = self.links.at_mut(link) {
-            there.channel(place.purpose).is_stalled = false;
+            there.channel(purpose).is_stalled = false;
             // A connection that is hot rings when it is to: `arm` sees to that.
-            self.heat(place);
+            self.heat(Place { link, purpose });
         }
     }
 
-    /// Gives credit for what was taken, once it is worth a frame.
+    /// Does something with each connection for stripes that stands.
+    fn each_stripe(&mut self, link: usize, mut what: impl FnMut(&mut Links, usize, Purpose)) {
+        let Some(there) = self.links.at_mut(link) else {
+            return;
+        };
+        let numbers: Vec<u8> = there.channels.stripes().collect();
+        for number in numbers {
+            what(self, link, Purpose::Stripe(number));
+        }
+    }
+
+    /// Gives credit for what was taken, once it is worth a frame, and tells what has come in stripes.
     pub fn give_credit(&mut self, link: usize) {
+        let there = self.at(link);
+        if there.receiving.has_wholes() {
+            let Link {
+                channels,
+                receiving,
+                ..
+            } = there;
+            let wholes = receiving.take_wholes();
+            wholes.for_each(|id| channels.lane.out.push(Kind::Whole, [id, 0]));
+            self.gather(link);
+        }
         let there = self.at(link);
         if let Some(credit) = there.receiving.take_credit() {
             there.out().push(Kind::Credit, [credit as u64, 0]);

@@ -16,6 +16,10 @@ const PIECE_BYTES: usize = 64 << 10;
 pub trait Sources {
     /// A transfer's bytes from `at` to `end`, if they lie together.
     fn stretch(&self, id: u64, at: usize, end: usize) -> Option<&[u8]>;
+    /// Whether they lie in runs that are worth telling the kernel.
+    fn has_long_runs(&self, id: u64) -> bool;
+    /// Appends those runs, as far as one system call takes them.
+    fn runs<'a>(&'a self, id: u64, at: usize, end: usize, slices: &mut Vec<IoSlice<'a>>);
     /// Packs its bytes from `at` on into all of `out`.
     fn pack(&self, id: u64, at: usize, out: &mut [u8]);
     fn copy(&self, id: u64, at: usize, end: usize) -> Vec<u8>;
@@ -57,6 +61,8 @@ pub struct Outgoing {
     packed: Packed,
     /// Bytes of frames.
     frame_bytes: usize,
+    /// Bytes of transfers that were packed.
+    packed_bytes: usize,
     spare: Vec<u8>,
 }
 
@@ -82,6 +88,11 @@ impl Outgoing {
         self.frame_bytes
     }
 
+    /// Bytes of transfers that were packed since this was last asked.
+    pub fn take_packed_bytes(&mut self) -> usize {
+        std::mem::take(&mut self.packed_bytes)
+    }
+
     /// Appends a frame, its payload written by `fill`.
     pub fn push_with(&mut self, head: &Head, payload_bytes: usize, fill: impl FnOnce(&mut [u8])) {
         let bytes = self.last_frames();
@@ -103,9 +114,9 @@ impl Outgoing {
         self.frame_bytes += parts.iter().map(|part| part.len()).sum::<usize>();
     }
 
-    /// Appends bytes of a transfer, as one frame.
-    pub fn push_data(&mut self, transfer: u64, begin: usize, end: usize) {
-        let head = Head::new(Kind::Data, end - begin, [transfer, begin as u64]);
+    /// Appends bytes of a transfer, as one frame of data or one stripe.
+    pub fn push_data(&mut self, kind: Kind, transfer: u64, begin: usize, end: usize) {
+        let head = Head::new(kind, end - begin, [transfer, begin as u64]);
         self.push_with(&head, 0, |_| ());
         let at = begin;
         self.pieces.push_back(Piece::Data { transfer, at, end });
@@ -141,7 +152,7 @@ impl Outgoing {
         }
     }
 
-    /// Writes what one system call takes. What was written of transfers is told to `sources`. What does not lie together is packed into
+    /// Writes what one system call takes. What was written of transfers is told to `sources`. What lies in short runs is packed into
     /// `scratch`, once: what is left of it is kept.
     pub fn write(
         &mut self,
@@ -154,10 +165,17 @@ impl Outgoing {
         let mut scratch = Some(scratch);
         // What was packed now, and the bytes before it.
         let mut packs: Option<(u64, usize, &[u8], usize)> = None;
+        // All of them, where there may be more than those.
+        let mut runs: Vec<IoSlice> = Vec::new();
         let (mut count, mut before) = (0, 0);
-        for (piece, slice) in self.pieces.iter().zip(&mut slices) {
+        for piece in &self.pieces {
             let (bytes, is_whole) = match piece {
                 Piece::Frames { bytes, at } => (&bytes[*at..], true),
+                Piece::Data { transfer, at, end } if sources.has_long_runs(*transfer) => {
+                    runs.extend_from_slice(&slices[..count]);
+                    sources.runs(*transfer, *at, *end, &mut runs);
+                    break;
+                }
                 Piece::Data { transfer, at, end } => {
                     let Some(scratch) = scratch.take_if(|_| true) else {
                         break;
@@ -174,19 +192,25 @@ impl Outgoing {
                 }
             };
             before += bytes.len();
-            *slice = IoSlice::new(bytes);
+            slices[count] = IoSlice::new(bytes);
             count += 1;
-            if !is_whole {
+            if !is_whole || count == PIECES {
                 break;
             }
         }
-        if count == 0 {
+        let all = if runs.is_empty() {
+            &slices[..count]
+        } else {
+            &runs
+        };
+        if all.is_empty() {
             return Ok((Written::All, 0));
         }
-        let sent = socket.send_vectored_with_flags(&slices[..count], libc::MSG_NOSIGNAL);
+        let sent = socket.send_vectored_with_flags(all, libc::MSG_NOSIGNAL);
         if let Some((transfer, at, bytes, before)) = packs {
             let written = sent.as_ref().map_or(0, |sent| sent.saturating_sub(before));
             let written = written.min(bytes.len());
+            self.packed_bytes += bytes.len();
             self.packed = Packed {
                 transfer,
                 at: at + written,
@@ -264,6 +288,14 @@ mod tests {
             None
         }
 
+        fn has_long_runs(&self, _: u64) -> bool {
+            false
+        }
+
+        fn runs<'a>(&'a self, _: u64, _: usize, _: usize, _: &mut Vec<IoSlice<'a>>) {
+            unreachable!("there are none")
+        }
+
         fn pack(&self, _: u64, at: usize, out: &mut [u8]) {
             self.packed.set(self.packed.get() + out.len());
             out.copy_from_slice(&self.bytes[at..at + out.len()]);
@@ -290,7 +322,7 @@ mod tests {
         };
         let mut out = Outgoing::default();
         for (transfer, begin, end) in [(1, 0, 700_000), (1, 700_000, total), (2, 0, 5)] {
-            out.push_data(transfer, begin, end);
+            out.push_data(Kind::Data, transfer, begin, end);
             out.push(Kind::Credit, [1, 0]);
         }
         let (mut scratch, mut buffer) = (vec![0; 100_000], vec![0; 3001]);
@@ -304,6 +336,7 @@ mod tests {
         }
         assert!(blocked > 10, "there was room always");
         assert_eq!(source.packed.get(), total + 5);
+        assert_eq!(out.take_packed_bytes(), total + 5);
         let frames = 2 * HEAD_BYTES;
         assert_eq!(read[HEAD_BYTES..][..700_000], source.bytes[..700_000]);
         assert_eq!(

@@ -1,17 +1,22 @@
 //! Bulk transfers from one peer. What a peer says of them is checked against what it may.
 
 use std::collections::BTreeMap;
+use std::io;
 
+use socket2::Socket;
 use weft_transport::{BulkDescriptor, Cookie};
 
 use crate::frame::{Head, Malformed};
 use crate::sending::{UNASKED_BYTES, Way};
+use crate::taken::Taken;
 use crate::user_memory::Target;
 
 /// Credit is given once it amounts to this.
 const CREDIT_BYTES: usize = UNASKED_BYTES / 2;
 /// Transfers at once of which something has come, or is to be dropped, and that are not taken up.
 const MOST_EARLY: usize = 1024;
+/// Pieces into which a transfer comes apart for a time: some stripes of each connection, and holes where one has failed.
+const MOST_PIECES: usize = 1024;
 
 enum Transfer {
     /// What has come was not asked for.
@@ -21,15 +26,6 @@ enum Transfer {
     Dropped {
         left: usize,
     },
-}
-
-struct Taken {
-    target: Target,
-    cookie: Cookie,
-    way: Way,
-    /// How much comes in all.
-    expected: usize,
-    came: usize,
 }
 
 /// One peer's, on one lane.
@@ -46,6 +42,12 @@ pub struct Receiving {
     /// Credit that is to be given.
     owed: usize,
     done: Vec<Cookie>,
+    /// The newest transfer that has come in stripes. After a connection has failed, stripes of it and of older ones may come again.
+    last_whole: u64,
+    /// Those of which the sender is to be told.
+    wholes: Vec<u64>,
+    /// Bytes that were copied into the user's memory.
+    copied: usize,
 }
 
 /// What is to be said to the sender of a transfer that was taken up.
@@ -83,6 +85,20 @@ impl Receiving {
         self.done.drain(..)
     }
 
+    /// Transfers that have come in stripes, of which the sender is to be told.
+    pub fn take_wholes(&mut self) -> impl Iterator<Item = u64> {
+        self.wholes.drain(..)
+    }
+
+    pub fn has_wholes(&self) -> bool {
+        !self.wholes.is_empty()
+    }
+
+    /// Bytes that were copied into the user's memory since this was last asked.
+    pub fn take_copied(&mut self) -> usize {
+        std::mem::take(&mut self.copied)
+    }
+
     /// Credit to be given now.
     pub fn take_credit(&mut self) -> Option<usize> {
         (self.owed >= CREDIT_BYTES).then(|| std::mem::take(&mut self.owed))
@@ -114,6 +130,7 @@ impl Receiving {
                 self.early_bytes -= early.len();
                 self.early -= 1;
                 target.write(0, &early);
+                self.copied += early.len();
                 early.len()
             }
             Some(other) => {
@@ -133,6 +150,8 @@ impl Receiving {
             way,
             expected,
             came,
+            prefix,
+            stripes: None,
         };
         self.taken += 1;
         self.taken_bulk += usize::from(way == Way::Bulk);
@@ -148,7 +167,10 @@ impl Receiving {
             Some(Transfer::Taken(taken)) if taken.way != way => {
                 return Err(Malformed("data on a connection where they do not belong"));
             }
-            Some(Transfer::Taken(taken)) => (Some(taken.came), taken.expected - taken.came),
+            Some(Transfer::Taken(taken)) => {
+                let room = taken.end_in_order().saturating_sub(taken.came);
+                (Some(taken.came), room)
+            }
             Some(Transfer::Dropped { left }) => (None, *left),
             Some(Transfer::Early(early)) => (Some(early.len()), UNASKED_BYTES - self.early_bytes),
             None if self.early >= MOST_EARLY => (Some(0), 0),
@@ -163,6 +185,30 @@ impl Receiving {
         Ok(())
     }
 
+    /// A stripe is about to come.
+    pub fn announce_stripe(&mut self, head: &Head) -> Result<(), Malformed> {
+        const NONE: Malformed = Malformed("a stripe of no transfer");
+        let [id, begin] = head.words;
+        let begin = usize::try_from(begin).map_err(|_| NONE)?;
+        let end = begin.checked_add(head.bytes).ok_or(NONE)?;
+        match self.transfers.get_mut(&id) {
+            Some(Transfer::Taken(taken)) => {
+                let is_late = taken.stripes.is_none() && taken.came > taken.prefix;
+                let is_within = taken.prefix <= begin && begin < end && end <= taken.expected;
+                if taken.way != Way::Bulk || is_late || !is_within {
+                    return Err(NONE);
+                }
+                let stripes = taken.stripes.get_or_insert_default();
+                if stripes.pieces() > MOST_PIECES {
+                    return Err(Malformed("a transfer in too many pieces"));
+                }
+                Ok(())
+            }
+            None if id <= self.last_whole => Ok(()),
+            _ => Err(NONE),
+        }
+    }
+
     /// Whether what comes of a transfer has its place.
     #[inline]
     pub fn is_placed(&self, id: u64) -> bool {
@@ -172,22 +218,40 @@ impl Receiving {
         )
     }
 
-    /// Where to read the next bytes of a transfer, at most `most`, if that is one place in the user's memory.
-    pub fn place(&mut self, id: u64, most: usize) -> Option<&mut [u8]> {
+    /// Reads the next bytes of a transfer, at most `most`, from a socket to where they belong, if they can be: how many came, and how
+    /// many it had asked for. Those of a stripe belong at `at`.
+    pub fn read(
+        &mut self,
+        id: u64,
+        at: Option<usize>,
+        most: usize,
+        socket: &Socket,
+    ) -> Option<io::Result<(usize, usize)>> {
         let Some(Transfer::Taken(taken)) = self.transfers.get_mut(&id) else {
             return None;
         };
-        let end = taken.target.bytes().min(taken.came + most);
-        if taken.came >= end {
+        let begin = at.unwrap_or(taken.came);
+        let end = taken.target.bytes().min(begin + most);
+        if begin >= end || !taken.target.has_places() {
             return None;
         }
-        taken.target.place(taken.came, end)
+        Some(taken.target.read(begin, end, socket))
     }
 
     /// So many bytes have been read into their place.
-    pub fn placed(&mut self, id: u64, bytes: usize) {
+    pub fn placed(&mut self, id: u64, at: Option<usize>, bytes: usize) {
         if let Some(Transfer::Taken(taken)) = self.transfers.get_mut(&id) {
-            taken.came += bytes;
+            taken.take(at, bytes);
+            self.end_if_complete(id);
+        }
+    }
+
+    /// Takes the next bytes of a stripe that were read elsewhere. Of a transfer that is complete they are dropped.
+    pub fn put_stripe(&mut self, id: u64, at: usize, bytes: &[u8]) {
+        if let Some(Transfer::Taken(taken)) = self.transfers.get_mut(&id) {
+            taken.target.write(at, bytes);
+            self.copied += bytes.len();
+            taken.take(Some(at), bytes.len());
             self.end_if_complete(id);
         }
     }
@@ -209,10 +273,11 @@ impl Receiving {
                 self.early_bytes += bytes.len();
             }
             Transfer::Taken(taken) => {
-                if bytes.len() > taken.expected - taken.came {
+                if bytes.len() > taken.end_in_order().saturating_sub(taken.came) {
                     return Err(TOO_MUCH);
                 }
                 taken.target.write(taken.came, bytes);
+                self.copied += bytes.len();
                 taken.came += bytes.len();
                 self.end_if_complete(id);
             }
@@ -231,8 +296,12 @@ impl Receiving {
         let Some(Transfer::Taken(taken)) = self.transfers.get(&id) else {
             return;
         };
-        if taken.came == taken.expected {
+        if taken.is_complete() {
             self.done.push(taken.cookie);
+            if taken.stripes.is_some() {
+                self.last_whole = self.last_whole.max(id);
+                self.wholes.push(id);
+            }
             self.taken -= 1;
             self.taken_bulk -= usize::from(taken.way == Way::Bulk);
             self.transfers.remove(&id);

@@ -6,14 +6,17 @@
 //! 2. A prefix is queued right behind the next packet, which is the transfer's RTS, so that the receiver knows where it belongs when it
 //!    comes. A short transfer travels on the lane's own connection, written by one system call with the RTS; a long one on the other,
 //!    and while its first bytes are still being written there, its receiver reads them already.
-//! 3. A transfer that is taken back keeps its credit out until the receiver has dropped the prefix.
+//! 3. Where there are connections by several interfaces, what is left of a long transfer goes over all of them (`stripes`).
+//! 4. A transfer that is taken back keeps its credit out until the receiver has dropped the prefix.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::IoSlice;
 
 use weft_transport::{BulkDescriptor, Cookie};
 
-use crate::frame::{DATA_BYTES, Malformed};
+use crate::frame::{DATA_BYTES, Kind, Malformed};
 use crate::outgoing::{Outgoing, Sources};
+use crate::stripes::{Part, Stripes};
 use crate::user_memory::Source;
 
 /// Bytes that may be on their way to a peer, on one lane, without having been asked for.
@@ -26,6 +29,8 @@ const WHOLE_BYTES: usize = 1 << 20;
 const PREFIX_BYTES: usize = 256 << 10;
 /// Less than this is not worth a prefix.
 const LEAST_PREFIX_BYTES: usize = 16 << 10;
+/// Less than this is not worth stripes.
+const LEAST_STRIPED_BYTES: usize = 512 << 10;
 /// Whole transfers that were written and may not be taken up yet are at least so long.
 const REMEMBERED: usize = UNASKED_BYTES / LEAST_PREFIX_BYTES * 2;
 
@@ -65,6 +70,7 @@ pub struct Sending {
     remembered: VecDeque<Remembered>,
     /// Transfers that are over, to be told.
     done: Vec<Cookie>,
+    pub stripes: Stripes,
 }
 
 impl Sending {
@@ -139,16 +145,18 @@ impl Sending {
                 Way::Lane => &mut *lane,
                 Way::Bulk => &mut *bulk,
             };
-            out.push_data(id, 0, transfer.prefix);
+            out.push_data(Kind::Data, id, 0, transfer.prefix);
         }
         has_bulk
     }
 
-    /// The receiver has taken a transfer up and wants so much of it: the rest is queued on the connection that is returned.
+    /// The receiver has taken a transfer up and wants so much of it: the rest is queued on the connection that is returned, or is to go
+    /// in stripes where there are several.
     pub fn clear_to_send(
         &mut self,
         id: u64,
         wanted: u64,
+        has_stripes: bool,
         lane: &mut Outgoing,
         bulk: &mut Outgoing,
     ) -> Result<Way, Malformed> {
@@ -162,17 +170,37 @@ impl Sending {
         let (way, mut begin, end) = (transfer.way, transfer.prefix, wanted.max(transfer.prefix));
         self.unasked -= transfer.prefix;
         transfer.end = Some(end);
+        if has_stripes && way == Way::Bulk && end - begin >= LEAST_STRIPED_BYTES {
+            let transfer = id;
+            self.stripes.add(Part {
+                transfer,
+                begin,
+                end,
+            });
+            return Ok(way);
+        }
         let out = match way {
             Way::Lane => lane,
             Way::Bulk => bulk,
         };
         while begin < end {
             let next = end.min(begin + DATA_BYTES);
-            out.push_data(id, begin, next);
+            out.push_data(Kind::Data, id, begin, next);
             begin = next;
         }
         self.end_if_written(id);
         Ok(way)
+    }
+
+    /// The receiver has all of a transfer that went in stripes. What is queued of it still is copied by the caller
+    /// ([`Outgoing::keep_copy`]), before it is over.
+    pub fn whole(&mut self, id: u64) -> Result<(), Malformed> {
+        if !self.stripes.end(id) {
+            return Err(Malformed("news of a transfer that did not go in stripes"));
+        }
+        let transfer = self.transfers.remove(&id).expect("as long as its stripes");
+        self.done.push(transfer.cookie);
+        Ok(())
     }
 
     pub fn credit(&mut self, bytes: u64) -> Result<(), Malformed> {
@@ -182,13 +210,12 @@ impl Sending {
         Ok(())
     }
 
-    /// Takes a transfer back, of which nothing is told any more. What has left of it is to be dropped by the receiver: its number, and
-    /// how long it is.
-    pub fn cancel(
+    /// Takes a transfer back, of which nothing is told any more; `outs` are the connections on which something of it may be queued. What
+    /// has left of it is to be dropped by the receiver: its number, and how long it is.
+    pub fn cancel<'a>(
         &mut self,
         cookie: Cookie,
-        lane: &mut Outgoing,
-        bulk: &mut Outgoing,
+        outs: impl Iterator<Item = &'a mut Outgoing>,
     ) -> Option<(u64, usize)> {
         self.done.retain(|&done| done != cookie);
         let found = self
@@ -203,12 +230,11 @@ impl Sending {
             let one = self.remembered.remove(index)?;
             return Some((one.id, one.prefix));
         };
-        let (prefix, way) = (transfer.prefix, transfer.way);
-        match way {
-            Way::Lane => lane.keep_copy(id, self),
-            Way::Bulk => bulk.keep_copy(id, self),
-        }
+        let prefix = transfer.prefix;
+        outs.for_each(|out| out.keep_copy(id, self));
         self.transfers.remove(&id);
+        // Only a receiver that lies has taken it up before.
+        self.stripes.end(id);
         let waiting = self.behind.len();
         self.behind.retain(|&behind| behind != id);
         if self.behind.len() != waiting {
@@ -220,7 +246,7 @@ impl Sending {
 
     fn end_if_written(&mut self, id: u64) {
         let transfer = &self.transfers[&id];
-        if transfer.end != Some(transfer.written) {
+        if transfer.end != Some(transfer.written) || self.stripes.has(id) {
             return;
         }
         let transfer = self.transfers.remove(&id).expect("just seen");
@@ -238,6 +264,14 @@ impl Sending {
 impl Sources for Sending {
     fn stretch(&self, id: u64, at: usize, end: usize) -> Option<&[u8]> {
         self.transfers[&id].source.stretch(at, end)
+    }
+
+    fn has_long_runs(&self, id: u64) -> bool {
+        self.transfers[&id].source.has_long_runs()
+    }
+
+    fn runs<'a>(&'a self, id: u64, at: usize, end: usize, slices: &mut Vec<IoSlice<'a>>) {
+        self.transfers[&id].source.runs(at, end, slices);
     }
 
     fn pack(&self, id: u64, at: usize, out: &mut [u8]) {

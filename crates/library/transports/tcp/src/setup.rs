@@ -5,20 +5,19 @@
 //! 1. the higher rank accepts what the lower one has begun, and drops its own attempt;
 //! 2. the lower rank holds what the higher one has begun until its own attempt is over: if that was accepted, it refuses the other,
 //!    and if there was no way, it accepts it.
+//!
+//! A connection for stripes is begun by the lower rank alone.
 
 mod admitting;
 mod searching;
 
 use std::collections::BTreeSet;
-use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
 use weft_transport::{Lost, Peer};
 
 use crate::accepting::Incoming;
-use crate::card::Card;
 use crate::dialing::{Attempt, Dial};
 use crate::endings::lost;
 use crate::handshake::{Refusal, Reply};
@@ -61,12 +60,11 @@ impl Setup {
     }
 
     /// Begins a connection, unless it stands or is begun.
-    pub fn dial(&mut self, link: Link, card: Arc<Card>, order: Vec<IpAddr>, identity: &Identity) {
-        if self.stand.contains(&link) || self.dial_of(link).is_some() {
+    pub fn dial(&mut self, dial: Dial, now: Instant, identity: &Identity) {
+        if self.stand.contains(&dial.link) || self.dial_of(dial.link).is_some() {
             return;
         }
-        let now = Instant::now();
-        let dial = self.dials.insert(Dial::new(link, card, order, now));
+        let dial = self.dials.insert(dial);
         self.search(dial, now, identity);
         self.tick_if_needed(identity);
     }
@@ -130,11 +128,12 @@ impl Setup {
 
     fn stands(&mut self, link: Link, socket: Socket, identity: &Identity) {
         identity.poller.remove(&socket);
-        match identity.tune(&socket) {
+        match identity.tune(&socket, link.purpose) {
             Ok(()) => {
                 self.stand.insert(link);
                 self.outcomes.push(Outcome::Stands(link, socket));
             }
+            Err(_) if link.purpose.is_stripe() => {}
             Err(error) => {
                 let why = format!("its connection cannot be prepared: {error}");
                 self.outcomes

@@ -4,21 +4,28 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Instant;
 
 use socket2::Socket;
 use weft_sync::Section;
 use weft_transport::{Directory, Lost, Peer};
 
+use crate::addresses;
 use crate::card::Card;
 use crate::counters::Counts;
+use crate::dialing::Dial;
 use crate::endings::{Ending, Endings, lost};
-use crate::handshake::Purpose;
+use crate::handshake::{MOST_STRIPES, Purpose};
 use crate::identity::{Identity, Link};
 use crate::interfaces;
+use crate::paths::{self, Path};
 use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
 use crate::token::Token;
 use crate::watching::Watching;
+
+/// Connections for stripes that a lane has to a peer at once, at most.
+pub const STRIPES: usize = 3;
 
 /// A process's lanes share this.
 pub struct Shared {
@@ -32,10 +39,16 @@ pub struct Shared {
     cards: Section<BTreeMap<Peer, Arc<Card>>>,
     setup: Section<Setup>,
     /// Connections that lanes wait for and nobody has begun.
-    wants: Section<Vec<Link>>,
+    wants: Section<Vec<Want>>,
     /// Held while wants are fulfilled: the launcher is asked once for a card.
     connecting: Section<()>,
     sleep: Sleep,
+}
+
+/// A connection that is wanted. A stripe's is every way beside those that are `used`; theirs are the numbers from its own on.
+struct Want {
+    link: Link,
+    used: Vec<Path>,
 }
 
 /// How a process sleeps and is woken: Dekker's protocol. The sleeper stores `is_asleep`, then reads `wakes`; whoever wakes it adds to
@@ -61,7 +74,7 @@ impl LaneShared {
         let token = Token::Lane(number).bits();
         identity.poller.add(&poller, token, Interest::Reading)?;
         Ok(LaneShared {
-            counts: Counts::default(),
+            counts: Counts::new(identity.names().len()),
             inbox: Section::new(Vec::new()),
             poller: Section::new(Some(poller)),
         })
@@ -126,33 +139,35 @@ impl Shared {
     }
 
     /// A lane needs a connection: [`connect`](Self::connect) begins it.
-    pub fn want(&self, peer: Peer, lane: u32, purpose: Purpose) {
-        let link = Link {
-            peer,
-            lane,
-            purpose,
-        };
-        self.watching.connects(peer);
-        self.wants.enter().push(link);
+    pub fn want(&self, link: Link) {
+        self.watching.connects(link.peer);
+        self.want_beside(link, Vec::new());
+    }
+
+    /// A lane has use for further connections by other ways than these: [`connect`](Self::connect) begins them, where there are some.
+    pub fn want_beside(&self, link: Link, used: Vec<Path>) {
+        self.wants.enter().push(Want { link, used });
     }
 
     /// Begins the connections to `peer` that lanes wait for. Asks the launcher, and waits for nobody else.
     pub fn connect(&self, peer: Peer) {
         let _connecting = self.connecting.enter();
-        let wants: Vec<Link> = self
+        let wants: Vec<Want> = self
             .wants
             .enter()
-            .extract_if(.., |link| link.peer == peer)
+            .extract_if(.., |want| want.link.peer == peer)
             .collect();
         if wants.is_empty() || self.endings.find(peer).is_some() {
             return;
         }
         match self.card(peer) {
             Ok(card) => {
-                let order = interfaces::order(&card.addresses, &self.identity.interfaces);
+                let now = Instant::now();
+                let dials = wants.iter().flat_map(|want| self.dials(want, &card, now));
+                let dials: Vec<Dial> = dials.collect();
                 let mut setup = self.setup.enter();
-                for link in wants {
-                    setup.dial(link, card.clone(), order.clone(), &self.identity);
+                for dial in dials {
+                    setup.dial(dial, now, &self.identity);
                 }
                 let outcomes = setup.take_outcomes();
                 drop(setup);
@@ -160,6 +175,22 @@ impl Shared {
             }
             Err(why) => drop(self.lose(peer, lost(peer, why), true)),
         }
+    }
+
+    /// The searches that a want comes to.
+    fn dials(&self, want: &Want, card: &Arc<Card>, now: Instant) -> Vec<Dial> {
+        let (link, own) = (want.link, &self.identity.told);
+        let Purpose::Stripe(first) = link.purpose else {
+            let order = addresses::order(&card.addresses(), &self.identity.interfaces);
+            return vec![Dial::new(link, card.clone(), order, now)];
+        };
+        let paths = paths::further(own, &card.interfaces, &want.used, interfaces::speed_mbit);
+        let numbered = (first..MOST_STRIPES).zip(paths).take(STRIPES);
+        let dial = |(number, path)| {
+            let purpose = Purpose::Stripe(number);
+            Dial::by(path, Link { purpose, ..link }, card.clone(), now)
+        };
+        numbered.map(dial).collect()
     }
 
     fn card(&self, peer: Peer) -> Result<Arc<Card>, String> {

@@ -1,9 +1,19 @@
-//! The user's memory of bulk transfers, as the bytes that the kernel is to read or write.
+//! The user's memory of bulk transfers, as the bytes that the kernel is to read or write. Memory that does not lie together is told to the
+//! kernel run by run where the runs are long, and packed where they are short.
 //!
-//! Unsafe code makes slices of it: what a [`Memory`] describes belongs to the library from the call that brings it until the transfer
+//! Unsafe code makes slices of it, and has the kernel write it: what a [`Memory`] describes belongs to the library from the call that brings it until the transfer
 //! has been told complete or its peer lost, and no longer is it kept here.
 
-use weft_memory::Memory;
+use std::io::{self, IoSlice, Read};
+use std::os::fd::AsRawFd;
+
+use socket2::Socket;
+use weft_memory::{Layout, Memory};
+
+/// Runs that are shorter on average are cheaper packed: each costs the kernel some steps of its own.
+const LEAST_RUN_BYTES: usize = 512;
+/// Runs that one system call is told; the kernel takes 1,024.
+const MOST_RUNS: usize = 512;
 
 /// Bytes that are sent.
 pub struct Source(Memory);
@@ -30,6 +40,26 @@ impl Source {
         }
         // SAFETY: within the memory, which is valid (`new`).
         Some(unsafe { std::slice::from_raw_parts(self.0.base.add(offset), end - offset) })
+    }
+
+    /// Whether the bytes lie in runs that are worth telling the kernel.
+    pub fn has_long_runs(&self) -> bool {
+        long_runs(&self.0).is_some()
+    }
+
+    /// Appends the runs of the bytes from `offset` to `end`, as far as one system call takes them.
+    pub fn runs<'a>(&'a self, offset: usize, end: usize, slices: &mut Vec<IoSlice<'a>>) {
+        assert!(offset < end && end <= self.0.bytes);
+        let layout = long_runs(&self.0).expect("asked before");
+        let room = slices.len() + MOST_RUNS;
+        layout.runs(offset..end, &mut |at, bytes| {
+            let begin = self.0.base.wrapping_offset(at);
+            // SAFETY: of the memory by its layout, and the memory is valid (`new`).
+            slices.push(IoSlice::new(unsafe {
+                std::slice::from_raw_parts(begin, bytes)
+            }));
+            slices.len() < room
+        });
     }
 
     /// Packs the bytes from `offset` on into all of `out`.
@@ -59,14 +89,49 @@ impl Target {
         self.0.bytes
     }
 
-    /// The place of the bytes from `offset` to `end`, if they lie together.
-    pub fn place(&mut self, offset: usize, end: usize) -> Option<&mut [u8]> {
-        assert!(offset <= end && end <= self.0.bytes);
-        if self.0.layout.is_some() {
-            return None;
+    /// Whether bytes can be read to where they belong.
+    pub fn has_places(&self) -> bool {
+        self.0.layout.is_none() || long_runs(&self.0).is_some()
+    }
+
+    /// Reads the bytes from `offset` to `end`, or the first of them, from a socket to where they belong, by one system call: how many
+    /// came, and how many it had asked for.
+    pub fn read(
+        &mut self,
+        offset: usize,
+        end: usize,
+        mut socket: &Socket,
+    ) -> io::Result<(usize, usize)> {
+        assert!(offset < end && end <= self.0.bytes);
+        let bytes = end - offset;
+        match long_runs(&self.0) {
+            None => {
+                assert!(self.0.layout.is_none(), "bytes without places");
+                let begin = self.0.base.wrapping_add(offset);
+                // SAFETY: within the memory, which is this value's alone (`new`).
+                let place = unsafe { std::slice::from_raw_parts_mut(begin, bytes) };
+                Ok((socket.read(place)?, bytes))
+            }
+            Some(layout) => {
+                let (mut places, mut asked) = (Vec::with_capacity(MOST_RUNS), 0);
+                layout.runs(offset..end, &mut |at, bytes| {
+                    places.push(libc::iovec {
+                        iov_base: self.0.base.wrapping_offset(at).cast(),
+                        iov_len: bytes,
+                    });
+                    asked += bytes;
+                    places.len() < MOST_RUNS
+                });
+                // SAFETY: the kernel writes to places of the memory by its layout; the memory is this value's alone (`new`).
+                let came = unsafe {
+                    libc::readv(socket.as_raw_fd(), places.as_ptr(), places.len() as i32)
+                };
+                match usize::try_from(came) {
+                    Ok(came) => Ok((came, asked)),
+                    Err(_) => Err(io::Error::last_os_error()),
+                }
+            }
         }
-        // SAFETY: within the memory, which is this value's alone (`new`).
-        Some(unsafe { std::slice::from_raw_parts_mut(self.0.base.add(offset), end - offset) })
     }
 
     /// Writes the bytes from `offset` on; what lies behind the memory's end is dropped.
@@ -78,4 +143,9 @@ impl Target {
             unsafe { self.0.write(offset, bytes) };
         }
     }
+}
+
+fn long_runs(memory: &Memory) -> Option<&dyn Layout> {
+    let layout = memory.layout.as_deref()?;
+    (layout.run_bytes() >= LEAST_RUN_BYTES).then_some(layout)
 }

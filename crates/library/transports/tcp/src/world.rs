@@ -9,6 +9,7 @@ use weft_transport::{
     BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink,
 };
 
+use crate::interfaces::{Interface, State};
 use crate::{Options, Tcp, TcpEndpoint};
 
 /// Cards in a map.
@@ -142,16 +143,54 @@ pub fn pair() -> (Process, Process) {
     (both.pop().unwrap(), second)
 }
 
+/// An interface of a host that exists only in a test: with a network of the loopback interface.
+fn interface(number: u32, rank: u32) -> Interface {
+    Interface {
+        name: format!("eth{number}"),
+        address: format!("127.77.{number}.{}", rank + 1).parse().unwrap(),
+        prefix: 24,
+        is_loopback: false,
+        state: State::Up,
+    }
+}
+
+/// Two processes of hosts that have so many interfaces each.
+pub fn pair_with_interfaces(counts: [u32; 2]) -> (Process, Process) {
+    let cards = Arc::new(Cards::default());
+    let mut both = [0, 1].map(|rank| {
+        let own: Vec<Interface> = (0..counts[rank as usize])
+            .map(|number| interface(number, rank))
+            .collect();
+        let fabric = Tcp::with(rank, 2, 2, cards.clone(), &options(), own.clone(), own).unwrap();
+        cards.0.lock().unwrap().insert(rank, fabric.card());
+        Process {
+            endpoint: fabric.endpoint(0),
+            fabric,
+            log: Log::default(),
+        }
+    });
+    link(&mut both);
+    let [a, b] = both;
+    (a, b)
+}
+
 /// Two processes with a link.
 pub fn linked_pair() -> (Process, Process) {
-    let (mut a, mut b) = pair();
+    let (a, b) = pair();
+    let mut both = [a, b];
+    link(&mut both);
+    let [a, b] = both;
+    (a, b)
+}
+
+/// Makes a link and uses it once.
+fn link([a, b]: &mut [Process; 2]) {
     assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
-    turn(&mut [&mut a, &mut b], |all| !all[0].log.writable.is_empty());
+    turn(&mut [a, b], |all| !all[0].log.writable.is_empty());
     a.log.writable.clear();
     a.send(1, 0, &[]).unwrap();
-    turn(&mut [&mut a, &mut b], |all| !all[1].log.packets.is_empty());
+    turn(&mut [a, b], |all| !all[1].log.packets.is_empty());
     b.log.packets.clear();
-    (a, b)
 }
 
 /// Turns all until `done`, for no longer than a test may take.

@@ -456,6 +456,10 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
         self.inner.arm() | held
     }
 
+    fn look(&mut self) {
+        self.inner.look();
+    }
+
     fn disarm(&mut self) {
         self.inner.disarm();
     }

@@ -155,6 +155,10 @@ pub trait Endpoint: Send {
         Ok(())
     }
 
+    /// The thread did not run for a while, or not here: the next poll looks at all that may have come, also where it looks now and
+    /// then only.
+    fn look(&mut self) {}
+
     /// Before sleeping: from here on senders ring the fabric's doorbell. True if something is there already.
     fn arm(&mut self) -> bool;
 

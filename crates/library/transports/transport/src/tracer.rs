@@ -320,6 +320,10 @@ impl<E: Endpoint> Endpoint for TracerEndpoint<E> {
         self.inner.arm()
     }
 
+    fn look(&mut self) {
+        self.inner.look();
+    }
+
     fn disarm(&mut self) {
         self.inner.disarm();
     }

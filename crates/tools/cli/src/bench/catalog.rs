@@ -34,6 +34,8 @@ pub struct Benchmark {
     pub threads: bool,
     /// Runs on any number of ranks, not only on two. Says nothing where the axis is the ranks.
     pub any_ranks: bool,
+    /// Series whose floor is measured by the same program: each with that, itself a series.
+    pub floors: &'static [(&'static str, &'static str)],
 }
 
 impl Benchmark {
@@ -91,6 +93,7 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
         seconds: 0.25,
         threads: false,
         any_ranks: false,
+        floors: &[],
     }
 }
 
@@ -172,6 +175,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.25,
         threads: false,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "threads",
@@ -193,6 +197,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 1.0,
         threads: true,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "one-sided",
@@ -241,6 +246,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.1,
         threads: false,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "one-sided-threads",
@@ -258,6 +264,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         threads: true,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "startup",
@@ -277,6 +284,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.0,
         threads: false,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "collectives",
@@ -290,6 +298,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         threads: false,
         any_ranks: false,
+        floors: &[],
     },
     Benchmark {
         name: "collective-sizes",
@@ -316,6 +325,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.05,
         threads: false,
         any_ranks: true,
+        floors: &[],
     },
 ];
 
@@ -332,6 +342,7 @@ pub const TUNE: Benchmark = Benchmark {
     seconds: 0.05,
     threads: false,
     any_ranks: true,
+    floors: &[],
 };
 
 /// The machine's own limits: no MPI program, so no library's column.
@@ -354,6 +365,34 @@ pub const FLOOR: Benchmark = Benchmark {
     seconds: 0.1,
     threads: false,
     any_ranks: false,
+    floors: &[],
+};
+
+/// The network between two ranks: the library over TCP beside bare sockets, in one program.
+pub const WIRE: Benchmark = Benchmark {
+    name: "wire",
+    about: "the library over TCP beside bare sockets, between two hosts (--hosts A,B) or over loopback",
+    axis: Axis::Points {
+        option: "sizes",
+        defaults: &[8, 1 << 10, 16 << 10, 64 << 10, 1 << 20, 4 << 20],
+    },
+    axis_label: "bytes",
+    series: &[
+        series("tcp-spin", "us", "half round trip, sockets that are polled"),
+        series("spin", "us", "half round trip, ranks that spin"),
+        series("tcp-block", "us", "half round trip, sockets that block"),
+        series("block", "us", "half round trip, ranks that sleep"),
+        series("tcp-stream", "MB/s", "one way, x is the chunk"),
+        series("stream", "MB/s", "one way, 16 messages under way"),
+    ],
+    seconds: 0.1,
+    threads: false,
+    any_ranks: false,
+    floors: &[
+        ("spin", "tcp-spin"),
+        ("block", "tcp-block"),
+        ("stream", "tcp-stream"),
+    ],
 };
 
 /// The series of [`FLOOR`] that carry a whole message, of which the fastest is the floor of `pingpong`.
@@ -361,5 +400,5 @@ pub const FLOOR_TRANSFERS: &[&str] = &["lines", "ring", "cma"];
 
 /// The benchmark of that name.
 pub fn find(name: &str) -> Option<&'static Benchmark> {
-    ALL.iter().chain([&FLOOR]).find(|b| b.name == name)
+    ALL.iter().chain([&FLOOR, &WIRE]).find(|b| b.name == name)
 }

@@ -50,12 +50,24 @@ impl Pin {
     }
 }
 
+/// On which hosts ranks run.
+#[derive(Clone, Copy, Debug)]
+pub enum Hosts<'a> {
+    /// On this one.
+    Here,
+    /// On this one, as if each rank had a host of its own: they talk over TCP, by the loopback interface.
+    Loopback,
+    /// One rank on each.
+    Named(&'a [String]),
+}
+
 /// How many ranks run, and where.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct Layout<'a> {
     pub ranks: u64,
     pub pin: Pin,
     pub cores: usize,
+    pub hosts: Hosts<'a>,
 }
 
 /// A library that can be run.
@@ -128,6 +140,7 @@ impl Library {
         match self.peer {
             None => {
                 command.args(bind_option("--bind-to", layout.pin));
+                command.args(host_options(layout.hosts));
             }
             Some(Peer::Mpich) => {
                 command.args(bind_option("-bind-to", layout.pin));
@@ -171,6 +184,25 @@ fn bind_option(option: &str, pin: Pin) -> Vec<OsString> {
     }
 }
 
+/// Of our mpiexec.
+fn host_options(hosts: Hosts) -> Vec<String> {
+    match hosts {
+        Hosts::Here => vec![],
+        // A launcher that reaches no other host takes every name for this one.
+        Hosts::Loopback => [
+            "-launcher",
+            "fork",
+            "-hosts",
+            "one,other",
+            "--interface",
+            "lo",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        Hosts::Named(names) => vec!["-hosts".to_owned(), names.join(",")],
+    }
+}
+
 fn openmpi_options(command: &mut Command, layout: Layout) {
     command.args(bind_option("--bind-to", layout.pin));
     if layout.ranks > layout.cores as u64 {
@@ -197,6 +229,7 @@ mod tests {
                 ranks,
                 pin,
                 cores: 2,
+                hosts: Hosts::Here,
             },
             Path::new("prog"),
         );
@@ -219,6 +252,15 @@ mod tests {
             "-n 2 --bind-to none prog"
         );
         assert!(words(Some(Peer::Intel), 2, Pin::Core).contains("-genv I_MPI_PIN 1"));
+    }
+
+    #[test]
+    fn hosts_are_named_to_our_mpiexec() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(host_options(Hosts::Named(&names)), ["-hosts", "a,b"]);
+        let loopback = host_options(Hosts::Loopback).join(" ");
+        assert!(loopback.ends_with("--interface lo"), "{loopback}");
+        assert!(host_options(Hosts::Here).is_empty());
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl LibraryRound<'_, '_> {
                 ranks,
                 pin,
                 cores: self.plan.cores,
+                hosts: self.plan.hosts,
             },
             self.program,
         )

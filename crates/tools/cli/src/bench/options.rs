@@ -27,6 +27,9 @@ pub struct Options {
     /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     pub ranks: Vec<u64>,
+    /// With `wire`: the two hosts between which it measures, by mpiexec [default: this one, over its loopback interface]
+    #[arg(long, value_delimiter = ',', value_name = "A,B")]
+    pub hosts: Vec<String>,
     /// Where ranks run
     #[arg(long, value_enum, default_value = "auto")]
     pub pin: Pin,

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::catalog::Benchmark;
-use super::library::{Library, Pin};
+use super::library::{Hosts, Library, Pin};
 
 /// What the user asked for, made definite.
 pub struct Plan<'a> {
@@ -16,6 +16,7 @@ pub struct Plan<'a> {
     pub rounds: usize,
     pub pin: Pin,
     pub cores: usize,
+    pub hosts: Hosts<'a>,
     pub seconds: f64,
     pub limit_seconds: f64,
     pub sources: &'a Path,

@@ -28,9 +28,17 @@ pub fn benchmark(view: &View) -> Value {
     json!({
         "name": view.benchmark.name,
         "axis": view.benchmark.axis_label,
+        "floors": floors(view),
         "libraries": subjects(view.results),
         "points": cells.collect::<Vec<_>>(),
     })
+}
+
+/// Which series is the floor of which.
+fn floors(view: &View) -> Value {
+    let floors = view.benchmark.floors.iter();
+    let floors = floors.map(|&(series, floor)| (series.to_owned(), floor.into()));
+    Value::Object(floors.collect())
 }
 
 fn best(values: &[f64], unit: &str) -> Option<f64> {

@@ -140,6 +140,12 @@ impl View<'_> {
                 .iter()
                 .map(|s| format!("{} {}", s.name, s.unit)),
         );
+        let floors = self.benchmark.floors.iter();
+        rows[0].extend(
+            floors
+                .clone()
+                .map(|(name, floor)| format!("{name}/{floor}")),
+        );
         let mut points: Vec<u64> = self
             .results
             .cells
@@ -158,6 +164,11 @@ impl View<'_> {
                     .iter()
                     .map(|s| self.text(library, s, x)),
             );
+            row.extend(floors.clone().map(|(name, floor)| {
+                let value = self.results.value(library, name, x);
+                let ratio = value.zip(self.results.value(library, floor, x));
+                ratio.map_or("-".into(), |(value, floor)| format!("{:.2}", value / floor))
+            }));
             rows.push(row);
         }
         format!(
@@ -267,6 +278,33 @@ shuffle: time per message (ns, lower is better)
             .collect();
         assert_eq!(rows[2], ["64", "0.200", "0.400", "0.800", "0.50", "2.00"]);
         assert_eq!(rows[6], ["64", "320", "160", "80.0", "2.00", "0.50"]);
+    }
+
+    #[test]
+    fn what_has_a_floor_of_its_own_is_shown_over_it() {
+        let mut results = Results::default();
+        for (series, value) in [("tcp-spin", 20.0), ("spin", 22.0), ("tcp-stream", 4000.0)] {
+            results.add("weft", series, 8, value, value);
+        }
+        let text = render("wire", &results, &["weft"], &[8]);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|cell| !cell.is_empty())
+                    .collect()
+            })
+            .collect();
+        let head = &rows[1];
+        assert_eq!(
+            head[7..],
+            ["spin/tcp-spin", "block/tcp-block", "stream/tcp-stream"]
+        );
+        assert_eq!(
+            rows[2],
+            ["8", "20.0", "22.0", "-", "-", "4000", "-", "1.10", "-", "-"]
+        );
     }
 
     #[test]

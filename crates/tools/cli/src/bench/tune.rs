@@ -41,6 +41,7 @@ pub fn run(plan: &Plan, library: &Library, progress: Progress) -> Result<String,
             ranks: plan.ranks,
             pin: plan.pin.resolve(plan.ranks, plan.cores, false),
             cores: plan.cores,
+            hosts: plan.hosts,
         };
         let mut command = library.launcher(layout, &program);
         command.args(["--sizes", &list(&plan.points)]);

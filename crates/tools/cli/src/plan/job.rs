@@ -2,8 +2,10 @@
 //!
 //! For each size a few of the job's ranks are processes of this program that start as ranks of the whole job, by the library's own
 //! code, talk to each other on every lane, and tell the memory that this took. mpiexec's side is simulated by its own code.
+//! With `--pools` it is what receive pools take of a node's adapter and memory ([`pools`]).
 
 mod launch;
+mod pools;
 pub mod process;
 mod table;
 
@@ -17,29 +19,37 @@ use launch::Row;
 
 #[derive(Args, Debug)]
 pub struct Options {
-    /// Ranks of the job
-    #[arg(long, value_name = "N", default_value_t = 100_000,
+    /// Ranks of the job [default: 100000; with --pools 8192]
+    #[arg(long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    ranks: u32,
-    /// Ranks on each host
-    #[arg(long, value_name = "N", default_value_t = 64,
+    ranks: Option<u32>,
+    /// Ranks on each host [default: 64; with --pools 8]
+    #[arg(long, value_name = "N",
         value_parser = clap::value_parser!(u32).range(1..=4096))]
-    ppn: u32,
+    ppn: Option<u32>,
     /// Deal the ranks out to the hosts in turn, as mpiexec's `--map-by node`
-    #[arg(long)]
+    #[arg(long, conflicts_with = "pools")]
     dealt: bool,
+    #[command(flatten)]
+    pools: pools::Options,
     /// The same as JSON
     #[arg(long)]
     json: bool,
 }
 
+impl Options {
+    fn ranks(&self) -> u32 {
+        self.ranks.unwrap_or(100_000)
+    }
+
+    fn ppn(&self) -> u32 {
+        self.ppn.unwrap_or(64)
+    }
+}
+
 pub fn run(options: &Options) -> ExitCode {
-    match rows(options) {
-        Ok(rows) => {
-            let text = match options.json {
-                true => format!("{:#}\n", to_json(options, &rows)),
-                false => table::render(&rows, bytes_a_peer(&rows)),
-            };
+    match answer(options) {
+        Ok(text) => {
             output::write("weft plan job", &text);
             ExitCode::SUCCESS
         }
@@ -50,10 +60,26 @@ pub fn run(options: &Options) -> ExitCode {
     }
 }
 
+fn answer(options: &Options) -> Result<String, String> {
+    if let Some(pools) = options.pools.pools() {
+        return pools::answer(
+            pools,
+            &options.pools,
+            (options.ranks, options.ppn),
+            options.json,
+        );
+    }
+    let rows = rows(options)?;
+    Ok(match options.json {
+        true => format!("{:#}\n", to_json(options, &rows)),
+        false => table::render(&rows, bytes_a_peer(&rows)),
+    })
+}
+
 fn rows(options: &Options) -> Result<Vec<Row>, String> {
-    let sizes = sizes(options.ranks).into_iter();
+    let sizes = sizes(options.ranks()).into_iter();
     sizes
-        .map(|ranks| launch::start(ranks, options.ppn, options.dealt))
+        .map(|ranks| launch::start(ranks, options.ppn(), options.dealt))
         .collect()
 }
 
@@ -88,7 +114,7 @@ fn to_json(options: &Options, rows: &[Row]) -> Value {
         })
     };
     json!({
-        "ppn": options.ppn,
+        "ppn": options.ppn(),
         "dealt": options.dealt,
         "rows": rows.iter().map(row).collect::<Vec<_>>(),
         "bytes_a_silent_peer": bytes_a_peer(rows),

@@ -5,6 +5,13 @@
 //! loops over blocks, specialised by the usual block sizes, with no work per byte.
 
 mod blocks;
+mod runs;
+mod section;
+
+use std::ops::Range;
+
+pub(crate) use section::InSection;
+pub use section::{Dimension, Section};
 
 use crate::shape::Shape;
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
@@ -23,15 +30,19 @@ pub(crate) struct Copier {
     shape: Shape,
     /// The shape over and over, an extent apart: how long, the caller's windows say.
     repeated: Shape,
+    /// Of the shape's runs, on average.
+    run_bytes: usize,
 }
 
 impl Copier {
     pub fn new(origin: isize, size: usize, extent: isize, shape: Shape) -> Copier {
+        let run_bytes = size / shape.count_runs().max(1);
         let repeated = shape.clone().repeat(size, usize::MAX, extent);
         Copier {
             origin,
             shape,
             repeated,
+            run_bytes,
         }
     }
 
@@ -61,6 +72,21 @@ unsafe impl Layout for Copier {
         // SAFETY: `base` is valid for writes by the caller's contract, `Unpack` only reads through `data`,
         // which holds as many bytes as the window.
         unsafe { copy_window::<Unpack>(&self.repeated, user, data.as_ptr().cast_mut(), window) }
+    }
+
+    fn run_bytes(&self) -> usize {
+        self.run_bytes
+    }
+
+    fn runs(&self, window: Range<usize>, visit: &mut dyn FnMut(isize, usize) -> bool) -> bool {
+        match &self.repeated {
+            // Elements that touch are one run.
+            Shape::Strided { stride, block, .. } if *stride == *block as isize => {
+                let at = self.origin.wrapping_add(window.start as isize);
+                window.is_empty() || visit(at, window.len())
+            }
+            repeated => runs::visit_window(repeated, self.origin, window, visit),
+        }
     }
 }
 

@@ -1,34 +1,14 @@
 //! One argument of a routine, from Fortran's form to C's and back.
 //!
-//! The crate that uses the macro has the modules `handle`, `index`, `peers`, `sentinel` and `string` with the run-time half.
+//! The crate that uses the macro has the run-time half, in modules that are named as the code here names them.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 use weft_abi::table::{Direction, Function, Parameter};
 
-/// Which of a function's routines.
-#[derive(Clone, Copy, Default)]
-pub struct Form {
-    /// Its counts are C's of `MPI_X_c`.
-    pub large: bool,
-    /// Of `mpi_f08`, and not the same as that of `mpif.h`.
-    pub f08: bool,
-    /// BIND(C): choice buffers and strings come as descriptors.
-    pub described: bool,
-}
-
-/// What a parameter of C's is in a routine.
-pub struct Argument {
-    /// The routine's argument; none where Fortran has none.
-    pub parameter: Option<Ident>,
-    /// The hidden length of a string.
-    pub length: Option<Ident>,
-    pub before: TokenStream,
-    pub passed: TokenStream,
-    /// `code` is what C returned.
-    pub after: TokenStream,
-}
+use super::buffer;
+use super::form::{Argument, Form, rust_type};
 
 /// Functions whose indices count from 1 in Fortran (MPI-5.0 §3.7.5).
 const FROM_ONE: [&str; 6] = [
@@ -40,49 +20,43 @@ const FROM_ONE: [&str; 6] = [
     "Request_get_status_some",
 ];
 
-impl Argument {
-    pub fn of(function: &Function, parameter: &Parameter, form: Form) -> Argument {
-        let name = format_ident!("{}", parameter.name);
-        let c_type = parameter.c_type(form.large);
-        let is_scalar = c_type.pointers == 0 && c_type.array.is_empty();
-        let is_array = !c_type.array.is_empty();
-        match parameter.kind {
-            "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
-            "BUFFER" if form.described => section(function, parameter, &name),
-            "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
-            "STATUS" => plain(&name, quote!(sentinel::status(#name))),
-            "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
-            "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
-            "C_BUFFER2" => unused(&name),
-            "STRING" if form.described => described(string(function, parameter, &name)),
-            "STRING" => string(function, parameter, &name),
-            "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
-            | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {
-                panic!(
-                    "MPI_{}: {} is for a routine by hand",
-                    function.name, parameter.kind
-                )
-            }
-            _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
-            _ if is_handle(c_type.base) => handle(parameter, is_scalar, &name),
-            "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
-            _ if is_scalar => {
-                let c_type = rust_type(&c_type.rust());
-                // SAFETY of the read: stated where the function is called.
-                plain(&name, quote!(*#name.cast::<#c_type>()))
-            }
-            _ => plain(&name, quote!(#name.cast())),
+/// What a parameter is in a form of the function's routines.
+pub fn argument(function: &Function, parameter: &Parameter, form: Form) -> Argument {
+    let name = format_ident!("{}", parameter.name);
+    let c_type = parameter.c_type(form.large);
+    let is_scalar = c_type.pointers == 0 && c_type.array.is_empty();
+    let is_array = !c_type.array.is_empty();
+    match parameter.kind {
+        "ARGUMENT_COUNT" | "ARGUMENT_LIST" => absent(is_scalar),
+        "BUFFER" if form.described => buffer::argument(function, parameter, &name, form),
+        "BUFFER" => plain(&name, quote!(sentinel::buffer(#name))),
+        "STATUS" => plain(&name, quote!(sentinel::status(#name))),
+        "WEIGHT" => plain(&name, quote!(sentinel::weights(#name))),
+        "C_BUFFER2" if form.f08 => plain(&name, quote!(#name)),
+        "C_BUFFER2" => unused(&name),
+        "STRING" if form.described => described(string(function, parameter, &name)),
+        "STRING" => string(function, parameter, &name),
+        "FUNCTION" | "POLYFUNCTION" | "STRING_ARRAY" | "STRING_2DARRAY" | "EXTRA_STATE"
+        | "EXTRA_STATE2" | "ATTRIBUTE_VAL" | "ATTRIBUTE_VAL_10" => {
+            panic!(
+                "MPI_{}: {} is for a routine by hand",
+                function.name, parameter.kind
+            )
         }
-    }
-
-    fn new(name: &Ident, before: TokenStream, passed: TokenStream, after: TokenStream) -> Argument {
-        Argument {
-            parameter: Some(name.clone()),
-            length: None,
-            before,
-            passed,
-            after,
+        _ if is_handle(c_type.base) && is_array => handles(function, parameter, &name, form),
+        _ if is_handle(c_type.base) && is_scalar => value(
+            &name,
+            c_type.base,
+            buffer::described_by(function, parameter, form),
+        ),
+        _ if is_handle(c_type.base) => handle(parameter, &name),
+        "INDEX" if FROM_ONE.contains(&function.name) => index(is_array, &name),
+        _ if is_scalar => {
+            let c_type = rust_type(&c_type.rust());
+            // SAFETY of the read: stated where the function is called.
+            plain(&name, quote!(*#name.cast::<#c_type>()))
         }
+        _ => plain(&name, quote!(#name.cast())),
     }
 }
 
@@ -123,91 +97,6 @@ fn unused(name: &Ident) -> Argument {
     )
 }
 
-/// A choice buffer by its descriptor; what follows sees its address.
-fn section(function: &Function, parameter: &Parameter, name: &Ident) -> Argument {
-    let section = format_ident!("{name}_section");
-    let is_output = parameter.direction != Direction::In || !parameter.c_type(false).constant;
-    let made = match (uses(function), is_output) {
-        (Use::Address, _) => quote!(section::Section::address_alone),
-        (Use::Kept, _) => quote!(section::Section::kept),
-        (Use::DuringCall, false) => quote!(section::Section::read),
-        (Use::DuringCall, true) => quote!(section::Section::changed),
-    };
-    let made = match uses(function) {
-        Use::Kept => {
-            let what = format!("MPI_{}: {name}", function.name);
-            let raised = raised(function);
-            quote! {
-                // SAFETY: a descriptor that the compiler has made.
-                let Some(#section) = (unsafe { #made(#name) }) else {
-                    // SAFETY: the handle and the place of IERROR are the caller's.
-                    unsafe { ierror::store(ierror, refused::section(#what, #raised)) };
-                    return;
-                };
-            }
-        }
-        _ => quote! {
-            // SAFETY: a descriptor that the compiler has made.
-            let #section = unsafe { #made(#name) };
-        },
-    };
-    Argument::new(
-        name,
-        quote! {
-            #made
-            let #name = #section.address();
-        },
-        quote!(#name),
-        quote! {
-            // SAFETY: the array stands as long as the call lasts.
-            unsafe { #section.finish() };
-        },
-    )
-}
-
-/// Where an error of a call goes that is found before C's function is called (MPI-5.0 §9.3).
-fn raised(function: &Function) -> TokenStream {
-    let of_kind = |kind: &str| {
-        let mut parameters = function.parameters.iter();
-        let found = parameters.find(|parameter| parameter.kind == kind);
-        found.map(|parameter| format_ident!("{}", parameter.name))
-    };
-    match (of_kind("COMMUNICATOR"), of_kind("WINDOW")) {
-        (Some(comm), _) => quote!(refused::To::comm(#comm)),
-        (_, Some(win)) => quote!(refused::To::win(#win)),
-        _ => quote!(refused::To::own()),
-    }
-}
-
-enum Use {
-    /// What stands there is not looked at, or must be contiguous.
-    Address,
-    DuringCall,
-    /// Until an operation has completed.
-    Kept,
-}
-
-fn uses(function: &Function) -> Use {
-    let has = |kind: &str| {
-        function
-            .parameters
-            .iter()
-            .any(|parameter| parameter.kind == kind)
-    };
-    let makes_request = function
-        .parameters
-        .iter()
-        .any(|parameter| parameter.kind == "REQUEST" && parameter.direction == Direction::Out);
-    let split = function.name.ends_with("_begin") || function.name.ends_with("_end");
-    if makes_request || has("WINDOW") && has("DATATYPE") || split {
-        Use::Kept
-    } else if has("DATATYPE") {
-        Use::DuringCall
-    } else {
-        Use::Address
-    }
-}
-
 /// A string that a descriptor holds.
 fn described(mut argument: Argument) -> Argument {
     let name = argument.parameter.clone().expect("a string is an argument");
@@ -215,7 +104,7 @@ fn described(mut argument: Argument) -> Argument {
     let before = argument.before;
     argument.before = quote! {
         // SAFETY: a descriptor that the compiler has made.
-        let (#name, #length) = unsafe { section::text(#name) };
+        let (#name, #length) = unsafe { descriptor::text(#name) };
         #before
     };
     argument
@@ -274,13 +163,25 @@ fn room(function: &str) -> TokenStream {
     }
 }
 
-/// One handle: by value, or a place that goes in, out or both ways.
-fn handle(parameter: &Parameter, is_scalar: bool, name: &Ident) -> Argument {
+/// A handle by value; a datatype may describe a section.
+fn value(name: &Ident, c_type: &str, section: Option<Ident>) -> Argument {
+    let c_type = rust_type(c_type);
+    // SAFETY of the reads: as with every argument.
+    let value = quote!(<#c_type as handle::Handle>::of_fortran(#name));
+    let Some(section) = section else {
+        return plain(name, value);
+    };
+    let described = format_ident!("{name}_described");
+    let before = quote! {
+        // SAFETY: a handle of Fortran's.
+        let #described = #section.datatype(unsafe { #value });
+    };
+    Argument::new(name, before, quote!(#described.datatype), quote!())
+}
+
+/// One handle in a place, which goes in, out or both ways.
+fn handle(parameter: &Parameter, name: &Ident) -> Argument {
     let c_type = rust_type(parameter.c_type(false).base);
-    // SAFETY of the reads and writes: as with every argument.
-    if is_scalar {
-        return plain(name, quote!(<#c_type as handle::Handle>::of_fortran(#name)));
-    }
     let place = format_ident!("{name}_handle");
     let before = match parameter.direction {
         Direction::Out => quote!(let mut #place = <#c_type as handle::Handle>::NULL;),
@@ -321,6 +222,11 @@ fn handles(function: &Function, parameter: &Parameter, name: &Ident, form: Form)
             unsafe { #list.write(#name) };
         },
     };
+    let made = buffer::described_by(function, parameter, form).map(|section| {
+        let described = format_ident!("{name}_described");
+        quote!(let #described = #section.datatypes(&mut #list);)
+    });
+    let before = quote!(#before #made);
     Argument::new(name, before, quote!(#list.as_mut_ptr()), after)
 }
 
@@ -366,8 +272,4 @@ fn index(is_array: bool, name: &Ident) -> Argument {
         },
     };
     Argument::new(name, before, quote!(#name.cast()), after)
-}
-
-pub fn rust_type(text: &str) -> TokenStream {
-    text.parse().expect("the table's types are Rust types")
 }

@@ -4,6 +4,8 @@
 //! argument becomes C's follows from the standard's kind of the parameter alone.
 
 mod argument;
+mod buffer;
+mod form;
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -12,7 +14,8 @@ use syn::punctuated::Punctuated;
 use syn::{Error, Ident, ItemFn, Result, Token};
 use weft_abi::table::{self, Function, Parameter};
 
-use argument::{Argument, Form, rust_type};
+use argument::argument;
+use form::{Argument, Form, rust_type};
 
 /// The functions whose routines are written by hand.
 pub struct Except(Vec<&'static Function>);
@@ -112,7 +115,7 @@ fn routine(function: &Function, form: Form) -> TokenStream {
     let arguments: Vec<Argument> = function
         .parameters(form.large)
         .filter(|parameter| !parameter.is_varargs())
-        .map(|parameter| Argument::of(function, parameter, form))
+        .map(|parameter| argument(function, parameter, form))
         .collect();
     let parameters = arguments
         .iter()

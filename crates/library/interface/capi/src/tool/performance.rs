@@ -114,8 +114,8 @@ fn t_pvar_get_info(
         true => Predefined::Int,
         false => Predefined::UnsignedLongLong,
     };
-    store(variable.name, name, name_len);
-    store(variable.description, desc, desc_len);
+    store(&variable.name, name, name_len);
+    store(&variable.description, desc, desc_len);
     give(verbosity, variable.verbosity as c_int);
     give(var_class, variable.class as c_int);
     give(datatype, TypeId::predefined(predefined));

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use weft_abi::MPI_Status;
 use weft_abi_macros::routine;
 
-use crate::{ierror, section};
+use crate::{descriptor, ierror};
 
 /// Keeps the compiler from moving accesses to the buffer over this call: that it is called is all it does (§19.1.8).
 #[routine]
@@ -19,7 +19,7 @@ unsafe extern "C" fn mpi_f_sync_reg_f08ts_(_buf: *const c_void) {}
 unsafe extern "C" fn mpi_sizeof_f08ts_(x: *const c_void, size: *mut c_int, ierror: *mut c_int) {
     // SAFETY: a descriptor and two INTEGERs.
     unsafe {
-        *size = section::element_size(x) as c_int;
+        *size = descriptor::element_size(x) as c_int;
         ierror::store(ierror, weft_abi::MPI_SUCCESS);
     }
 }
@@ -69,40 +69,4 @@ operators! {
     mpi_request_eq_f08_ mpi_request_ne_f08_
     mpi_session_eq_f08_ mpi_session_ne_f08_
     mpi_win_eq_f08_ mpi_win_ne_f08_
-}
-
-macro_rules! sizes {
-    ($($name:ident: $bytes:expr;)*) => {$(
-        #[routine]
-        unsafe extern "C" fn $name(_x: *const c_void, size: *mut c_int, ierror: *mut c_int) {
-            // SAFETY: two INTEGERs.
-            unsafe {
-                *size = $bytes;
-                ierror::store(ierror, weft_abi::MPI_SUCCESS);
-            }
-        }
-    )*};
-}
-
-// The generic MPI_SIZEOF of the module `mpi` chooses by the type of its argument (§19.1.9).
-sizes! {
-    mpi_sizeof_integer1_: 1;
-    mpi_sizeof_integer2_: 2;
-    mpi_sizeof_integer4_: 4;
-    mpi_sizeof_integer8_: 8;
-    mpi_sizeof_integer16_: 16;
-    mpi_sizeof_real4_: 4;
-    mpi_sizeof_real8_: 8;
-    mpi_sizeof_real10_: 16;
-    mpi_sizeof_real16_: 16;
-    mpi_sizeof_complex4_: 8;
-    mpi_sizeof_complex8_: 16;
-    mpi_sizeof_complex10_: 32;
-    mpi_sizeof_complex16_: 32;
-    mpi_sizeof_logical1_: 1;
-    mpi_sizeof_logical2_: 2;
-    mpi_sizeof_logical4_: 4;
-    mpi_sizeof_logical8_: 8;
-    mpi_sizeof_logical16_: 16;
-    mpi_sizeof_character1_: 1;
 }

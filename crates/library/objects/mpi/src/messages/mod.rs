@@ -4,6 +4,7 @@ pub mod buffered;
 pub mod completion;
 pub(crate) mod compound;
 pub mod external;
+pub mod followed;
 pub mod generalized;
 pub mod generalized_calls;
 pub(crate) mod lingering;

@@ -129,6 +129,6 @@ pub fn arrived(request: Request, partition: i32) -> Result<bool> {
     if arrived()? {
         return Ok(true);
     }
-    engine().progress();
+    engine().progress_for_poll();
     arrived()
 }

@@ -53,10 +53,18 @@ fn wanted(source: i32, tag: i32, comm: CommId) -> Result<Option<Wanted>> {
     Ok(pattern(comm, source, tag)?.map(wanted))
 }
 
+/// What a poll has found, after it made way for others if that is nothing.
+fn polled<T>(found: Option<T>) -> Option<T> {
+    if found.is_none() {
+        engine().polled_in_vain();
+    }
+    found
+}
+
 /// `MPI_Iprobe`.
 pub fn iprobe(source: i32, tag: i32, comm: CommId) -> Result<Option<Status>> {
     match wanted(source, tag, comm)? {
-        Some(wanted) => Ok(engine().probe(wanted)?.map(Status::from_engine)),
+        Some(wanted) => Ok(polled(engine().probe(wanted)?).map(Status::from_engine)),
         None => Ok(Some(Status::FROM_NULL)),
     }
 }
@@ -73,7 +81,7 @@ pub fn probe(source: i32, tag: i32, comm: CommId) -> Result<Status> {
 pub fn improbe(source: i32, tag: i32, comm: CommId) -> Result<Option<(Message, Status)>> {
     match wanted(source, tag, comm)? {
         Some(wanted) => {
-            let found = engine().extract(wanted)?;
+            let found = polled(engine().extract(wanted)?);
             Ok(found.map(|(id, status)| (Message::of(id), Status::from_engine(status))))
         }
         None => Ok(Some((Message::NO_PROC, Status::FROM_NULL))),

@@ -84,6 +84,12 @@ fn names(list: &str) -> Vec<String> {
         .collect()
 }
 
+/// The interfaces by which this process reaches other hosts, or would, by name; none if the user names one that there is not.
+pub(crate) fn interfaces() -> Vec<String> {
+    let named = names(&std::env::var(INTERFACE).unwrap_or_default());
+    weft_tcp::interfaces(&named).unwrap_or_default()
+}
+
 fn timeout(text: &str) -> Result<Option<Duration>> {
     match text.trim().parse::<u32>() {
         Ok(0) => Ok(None),

@@ -13,7 +13,7 @@ use weft_transport::Peer;
 use weft_transport::tracer::Lines;
 
 /// A file's name, in which `%r` stands for the rank and `%%` for `%`; or [`STDERR`]. Empty, nothing is traced.
-const VARIABLE: &str = "WEFT_TRACE";
+pub(crate) const VARIABLE: &str = "WEFT_TRACE";
 
 const STDERR: &str = "-";
 

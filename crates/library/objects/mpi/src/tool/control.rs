@@ -12,7 +12,7 @@ use super::codes::{Code, Verbosity, error, indexed, named};
 use super::state::{enter, tools};
 use crate::error::Result;
 use crate::process::engine::started;
-use crate::process::network::{INTERFACE, timeout_seconds};
+use crate::process::network::{INTERFACE, TIMEOUT, timeout_seconds};
 use crate::process::trace;
 
 /// A control variable: a 64-bit unsigned number, or text.
@@ -25,9 +25,9 @@ pub struct Variable {
 
 enum Value {
     Constant(u64),
-    /// Chosen before the start, by a variable of the environment.
-    Chosen(fn() -> u64),
-    ChosenText(fn() -> String),
+    /// Chosen before the start, by a variable of the environment: its name.
+    Chosen(&'static str, fn() -> u64),
+    ChosenText(&'static str, fn() -> String),
     /// A part of how long waiting threads stay awake; it may be set, for this process alone.
     Pace(&'static Setting, fn(&mut Pace) -> &mut u32),
     /// 0, or one more than the number of an algorithm; it may be set between operations, alike in all processes.
@@ -109,7 +109,7 @@ const SETTINGS: [Variable; 11] = [
             "Network interfaces whose addresses other hosts are told, with commas between; all that are up if empty. Set by WEFT_INTERFACE",
         ),
         verbosity: Verbosity::UserBasic,
-        value: Value::ChosenText(|| std::env::var(INTERFACE).unwrap_or_default()),
+        value: Value::ChosenText(INTERFACE, || std::env::var(INTERFACE).unwrap_or_default()),
     },
     Variable {
         name: Cow::Borrowed("weft_network_timeout"),
@@ -117,7 +117,7 @@ const SETTINGS: [Variable; 11] = [
             "Seconds for which another host may be silent before its processes are lost, 0 for ever. Set by WEFT_NETWORK_TIMEOUT",
         ),
         verbosity: Verbosity::UserBasic,
-        value: Value::Chosen(timeout_seconds),
+        value: Value::Chosen(TIMEOUT, timeout_seconds),
     },
     Variable {
         name: Cow::Borrowed("weft_trace"),
@@ -125,7 +125,7 @@ const SETTINGS: [Variable; 11] = [
             "Where each packet is told in a line: a file, in whose name %r is the rank, or - for standard error; nowhere if empty. Set by WEFT_TRACE, mpiexec --trace",
         ),
         verbosity: Verbosity::UserBasic,
-        value: Value::ChosenText(trace::asked),
+        value: Value::ChosenText(trace::VARIABLE, trace::asked),
     },
     Variable {
         name: Cow::Borrowed("weft_unexpected_bytes_limit"),
@@ -180,7 +180,7 @@ impl Variable {
 
     pub fn scope(&self) -> Scope {
         match self.value {
-            Value::Constant(_) | Value::Chosen(_) | Value::ChosenText(_) => Scope::Constant,
+            Value::Constant(_) | Value::Chosen(..) | Value::ChosenText(..) => Scope::Constant,
             Value::Pace(..) => Scope::Local,
             Value::Algorithm(_) => Scope::AllEqual,
         }
@@ -188,12 +188,28 @@ impl Variable {
 
     /// Whether it is text.
     pub fn is_text(&self) -> bool {
-        matches!(self.value, Value::ChosenText(_))
+        matches!(self.value, Value::ChosenText(..))
+    }
+
+    /// The variable of the environment that sets it, if one does.
+    pub fn environment(&self) -> Option<&'static str> {
+        match self.value {
+            Value::Chosen(name, _) | Value::ChosenText(name, _) => Some(name),
+            Value::Constant(_) | Value::Pace(..) | Value::Algorithm(_) => None,
+        }
+    }
+
+    /// Its value for a person.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Value::ChosenText(_, text) => text(),
+            _ => self.number().to_string(),
+        }
     }
 
     fn read(&self) -> Vec<u8> {
         match &self.value {
-            Value::ChosenText(text) => {
+            Value::ChosenText(_, text) => {
                 let mut bytes = text().into_bytes();
                 bytes.push(0);
                 bytes
@@ -205,8 +221,8 @@ impl Variable {
     fn number(&self) -> u64 {
         match &self.value {
             Value::Constant(value) => *value,
-            Value::Chosen(value) => value(),
-            Value::ChosenText(_) => 0,
+            Value::Chosen(_, value) => value(),
+            Value::ChosenText(..) => 0,
             Value::Pace(_, part) => {
                 let mut now = match started() {
                     Some(engine) => engine.pace(),
@@ -220,7 +236,7 @@ impl Variable {
 
     fn write(&self, value: u64) -> Result<()> {
         match &self.value {
-            Value::Constant(_) | Value::Chosen(_) | Value::ChosenText(_) => {
+            Value::Constant(_) | Value::Chosen(..) | Value::ChosenText(..) => {
                 Err(error(Code::ControlSetNever))
             }
             Value::Pace(setting, _) => {

@@ -22,7 +22,7 @@ impl Bound {
     }
 
     fn now(&self, reading: &Reading) -> u64 {
-        (self.variable().of)(reading)
+        self.variable().of(reading)
     }
 
     pub fn value(&self, reading: &Reading) -> u64 {

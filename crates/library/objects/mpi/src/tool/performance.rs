@@ -9,7 +9,7 @@ pub use super::variables::{ALL, Class, Enumeration, Variable, WAITING};
 /// `MPI_T_pvar_get_info`.
 pub fn at(index: i32) -> Result<&'static Variable> {
     enter()?;
-    indexed(ALL, index)
+    indexed(&ALL, index)
 }
 
 /// `MPI_T_pvar_get_index`: a name is unique within its class.

@@ -45,7 +45,7 @@ pub fn free(session: Session) -> Result<()> {
 pub fn allocate(session: Session, index: i32) -> Result<Handle> {
     let mut tools = tools()?;
     handles(&mut tools, session)?;
-    indexed(ALL, index)?;
+    indexed(&ALL, index)?;
     let number = tools.number();
     let bound = Bound {
         index: index as usize,

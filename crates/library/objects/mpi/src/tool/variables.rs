@@ -1,13 +1,16 @@
 //! The performance variables (MPI-5.0 §15.3.7): what the engine counts.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
 use weft_engine::{Counts, Engine};
-use weft_tcp::Tcp;
+use weft_tcp::{Tcp, Traffic};
 
 use super::codes::Verbosity;
 use crate::objects::comm::arena::COUNTS;
 use crate::process::engine::started;
 use crate::process::job::oversubscribed_here;
-use crate::process::network::Network;
+use crate::process::network::{Network, interfaces};
 
 /// Classes of variables (MPI-5.0 §15.3.7), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +25,47 @@ pub enum Class {
 
 /// A performance variable: a 64-bit unsigned number, or an `int` of [`WAITING`] for the one state.
 pub struct Variable {
-    pub name: &'static str,
-    pub description: &'static str,
+    pub name: Cow<'static, str>,
+    pub description: Cow<'static, str>,
     pub class: Class,
     pub verbosity: Verbosity,
-    pub(super) of: fn(&Reading) -> u64,
+    source: Source,
+}
+
+/// Where a variable's value is read.
+enum Source {
+    Field(fn(&Reading) -> u64),
+    /// Of one interface.
+    Interface(String, fn(&Traffic) -> u64),
 }
 
 impl Variable {
+    pub(super) fn of(&self, reading: &Reading) -> u64 {
+        match &self.source {
+            Source::Field(field) => field(reading),
+            Source::Interface(name, field) => {
+                let found = reading.traffic.iter().find(|one| one.interface == *name);
+                found.map_or(0, field)
+            }
+        }
+    }
+
+    fn of_interface(name: &str) -> [Variable; 2] {
+        let variable = |end: &str, what: &str, field: fn(&Traffic) -> u64| Variable {
+            name: format!("weft_tcp_{name}_{end}").into(),
+            description: format!("Bytes {what} other hosts by the interface {name}").into(),
+            class: Class::Aggregate,
+            verbosity: Verbosity::TunerBasic,
+            source: Source::Interface(name.to_owned(), field),
+        };
+        [
+            variable("sent_bytes", "sent to", |traffic| traffic.sent_bytes),
+            variable("received_bytes", "received from", |traffic| {
+                traffic.received_bytes
+            }),
+        ]
+    }
+
     /// Always running, and never written. The others count from when a handle starts, for each handle apart.
     pub fn is_continuous(&self) -> bool {
         !matches!(self.class, Class::Counter | Class::Aggregate)
@@ -50,48 +86,59 @@ pub static WAITING: Enumeration = Enumeration {
 
 macro_rules! variables {
     ($($name:literal $class:ident $verbosity:ident $($field:ident).+ $description:literal;)*) => {
-        &[$(Variable {
-            name: $name,
-            description: $description,
+        [$(Variable {
+            name: Cow::Borrowed($name),
+            description: Cow::Borrowed($description),
             class: Class::$class,
             verbosity: Verbosity::$verbosity,
-            of: |reading| reading.$($field).+,
+            source: Source::Field(|reading| reading.$($field).+),
         }),*]
     };
 }
 
-/// All of them, by index; the one state is last.
-pub static ALL: &[Variable] = variables! {
-    "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
-    "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
-    "weft_messages_rendezvous" Counter UserBasic counts.rts "Longer messages sent, whose payload follows the match";
-    "weft_messages_kept" Counter TunerBasic counts.rts_only "Messages whose payload was kept back, the receiver having too much unmatched";
-    "weft_messages_unexpected" Counter UserBasic counts.unexpected "Messages that came before their receive";
-    "weft_bytes_unexpected" Aggregate TunerBasic counts.unexpected_bytes "Payload of those that needed memory of its own";
-    "weft_unexpected_length" Level UserBasic counts.unexpected_now "Unexpected messages that wait for a receive";
-    "weft_unexpected_bytes" Level TunerBasic counts.unexpected_bytes_now "Memory of their payload";
-    "weft_posted_length" Level UserBasic counts.posted_now "Posted receives that wait for a message";
-    "weft_matching_operations" Counter TunerDetail counts.matching_operations "Posts, arrivals and cancels";
-    "weft_matching_steps" Counter TunerDetail counts.matching_steps "Buckets and cells that those looked at";
-    "weft_matching_steps_max" HighWatermark TunerDetail counts.matching_steps_max "Of the operation that looked at most";
-    "weft_lanes_used" Level TunerBasic counts.lanes "Lanes in use";
-    "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
-    "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
-    "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
-    "weft_background_wakes" Counter TunerBasic counts.background_wakes "How often the thread woke that makes progress while the program computes";
-    "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
-    "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
-    "weft_shm_links" Level TunerBasic shm.links "Links to processes of this host, one per lane and process";
-    "weft_shm_bytes" Level TunerBasic shm.bytes "Shared memory that they take";
-    "weft_shm_calls" Counter TunerDetail shm.calls "System calls that copied between processes";
-    "weft_tcp_links" Level TunerBasic tcp.links "Connections to processes of other hosts";
-    "weft_tcp_bytes_sent" Aggregate UserBasic tcp.sent_bytes "Bytes sent to other hosts";
-    "weft_tcp_bytes_received" Aggregate UserBasic tcp.received_bytes "Bytes received from other hosts";
-    "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
-    "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
-    "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
-    "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
-};
+/// All of them, by index: those of the interfaces that this process has, or would have, are last.
+pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
+    let interfaces = interfaces().into_iter();
+    let of_interfaces = interfaces.flat_map(|name| Variable::of_interface(&name));
+    always().into_iter().chain(of_interfaces).collect()
+});
+
+fn always() -> impl IntoIterator<Item = Variable> {
+    variables! {
+        "weft_messages_eager" Counter UserBasic counts.eager "Messages sent to other processes with their payload in the first packet";
+        "weft_packets_aggregated" Counter TunerBasic counts.aggregates "Packets sent that held several such messages";
+        "weft_messages_rendezvous" Counter UserBasic counts.rts "Longer messages sent, whose payload follows the match";
+        "weft_messages_kept" Counter TunerBasic counts.rts_only "Messages whose payload was kept back, the receiver having too much unmatched";
+        "weft_messages_unexpected" Counter UserBasic counts.unexpected "Messages that came before their receive";
+        "weft_bytes_unexpected" Aggregate TunerBasic counts.unexpected_bytes "Payload of those that needed memory of its own";
+        "weft_unexpected_length" Level UserBasic counts.unexpected_now "Unexpected messages that wait for a receive";
+        "weft_unexpected_bytes" Level TunerBasic counts.unexpected_bytes_now "Memory of their payload";
+        "weft_posted_length" Level UserBasic counts.posted_now "Posted receives that wait for a message";
+        "weft_matching_operations" Counter TunerDetail counts.matching_operations "Posts, arrivals and cancels";
+        "weft_matching_steps" Counter TunerDetail counts.matching_steps "Buckets and cells that those looked at";
+        "weft_matching_steps_max" HighWatermark TunerDetail counts.matching_steps_max "Of the operation that looked at most";
+        "weft_lanes_used" Level TunerBasic counts.lanes "Lanes in use";
+        "weft_lane_entries" Counter DeveloperBasic counts.entries "How often a lane's section was entered";
+        "weft_lane_submissions" Counter TunerBasic counts.submitted "Requests that found their lane's section held by another thread";
+        "weft_sleeps" Counter TunerBasic counts.sleeps "How often a thread went to sleep in a call that waits";
+        "weft_background_wakes" Counter TunerBasic counts.background_wakes "How often the thread woke that makes progress while the program computes";
+        "weft_arenas" Counter TunerBasic arenas "Communicators that got memory which all their processes share, for blocking collective operations";
+        "weft_arenas_refused" Counter TunerBasic arenas_refused "Communicators that could not have it, whose operations go by messages";
+        "weft_shm_links" Level TunerBasic shm.links "Links to processes of this host, one per lane and process";
+        "weft_shm_bytes" Level TunerBasic shm.bytes "Shared memory that they take";
+        "weft_shm_calls" Counter TunerDetail shm.calls "System calls that copied between processes";
+        "weft_tcp_links" Level TunerBasic tcp.links "Connections to processes of other hosts";
+        "weft_tcp_bytes_sent" Aggregate UserBasic tcp.sent_bytes "Bytes sent to other hosts";
+        "weft_tcp_bytes_received" Aggregate UserBasic tcp.received_bytes "Bytes received from other hosts";
+        "weft_tcp_bytes_copied" Aggregate TunerBasic tcp.copied_bytes "Bytes of long messages that were copied between the network and the program's memory";
+        "weft_tcp_stripes" Level TunerBasic tcp.stripes "Connections that carry parts of long messages by further interfaces";
+        "weft_tcp_stripes_lost" Counter TunerBasic tcp.stripes_lost "Such connections that failed, whose parts went by others";
+        "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
+        "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
+        "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
+        "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
+    }
+}
 
 /// All that variables are read from, of one moment.
 #[derive(Default)]
@@ -102,6 +149,7 @@ pub(super) struct Reading {
     oversubscribed: u64,
     shm: SharedMemory,
     tcp: weft_tcp::Counters,
+    traffic: Vec<Traffic>,
 }
 
 /// What all lanes have of shared memory.
@@ -134,6 +182,7 @@ pub(super) fn reading() -> Reading {
             oversubscribed: oversubscribed_here().into(),
             shm: shared_memory(engine),
             tcp: engine.fabric().far().map(Tcp::counters).unwrap_or_default(),
+            traffic: engine.fabric().far().map(Tcp::traffic).unwrap_or_default(),
         }
     })
 }

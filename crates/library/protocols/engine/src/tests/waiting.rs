@@ -1,8 +1,14 @@
 //! Waiting for what no request tells of.
 
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
+
 use weft_transport::loopback::Network;
 
-use super::engines;
+use super::{CONTEXT, engines};
+use crate::Status;
 
 /// Asked in the first turn, while it yields, and around every step of a sleep.
 #[test]
@@ -16,6 +22,32 @@ fn what_was_met_is_not_asked_again() {
             asked == answer
         });
         assert_eq!(asked, answer);
+    }
+}
+
+/// What was asked for may be a lock, for which an operation that is polled then would wait for ever.
+#[test]
+fn no_operation_is_polled_once_it_is_met() {
+    for answer in (1..400).chain(1000..1004) {
+        let engine = &engines(&Network::new(1, 4, 1000), 1)[0];
+        let (is_met, mut asked) = (Arc::new(AtomicBool::new(false)), 0);
+        let (of_operation, mut called) = (is_met.clone(), None);
+        let begun = engine.begin(0, CONTEXT, |awaited| {
+            called = Some(awaited);
+            poll_fn(move |_| {
+                assert!(!of_operation.load(Ordering::Relaxed), "{answer}");
+                Poll::<Status>::Pending
+            })
+        });
+        assert!(begun.is_ok());
+        engine.block_on_outside(|| {
+            asked += 1;
+            if asked == answer {
+                is_met.store(true, Ordering::Relaxed);
+                called.take().unwrap().call();
+            }
+            asked == answer
+        });
     }
 }
 

@@ -140,7 +140,7 @@ fn an_address_that_leads_to_somebody_else_is_passed_over() {
     relay(first, other.port);
     relay(TcpListener::bind((places[1], port)).unwrap(), theirs.port);
     let card = Card {
-        addresses: places.map(Into::into).to_vec(),
+        interfaces: vec![places.map(Into::into).to_vec()],
         port,
         ..theirs
     };
@@ -155,7 +155,7 @@ fn an_address_that_leads_to_somebody_else_is_passed_over() {
     assert!(c.fabric.counters().links == 0 && a.log.lost.is_empty());
     // Where nobody else answers it is said who does.
     let card = Card {
-        addresses: vec![Ipv4Addr::LOCALHOST.into()],
+        interfaces: vec![vec![Ipv4Addr::LOCALHOST.into()]],
         port: other.port,
         ..card
     };

@@ -14,7 +14,7 @@ const READS: usize = 4;
 impl Link {
     /// Tells the peer that it is given up, if that can be said, and ends the connections.
     pub fn give_up(&mut self, buffer: &mut [u8]) {
-        let [lane, _] = &self.channels;
+        let lane = &self.channels.lane;
         let Some(socket) = &lane.socket else {
             return;
         };
@@ -39,7 +39,7 @@ impl Link {
             channels, sending, ..
         } = self;
         let mut all = true;
-        for channel in channels {
+        for channel in channels.iter_mut() {
             let waits = channel.write(sending, buffer, counts);
             let Some(mut socket) = channel.socket.as_ref() else {
                 continue;

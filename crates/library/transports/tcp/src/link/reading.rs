@@ -2,10 +2,12 @@
 
 use std::io;
 
+use socket2::Socket;
 use weft_transport::{Header, Sink};
 
 use super::Link;
 use crate::channel::{Channel, Got, MOST_READ_BYTES, Stretch};
+use crate::channels::Channels;
 use crate::counters::Counts;
 use crate::frame::{HEAD_BYTES, Head, Kind, Malformed, Next, next};
 use crate::handshake::Purpose;
@@ -35,14 +37,16 @@ impl From<Malformed> for Fault {
 #[derive(Default)]
 pub struct Found {
     pub moved: bool,
-    /// Something is to be written on the lane's connection, or on that for bulk data.
+    /// Something is to be written on the lane's connection, or on those for bulk data.
     pub writes: [bool; 2],
+    /// Connections for stripes that the peer has given up.
+    pub stripes_lost: usize,
 }
 
 fn way(purpose: Purpose) -> Way {
     match purpose {
         Purpose::Packets => Way::Lane,
-        Purpose::Bulk => Way::Bulk,
+        Purpose::Bulk | Purpose::Stripe(_) => Way::Bulk,
     }
 }
 
@@ -154,22 +158,24 @@ impl Link {
         sink: &mut impl Sink,
         found: &mut Found,
     ) -> Result<Got, Fault> {
-        let Stretch { transfer, left } = stretch;
+        let Stretch { transfer, at, left } = stretch;
         let Link {
             channels,
             receiving,
             ..
         } = self;
-        let channel = &mut channels[purpose as usize];
-        if let Some(place) = receiving.place(transfer, left.min(DATA_READ_BYTES)) {
-            let got = channel.read(place, counts).map_err(failed)?;
+        let channel = channels.of(purpose);
+        let most = left.min(DATA_READ_BYTES);
+        let in_place = |socket: &Socket| receiving.read(transfer, at, most, socket);
+        if let Some(got) = channel.read_if(counts, in_place) {
+            let got = got.map_err(failed)?;
             if let Got::Bytes(bytes) = got {
-                receiving.placed(transfer, bytes);
                 channel.came(bytes);
+                receiving.placed(transfer, at, bytes);
             }
             return Ok(got);
         }
-        if !self.can_take(purpose, transfer) {
+        if !self.can_take(purpose, stretch) {
             self.stall(purpose);
             return Ok(Got::Nothing);
         }
@@ -184,12 +190,14 @@ impl Link {
         Ok(got)
     }
 
-    /// Whether data can be taken now: they have a place, or others wait behind them that have, or that may be anything.
-    fn can_take(&self, purpose: Purpose, transfer: u64) -> bool {
-        self.receiving.is_placed(transfer)
+    /// Whether data can be taken now: they have a place, or others wait behind them that have, or that may be anything. Stripes are
+    /// asked for, or dropped.
+    fn can_take(&self, purpose: Purpose, stretch: Stretch) -> bool {
+        stretch.at.is_some()
+            || self.receiving.is_placed(stretch.transfer)
             || match purpose {
-                Purpose::Packets => self.channels[purpose as usize].had_turn,
-                Purpose::Bulk => self.receiving.awaits_bulk(),
+                Purpose::Packets => self.channels.lane.had_turn,
+                Purpose::Bulk | Purpose::Stripe(_) => self.receiving.awaits_bulk(),
             }
     }
 
@@ -198,7 +206,7 @@ impl Link {
         let channel = self.channel(purpose);
         match purpose {
             Purpose::Packets => channel.had_turn = true,
-            Purpose::Bulk => channel.is_stalled = true,
+            Purpose::Bulk | Purpose::Stripe(_) => channel.is_stalled = true,
         }
     }
 
@@ -217,12 +225,15 @@ impl Link {
                 if count == 0 {
                     break;
                 }
-                if !self.can_take(purpose, stretch.transfer) {
+                if !self.can_take(purpose, stretch) {
                     self.stall(purpose);
                     break;
                 }
                 let (data, rest) = left.split_at(count);
-                self.receiving.put(stretch.transfer, data)?;
+                match stretch.at {
+                    Some(at) => self.receiving.put_stripe(stretch.transfer, at, data),
+                    None => self.receiving.put(stretch.transfer, data)?,
+                }
                 self.channel(purpose).came(count);
                 left = rest;
                 continue;
@@ -233,10 +244,11 @@ impl Link {
                     break;
                 }
                 Next::Data(head, rest) => {
-                    self.receiving.announce(&head, way(purpose))?;
+                    let at = self.announce(purpose, &head)?;
                     let channel = self.channel(purpose);
                     channel.stretch = Some(Stretch {
                         transfer: head.words[0],
+                        at,
                         left: head.bytes,
                     });
                     channel.had_turn = false;
@@ -252,6 +264,21 @@ impl Link {
         Ok(bytes.len() - left.len())
     }
 
+    /// Data are about to come: at which place, if they are a stripe.
+    fn announce(&mut self, purpose: Purpose, head: &Head) -> Result<Option<usize>, Fault> {
+        match (head.kind, purpose) {
+            (Kind::Stripe, Purpose::Bulk | Purpose::Stripe(_)) => {
+                self.receiving.announce_stripe(head)?;
+                Ok(Some(head.words[1] as usize))
+            }
+            (Kind::Data, Purpose::Packets | Purpose::Bulk) => {
+                self.receiving.announce(head, way(purpose))?;
+                Ok(None)
+            }
+            _ => Err(Fault::Lie("data on a connection where they do not belong")),
+        }
+    }
+
     /// Takes one frame.
     fn take(
         &mut self,
@@ -261,7 +288,7 @@ impl Link {
         found: &mut Found,
         sink: &mut impl Sink,
     ) -> Result<(), Fault> {
-        if purpose == Purpose::Bulk {
+        if purpose != Purpose::Packets {
             return Err(Fault::Lie("a message on a connection for data"));
         }
         if self.has_left {
@@ -271,17 +298,33 @@ impl Link {
         match head.kind {
             Kind::Packet => sink.packet(self.peer, Header(head.words), payload),
             Kind::Cts => {
-                let [lane, bulk] = &mut self.channels;
+                let has_stripes = self.channels.stripes().next().is_some();
+                let Channels { lane, bulk, .. } = &mut self.channels;
                 let (lane, bulk) = (&mut lane.out, &mut bulk.out);
-                let way = self.sending.clear_to_send(first, second, lane, bulk)?;
+                let way = self
+                    .sending
+                    .clear_to_send(first, second, has_stripes, lane, bulk)?;
                 found.writes[way as usize] = true;
+            }
+            Kind::Whole => {
+                for channel in self.channels.iter_mut() {
+                    channel.out.keep_copy(first, &self.sending);
+                }
+                self.sending.whole(first)?;
+            }
+            Kind::StripeOver => {
+                let number = u8::try_from(first).unwrap_or(u8::MAX);
+                if self.end_stripe(number) {
+                    found.stripes_lost += 1;
+                    found.writes[Way::Bulk as usize] = true;
+                }
             }
             Kind::Credit => self.sending.credit(first)?,
             Kind::Cancel => self.receiving.cancel(first, second)?,
             Kind::Throttle => self.is_throttled = first != 0,
             Kind::Bye => self.has_left = true,
             Kind::Ended => return Err(Fault::Ended),
-            Kind::Data => unreachable!("its head is told apart"),
+            Kind::Data | Kind::Stripe => unreachable!("their heads are told apart"),
         }
         Ok(())
     }
@@ -295,9 +338,9 @@ impl Channel {
 
     /// So many bytes of the data that are coming have been taken.
     fn came(&mut self, bytes: usize) {
-        self.stretch = self.stretch.and_then(|Stretch { transfer, left }| {
-            let left = left - bytes;
-            (left != 0).then_some(Stretch { transfer, left })
+        self.stretch = self.stretch.and_then(|Stretch { transfer, at, left }| {
+            let (at, left) = (at.map(|at| at + bytes), left - bytes);
+            (left != 0).then_some(Stretch { transfer, at, left })
         });
         self.needs = HEAD_BYTES;
     }

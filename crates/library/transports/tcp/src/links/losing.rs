@@ -18,6 +18,9 @@ impl Links {
     /// A connection is over.
     #[cold]
     pub(super) fn fault(&mut self, place: Place, fault: Fault) {
+        if let (Purpose::Stripe(number), Fault::Gone | Fault::Failed(_)) = (place.purpose, &fault) {
+            return self.lose_stripe(place.link, number);
+        }
         let link = self.at(place.link);
         let peer = link.peer;
         let died = matches!(fault, Fault::Gone);
@@ -48,7 +51,7 @@ impl Links {
         let ends_well = match place.purpose {
             Purpose::Packets => link.has_left && !link.has_transfers(),
             // If the process has died, the other connection says so.
-            Purpose::Bulk => {
+            Purpose::Bulk | Purpose::Stripe(_) => {
                 !link.receiving.awaits_bulk() && link.channel(Purpose::Bulk).out.is_empty()
             }
         };
@@ -105,15 +108,15 @@ impl Links {
             self.gathered.retain(|&other| other != link);
             self.refused.retain(|&other| other != link);
             if let Some(mut link) = self.links.remove(link) {
-                let open = link
-                    .channels
-                    .iter()
-                    .filter(|one| one.socket.is_some())
-                    .count();
+                let open = link.channels.count();
+                let stripes = link.channels.stripes().count() as u64;
                 let counts = &self.shared.lanes[self.lane as usize].counts;
                 counts
                     .links
                     .set(counts.links.value().saturating_sub(open as u64));
+                counts
+                    .stripes
+                    .set(counts.stripes.value().saturating_sub(stripes));
                 link.give_up(&mut self.buffer);
             }
         }

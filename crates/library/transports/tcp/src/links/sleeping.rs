@@ -18,7 +18,7 @@ impl Links {
         let has_room = |&link: &usize| links.at(link).is_some_and(|link| link.has_room());
         let is_unread = |hot: &Hot| {
             let link = links.at(hot.place.link);
-            link.is_some_and(|link| link.channels[hot.place.purpose as usize].has_unread())
+            link.is_some_and(|link| link.channels.at(hot.place.purpose).has_unread())
         };
         self.shared.is_signalled(self.lane)
             || self.shared.endings.count() != self.endings_seen

@@ -8,6 +8,8 @@ use crate::endings::lost;
 use crate::handshake::Purpose;
 use crate::identity::Link as Name;
 use crate::link::Link;
+use crate::sending::Way;
+use crate::shared::STRIPES;
 use crate::system::{Interest, explained};
 
 /// A connection that brings nothing for so many turns is no longer hot, and for so many where it is the only one.
@@ -72,18 +74,30 @@ impl Links {
             .entry(peer)
             .or_insert_with(|| self.links.insert(Box::new(Link::new(peer))));
         let place = Place { link, purpose };
-        let channel = self
-            .links
-            .at_mut(link)
-            .expect("just there")
-            .channel(purpose);
-        if let Err(error) = channel.open(socket, &self.poller, place.token()) {
+        let channels = &mut self.links.at_mut(link).expect("just there").channels;
+        if let Purpose::Stripe(number) = purpose {
+            if channels.has_stripe(number) || channels.stripes().count() >= STRIPES {
+                return;
+            }
+            channels.add_stripe(number);
+        }
+        let channel = channels.of(purpose);
+        let identity = &self.shared.identity;
+        if let Err(error) = channel.open(socket, identity, &self.poller, place.token()) {
+            if purpose.is_stripe() {
+                return;
+            }
             let error = explained(error);
             let why = lost(peer, format!("its connection cannot be watched: {error}"));
             return self.lose(peer, why, false);
         }
         let count = self.shared.lanes[self.lane as usize].counts.links.value();
         self.counts().links.set(count + 1);
+        match purpose {
+            Purpose::Packets => {}
+            Purpose::Bulk => self.begin_to_seek(link),
+            Purpose::Stripe(_) => self.counts().stripes.add(1),
+        }
         if purpose == Purpose::Packets && self.waiting.remove(&peer) {
             self.connected.push(peer);
         }
@@ -145,7 +159,7 @@ impl Links {
         let awaits_bulk = link.receiving.awaits_bulk();
         let channel = link.channel(place.purpose);
         channel.is_hot = false;
-        channel.is_stalled |= place.purpose == Purpose::Bulk && !awaits_bulk;
+        channel.is_stalled |= place.purpose != Purpose::Packets && !awaits_bulk;
         channel.wait_for(channel.interest_at_rest(), poller, place.token());
     }
 
@@ -158,15 +172,22 @@ impl Links {
         let is_dying = link.is_dying;
         self.take_done(place.link);
         let link = self.at(place.link);
+        let copied = link.receiving.take_copied();
         if link.receiving.awaits_bulk() && link.channel(Purpose::Bulk).is_stalled {
             self.unstall(place.link);
         }
+        if copied != 0 {
+            self.counts().copied_bytes.add(copied as u64);
+        }
         match read {
             Ok(found) => {
-                if found.writes[Purpose::Packets as usize] {
+                if found.stripes_lost != 0 {
+                    self.stripes_lost(found.stripes_lost);
+                }
+                if found.writes[Way::Lane as usize] {
                     self.gather(place.link);
                 }
-                if found.writes[Purpose::Bulk as usize] {
+                if found.writes[Way::Bulk as usize] {
                     self.write_bulk(place.link);
                 }
                 self.give_credit(place.link);

@@ -4,6 +4,7 @@ use weft_transport::Header;
 
 use super::{Links, Place};
 use crate::handshake::Purpose;
+use crate::identity::Link as Name;
 use crate::link::Link;
 
 /// Connections that wait for room and are tried in a turn.
@@ -46,8 +47,14 @@ impl Links {
         let Link {
             channels, sending, ..
         } = &mut **there;
-        let channel = &mut channels[purpose as usize];
-        let waits = channel.write(sending, &mut self.buffer, counts);
+        let channel = channels.of(purpose);
+        let takes_stripes = purpose != Purpose::Packets && sending.stripes.has_left();
+        if takes_stripes {
+            channel.take_stripe(purpose, sending);
+        }
+        let mut waits = channel.write(sending, &mut self.buffer, counts);
+        // The next stripe goes in the next turn, after others have had one.
+        waits |= takes_stripes && channel.socket.is_some() && sending.stripes.has_left();
         let is_broken = channel.broken.is_some();
         let place = Place { link, purpose };
         if waits && !std::mem::replace(&mut channel.is_blocked, true) {
@@ -81,11 +88,19 @@ impl Links {
     pub fn write_bulk(&mut self, link: usize) {
         let there = self.at(link);
         if there.channel(Purpose::Bulk).socket.is_some() {
-            return self.write(link, Purpose::Bulk);
+            self.write(link, Purpose::Bulk);
+            if self.at(link).sending.stripes.has_left() {
+                self.each_stripe(link, Links::write);
+            }
+            return self.seek_if_due(link);
         }
         if !std::mem::replace(&mut there.wants_bulk, true) {
             let peer = there.peer;
-            self.shared.want(peer, self.lane, Purpose::Bulk);
+            self.shared.want(Name {
+                peer,
+                lane: self.lane,
+                purpose: Purpose::Bulk,
+            });
             self.to_connect.push(peer);
         }
     }

@@ -92,6 +92,9 @@ impl Setup {
         if self.stand.contains(&link) {
             return self.refuse(number, Some(Refusal::Known));
         }
+        if link.purpose.is_stripe() && identity.rank < hello.from {
+            return self.refuse(number, Some(Refusal::Malformed));
+        }
         match self.dial_of(link) {
             Some(_) if identity.rank < hello.from => {
                 let incoming = self.incoming.at_mut(number).expect("just proven");

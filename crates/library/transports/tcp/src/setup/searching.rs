@@ -25,7 +25,7 @@ impl Setup {
                     self.drop_dial(number);
                     return self.give_up(link, why, identity);
                 }
-                Search::Try(address) => match Attempt::begin(number, address, now) {
+                Search::Try(address) => match Attempt::begin(number, address, dial.source, now) {
                     Ok(attempt) => self.watch_attempt(attempt, now, identity),
                     Err(error) => dial.failed(address, error.into()),
                 },
@@ -89,7 +89,9 @@ impl Setup {
     fn give_up(&mut self, link: Link, why: String, identity: &Identity) {
         let of_link = |incoming: &Incoming| incoming.held().map(Link::of) == Some(link);
         let held = self.incoming.which(of_link).first().copied();
-        if !held.is_some_and(|held| self.admit(held, link, identity)) {
+        let is_held = held.is_some_and(|held| self.admit(held, link, identity));
+        // Without a further interface messages go by the first.
+        if !is_held && !link.purpose.is_stripe() {
             let lost = lost(link.peer, why);
             self.outcomes.push(Outcome::Lost(link.peer, lost));
         }

@@ -92,7 +92,7 @@ pub enum Any {
 fn look(requests: &[Request]) -> Result<Any> {
     match scan(requests)? {
         Any::Pending => {
-            engine().progress();
+            engine().progress_for_poll();
             scan(requests)
         }
         other => Ok(other),

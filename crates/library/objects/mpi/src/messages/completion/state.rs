@@ -76,7 +76,7 @@ pub(super) fn part(request: Request) -> Result<Option<RequestId>> {
 pub(super) fn peek(request: Request) -> Result<State> {
     match state(request)? {
         State::Pending => {
-            engine().progress();
+            engine().progress_for_poll();
             state(request)
         }
         other => Ok(other),

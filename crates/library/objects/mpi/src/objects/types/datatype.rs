@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use weft_datatype::{Datatype, Predefined};
+use weft_datatype::{Datatype, Predefined, Section};
 use weft_memory::Memory;
 
 use super::annotation::Annotation;
@@ -52,6 +52,15 @@ pub struct UserType {
 pub enum Found {
     Predefined(Datatype),
     User(&'static UserType),
+}
+
+impl Found {
+    fn is_committed(&self) -> bool {
+        match self {
+            Found::Predefined(_) => true,
+            Found::User(user) => user.committed.load(Ordering::Acquire),
+        }
+    }
 }
 
 impl Deref for Found {
@@ -283,11 +292,15 @@ impl Drop for PrivateHandle {
 pub fn dup(id: TypeId) -> Result<TypeId> {
     let old = find(id)?;
     let datatype = Datatype::dup(&old)?;
-    let committed = match &old {
-        Found::Predefined(_) => true,
-        Found::User(user) => user.committed.load(Ordering::Acquire),
-    };
-    register_annotated(datatype, committed, annotation(id)?.copied(id.0)?)
+    register_annotated(datatype, old.is_committed(), annotation(id)?.copied(id.0)?)
+}
+
+/// A handle for a datatype in a buffer that is an array section of Fortran's ([`Datatype::in_section`]), committed if the
+/// datatype is.
+pub fn in_section(id: TypeId, section: Section) -> Result<TypeId> {
+    let old = find(id)?;
+    let (datatype, committed) = (old.in_section(section), old.is_committed());
+    register_annotated(datatype, committed, Annotation::default())
 }
 
 /// `MPI_Type_commit`.

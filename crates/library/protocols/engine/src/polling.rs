@@ -1,0 +1,69 @@
+//! Programs that poll: they test or probe again and again, and call nothing that waits.
+//!
+//! Where others want the core, such a program keeps it, for a time slice of milliseconds, from the very rank whose message it polls
+//! for. So after some polls that found nothing a thread makes way. Among ranks of the job that share cores it yields: they do so too,
+//! and it is soon back. Where strangers want the core it naps, as a thread that yields to those who do not is put off for longer than
+//! it has run. Where nothing is known of others it yields seldom, to find out, if at all ([`Crowd`](crate::crowd::Crowd)).
+
+use std::cell::Cell;
+
+use weft_transport::Fabric;
+
+use crate::engine::Engine;
+use crate::pace::Pace;
+
+/// Polls in vain between two yields to ranks of the job.
+const SHARED_POLLS: u32 = 8;
+/// The same between two naps: a few tens of microseconds of polling, as long as a nap.
+const CROWDED_POLLS: u32 = 64;
+/// The same between two yields where nothing is known of others.
+const ALONE_POLLS: u32 = 256;
+
+thread_local! {
+    static POLLS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl<F: Fabric> Engine<F> {
+    /// One turn of progress for a poll that has found nothing so far.
+    #[inline]
+    pub fn progress_for_poll(&self) {
+        if !self.progress() {
+            self.polled_in_vain();
+        }
+    }
+
+    /// A poll has found nothing.
+    #[inline]
+    pub fn polled_in_vain(&self) {
+        if self.is_shared() || self.crowd.is_watched {
+            self.make_way();
+        }
+    }
+
+    #[inline]
+    fn is_shared(&self) -> bool {
+        self.pace.load().spins <= Pace::SHARED.spins
+    }
+
+    #[cold]
+    fn make_way(&self) {
+        let is_shared = self.is_shared();
+        let is_crowded = !is_shared && self.crowd.is_there();
+        let between = match (is_shared, is_crowded) {
+            (true, _) => SHARED_POLLS,
+            (false, true) => CROWDED_POLLS,
+            (false, false) => ALONE_POLLS,
+        };
+        let polls = POLLS.get() + 1;
+        if polls < between {
+            return POLLS.set(polls);
+        }
+        POLLS.set(0);
+        if is_crowded {
+            self.crowd.nap();
+            self.look_everywhere();
+        } else if self.crowd.yield_core() {
+            self.look_everywhere();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! When a receive queue is filled up again.
+
+use crate::Pool;
+
+/// The buffers of one receive queue: how many are posted, and when more are to be. A queue is filled up in one list of requests once it
+/// is low, not buffer by buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refill {
+    count: u32,
+    low: u32,
+    posted: u32,
+}
+
+impl Refill {
+    /// Of an empty queue; its first [`needed`](Refill::needed) are all.
+    pub fn new(pool: &Pool) -> Refill {
+        Refill {
+            count: pool.count,
+            low: pool.low,
+            posted: 0,
+        }
+    }
+
+    pub fn posted(&self) -> u32 {
+        self.posted
+    }
+
+    /// A message has taken a buffer; false if none was posted, so that the completion cannot be one of this queue's.
+    #[must_use]
+    pub fn taken(&mut self) -> bool {
+        let before = self.posted;
+        self.posted = before.saturating_sub(1);
+        before > 0
+    }
+
+    /// How many buffers to post now: none while more than `low` are left.
+    pub fn needed(&self) -> u32 {
+        if self.posted > self.low {
+            return 0;
+        }
+        self.count - self.posted
+    }
+
+    /// So many of those needed have been posted: as many as there were buffers for.
+    ///
+    /// # Panics
+    /// If these are more than the queue holds.
+    pub fn filled(&mut self, buffers: u32) {
+        assert!(
+            buffers <= self.count - self.posted,
+            "more than the queue holds"
+        );
+        self.posted += buffers;
+    }
+
+    /// The limit at which the adapter is to report that the queue runs low (`IBV_EVENT_SRQ_LIMIT_REACHED`: fewer are left than the
+    /// limit); none if it is to be filled only when it is empty.
+    pub fn limit(&self) -> Option<u32> {
+        (self.low > 0).then_some(self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kind;
+
+    fn refill(count: u32, low: u32) -> Refill {
+        Refill::new(&Pool {
+            kind: Kind::Shared,
+            bytes: 64,
+            count,
+            low,
+            credits: 1,
+        })
+    }
+
+    #[test]
+    fn an_empty_queue_wants_all_and_a_low_one_the_rest() {
+        let mut queue = refill(8, 3);
+        assert_eq!(queue.needed(), 8);
+        queue.filled(8);
+        for left in (4..8).rev() {
+            assert!(queue.taken());
+            assert_eq!((queue.posted(), queue.needed()), (left, 0));
+        }
+        assert!(queue.taken());
+        assert_eq!(queue.needed(), 5);
+        // There were buffers for two only.
+        queue.filled(2);
+        assert_eq!((queue.posted(), queue.needed()), (5, 0));
+    }
+
+    #[test]
+    fn no_message_takes_from_an_empty_queue() {
+        let mut queue = refill(1, 0);
+        assert!(!queue.taken());
+        queue.filled(1);
+        assert!(queue.taken() && !queue.taken());
+        assert_eq!((queue.needed(), queue.limit()), (1, None));
+        assert_eq!(refill(8, 3).limit(), Some(3));
+    }
+
+    #[test]
+    #[should_panic(expected = "more than the queue holds")]
+    fn a_queue_is_not_filled_over_its_count() {
+        let mut queue = refill(4, 1);
+        queue.filled(5);
+    }
+}

@@ -1,0 +1,5 @@
+mod account;
+mod credits;
+mod selection;
+mod specification;
+mod strategies;

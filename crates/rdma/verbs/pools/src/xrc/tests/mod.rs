@@ -1,0 +1,4 @@
+mod message;
+mod random;
+mod stories;
+mod world;
