@@ -7,14 +7,23 @@ SEED ?=
 ONLY ?=
 HOSTS ?=
 LAYOUTS ?=
+PORTABLE ?=
 prefix := build/check/prefix
+portable := build/portable/prefix
 peers := build/peers
 
 # With HOSTS=N a battery runs on virtual hosts, the ranks of each job dealt out to them in turn. What it fetches and builds is made before.
 spread := $(if $(HOSTS),tests/hosts/spread.py $(HOSTS))
 
+# packaged FORMAT PREFIX: makes the package of a tree in that format, and tries it.
+define packaged
+@scripts/setup.sh packages
+python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
+@ls -sh build/packages/weftmpi*
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench build install uninstall test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -42,6 +51,24 @@ install: ## copies what is built to PREFIX (make install PREFIX=DIR); the tree c
 
 uninstall: ## takes it away again (make uninstall PREFIX=DIR)
 	@scripts/install.sh --remove "$(PREFIX)"
+
+dist: $(if $(PORTABLE),portable,staged) ## an archive of the installed tree in build/packages, with a checksum, unpacked and tried (PORTABLE=1: for glibc 2.28)
+	$(call packaged,tar,$(if $(PORTABLE),$(portable),$(prefix)))
+
+wheel: portable ## a wheel for glibc 2.28, installed by pip and tried in environments of its own, with mpi4py built on it
+	$(call packaged,wheel,$(portable))
+
+deb: $(if $(PORTABLE),portable,staged) ## Debian packages: lintian, and installed beside mpich and openmpi in a layer over this machine's root (as root)
+	$(call packaged,deb,$(if $(PORTABLE),$(portable),$(prefix)))
+
+recipes: staged ## checks the Spack recipe, the Containerfile and the lines for CI
+	@scripts/setup.sh packages
+	python3 tests/packages/run.py --prefix $(prefix) --filter '^recipes'
+
+# A build for older C libraries, installed under build/portable.
+portable:
+	@scripts/setup.sh packages
+	@scripts/portable.sh "$(CURDIR)/$(portable)"
 
 test: ## the Rust tests only
 	$(CARGO) test --workspace
@@ -109,7 +136,7 @@ mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks
 	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
 	$(spread) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
-programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc (about 50 minutes; ONLY=hpcc HOSTS=2)
+programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc, PT-Scotch (about 50 minutes; ONLY=hpcc HOSTS=2)
 	@scripts/setup.sh programs
 	$(if $(HOSTS),python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)' --set-up)
 	$(spread) python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)'

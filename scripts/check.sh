@@ -11,12 +11,14 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 21
+steps_begin "$out/logs" 22
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 build() { cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
+# The archive, which needs nothing but the tree: its names, symbols and checksum. The other packages have targets of their own.
+packages() { python3 tests/packages/run.py --target check --prefix "$prefix" --build "$out/packages" --filter '^tar'; }
 moved() { scripts/check_install.sh "$prefix" "$out/moved here"; }
 conformance() { python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --mpifort "$prefix/bin/mpifort" \
     --ranks 1,2,4,5 --build "$out/conformance"; }
@@ -51,6 +53,7 @@ step "fuzzing, 20 s a target" "about 3 min" "an input that build/fuzz/found hold
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved
+step "the tree as an archive" "a moment" "$fix; other packages: make wheel deb recipes" packages
 step "peers for interoperation" "begun at the start" "is the network there? scripts/peers.sh build/peers" early_end peers
 step "header against the standard's data" "a moment" "$fix; again: make header-check" \
     scripts/header_check.sh build/venv "$peers/mpich/include/mpi_abi.h"

@@ -33,6 +33,17 @@ complete() {
         [ -e "$1/$file" ] || { echo "$1/$file is missing"; return 1; }
     done
 }
+# No object holds what only debuggers read, and each one's own lies beside it.
+stripped() {
+    for object in lib/libmpi_abi.so.1 lib/libmpifort_abi.so.1 lib/softrdma/libibverbs.so.1 lib/softrdma/librdmacm.so.1 \
+        lib/softrdma/libsoftrdma_preload.so bin/mpiexec bin/weft; do
+        symbols=$1/${object%/*}/.debug/${object##*/}.debug
+        readelf -SW "$1/$object" >"$scratch/sections" && ! grep -E '\.symtab|\.debug_info' "$scratch/sections" &&
+            readelf -SW "$symbols" | grep -q '\.debug_info' && readelf -p .gnu_debuglink "$1/$object" | grep -F "${symbols##*/}" &&
+            [ "$(readelf -n "$1/$object" | grep 'Build ID')" = "$(readelf -n "$symbols" | grep 'Build ID')" ] ||
+            { echo "$object"; return 1; }
+    done
+}
 compiles_and_runs() { "$1/bin/mpicc" -O1 examples/ring.c -o "$scratch/ring" && "$1/bin/mpiexec" -n 2 "$scratch/ring"; }
 cxx_compiles_and_runs() {
     for wrapper in mpicxx mpic++ mpiCC; do
@@ -166,6 +177,7 @@ rm -rf -- "$elsewhere"
 cp -a -- "$prefix" "$elsewhere"
 for tree in "$prefix" "$elsewhere"; do
     check "$tree: all files are there" complete "$tree"
+    check "$tree: symbols stand apart" stripped "$tree"
     check "$tree: mpicc compiles, mpiexec runs" compiles_and_runs "$tree"
     check "$tree: mpicxx compiles, mpirun runs" cxx_compiles_and_runs "$tree"
     check "$tree: mpifort compiles, mpiexec runs" fortran_compiles_and_runs "$tree"

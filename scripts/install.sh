@@ -14,7 +14,8 @@ remove() {
     while IFS= read -r path; do
         rm -f -- "$root/$path"
     done <"$root/$manifest"
-    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma lib/pkgconfig lib include/fortran include bin; do
+    for folder in share/weft/bench share/weft share/doc/weft share/doc share lib/softrdma/.debug lib/softrdma lib/pkgconfig lib/.debug lib \
+        include/fortran include bin/.debug bin; do
         rmdir -- "$root/$folder" 2>/dev/null || true # what is not empty holds other people's files
     done
 }
@@ -26,10 +27,20 @@ put() {
     echo "$3" >>"$list"
 }
 
+# put_object FILE PATH: a library or program without the symbols that only debuggers read. Those lie beside it in the folder
+# .debug, where gdb, valgrind, perf and Rust's own backtraces look for them.
+put_object() {
+    name=${2##*/}
+    objcopy --only-keep-debug --compress-debug-sections "$1" "$scratch/$name.debug"
+    objcopy --strip-unneeded --add-gnu-debuglink="$scratch/$name.debug" "$1" "$scratch/$name"
+    put 644 "$scratch/$name.debug" "${2%/*}/.debug/$name.debug"
+    put 755 "$scratch/$name" "$2"
+}
+
 # fill TEMPLATE PATH MODE LANGUAGE: a text with its @WORDS@ filled in.
 fill() {
-    sed -e "s/@VERSION@/$version/" -e "s/@LANGUAGE@/$4/" "$source/scripts/wrappers/$1" >"$list.text"
-    put "$3" "$list.text" "$2"
+    sed -e "s/@VERSION@/$version/" -e "s/@LANGUAGE@/$4/" "$source/scripts/wrappers/$1" >"$scratch/text"
+    put "$3" "$scratch/text" "$2"
 }
 
 link() {
@@ -49,20 +60,22 @@ for file in libmpi_abi.so libmpifort_abi.so libibverbs.so librdmacm.so libsoftrd
     [ -f "$built/$file" ] || fail "$built/$file is missing; run: cargo build --release"
 done
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
-list=$(mktemp)
-trap 'rm -f -- "$list" "$list.text"' EXIT
+command -v objcopy >/dev/null || fail "objcopy is missing, of binutils, which sets the symbols apart"
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+list=$scratch/list
 
-put 755 "$built/libmpi_abi.so" lib/libmpi_abi.so.1
+put_object "$built/libmpi_abi.so" lib/libmpi_abi.so.1
 link libmpi_abi.so.1 lib/libmpi_abi.so
-put 755 "$built/libmpifort_abi.so" lib/libmpifort_abi.so.1
+put_object "$built/libmpifort_abi.so" lib/libmpifort_abi.so.1
 link libmpifort_abi.so.1 lib/libmpifort_abi.so
 # In a folder of their own, so that no program finds them in place of the system's unless it is asked to (weft softrdma run).
-put 755 "$built/libibverbs.so" lib/softrdma/libibverbs.so.1
-put 755 "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
-put 755 "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
-put 755 "$built/mpiexec" bin/mpiexec
+put_object "$built/libibverbs.so" lib/softrdma/libibverbs.so.1
+put_object "$built/librdmacm.so" lib/softrdma/librdmacm.so.1
+put_object "$built/libsoftrdma_preload.so" lib/softrdma/libsoftrdma_preload.so
+put_object "$built/mpiexec" bin/mpiexec
 link mpiexec bin/mpirun
-put 755 "$built/weft" bin/weft
+put_object "$built/weft" bin/weft
 fill mpicc.in bin/mpicc 755 CC
 fill mpicc.in bin/mpicxx 755 CXX
 fill mpicc.in bin/mpifort 755 FC

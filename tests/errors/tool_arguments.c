@@ -7,6 +7,42 @@
 #define EXPECT_CODE(expected, call) \
     expect_class(__FILE__, __LINE__, #call, "", sigsetjmp(crash_point, 1) ? CRASHED : (call), expected, expected)
 
+static void never(MPI_T_event_instance instance, MPI_T_event_registration registration, MPI_T_cb_safety safety, void *data)
+{
+    (void)instance, (void)registration, (void)safety, (void)data;
+    abort();
+}
+
+/* There are no events, so no index, registration or instance is valid, whatever its bits. MPI-5.0 §15.3.8 */
+static void events_that_are_none(void)
+{
+    MPI_T_event_registration made = NULL, registrations[] = {NULL, (MPI_T_event_registration)0x7777};
+    MPI_T_event_instance instances[] = {NULL, (MPI_T_event_instance)0x7777};
+    MPI_Info info;
+    MPI_Count ticks;
+    int number;
+    char buffer[64];
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, &made));
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_event_handle_alloc(-1, NULL, MPI_INFO_NULL, &made));
+    for (int i = 0; i < 2; i++) {
+        MPI_T_event_registration registration = registrations[i];
+        MPI_T_event_instance instance = instances[i];
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_handle_set_info(registration, MPI_INFO_NULL));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_handle_get_info(registration, &info));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE,
+            MPI_T_event_register_callback(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL, NULL, never));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_callback_set_info(registration, MPI_T_CB_REQUIRE_NONE, MPI_INFO_NULL));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_callback_get_info(registration, MPI_T_CB_REQUIRE_NONE, &info));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_set_dropped_handler(registration, NULL));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_handle_free(registration, NULL, NULL));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_read(instance, 0, buffer));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_copy(instance, buffer));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_get_timestamp(instance, &ticks));
+        EXPECT_CODE(MPI_T_ERR_INVALID_HANDLE, MPI_T_event_get_source(instance, &number));
+    }
+    EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_event_handle_alloc(0, NULL, MPI_INFO_NULL, NULL));
+}
+
 int main(int argc, char **argv)
 {
     int index, count, provided, length = 0, list[4];
@@ -89,7 +125,9 @@ int main(int argc, char **argv)
     EXPECT_CODE(MPI_T_ERR_INVALID_INDEX, MPI_T_source_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
     EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_event_get_num(NULL));
     EXPECT_CODE(MPI_T_ERR_INVALID, MPI_T_source_get_num(NULL));
+    events_that_are_none();
     MPI_T_finalize();
+    EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_event_copy(NULL, list));
     EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_finalize());
     EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_pvar_read(session, handle, &value));
     EXPECT_CODE(MPI_T_ERR_NOT_INITIALIZED, MPI_T_category_changed(&count));

@@ -22,12 +22,13 @@ import hypre
 import mumps
 import petsc
 import rsmpi
+import scotch
 from lib.cases import Failure
 from lib.commands import declare
 from lib.processes import end_by_signals
 from workshop import Workshop
 
-PROGRAMS = [hpcc, fftw, hypre, mumps, rsmpi, petsc]
+PROGRAMS = [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch]
 
 
 def arguments():

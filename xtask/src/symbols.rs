@@ -32,7 +32,9 @@ fn check(library: &Path) -> Result<(), String> {
     let listing = output("nm", &["-D", "--defined-only", &path])?;
     let symbols = exported(&listing);
     let dynamic = output("readelf", &["-dW", &path])?;
-    let complaints = match library.file_name().is_some_and(|name| name == FORTRAN) {
+    // Installed it has the ABI's version behind its name.
+    let name = library.file_name().unwrap_or_default().to_string_lossy();
+    let complaints = match name.starts_with(FORTRAN) {
         true => fortran::complaints(&symbols, &dynamic),
         false => c::complaints(&symbols, &dynamic),
     };

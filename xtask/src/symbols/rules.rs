@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub const MAY_NEED: [&str; 4] = [
+/// The parts of the C library, of which the first three are one from glibc 2.34 on, and gcc's own.
+pub const MAY_NEED: [&str; 6] = [
     "libc.so.6",
-    "libgcc_s.so.1",
+    "libpthread.so.0",
+    "libdl.so.2",
     "libm.so.6",
     "ld-linux-x86-64.so.2",
+    "libgcc_s.so.1",
 ];
 
 pub fn names(symbols: &BTreeMap<&str, &str>, expected: &BTreeSet<String>) -> Vec<String> {

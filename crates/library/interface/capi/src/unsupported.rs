@@ -8,8 +8,4 @@ unsupported! {
     // 11. Process initialization, creation and management
     Close_port, Comm_accept, Comm_connect, Comm_join, Comm_spawn, Comm_spawn_multiple, Lookup_name,
     Open_port, Publish_name, Unpublish_name,
-    // 15. Tool support: events, of which there are none
-    T_event_callback_get_info, T_event_callback_set_info, T_event_copy, T_event_get_source, T_event_get_timestamp,
-    T_event_handle_alloc, T_event_handle_free, T_event_handle_get_info, T_event_handle_set_info, T_event_read,
-    T_event_register_callback, T_event_set_dropped_handler,
 }

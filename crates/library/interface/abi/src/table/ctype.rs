@@ -5,7 +5,7 @@
 pub struct CType {
     pub constant: bool,
     pub base: &'static str,
-    /// Whether the base names a function type, which a pointer makes a callback.
+    /// Whether the base names a function type, which a pointer, or being a parameter, makes a callback.
     pub function: bool,
     pub pointers: usize,
     /// `""`, `"[]"` or `"[][N]"`.
@@ -34,7 +34,8 @@ impl CType {
             "double" => "f64".to_string(),
             named => named.to_string(),
         };
-        let mut pointers = self.pointers - usize::from(self.function);
+        // A callback type is a pointer already; C takes a parameter of a function type as one, too.
+        let mut pointers = self.pointers.saturating_sub(usize::from(self.function));
         if let Some(row) = self.array.strip_prefix("[][") {
             base = format!("[{base}; {}]", row.trim_end_matches(']'));
         }
