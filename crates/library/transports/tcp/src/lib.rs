@@ -24,9 +24,9 @@
 //! lets its process sleep has read all that it was told. So a sleeper waits for one descriptor, and no event can be lost.
 //!
 //! # Losing a peer
-//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`endings`). A goodbye does not: a process may
+//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`transport::endings`). A goodbye does not: a process may
 //! leave before others do, and is lost only to whoever wants something of it. So a peer of which something is awaited needs a
-//! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`watching`).
+//! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`transport::watching`).
 
 mod accepting;
 mod bursts;
@@ -34,7 +34,6 @@ mod card;
 mod channel;
 mod counters;
 mod dialing;
-mod endings;
 mod endpoint;
 mod fabric;
 mod frame;
@@ -56,7 +55,6 @@ mod slab;
 mod system;
 mod token;
 mod user_memory;
-mod watching;
 #[cfg(test)]
 mod world;
 

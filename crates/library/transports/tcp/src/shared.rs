@@ -11,14 +11,14 @@ use weft_transport::{Directory, Lost, Peer};
 
 use crate::card::Card;
 use crate::counters::Counts;
-use crate::endings::{Ending, Endings, lost};
 use crate::handshake::Purpose;
 use crate::identity::{Identity, Link};
 use crate::interfaces;
 use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
 use crate::token::Token;
-use crate::watching::Watching;
+use weft_transport::endings::{Ending, Endings, lost};
+use weft_transport::watching::Watching;
 
 /// A process's lanes share this.
 pub struct Shared {

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weft_sync::Section;
-use weft_transport::{Lost, Peer};
+
+use crate::{Lost, Peer};
 
 #[derive(Clone)]
 pub struct Ending {
