@@ -6,14 +6,14 @@ use std::time::Duration;
 use weft_endpoint::{Adapter as Model, Bound, Category, Lane, Lanes, choose};
 use weft_sync::Section;
 use weft_verbs::abi::{
-    IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER, ibv_gid, ibv_link_layer,
-    ibv_mtu,
+    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE,
+    IBV_PORT_ACTIVE_DEFER, ibv_gid, ibv_mtu,
 };
 use weft_verbs::{Connection, Context, Device, Path, devices, library};
 
 use crate::handshake::End;
 use crate::options::Options;
-use crate::parts::ACCESS;
+use crate::place::Place;
 
 /// The first, and of most adapters the only one.
 pub const PORT: u8 = 1;
@@ -26,6 +26,10 @@ const RETRIES: u8 = 7;
 const UNTIL_THERE_IS_ROOM: u8 = 7;
 /// 60 us between two tries to a receiver without a buffer.
 const RECEIVER_NOT_READY_TIMER: u8 = 5;
+
+/// What a peer may do with regions that allow it, as none does but for reads. The writes of no bytes that tell whether a peer lives are
+/// allowed by this alone.
+const ACCESS: u32 = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
 /// Why there is no adapter to use.
 #[derive(Clone, Debug)]
@@ -42,14 +46,6 @@ impl std::error::Error for Unusable {}
 /// An error of any kind, in its own words.
 pub fn unusable(error: impl fmt::Display) -> Unusable {
     Unusable(error.to_string())
-}
-
-/// Where a port is, as peers reach it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub link_layer: ibv_link_layer,
-    pub lid: u16,
-    pub gid: [u8; 16],
 }
 
 /// A port of an adapter, and what is made on it.
@@ -201,7 +197,7 @@ mod tests {
     #[test]
     fn the_category_is_the_fastest_that_fits() {
         assert_eq!(fitting(8, 1).unwrap(), Category::TwoXDynamic);
-        assert_eq!(fitting(8, 600).unwrap(), Category::SharedDynamic);
+        assert_eq!(fitting(8, 1000).unwrap(), Category::SharedDynamic);
         let many = fitting(8, 10_000).unwrap_err().to_string();
         assert!(many.contains("10000 processes of 8 lanes"), "{many}");
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND};
 
-use crate::adapter::Place;
+use crate::place::Place;
 
 /// Proves that a process has a card, by being known; it never travels over the network that it is for.
 pub type Key = [u8; 16];
@@ -77,13 +77,6 @@ impl Card {
     }
 }
 
-impl Place {
-    /// Whether there may be a way from one port to the other: both are of one kind of network. Only trying shows more.
-    pub fn may_reach(&self, other: &Place) -> bool {
-        self.link_layer == other.link_layer
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,15 +116,5 @@ mod tests {
             assert_eq!(Card::parse(&good.replace(from, to)), None, "{to}");
         }
         assert_eq!(Card::parse(&format!("{good}:")), None);
-    }
-
-    #[test]
-    fn kinds_of_network_do_not_mix() {
-        let infiniband = card().place;
-        let ethernet = Place {
-            link_layer: IBV_LINK_LAYER_ETHERNET,
-            ..infiniband
-        };
-        assert!(infiniband.may_reach(&infiniband) && !infiniband.may_reach(&ethernet));
     }
 }

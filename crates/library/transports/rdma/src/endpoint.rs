@@ -111,6 +111,7 @@ impl Endpoint for RdmaEndpoint {
             let now = Instant::now();
             self.links.shared.glance(now);
             self.links.ask(now);
+            self.links.count();
         }
         let mut moved = self.links.has_arrivals() && self.links.take_left();
         let (done, is_all) = self.links.turn(sink);

@@ -15,6 +15,7 @@ use crate::endpoint::RdmaEndpoint;
 use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::options::Options;
+use crate::place::Common;
 use crate::setup::Setup;
 use crate::shared::Shared;
 
@@ -72,6 +73,14 @@ impl Rdma {
     /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 150 bytes.
     pub fn card(&self) -> String {
         self.card.to_string()
+    }
+
+    /// What this process's port has in common with that of the process which has this card; nothing with one that is none.
+    pub fn common_with(&self, card: &str) -> Common {
+        let card = Card::parse(card);
+        card.map_or(Common::Nothing, |card| {
+            self.shared.adapter.place.common_with(&card.place)
+        })
     }
 
     /// What lanes share of the adapter.

@@ -54,8 +54,10 @@ pub struct Posting {
     pub list: SendList,
     /// Requests under way from the lane.
     pub under_way: usize,
+    /// Until now: lists, requests in them, bytes read.
     pub posts: u64,
     pub requests: u64,
+    pub read_bytes: u64,
 }
 
 impl Posting {
@@ -298,6 +300,7 @@ impl Link {
                 Posted::Nothing => {}
                 Posted::Piece(piece) => posting.sends.give_back(piece),
                 Posted::Read { transfer, bytes } => {
+                    posting.read_bytes += bytes as u64;
                     let next = self.receiving.has_read(transfer, bytes);
                     received = self.follow(next);
                 }

@@ -252,6 +252,7 @@ impl Links {
                             under_way: 0,
                             posts: 0,
                             requests: 0,
+                            read_bytes: 0,
                         },
                         used: Vec::new(),
                         again: ReceiveList::with_room(RECEIVE_PIECES),
@@ -309,6 +310,17 @@ impl Links {
                 self.post(link);
             }
         }
+    }
+
+    /// Has others see what was counted.
+    pub fn count(&self) {
+        let Some(parts) = &self.parts else {
+            return;
+        };
+        let counts = self.counts();
+        counts.requests.set(parts.posting.requests);
+        counts.posts.set(parts.posting.posts);
+        counts.read_bytes.set(parts.posting.read_bytes);
     }
 
     /// Tells the engine what has become of links and transfers.

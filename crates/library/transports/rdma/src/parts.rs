@@ -1,6 +1,5 @@
 //! What a lane has of the adapter: made when the lane first needs a link, outside of its section.
 
-use weft_verbs::abi::{IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE};
 use weft_verbs::{
     Channel, CompletionQueue, ProtectionDomain, QueuePair, QueuePairAttributes, ReceiveList,
     SerialDomain, SharedReceiveQueue, ThreadDomain,
@@ -96,7 +95,3 @@ impl Making {
         pair.map_err(unusable)
     }
 }
-
-/// What a peer may do with regions that allow it, as none does but for reads. The writes of no bytes that tell whether a peer lives are
-/// allowed by this alone.
-pub const ACCESS: u32 = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;

@@ -118,6 +118,12 @@ pub fn addresses(named: &[String]) -> io::Result<Vec<IpAddr>> {
     choose(&up()?, named).map_err(io::Error::other)
 }
 
+/// Whether an address is of a network that an interface of this host is on.
+pub fn is_on_common_network(address: IpAddr) -> bool {
+    let is_near = |one: &Interface| !one.is_loopback && one.has(&address);
+    up().is_ok_and(|all| all.iter().any(is_near))
+}
+
 /// A peer's addresses in the order to try them: those on a network of this host's first, then others, and last those that
 /// this host has itself, as every host has a loopback address and many have a container bridge's.
 pub fn order(theirs: &[IpAddr], own: &[Interface]) -> Vec<IpAddr> {

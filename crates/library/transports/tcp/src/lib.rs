@@ -61,6 +61,6 @@ mod world;
 pub use counters::Counters;
 pub use endpoint::TcpEndpoint;
 pub use fabric::Tcp;
-pub use interfaces::addresses;
+pub use interfaces::{addresses, is_on_common_network};
 pub use options::Options;
 pub use system::explained;

@@ -81,6 +81,21 @@ pub const INTERFACE_VARIABLE: &str = "WEFT_INTERFACE";
 /// Has the library write a line for each packet: to this file, or to standard error.
 const TRACE: &str = "WEFT_TRACE";
 
+/// Names what carries messages between ranks.
+const TRANSPORT: &str = "WEFT_TRANSPORT";
+const TRANSPORTS: [&str; 4] = ["auto", "shm", "tcp", "rdma"];
+
+/// Names the endpoint category by which a rank's lanes share an RDMA adapter.
+const ENDPOINTS: &str = "WEFT_ENDPOINTS";
+/// The library has one more, mpi-threads, whose queue pairs several threads use at a time.
+const CATEGORIES: [&str; 5] = [
+    "mpi-everywhere",
+    "2xdynamic",
+    "dynamic",
+    "shared-dynamic",
+    "static",
+];
+
 impl Job {
     /// What only the whole command line shows.
     pub(super) fn check(&self) -> Result<(), Usage> {
@@ -267,6 +282,19 @@ fn parse_option(
         "interface" | "iface" => {
             let name = words.value("names of network interfaces")?;
             job.environment.push((INTERFACE_VARIABLE.into(), name));
+        }
+        "transport" => {
+            let name = words.parsed("`auto`, `shm`, `tcp` or `rdma`", |text| {
+                TRANSPORTS.into_iter().find(|name| *name == text)
+            })?;
+            job.environment.push((TRANSPORT.into(), name.into()));
+        }
+        "endpoints" => {
+            let what = format!("one of {}", CATEGORIES.join(", "));
+            let name = words.parsed(&what, |text| {
+                CATEGORIES.into_iter().find(|name| *name == text)
+            })?;
+            job.environment.push((ENDPOINTS.into(), name.into()));
         }
         "genvall" | "envall" => job.inherit = Inherit::All,
         "genvnone" | "envnone" => job.inherit = Inherit::None,

@@ -1,6 +1,7 @@
 //! The performance variables (MPI-5.0 §15.3.7): what the engine counts.
 
 use weft_engine::{Counts, Engine};
+use weft_rdma::Rdma;
 use weft_tcp::Tcp;
 
 use super::codes::Verbosity;
@@ -90,6 +91,11 @@ pub static ALL: &[Variable] = variables! {
     "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
     "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
     "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
+    "weft_rdma_links" Level TunerBasic rdma.links "Queue pairs to other processes, one per lane and process";
+    "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue and a shared receive queue of an adapter";
+    "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
+    "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
+    "weft_rdma_bytes_read" Aggregate UserBasic rdma.read_bytes "Bytes that adapters read from the memory of other processes";
     "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
 };
 
@@ -102,6 +108,7 @@ pub(super) struct Reading {
     oversubscribed: u64,
     shm: SharedMemory,
     tcp: weft_tcp::Counters,
+    rdma: weft_rdma::Counters,
 }
 
 /// What all lanes have of shared memory.
@@ -127,13 +134,19 @@ fn shared_memory(engine: &Engine<Network>) -> SharedMemory {
 pub(super) fn reading() -> Reading {
     started().map_or(Reading::default(), |engine| {
         let (arenas, arenas_refused) = COUNTS.read();
+        let (rdma, tcp) = engine
+            .fabric()
+            .far()
+            .map(|far| far.parts())
+            .unwrap_or_default();
         Reading {
             counts: engine.counts(),
             arenas,
             arenas_refused,
             oversubscribed: oversubscribed_here().into(),
             shm: shared_memory(engine),
-            tcp: engine.fabric().far().map(Tcp::counters).unwrap_or_default(),
+            tcp: tcp.map(Tcp::counters).unwrap_or_default(),
+            rdma: rdma.map(Rdma::counters).unwrap_or_default(),
         }
     })
 }
