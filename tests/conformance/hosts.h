@@ -1,11 +1,18 @@
-/* Which ranks are on one host, by Linux and not by MPI. */
+/* Which ranks share memory: those of one host, by Linux and not by MPI, unless a network carries all messages by the user's choice. */
 #ifndef WEFT_TESTS_HOSTS_H
 #define WEFT_TESTS_HOSTS_H
 
 #include <sys/utsname.h>
 #include "check.h"
 
-/* For each rank of the world the first one on its host. The caller frees it. */
+/* WEFT_TRANSPORT=tcp or rdma: no rank shares memory with another. */
+static inline int shares_nothing(void)
+{
+    const char *transport = getenv("WEFT_TRANSPORT");
+    return transport && (strcmp(transport, "tcp") == 0 || strcmp(transport, "rdma") == 0);
+}
+
+/* For each rank of the world the first one on its host with which it shares memory. The caller frees it. */
 static inline int *first_on_host(void)
 {
     struct utsname here;
@@ -13,6 +20,8 @@ static inline int *first_on_host(void)
     char (*names)[NAME] = need((size_t)size_of_world * NAME);
     int *first = need((size_t)size_of_world * sizeof *first);
     CHECK_EQUAL(uname(&here), 0, "uname(2)");
+    if (shares_nothing())
+        snprintf(here.nodename, NAME, "%d", rank_of_world);
     MPI_Allgather(here.nodename, NAME, MPI_CHAR, names, NAME, MPI_CHAR, MPI_COMM_WORLD);
     for (int rank = 0; rank < size_of_world; rank++)
         for (first[rank] = 0; strncmp(names[first[rank]], names[rank], NAME) != 0;)

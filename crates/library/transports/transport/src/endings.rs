@@ -26,6 +26,12 @@ pub fn lost(peer: Peer, why: impl std::fmt::Display) -> Lost {
     Lost(format!("rank {peer} is lost: {why}").into())
 }
 
+impl Default for Endings {
+    fn default() -> Endings {
+        Endings::new()
+    }
+}
+
 impl Endings {
     pub fn new() -> Endings {
         Endings {

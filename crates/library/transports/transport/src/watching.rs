@@ -35,6 +35,12 @@ struct Peers {
 
 pub struct Watching(Section<Peers>);
 
+impl Default for Watching {
+    fn default() -> Watching {
+        Watching::new()
+    }
+}
+
 impl Watching {
     pub fn new() -> Watching {
         Watching(Section::new(Peers::default()))

@@ -45,6 +45,12 @@ pub(crate) fn job() -> &'static Job {
     &membership().job
 }
 
+/// The number of the host that this process runs on, whether or not its processes share memory.
+pub(crate) fn host() -> u32 {
+    let job = membership().bootstrap.job();
+    job.hosts.of(job.rank)
+}
+
 /// Rank in `MPI_COMM_WORLD`.
 pub(crate) fn rank() -> Peer {
     job().rank

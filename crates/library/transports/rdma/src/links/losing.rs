@@ -9,6 +9,7 @@ use weft_verbs::Error;
 
 use super::Links;
 use crate::frame::Kind;
+use crate::link::Link;
 
 fn finished(peer: Peer) -> Lost {
     lost(peer, "its process has finished")
@@ -154,10 +155,9 @@ impl Links {
                 }
             }
             self.turn(&mut Nobody);
-            let waits = |there: &&Box<crate::link::Link>| {
-                !there.has_left && (there.is_under_way() || there.has_queued())
-            };
-            if !self.links.iter().flatten().any(|there| waits(&there)) || Instant::now() >= end {
+            let waits =
+                |there: &Link| !there.has_left && (there.is_under_way() || there.has_queued());
+            if !self.links.iter().flatten().any(|there| waits(there)) || Instant::now() >= end {
                 return;
             }
             std::thread::sleep(pause);
