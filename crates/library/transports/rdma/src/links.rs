@@ -293,7 +293,8 @@ impl Links {
         }
     }
 
-    /// Asks the peers of which something is awaited, and those that are not ready yet, whether they are there.
+    /// Asks the peers of which something is awaited whether they are there. One that has yet to end its part of the handshake is not
+    /// asked: its queue pair answers once it calls MPI.
     pub fn ask(&mut self, now: Instant) {
         if now.duration_since(self.asked) < ASK_EVERY {
             return;
@@ -304,7 +305,7 @@ impl Links {
             let Some(there) = &mut self.links[link] else {
                 continue;
             };
-            let is_asked = !there.is_open || expected.contains(&there.peer);
+            let is_asked = there.is_open && expected.contains(&there.peer);
             if is_asked && !there.has_left {
                 there.probe();
                 self.post(link);
