@@ -24,7 +24,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check fresh bench build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
-	softrdma-interop mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
+	softrdma-interop rdma mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -130,6 +130,10 @@ asan: staged ## the conformance programs under AddressSanitizer
 softrdma-interop: staged ## the software RDMA device under other people's programs, between hosts, beside the kernel's
 	@scripts/setup.sh softrdma
 	python3 tests/softrdma/run.py --prefix $(prefix) --build build/check/softrdma
+
+rdma: staged ## the programs by chapter at 2 ranks, over the RDMA transport on the device in software (make rdma ONLY=point_to_point)
+	$(prefix)/bin/weft softrdma run -- python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
+		--ranks 2 --mpiexec-args "--transport rdma" --filter '$(ONLY)' --build build/check/conformance
 
 mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2)
 	@scripts/setup.sh mpi4py

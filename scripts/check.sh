@@ -30,6 +30,10 @@ robustness() {
 fuzzing() { scripts/fuzz.sh 20; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
+# Messages and collectives over RDMA queue pairs, on the device in software; all of it: make rdma.
+rdma() { "$prefix/bin/weft" softrdma run -- python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 2 \
+    --mpiexec-args "--transport rdma" --filter 'point_to_point/(send_modes|bulk|probe|matched|wildcards|truncation|synchronous|persistent|cancel)|collectives/(every_form|derived|reductions)' --build "$out/conformance"; }
+
 hosts() { python3 tests/hosts/run.py --target check --prefix "$prefix" --peers "$peers" --build "$out/hosts" --quick; }
 
 fix="mend what the log names"
@@ -62,6 +66,7 @@ step "conformance and errors, 1 2 4 5 ranks" "about 4 min" "$fix; again: make co
 step "robustness" "about 2 min" "$fix; again: make robustness" robustness
 step "virtual hosts" "about 2 min" "$fix; all of it: make hosts" hosts
 step "verbs programs on the RDMA device" "about 2 min" "$fix; all of it: make softrdma-interop" softrdma
+step "conformance over RDMA, 2 ranks" "half a minute" "$fix; all of it: make rdma" rdma
 step "counted costs" "about 1 min" "$fix; a cost that grew on purpose: tests/costs/run.py --record" \
     python3 tests/costs/run.py --prefix "$prefix" --build "$out/costs"
 

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     int provided, share;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     check_start(&argc, &argv, "many_arenas");
-    int *first = first_on_host();
+    int *first = first_sharing();
     share = ranks_beside(first) > 1;
     free(first);
     MPI_T_pvar_session_create(&session);

@@ -255,7 +255,7 @@ int main(int argc, char **argv)
         }
     }
     number made = value_of(session, arenas);
-    int *first = first_on_host();
+    int *first = first_sharing();
     CHECK(ranks_beside(first) == 1 ? made == 0 : made >= 3, "memory is shared", "%llu arenas", made);
     free(first);
     for (int i = 1; i < 4; i++)

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     int provided;
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
     check_start(&argc, &argv, "without_arena");
-    int *first = first_on_host();
+    int *first = first_sharing();
     shares = ranks_beside(first) > 1;
     is_beside_last = first[rank_of_world] == first[size_of_world - 1];
     free(first);

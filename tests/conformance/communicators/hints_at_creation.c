@@ -58,7 +58,7 @@ static void holds(MPI_Comm comm, const char *call)
 /* Whether a process of the other half of the world is on this host. */
 static int has_other_side_here(void)
 {
-    int *first = first_on_host(), found = 0;
+    int *first = first_sharing(), found = 0;
     for (int rank = 0; rank < size_of_world; rank++)
         found |= rank % 2 != rank_of_world % 2 && first[rank] == first[rank_of_world];
     free(first);

@@ -17,6 +17,7 @@ pub mod doorbell;
 mod fetch;
 pub mod futex;
 mod handoff;
+pub mod kernel;
 mod magazines;
 mod owned_lock;
 mod parker;

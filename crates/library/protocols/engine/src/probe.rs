@@ -164,6 +164,10 @@ impl<F: Fabric> Engine<F> {
             None => state.can_come(wanted.context, wanted.source, wanted.peer),
         };
         self.leave(lane, state);
+        // A program may do nothing but probe until a message comes.
+        if found.is_none() {
+            self.serve_callers();
+        }
         can_come.map(|()| found)
     }
 }

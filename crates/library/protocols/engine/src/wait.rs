@@ -264,7 +264,7 @@ impl<F: Fabric> Engine<F> {
 
     /// Does what they ask. Whether there was anything.
     #[inline]
-    fn serve_callers(&self) -> bool {
+    pub(crate) fn serve_callers(&self) -> bool {
         self.has_callers() && self.fabric.serve()
     }
 

@@ -1,8 +1,10 @@
 //! One fabric made of two: a near one for the peers of this host, and a far one for all others.
 //!
-//! [`Routes`] is itself a fabric, so the far one may be made of two again. Which way leads to a peer the near one knows: what is
+//! Which way leads to a peer the near one knows: what is
 //! for a peer goes there first, and only where that says [`Elsewhere`](weft_transport::Refused::Elsewhere) the far way. So a message
 //! within the host costs nothing more, and a job on one host has no far part at all: one branch a poll.
+//!
+//! Where the peers of other hosts have two networks, the far fabric is [`Either`] of them, and each peer has one.
 //!
 //! The far part is polled less and less often while it brings nothing (`patience`), and the process has one sleeper: the near
 //! part sleeps on its own doorbell and on the far one's descriptors at once.
@@ -11,6 +13,7 @@
 
 mod away;
 mod card;
+mod either;
 mod endpoint;
 mod fabric;
 mod patience;
@@ -18,5 +21,6 @@ mod patience;
 mod tests;
 
 pub use card::{Address, card};
+pub use either::{Decide, Either, EitherEndpoint, Way};
 pub use endpoint::RoutesEndpoint;
 pub use fabric::Routes;

@@ -17,13 +17,13 @@ use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
 use crate::bursts::Habit;
-use crate::endings::lost;
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::handshake::Purpose;
 use crate::links::Links;
 use crate::sending::Way;
 use crate::shared::Shared;
 use crate::user_memory::{Source, Target};
+use weft_transport::endings::lost;
 
 /// Turns between two looks at what is not hot.
 const LOOK_EVERY: u32 = 16;

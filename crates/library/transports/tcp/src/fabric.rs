@@ -112,7 +112,7 @@ impl Tcp {
         self.shared.identity.rank
     }
 
-    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 900 bytes.
+    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 800 bytes.
     pub fn card(&self) -> String {
         self.card.to_string()
     }

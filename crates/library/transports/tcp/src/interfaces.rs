@@ -98,6 +98,12 @@ unsafe fn address(pointer: *const libc::sockaddr) -> Option<IpAddr> {
     }
 }
 
+/// Whether an address is of a network that an interface of this host is on.
+pub fn is_on_common_network(address: IpAddr) -> bool {
+    let is_near = |one: &Interface| one.state == State::Up && !one.is_loopback && one.has(&address);
+    all().is_ok_and(|all| all.iter().any(is_near))
+}
+
 impl Interface {
     /// Whether an address is of this one's network.
     pub fn has(&self, address: &IpAddr) -> bool {

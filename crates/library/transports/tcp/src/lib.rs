@@ -30,9 +30,9 @@
 //! lets its process sleep has read all that it was told. So a sleeper waits for one descriptor, and no event can be lost.
 //!
 //! # Losing a peer
-//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`endings`). A goodbye does not: a process may
+//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`transport::endings`). A goodbye does not: a process may
 //! leave before others do, and is lost only to whoever wants something of it. So a peer of which something is awaited needs a
-//! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`watching`).
+//! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`transport::watching`).
 
 mod accepting;
 mod addresses;
@@ -42,7 +42,6 @@ mod channel;
 mod channels;
 mod counters;
 mod dialing;
-mod endings;
 mod endpoint;
 mod fabric;
 mod frame;
@@ -67,7 +66,6 @@ mod system;
 mod taken;
 mod token;
 mod user_memory;
-mod watching;
 #[cfg(test)]
 mod world;
 
@@ -75,5 +73,6 @@ pub use addresses::{Judged, Verdict, interfaces, judged};
 pub use counters::{Counters, Traffic};
 pub use endpoint::TcpEndpoint;
 pub use fabric::Tcp;
+pub use interfaces::is_on_common_network;
 pub use options::Options;
 pub use system::explained;

@@ -19,12 +19,12 @@ use weft_transport::{Lost, Peer};
 
 use crate::accepting::Incoming;
 use crate::dialing::{Attempt, Dial};
-use crate::endings::lost;
 use crate::handshake::{Refusal, Reply};
 use crate::identity::{Identity, Link};
 use crate::listener::Listener;
 use crate::slab::Slab;
 use crate::token::Token;
+use weft_transport::endings::lost;
 
 /// How often time-outs are looked at while there are any.
 const TICK: Duration = Duration::from_millis(50);

@@ -14,7 +14,6 @@ use crate::addresses;
 use crate::card::Card;
 use crate::counters::Counts;
 use crate::dialing::Dial;
-use crate::endings::{Ending, Endings, lost};
 use crate::handshake::{MOST_STRIPES, Purpose};
 use crate::identity::{Identity, Link};
 use crate::interfaces;
@@ -22,7 +21,8 @@ use crate::paths::{self, Path};
 use crate::setup::{Outcome, Setup};
 use crate::system::{Bell, Interest, Poller};
 use crate::token::Token;
-use crate::watching::Watching;
+use weft_transport::endings::{Ending, Endings, lost};
+use weft_transport::watching::Watching;
 
 /// Connections for stripes that a lane has to a peer at once, at most.
 pub const STRIPES: usize = 3;

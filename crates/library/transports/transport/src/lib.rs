@@ -24,10 +24,12 @@
 //! - its bulk transfers have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
 //!   as this side can keep it.
 
+pub mod endings;
 pub mod faulty;
 pub mod loopback;
 mod parts;
 pub mod tracer;
+pub mod watching;
 
 use std::fmt;
 use std::sync::Arc;

@@ -13,6 +13,7 @@ use weft_verbs::{
 
 use crate::address::{Card, MemoryAddress, Port, QueuePairAddress};
 use crate::endpoint::{Queues, Unused};
+use crate::promise::Promise;
 use crate::slot::{APART_BYTES, Slot};
 use crate::tally::{self, Tally};
 use crate::usage::{Account, Usage};
@@ -25,8 +26,6 @@ const ACCESS: ibv_access_flags = IBV_ACCESS_LOCAL_WRITE
     | IBV_ACCESS_REMOTE_READ
     | IBV_ACCESS_REMOTE_ATOMIC;
 
-/// rdma-core's answer to the attribute `sharing`.
-const EINVAL: i32 = 22;
 /// Its answer to what it does not have.
 const EOPNOTSUPP: i32 = 95;
 
@@ -344,7 +343,6 @@ impl<'a> Maker<'a> {
         ParentDomain::new(&self.domain(thread), Some(promise))
     }
 
-    /// Libraries that know no levels put two thread domains on a page: a second one that nobody uses leaves the first alone on it.
     fn thread_domain(
         &mut self,
         thread: usize,
@@ -352,25 +350,16 @@ impl<'a> Maker<'a> {
         unused: &mut Unused,
     ) -> Verbs<ThreadDomain> {
         let context = &self.contexts[thread / self.layout.context];
-        if self.asks_sharing {
-            match ThreadDomain::with_sharing(context, level.number()) {
-                Err(error) if error.errno == EINVAL => self.asks_sharing = false,
-                made => {
-                    match level {
-                        Level::Page => self.made.thread_domains_level_1 += 1,
-                        Level::Uuar => self.made.thread_domains_level_2 += 1,
-                    }
-                    return made;
-                }
-            }
+        let promise = Promise::new(context, level, &mut self.asks_sharing)?;
+        match (promise.is_of_level, level) {
+            (true, Level::Page) => self.made.thread_domains_level_1 += 1,
+            _ => self.made.thread_domains_level_2 += 1,
         }
-        let made = ThreadDomain::new(context)?;
-        self.made.thread_domains_level_2 += 1;
-        if level == Level::Page {
-            unused.domains.push(ThreadDomain::new(context)?);
+        if let Some(beside) = promise.beside {
+            unused.domains.push(beside);
             self.made.thread_domains_level_2 += 1;
         }
-        Ok(made)
+        Ok(promise.used)
     }
 }
 

@@ -2,8 +2,8 @@
 
 mod device;
 
-use weft_endpoint::{Adapter, Category, Endpoints, Layout, Level, plan_layout};
-use weft_verbs::Device;
+use weft_endpoint::{Adapter, Category, Endpoints, Lane, Lanes, Layout, Level, plan_layout};
+use weft_verbs::{Context, Device};
 
 fn software() -> Device {
     device::with(&[])
@@ -122,4 +122,37 @@ fn what_was_made_is_given_back() {
     assert_eq!((left.contexts, left.queue_pairs), (1, 0));
     assert_eq!((left.completion_queues, left.memory_regions), (0, 0));
     assert_eq!(left.thread_domains_level_1, 0);
+}
+
+/// Lanes make their queue pairs later, so pages and thread domains are all that a category gives them.
+#[test]
+fn lanes_take_the_pages_of_their_category() {
+    for category in Category::ALL {
+        for count in [1, 2, 8, 16] {
+            let lanes = Lanes::open(&software(), category, count);
+            if category == Category::MpiThreads && count > 1 {
+                let why = lanes.err().unwrap().to_string();
+                assert!(why.starts_with("mpi-threads: "), "{why}");
+                continue;
+            }
+            let mut lanes = lanes.unwrap();
+            let made: Vec<Lane> = (0..count).map(|_| lanes.lane().unwrap()).collect();
+            let mut contexts: Vec<&Context> = Vec::new();
+            for context in made.iter().map(|lane| lane.domain.context()) {
+                if !contexts.iter().any(|known| known.is(context)) {
+                    contexts.push(context);
+                }
+            }
+            let accounts = contexts.iter().map(|context| context.account().unwrap());
+            let uars: u64 = accounts.map(|a| a.static_uars + a.dynamic_uars).sum();
+            let planned = plan_layout(&category.layout(count), 1, &Adapter::CONNECTX4).unwrap();
+            assert_eq!(
+                uars,
+                planned.rank.hardware.uars(),
+                "{count} lanes, {category}"
+            );
+            let has_domains = category.layout(count).thread_domain.is_some();
+            assert!(made.iter().all(|lane| lane.parent.is_some() == has_domains));
+        }
+    }
 }

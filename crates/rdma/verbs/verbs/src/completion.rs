@@ -307,6 +307,17 @@ impl Channel {
         unsafe { (*self.inner.raw).fd }
     }
 
+    /// From here on [`wait`](Channel::wait) answers `EAGAIN` where there is no event.
+    pub fn set_nonblocking(&self) -> Result<(), Error> {
+        let descriptor = self.descriptor();
+        // SAFETY: alive; the call takes numbers.
+        let answer = unsafe {
+            let flags = libc::fcntl(descriptor, libc::F_GETFL);
+            libc::fcntl(descriptor, libc::F_SETFL, flags | libc::O_NONBLOCK)
+        };
+        check("fcntl", answer.min(0), || self.inner.context.name().into())
+    }
+
     /// Waits for an event, unless the descriptor was made non-blocking, and gives the number of its queue.
     pub fn wait(&self) -> Result<u64, Error> {
         let context = &self.inner.context;

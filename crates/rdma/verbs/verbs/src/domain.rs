@@ -200,6 +200,57 @@ unsafe impl Domain for ParentDomain {
     }
 }
 
+/// The domain of queue pairs that are made by any thread and used by one at a time, as those of a lane are by the holder of its section.
+/// Clones are the same domain.
+#[derive(Clone)]
+pub struct SerialDomain {
+    promised: Option<Arc<Promised>>,
+    domain: ProtectionDomain,
+}
+
+struct Promised(ParentDomain);
+
+// SAFETY: the maker of the domain promised that what is made in it is used by one thread at a time; making queue pairs only reads
+// the domain, and it is freed once.
+unsafe impl Send for Promised {}
+// SAFETY: as above.
+unsafe impl Sync for Promised {}
+
+impl SerialDomain {
+    /// Without a thread domain: queue pairs have locks, and nothing is promised.
+    pub fn locked(domain: ProtectionDomain) -> SerialDomain {
+        SerialDomain {
+            promised: None,
+            domain,
+        }
+    }
+
+    /// With the thread domain of `parent`.
+    ///
+    /// # Safety
+    /// All queue pairs made in it or in its clones are posted to by one thread at a time, although their type would allow more.
+    pub unsafe fn promised(parent: ParentDomain) -> SerialDomain {
+        SerialDomain {
+            domain: parent.domain.clone(),
+            promised: Some(Arc::new(Promised(parent))),
+        }
+    }
+}
+
+// SAFETY: kept by the value; who made one with a thread domain promised what the trait asks of holders.
+unsafe impl Domain for SerialDomain {
+    fn as_abi(&self) -> *mut ibv_pd {
+        match &self.promised {
+            Some(promised) => promised.0.as_abi(),
+            None => self.domain.as_abi(),
+        }
+    }
+
+    fn protection_domain(&self) -> &ProtectionDomain {
+        &self.domain
+    }
+}
+
 /// Pointers to a domain. That of a domain which is not `Sync` is neither `Send` nor `Sync`.
 macro_rules! pointers {
     ($($pointer:ty,)*) => {

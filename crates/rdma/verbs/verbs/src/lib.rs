@@ -16,6 +16,7 @@
 //! | [`QueuePair`] in a [`ProtectionDomain`] | yes | yes | its own |
 //! | [`QueuePair`] in a [`ParentDomain`], which has a [`ThreadDomain`] | yes | no | none |
 //! | several queue pairs in an `Rc<ParentDomain>` or `&ParentDomain` | no | no | none |
+//! | [`QueuePair`] in a [`SerialDomain`], whose maker promised | yes | yes | none |
 //! | [`SoleQueues`]: queue pairs with their [`SoleCompletionQueue`] | yes | no | that of each queue pair |
 //!
 //! # Cost
@@ -46,7 +47,7 @@ pub use completion::{Channel, Completion, CompletionQueue, Completions, SoleComp
 pub use connection::{Connection, Path};
 pub use context::Context;
 pub use device::{Device, devices, library, library_at};
-pub use domain::{Domain, ParentDomain, ProtectionDomain, ThreadDomain};
+pub use domain::{Domain, ParentDomain, ProtectionDomain, SerialDomain, ThreadDomain};
 pub use error::{Error, PostError};
 pub use event::{Event, Subject};
 pub use memory::{Buffer, MemoryRegion, Part, Remote};

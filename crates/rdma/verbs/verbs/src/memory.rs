@@ -30,6 +30,8 @@ struct Memory {
 
 enum Origin {
     Heap,
+    /// Somebody else's, who promised to keep it.
+    Lent,
     /// `ibv_alloc_buf`.
     Library(*mut ibv_buf, ProtectionDomain),
 }
@@ -83,6 +85,21 @@ impl Buffer {
                 origin: Origin::Library(handle, domain.clone()),
             }),
         })
+    }
+
+    /// Memory that is somebody else's, to be registered where it lies.
+    ///
+    /// # Safety
+    /// The `bytes` bytes from `first` on are valid for reads as long as the buffer, its clones and the regions over it live, and for
+    /// writes as far as those are made to write.
+    pub unsafe fn lent(first: *mut u8, bytes: usize) -> Buffer {
+        Buffer {
+            inner: Arc::new(Memory {
+                first,
+                bytes,
+                origin: Origin::Lent,
+            }),
+        }
     }
 
     pub fn bytes(&self) -> usize {
@@ -175,6 +192,7 @@ fn layout(bytes: usize) -> Layout {
 impl Drop for Memory {
     fn drop(&mut self) {
         match &self.origin {
+            Origin::Lent => {}
             // SAFETY: allocated so by `new`, and no region of it is left.
             Origin::Heap => unsafe { dealloc(self.first, layout(self.bytes)) },
             Origin::Library(handle, domain) => {

@@ -17,6 +17,21 @@ pub const INTERFACE_VARIABLE: &str = "WEFT_INTERFACE";
 /// Has the library write a line for each packet: to this file, or to standard error.
 const TRACE: &str = "WEFT_TRACE";
 
+/// Names what carries messages between ranks.
+const TRANSPORT: &str = "WEFT_TRANSPORT";
+const TRANSPORTS: [&str; 4] = ["auto", "shm", "tcp", "rdma"];
+
+/// Names the endpoint category by which a rank's lanes share an RDMA adapter.
+const ENDPOINTS: &str = "WEFT_ENDPOINTS";
+/// The library has one more, mpi-threads, whose queue pairs several threads use at a time.
+const CATEGORIES: [&str; 5] = [
+    "mpi-everywhere",
+    "2xdynamic",
+    "dynamic",
+    "shared-dynamic",
+    "static",
+];
+
 /// What an option does: to the job, or to what stands before the program at hand. Its value is the next of the words.
 pub type Action = fn(&mut Job, &mut Section, &mut Words) -> Result<(), Usage>;
 
@@ -104,6 +119,15 @@ const OPTIONS: &[(&[&str], Action)] = &[
         let names = words.value("names of network interfaces")?;
         add(&mut job.environment, [(INTERFACE_VARIABLE.into(), names)])
     }),
+    (&["transport"], |job, _, words| {
+        let name = one_of(words, "`auto`, `shm`, `tcp` or `rdma`", &TRANSPORTS)?;
+        add(&mut job.environment, [(TRANSPORT.into(), name)])
+    }),
+    (&["endpoints"], |job, _, words| {
+        let what = format!("one of {}", CATEGORIES.join(", "));
+        let name = one_of(words, &what, &CATEGORIES)?;
+        add(&mut job.environment, [(ENDPOINTS.into(), name)])
+    }),
     (&["trace"], |job, _, words| {
         add(&mut job.environment, [(TRACE.into(), trace(words)?)])
     }),
@@ -165,6 +189,10 @@ fn ranks(words: &mut Words) -> Result<u32, Usage> {
 fn names(words: &mut Words) -> Result<Vec<OsString>, Usage> {
     let names = words.text("names separated by commas")?;
     Ok(names.split(',').map(OsString::from).collect())
+}
+
+fn one_of(words: &mut Words, what: &str, names: &[&str]) -> Result<OsString, Usage> {
+    words.parsed(what, |text| names.contains(&text).then(|| text.into()))
 }
 
 fn chosen_launcher(words: &mut Words) -> Result<Launcher, Usage> {

@@ -88,6 +88,24 @@ fn a_trace_is_a_variable_of_the_ranks() {
 }
 
 #[test]
+fn options_about_networks() {
+    let job = job("--transport rdma --endpoints=shared-dynamic a");
+    let expected = [
+        ("WEFT_TRANSPORT".into(), "rdma".into()),
+        ("WEFT_ENDPOINTS".into(), "shared-dynamic".into()),
+    ];
+    assert_eq!(job.environment, expected);
+    for wrong in [
+        "--transport ib a",
+        "--endpoints mpi-threads a",
+        "--transport",
+    ] {
+        let error = refusal(wrong);
+        assert!(error.contains("needs"), "{error}");
+    }
+}
+
+#[test]
 fn options_about_hosts() {
     let job = job(
         "-hosts a:2,b -hosts c -ppn 3 --map-by node:OVERSUBSCRIBE --nooversubscribe -launcher slurm -launcher-exec p --launch-timeout 2 --host-timeout 3 --interface eth1 -host x,y a",
@@ -209,6 +227,8 @@ fn help_names_every_option() {
         "-l",
         "--prefix-output",
         "--trace[=FILE]",
+        "--transport",
+        "--endpoints",
         "--output-dir",
         "--dry-run",
         "-v",

@@ -11,7 +11,7 @@ use crate::handle::{CommId, InfoId};
 use crate::objects::comm::{Comm, hints};
 use crate::objects::hardware::{self, Location, Resource};
 use crate::objects::{info, session};
-use crate::process::job::{job, rank};
+use crate::process::job::{host, job, rank};
 
 /// How `MPI_Comm_split_type` is to split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl SplitChoice {
         let value = |key| info.map_or(Ok(None), |info| info::value(info, key));
         let (guide, colors) = match by {
             SplitType::Undefined => (NOWHERE, [NOWHERE; LEVELS]),
-            SplitType::Shared => (0, [host(); LEVELS]),
+            SplitType::Shared => (0, [sharing(); LEVELS]),
             SplitType::HardwareUnguided => (0, hardware::locations().map(color)),
             SplitType::HardwareGuided | SplitType::ResourceGuided => {
                 let guided = match value(RESOURCE_TYPE)? {
@@ -82,15 +82,15 @@ impl SplitChoice {
     }
 }
 
-/// This host, as a colour.
-fn host() -> i64 {
+/// The processes with which this one shares memory, as a colour.
+fn sharing() -> i64 {
     i64::from(job().hosts.of(rank()))
 }
 
 /// An instance of a type of resource on this host, as a colour.
 fn color(place: Location) -> i64 {
     match place {
-        Location::Restricted(instance) => host() << 32 | i64::from(instance),
+        Location::Restricted(instance) => i64::from(host()) << 32 | i64::from(instance),
         Location::Unrestricted | Location::Unknown => NOWHERE,
     }
 }
@@ -98,7 +98,7 @@ fn color(place: Location) -> i64 {
 /// The number of what a value of `mpi_hw_resource_type` names, and this process's colour by it.
 fn by_resource(name: &CStr) -> Option<(i64, i64)> {
     if name == SHARED_MEMORY {
-        return Some((0, host()));
+        return Some((0, sharing()));
     }
     let resource = Resource::named(name)?;
     let level = resource as usize;

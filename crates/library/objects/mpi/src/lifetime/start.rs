@@ -8,6 +8,7 @@ use weft_transport::{Directory, Peer};
 
 use crate::error::Result;
 use crate::objects::comm;
+use crate::process::transport::Transport;
 use crate::process::{engine, job, network};
 use crate::tool;
 
@@ -22,9 +23,10 @@ impl Directory for Cards {
 /// Makes this process one of its job: it joins, tells the others where it is, and has an engine.
 pub(super) fn start() -> Result<()> {
     let bootstrap = Arc::new(weft_bootstrap::connect().map_err(job::of_launcher)?);
-    let job = bootstrap.job();
+    let transport = Transport::named()?;
+    let job = transport.job(bootstrap.job())?;
     let cards = Arc::new(Cards(bootstrap.clone()));
-    let (fabric, card) = network::attach(job, cards)?;
+    let (fabric, card) = network::attach(&job, transport, cards)?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
@@ -37,7 +39,7 @@ pub(super) fn start() -> Result<()> {
     let (rank, size, hosts) = (job.rank, job.size, job.hosts.count());
     let pace = tool::control::pace(pace);
     comm::begin(rank, size);
-    job::begin(bootstrap, agreed);
+    job::begin(bootstrap, job, agreed);
     let engine = Engine::new(fabric, rank, size, pace, threads);
     let engine = engine.with_members(comm::members().clone());
     let engine = match hosts {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use weft_bootstrap::{Bootstrap, HostCores};
+use weft_bootstrap::{Bootstrap, HostCores, Job};
 use weft_transport::Peer;
 
 use crate::error::{Class, Error, Result};
@@ -12,6 +12,8 @@ static JOB: OnceLock<Membership> = OnceLock::new();
 /// This process as one of its job. It is never taken down: a process ends.
 pub(crate) struct Membership {
     bootstrap: Arc<Bootstrap>,
+    /// As messages see it.
+    job: Job,
     /// More processes than cores: on any host of the job, on this one.
     oversubscribed: bool,
     oversubscribed_here: bool,
@@ -24,10 +26,11 @@ fn membership() -> &'static Membership {
 }
 
 /// This process is one of its job from here on.
-pub(crate) fn begin(bootstrap: Arc<Bootstrap>, cores: HostCores) {
+pub(crate) fn begin(bootstrap: Arc<Bootstrap>, job: Job, cores: HostCores) {
     let oversubscribed_here = bootstrap.job().local_size > cores.here;
     let membership = Membership {
         bootstrap,
+        job,
         oversubscribed: cores.oversubscribed,
         oversubscribed_here,
         main_thread: std::thread::current().id(),
@@ -37,9 +40,15 @@ pub(crate) fn begin(bootstrap: Arc<Bootstrap>, cores: HostCores) {
     assert!(set.is_ok(), "a process starts once");
 }
 
-/// What the launcher told.
-pub(crate) fn job() -> &'static weft_bootstrap::Job {
-    membership().bootstrap.job()
+/// What the launcher told; the hosts as far as their processes share memory.
+pub(crate) fn job() -> &'static Job {
+    &membership().job
+}
+
+/// The number of the host that this process runs on, whether or not its processes share memory.
+pub(crate) fn host() -> u32 {
+    let job = membership().bootstrap.job();
+    job.hosts.of(job.rank)
 }
 
 /// Rank in `MPI_COMM_WORLD`.

@@ -6,3 +6,4 @@ pub mod job;
 pub(crate) mod network;
 pub mod phase;
 pub(crate) mod trace;
+pub(crate) mod transport;

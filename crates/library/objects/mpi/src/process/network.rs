@@ -1,4 +1,5 @@
-//! What carries this process's messages: shared memory within its host and, only if the job has several, TCP between hosts.
+//! What carries this process's messages: shared memory within its host and, if the job has several, RDMA or TCP between hosts; or one
+//! of these alone, where the user says so.
 
 use std::io;
 use std::sync::Arc;
@@ -6,17 +7,21 @@ use std::time::Duration;
 
 use weft_bootstrap::Job;
 use weft_engine::{LANES, describe_packet};
-use weft_routes::{Address, Routes, card};
+use weft_rdma::{Common, Rdma};
+use weft_routes::{Address, Decide, Either, Routes, Way, card};
 use weft_shm::Shm;
-use weft_tcp::{Options, Tcp, explained};
+use weft_tcp::{Options, Tcp, explained, is_on_common_network};
 use weft_transport::Directory;
 use weft_transport::tracer::{Lines, Trace};
 
 use super::trace;
+use super::transport::{ENDPOINTS, TRANSPORT, Transport, has_adapter, named_category};
 use crate::error::{Class, Error, Result, argument};
 
 /// The fabric of every process.
-pub(crate) type Network = Routes<Shm, Tcp>;
+pub(crate) type Network = Routes<Shm, Distant>;
+/// What reaches processes that share no memory with this one.
+pub(crate) type Distant = Either<Rdma, Tcp>;
 
 /// Names the interfaces whose addresses are told to other hosts, with commas between them; all that are up if it is not set.
 pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
@@ -24,11 +29,14 @@ pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
 pub(crate) const TIMEOUT: &str = "WEFT_NETWORK_TIMEOUT";
 
 /// Attaches this process to what its job needs, and gives the card by which the others find it there. They find it, and
-/// it finds them, by `cards`.
-pub(crate) fn attach(job: &Job, cards: Arc<dyn Directory>) -> Result<(Network, String)> {
-    let address = |way| Arc::new(Address::new(cards.clone(), way));
+/// it finds them, by `cards`. On which hosts processes are, `job` tells as far as they share memory ([`Transport::job`]).
+pub(crate) fn attach(
+    job: &Job,
+    transport: Transport,
+    cards: Arc<dyn Directory>,
+) -> Result<(Network, String)> {
     let lines = trace::lines(job.rank, job.size).map_err(|why| Error::new(Class::Other, why))?;
-    let near = Shm::new(job.rank, &job.local_ranks, LANES, address("shm"));
+    let near = Shm::new(job.rank, &job.local_ranks, LANES, address(&cards, "shm"));
     let mut near = near.map_err(|error| failed("shared memory", error))?;
     if job.hosts.count() == 1 {
         let card = near.card();
@@ -36,12 +44,77 @@ pub(crate) fn attach(job: &Job, cards: Arc<dyn Directory>) -> Result<(Network, S
     }
     near.use_descriptor()
         .map_err(|error| failed("shared memory", error))?;
-    let options = options(job, |name| std::env::var(name).ok())?;
-    let far = Tcp::new(job.rank, job.size, LANES, address("tcp"), options);
-    let far = far.map_err(|error| failed("TCP, for the ranks on other hosts", error))?;
-    let card = card(&[near.card(), far.card()]);
+    let (far, ways) = distant(job, transport, &cards)?;
+    let ways = [vec![near.card()], ways].concat();
     let network = traced(Routes::new(near, Some(far)), lines, job, cards)?;
-    Ok((network, card))
+    Ok((network, card(&ways)))
+}
+
+/// The cards of the way that begins with `way`.
+fn address(cards: &Arc<dyn Directory>, way: &'static str) -> Arc<Address> {
+    Arc::new(Address::new(cards.clone(), way))
+}
+
+/// What reaches processes that share no memory with this one, and its cards.
+fn distant(
+    job: &Job,
+    transport: Transport,
+    cards: &Arc<dyn Directory>,
+) -> Result<(Distant, Vec<String>)> {
+    let rdma = match transport {
+        Transport::Rdma => Some(rdma(job, cards)?),
+        Transport::Auto if has_adapter() => match rdma(job, cards) {
+            Ok(rdma) => Some(rdma),
+            // Who has named a category means an adapter.
+            Err(error) if std::env::var_os(ENDPOINTS).is_some() => return Err(error),
+            Err(_) => None,
+        },
+        _ => None,
+    };
+    if let (Some(rdma), Transport::Rdma) = (&rdma, transport) {
+        return Ok((Either::first(rdma.clone()), vec![rdma.card()]));
+    }
+    let options = options(job, |name| std::env::var(name).ok())?;
+    let tcp = Tcp::new(job.rank, job.size, LANES, address(cards, "tcp"), options);
+    let tcp = tcp.map_err(|error| failed("TCP, for the ranks on other hosts", error))?;
+    let tcp_card = tcp.card();
+    Ok(match rdma {
+        None => (Either::second(tcp), vec![tcp_card]),
+        Some(rdma) => {
+            let card = rdma.card();
+            let decide = decide(rdma.clone(), address(cards, "rdma"));
+            (Either::both(rdma, tcp, decide), vec![card, tcp_card])
+        }
+    })
+}
+
+/// A peer is reached by the adapter if its own is on a common network.
+fn decide(rdma: Rdma, cards: Arc<Address>) -> Decide {
+    Box::new(move |peer| {
+        let common = cards.card(peer).map(|card| rdma.common_with(&card));
+        match common {
+            Ok(Common::Subnet) => Way::First,
+            Ok(Common::Ethernet(address)) if is_on_common_network(address) => Way::First,
+            _ => Way::Second,
+        }
+    })
+}
+
+fn rdma(job: &Job, cards: &Arc<dyn Directory>) -> Result<Rdma> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let defaults = weft_rdma::Options::default();
+    let options = weft_rdma::Options {
+        job: job.id.clone(),
+        category: named_category(variable(ENDPOINTS).as_deref())?,
+        processes: job.local_size,
+        timeout: match variable(TIMEOUT) {
+            Some(text) => timeout(&text)?,
+            None => defaults.timeout,
+        },
+        ..defaults
+    };
+    let rdma = Rdma::new(job.rank, job.size, LANES, address(cards, "rdma"), options);
+    rdma.map_err(|why| argument(Class::Other, TRANSPORT, format_args!("`rdma`: {why}")))
 }
 
 fn failed(what: &str, error: io::Error) -> Error {

@@ -83,7 +83,13 @@ pub static ALL: [Category; 7] = [
     Category {
         name: "weft_transports",
         description: "Ways to other processes",
-        controls: &["weft_interface", "weft_network_timeout", "weft_trace"],
+        controls: &[
+            "weft_transport",
+            "weft_endpoints",
+            "weft_interface",
+            "weft_network_timeout",
+            "weft_trace",
+        ],
         performances: &[
             "weft_shm_links",
             "weft_shm_bytes",
@@ -99,6 +105,11 @@ pub static ALL: [Category; 7] = [
             "weft_tcp_calls_sent",
             "weft_tcp_calls_received",
             "weft_tcp_calls_idle",
+            "weft_rdma_links",
+            "weft_rdma_lanes",
+            "weft_rdma_requests",
+            "weft_rdma_posts",
+            "weft_rdma_bytes_read",
         ],
         categories: &[],
     },

@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::process::engine::started;
 use crate::process::network::{INTERFACE, TIMEOUT, timeout_seconds};
 use crate::process::trace;
+use crate::process::transport::{ENDPOINTS, TRANSPORT};
 
 /// A control variable: a 64-bit unsigned number, or text.
 pub struct Variable {
@@ -64,13 +65,22 @@ pub(crate) fn pace(given: Pace) -> Pace {
     }
 }
 
+/// What lanes share of the adapter that this process uses; what is named for it, if it uses none.
+fn category() -> String {
+    let rdma = started().and_then(|engine| engine.fabric().far()?.parts().0);
+    match rdma {
+        Some(rdma) => rdma.category().to_string(),
+        None => std::env::var(ENDPOINTS).unwrap_or_default(),
+    }
+}
+
 /// All of them, by index.
 pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     let algorithms = CHOICES.iter().map(Variable::of_choice);
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 11] = [
+const SETTINGS: [Variable; 13] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -102,6 +112,22 @@ const SETTINGS: [Variable; 11] = [
         ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_transport"),
+        description: Cow::Borrowed(
+            "What carries messages: shm, tcp or rdma between all processes; auto, or empty, shared memory within hosts and RDMA or TCP between them. Set by WEFT_TRANSPORT, mpiexec --transport",
+        ),
+        verbosity: Verbosity::UserBasic,
+        value: Value::ChosenText(TRANSPORT, || std::env::var(TRANSPORT).unwrap_or_default()),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_endpoints"),
+        description: Cow::Borrowed(
+            "The endpoint category by which lanes share an RDMA adapter; the fastest that fits if empty and none is in use. Set by WEFT_ENDPOINTS, mpiexec --endpoints",
+        ),
+        verbosity: Verbosity::TunerBasic,
+        value: Value::ChosenText(ENDPOINTS, category),
     },
     Variable {
         name: Cow::Borrowed("weft_interface"),

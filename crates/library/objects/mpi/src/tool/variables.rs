@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use weft_engine::{Counts, Engine};
+use weft_rdma::Rdma;
 use weft_tcp::{Tcp, Traffic};
 
 use super::codes::Verbosity;
@@ -136,6 +137,11 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
         "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
         "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
+        "weft_rdma_links" Level TunerBasic rdma.links "Queue pairs to other processes, one per lane and process";
+        "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue and a shared receive queue of an adapter";
+        "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
+        "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
+        "weft_rdma_bytes_read" Aggregate UserBasic rdma.read_bytes "Bytes that adapters read from the memory of other processes";
         "weft_file_bytes_read" Aggregate UserBasic file.read_bytes "Bytes read from files";
         "weft_file_bytes_written" Aggregate UserBasic file.written_bytes "Bytes written to files";
         "weft_file_calls_read" Counter TunerBasic file.reads "System calls that read files";
@@ -155,6 +161,7 @@ pub(super) struct Reading {
     tcp: weft_tcp::Counters,
     traffic: Vec<Traffic>,
     file: weft_file::Counters,
+    rdma: weft_rdma::Counters,
 }
 
 /// What all lanes have of shared memory.
@@ -180,6 +187,11 @@ fn shared_memory(engine: &Engine<Network>) -> SharedMemory {
 pub(super) fn reading() -> Reading {
     started().map_or(Reading::default(), |engine| {
         let (arenas, arenas_refused) = COUNTS.read();
+        let (rdma, tcp) = engine
+            .fabric()
+            .far()
+            .map(|far| far.parts())
+            .unwrap_or_default();
         Reading {
             counts: engine.counts(),
             arenas,
@@ -187,8 +199,9 @@ pub(super) fn reading() -> Reading {
             oversubscribed: oversubscribed_here().into(),
             shm: shared_memory(engine),
             file: weft_file::counters(),
-            tcp: engine.fabric().far().map(Tcp::counters).unwrap_or_default(),
-            traffic: engine.fabric().far().map(Tcp::traffic).unwrap_or_default(),
+            tcp: tcp.map(Tcp::counters).unwrap_or_default(),
+            traffic: tcp.map(Tcp::traffic).unwrap_or_default(),
+            rdma: rdma.map(Rdma::counters).unwrap_or_default(),
         }
     })
 }

@@ -5,10 +5,10 @@ use std::io;
 use weft_transport::{Lost, Peer, Refused};
 
 use super::{Links, Place};
-use crate::endings::lost;
 use crate::handshake::Purpose;
 use crate::link::Fault;
-use crate::watching::Watched;
+use weft_transport::endings::lost;
+use weft_transport::watching::Watched;
 
 fn finished(peer: Peer) -> Lost {
     lost(peer, "its process has finished")

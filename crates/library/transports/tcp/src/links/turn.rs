@@ -4,13 +4,13 @@ use socket2::Socket;
 use weft_transport::Sink;
 
 use super::{Hot, Links, Place};
-use crate::endings::lost;
 use crate::handshake::Purpose;
 use crate::identity::Link as Name;
 use crate::link::Link;
 use crate::sending::Way;
 use crate::shared::STRIPES;
 use crate::system::{Interest, explained};
+use weft_transport::endings::lost;
 
 /// A connection that brings nothing for so many turns is no longer hot, and for so many where it is the only one.
 const COOLS_AFTER: u32 = 256;

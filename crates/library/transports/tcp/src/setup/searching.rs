@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::{Outcome, Setup};
 use crate::accepting::Incoming;
 use crate::dialing::{self, Attempt, Search};
-use crate::endings::lost;
 use crate::identity::{Identity, Link};
 use crate::system::Interest;
 use crate::token::Token;
+use weft_transport::endings::lost;
 
 impl Setup {
     /// Tries the peer's next address, if it is time.

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use weft_sync::Section;
-use weft_transport::{Lost, Peer};
+
+use crate::{Lost, Peer};
 
 #[derive(Clone)]
 pub struct Ending {
@@ -23,6 +24,12 @@ pub struct Endings {
 /// One line that names the peer.
 pub fn lost(peer: Peer, why: impl std::fmt::Display) -> Lost {
     Lost(format!("rank {peer} is lost: {why}").into())
+}
+
+impl Default for Endings {
+    fn default() -> Endings {
+        Endings::new()
+    }
 }
 
 impl Endings {

@@ -1,4 +1,4 @@
-//! Engines over TCP, each in a thread of its own: what they say to one another arrives, whatever its length and however it lies in
+//! Engines over a network, each in a thread of its own: what they say to one another arrives, whatever its length and however it lies in
 //! memory, on several lanes, awake and asleep.
 
 use std::collections::HashMap;
@@ -6,8 +6,9 @@ use std::sync::{Arc, Barrier, Mutex};
 
 use weft_engine::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route};
 use weft_memory::{Layout, Memory};
-use weft_tcp::{Options, Tcp};
 use weft_transport::{Directory, Peer};
+
+use super::{Net, attach, card};
 
 const CONTEXT: u32 = 8;
 
@@ -54,12 +55,12 @@ unsafe impl Layout for EverySecond {
 
 /// A message: the two ends know it by the number of the seed.
 #[derive(Clone, Copy)]
-struct Message {
-    bytes: usize,
-    lane: u32,
-    seed: u64,
-    is_synchronous: bool,
-    strided: [bool; 2],
+pub struct Message {
+    pub bytes: usize,
+    pub lane: u32,
+    pub seed: u64,
+    pub is_synchronous: bool,
+    pub strided: [bool; 2],
 }
 
 impl Message {
@@ -115,9 +116,9 @@ fn route(lane: u32, peer: Peer, source: i32, tag: i32) -> Route {
     }
 }
 
-type Node = Engine<Tcp>;
+pub type Node = Engine<Net>;
 
-fn send(
+pub fn send(
     engine: &Node,
     me: Peer,
     peer: Peer,
@@ -133,7 +134,13 @@ fn send(
     engine.send(outgoing).unwrap()
 }
 
-fn receive(engine: &Node, peer: Peer, message: &Message, tag: i32, buffer: &mut [u8]) -> RequestId {
+pub fn receive(
+    engine: &Node,
+    peer: Peer,
+    message: &Message,
+    tag: i32,
+    buffer: &mut [u8],
+) -> RequestId {
     let incoming = Incoming {
         route: route(message.lane, peer, peer as i32, tag),
         memory: message.memory(buffer, message.strided[1]),
@@ -142,16 +149,12 @@ fn receive(engine: &Node, peer: Peer, message: &Message, tag: i32, buffer: &mut 
 }
 
 /// Runs `body` as each of so many processes, in threads.
-fn processes(size: u32, pace: Pace, body: impl Fn(&Node, Peer, &Barrier) + Sync) {
+pub fn processes(size: u32, pace: Pace, body: impl Fn(&Node, Peer, &Barrier) + Sync) {
     let cards = Arc::new(Cards::default());
     let barrier = Barrier::new(size as usize);
     let make = |rank| {
-        let options = Options {
-            interfaces: vec!["lo".to_owned()],
-            ..Options::default()
-        };
-        let fabric = Tcp::new(rank, size, weft_engine::LANES, cards.clone(), options).unwrap();
-        cards.0.lock().unwrap().insert(rank, fabric.card());
+        let fabric = attach(rank, size, cards.clone());
+        cards.0.lock().unwrap().insert(rank, card(&fabric));
         Engine::new(fabric, rank, size, pace, 1)
     };
     let engines: Vec<Node> = (0..size).map(make).collect();
@@ -274,58 +277,5 @@ fn any_source_takes_what_comes() {
             }
         }
         barrier.wait();
-    });
-}
-
-/// A window of small messages takes few system calls on each side (the design's budget: 4).
-#[test]
-fn a_window_of_small_messages_takes_few_system_calls() {
-    const WINDOWS: usize = 200;
-    processes(2, Pace::SHARED, |engine, me, barrier| {
-        let small = Message {
-            bytes: 8,
-            lane: 0,
-            seed: 1,
-            is_synchronous: false,
-            strided: [false; 2],
-        };
-        let mut buffers = vec![[0u8; 8]; 65];
-        let window = |buffers: &mut [[u8; 8]]| {
-            let (answer, window) = buffers.split_first_mut().unwrap();
-            let mut requests: Vec<RequestId> = window
-                .iter_mut()
-                .map(|buffer| match me {
-                    0 => send(engine, 0, 1, &small, 0, buffer),
-                    _ => receive(engine, 0, &small, 0, buffer),
-                })
-                .collect();
-            if me == 1 {
-                for id in requests.drain(..) {
-                    engine.wait(id);
-                }
-            }
-            requests.push(match me {
-                0 => receive(engine, 1, &small, 1, answer),
-                _ => send(engine, 1, 0, &small, 1, answer),
-            });
-            for id in requests {
-                engine.wait(id);
-            }
-        };
-        (0..10).for_each(|_| window(&mut buffers));
-        barrier.wait();
-        let mut calls: Vec<u64> = (0..WINDOWS)
-            .map(|_| {
-                let before = engine.fabric().counters();
-                window(&mut buffers);
-                let after = engine.fabric().counters();
-                after.sends - before.sends + after.receives - before.receives
-            })
-            .collect();
-        barrier.wait();
-        calls.sort_unstable();
-        // One of them is the answer's. Where the machine is busy, a turn may come late.
-        let median = calls[calls.len() / 2];
-        assert!(median <= 5, "rank {me}: {median} system calls a window");
     });
 }

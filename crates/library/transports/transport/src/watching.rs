@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use weft_sync::Section;
-use weft_transport::Peer;
+
+use crate::Peer;
 
 /// Connections that a process makes for watching alone, where any of many processes may send what it waits for.
 const MOST_FOR_WATCHING: u32 = 32;
@@ -33,6 +34,12 @@ struct Peers {
 }
 
 pub struct Watching(Section<Peers>);
+
+impl Default for Watching {
+    fn default() -> Watching {
+        Watching::new()
+    }
+}
 
 impl Watching {
     pub fn new() -> Watching {

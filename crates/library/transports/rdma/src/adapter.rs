@@ -1,0 +1,204 @@
+//! The adapter that a process uses: its first port that is up, and what lanes are given of it.
+
+use std::fmt;
+use std::time::Duration;
+
+use weft_endpoint::{Adapter as Model, Bound, Category, Lane, Lanes, choose};
+use weft_sync::Section;
+use weft_verbs::abi::{
+    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE,
+    IBV_PORT_ACTIVE_DEFER, ibv_gid, ibv_mtu,
+};
+use weft_verbs::{Connection, Context, Device, Path, devices, library};
+
+use crate::handshake::End;
+use crate::options::Options;
+use crate::place::Place;
+
+/// The first, and of most adapters the only one.
+pub const PORT: u8 = 1;
+/// Reads under way at a time, where both adapters can do so many.
+const MOST_READS: i32 = 16;
+/// A request is tried so often again; then the peer is lost.
+const RETRIES: u8 = 7;
+/// As often as it takes: a receiver that computes is no error. What it cannot take stays with its senders, each of which has a bounded
+/// number of requests under way.
+const UNTIL_THERE_IS_ROOM: u8 = 7;
+/// 60 us between two tries to a receiver without a buffer.
+const RECEIVER_NOT_READY_TIMER: u8 = 5;
+
+/// What a peer may do with regions that allow it, as none does but for reads. The writes of no bytes that tell whether a peer lives are
+/// allowed by this alone.
+const ACCESS: u32 = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+
+/// Why there is no adapter to use.
+#[derive(Clone, Debug)]
+pub struct Unusable(String);
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unusable {}
+
+/// An error of any kind, in its own words.
+pub fn unusable(error: impl fmt::Display) -> Unusable {
+    Unusable(error.to_string())
+}
+
+/// A port of an adapter, and what is made on it.
+pub struct Adapter {
+    pub place: Place,
+    /// By which peers' ways name this port's GID.
+    gid_index: u8,
+    pub mtu: ibv_mtu,
+    pub reads: u8,
+    /// Of one request.
+    pub most_bytes: usize,
+    pub category: Category,
+    pub context: Context,
+    lanes: Section<Lanes>,
+}
+
+impl Adapter {
+    /// The first device with a port that is up.
+    pub fn open(lanes: u32, options: &Options) -> Result<Adapter, Unusable> {
+        let library = match options.library {
+            Some(library) => library,
+            None => library().map_err(unusable)?,
+        };
+        let devices = devices(library).map_err(unusable)?;
+        let mut refusals = Vec::new();
+        for device in &devices {
+            match Adapter::of_device(device, lanes, options) {
+                Ok(adapter) => return Ok(adapter),
+                Err(Unusable(why)) => refusals.push(why),
+            }
+        }
+        Err(Unusable(match refusals.is_empty() {
+            true => "there is no RDMA adapter on this host".to_owned(),
+            false => refusals.join("; "),
+        }))
+    }
+
+    fn of_device(device: &Device, lanes: u32, options: &Options) -> Result<Adapter, Unusable> {
+        let category = match options.category {
+            Some(category) => category,
+            None => fitting(lanes as usize, options.processes)?,
+        };
+        let lanes = Lanes::open(device, category, lanes as usize).map_err(unusable)?;
+        let context = lanes.context().clone();
+        let port = context.port(PORT).map_err(unusable)?;
+        if ![IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER].contains(&port.state) {
+            return Err(Unusable(format!(
+                "port {PORT} of {} is down",
+                device.name()
+            )));
+        }
+        // RoCEv2's with an IPv4 address is the second, on the kernel's devices and the one in software.
+        let gid_index = u8::from(port.link_layer == IBV_LINK_LAYER_ETHERNET);
+        let gid = context.gid(PORT, gid_index).map_err(unusable)?;
+        let most_reads = context.attributes().map_err(unusable)?.max_qp_rd_atom;
+        Ok(Adapter {
+            place: Place {
+                link_layer: port.link_layer,
+                lid: port.lid,
+                gid: gid.bytes(),
+            },
+            gid_index,
+            mtu: port.active_mtu,
+            reads: most_reads.clamp(1, MOST_READS) as u8,
+            most_bytes: port.max_msg_sz as usize,
+            category,
+            context,
+            lanes: Section::new(lanes),
+        })
+    }
+
+    /// What the next lane has.
+    pub fn lane(&self) -> Result<Lane, Unusable> {
+        self.lanes.enter().lane().map_err(unusable)
+    }
+
+    /// The way to a peer's port. It has a GID always: on Ethernet and between subnets nothing else leads there.
+    pub fn path(&self, to: &Place) -> Path {
+        Path {
+            lid: to.lid,
+            gid: Some((ibv_gid { raw: to.gid }, self.gid_index)),
+            service_level: 0,
+        }
+    }
+
+    /// How a queue pair whose end is `own` goes to one of a peer's.
+    pub fn connection(
+        &self,
+        place: &Place,
+        own: &End,
+        peer: &End,
+        timeout: Option<Duration>,
+    ) -> Connection {
+        let reads = own.reads.min(peer.reads);
+        Connection {
+            port: PORT,
+            mtu: ibv_mtu::from(own.mtu.min(peer.mtu)),
+            send_psn: own.psn,
+            receive_psn: peer.psn,
+            responder_depth: reads,
+            requester_depth: reads,
+            access: ACCESS,
+            timeout: exponent(timeout),
+            retries: RETRIES,
+            receiver_not_ready_retries: UNTIL_THERE_IS_ROOM,
+            receiver_not_ready_timer: RECEIVER_NOT_READY_TIMER,
+            ..Connection::new(self.path(place), peer.queue_pair)
+        }
+    }
+}
+
+/// The fastest category with which so many lanes of so many processes fit on an adapter.
+fn fitting(lanes: usize, processes: u32) -> Result<Category, Unusable> {
+    let choice = choose(lanes, processes.into(), &Model::TODAY, &Bound::default());
+    let choice = choice.map_err(unusable)?;
+    let category = choice.category.filter(|&c| c != Category::MpiThreads);
+    category.ok_or_else(|| Unusable(format!("{processes} processes of {lanes} lanes: {choice}")))
+}
+
+/// The time-out of a queue pair, 4.096 us times 2 to this power, of which all tries together take at most `timeout`; 0 is for ever.
+fn exponent(timeout: Option<Duration>) -> u8 {
+    let Some(timeout) = timeout else {
+        return 0;
+    };
+    let each = timeout.as_nanos() / u128::from(RETRIES + 1) / 4096;
+    // 4 ms at the least: hosts have other things to do.
+    each.max(1).ilog2().clamp(10, 31) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_tries_take_no_longer_than_the_time_out() {
+        assert_eq!(exponent(None), 0);
+        for seconds in [1u64, 2, 20, 30, 3600] {
+            let exponent = exponent(Some(Duration::from_secs(seconds)));
+            let all = 8 * (4096u128 << exponent);
+            let timeout = u128::from(seconds) * 1_000_000_000;
+            assert!(
+                all <= timeout && 2 * all > timeout,
+                "{seconds} s: {exponent}"
+            );
+        }
+        assert_eq!(exponent(Some(Duration::from_millis(1))), 10);
+    }
+
+    #[test]
+    fn the_category_is_the_fastest_that_fits() {
+        assert_eq!(fitting(8, 1).unwrap(), Category::TwoXDynamic);
+        assert_eq!(fitting(8, 1000).unwrap(), Category::SharedDynamic);
+        let many = fitting(8, 10_000).unwrap_err().to_string();
+        assert!(many.contains("10000 processes of 8 lanes"), "{many}");
+    }
+}

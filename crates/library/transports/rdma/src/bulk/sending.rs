@@ -1,0 +1,142 @@
+//! What a link's peer reads, or is sent in frames.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use weft_transport::{BulkDescriptor, Cookie};
+use weft_verbs::{MemoryRegion, ProtectionDomain};
+
+use crate::frame::{EAGER_BYTES, HEAD_BYTES, Malformed, put_words};
+use crate::user_memory::Source;
+
+/// In the first word of a descriptor, beside the transfer's number: its bytes can be read.
+pub const IS_READABLE: u64 = 1 << 32;
+
+/// A transfer that has not been taken.
+struct Transfer {
+    cookie: Cookie,
+    /// While the peer may read it. Goes before what it is of.
+    region: Option<MemoryRegion>,
+    source: Source,
+    is_streamed: bool,
+}
+
+/// A transfer that the receiver wants in frames.
+struct Stream {
+    transfer: u32,
+    /// The receiver's.
+    number: u32,
+    sent: usize,
+    end: usize,
+}
+
+#[derive(Default)]
+pub struct Sending {
+    transfers: BTreeMap<u32, Transfer>,
+    streams: VecDeque<Stream>,
+    last: u32,
+}
+
+impl Sending {
+    pub fn count(&self) -> usize {
+        self.transfers.len()
+    }
+
+    pub fn open(
+        &mut self,
+        source: Source,
+        cookie: Cookie,
+        domain: &ProtectionDomain,
+    ) -> BulkDescriptor {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            if !self.transfers.contains_key(&self.last) {
+                break;
+            }
+        }
+        let region = source.register(domain);
+        let bytes = source.bytes() as u64;
+        let number = u64::from(self.last);
+        let descriptor = match &region {
+            None => [number, 0, 0, bytes],
+            Some(region) => {
+                let remote = region.remote();
+                [
+                    number | IS_READABLE,
+                    remote.address,
+                    remote.key.into(),
+                    bytes,
+                ]
+            }
+        };
+        let transfer = Transfer {
+            cookie,
+            region,
+            source,
+            is_streamed: false,
+        };
+        self.transfers.insert(self.last, transfer);
+        BulkDescriptor(descriptor)
+    }
+
+    pub fn cancel(&mut self, cookie: Cookie) {
+        self.transfers
+            .retain(|_, transfer| transfer.cookie != cookie);
+    }
+
+    /// The receiver has read all that it wants.
+    pub fn taken(&mut self, transfer: u64) -> Result<Cookie, Malformed> {
+        let key = u32::try_from(transfer).ok();
+        let known = key.filter(|key| {
+            let transfer = self.transfers.get(key);
+            transfer.is_some_and(|t| t.region.is_some() && !t.is_streamed)
+        });
+        let transfer = known.and_then(|key| self.transfers.remove(&key));
+        let transfer =
+            transfer.ok_or(Malformed("the end of a transfer that it cannot have read"))?;
+        Ok(transfer.cookie)
+    }
+
+    /// The receiver wants so many bytes in frames.
+    pub fn stream(&mut self, numbers: u64, bytes: u64) -> Result<(), Malformed> {
+        let (transfer, number) = (numbers as u32, (numbers >> 32) as u32);
+        let wanted = self.transfers.get_mut(&transfer).filter(|t| {
+            let has = t.source.bytes() as u64;
+            !t.is_streamed && (1..=has).contains(&bytes)
+        });
+        let wanted = wanted.ok_or(Malformed("a wish for data that there are not"))?;
+        wanted.is_streamed = true;
+        self.streams.push_back(Stream {
+            transfer,
+            number,
+            sent: 0,
+            end: bytes as usize,
+        });
+        Ok(())
+    }
+
+    pub fn has_streams(&self) -> bool {
+        !self.streams.is_empty()
+    }
+
+    /// The length of the next frame of data.
+    pub fn next_bytes(&self) -> Option<usize> {
+        let stream = self.streams.front()?;
+        Some(HEAD_BYTES + EAGER_BYTES.min(stream.end - stream.sent))
+    }
+
+    /// Writes the next frame of data. The transfer's cookie, if it was the last one.
+    pub fn fill(&mut self, frame: &mut [u8]) -> Option<Cookie> {
+        let stream = self.streams.front_mut().expect("there are data to send");
+        let (head, data) = frame.split_at_mut(HEAD_BYTES);
+        put_words([stream.number.into(), 0], head);
+        let transfer = &self.transfers[&stream.transfer];
+        transfer.source.pack(stream.sent, data);
+        stream.sent += data.len();
+        if stream.sent < stream.end {
+            return None;
+        }
+        let stream = self.streams.pop_front()?;
+        let transfer = self.transfers.remove(&stream.transfer)?;
+        Some(transfer.cookie)
+    }
+}

@@ -1,0 +1,61 @@
+//! What a process's lanes count. Each count is written by the holder of its lane alone, and read by anybody.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a process has had to do with the adapter until now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Queue pairs that stand.
+    pub links: u64,
+    /// Lanes that have a completion queue and a shared receive queue.
+    pub lanes: u64,
+    /// Requests that were posted, and the lists in which they were.
+    pub requests: u64,
+    pub posts: u64,
+    /// Frames that have come.
+    pub frames: u64,
+    /// Bytes that were read from peers' memory.
+    pub read_bytes: u64,
+}
+
+/// One lane's.
+#[derive(Default)]
+pub struct Counts {
+    pub links: Count,
+    pub requests: Count,
+    pub posts: Count,
+    pub frames: Count,
+    pub read_bytes: Count,
+}
+
+#[derive(Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    /// By the lane's holder.
+    #[inline]
+    pub fn add(&self, more: u64) {
+        self.set(self.value().wrapping_add(more));
+    }
+
+    /// By the lane's holder.
+    #[inline]
+    pub fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub fn value(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Counters {
+    pub fn add(&mut self, counts: &Counts) {
+        self.links += counts.links.value();
+        self.requests += counts.requests.value();
+        self.posts += counts.posts.value();
+        self.frames += counts.frames.value();
+        self.read_bytes += counts.read_bytes.value();
+    }
+}

@@ -1,0 +1,236 @@
+//! One lane's way to every peer.
+
+#[cfg(test)]
+mod ending_tests;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use weft_memory::Memory;
+use weft_transport::endings::lost;
+use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
+
+use crate::frame::{EAGER_BYTES, Kind, Malformed};
+use crate::links::Links;
+use crate::shared::Shared;
+use crate::user_memory::{Source, Target};
+
+/// Turns between two looks at the clock and at who asks for links.
+const LOOK_EVERY: u32 = 32;
+/// A process that leaves waits no longer than so for its peers to have what it sent.
+const PARTING: Duration = Duration::from_secs(5);
+
+/// One lane's endpoint. Driven under the lane's lock.
+pub struct RdmaEndpoint {
+    links: Links,
+    /// Between a turn's poll and its flush what is sent is gathered.
+    gathers: bool,
+    turns: u32,
+    /// Something may have come while the process slept.
+    looks: bool,
+}
+
+impl RdmaEndpoint {
+    pub(crate) fn new(shared: Arc<Shared>, lane: u32) -> RdmaEndpoint {
+        let lanes = shared.identity.lanes;
+        assert!(lane < lanes, "lane {lane} of {lanes}");
+        RdmaEndpoint {
+            links: Links::new(shared, lane),
+            gathers: false,
+            turns: 0,
+            looks: true,
+        }
+    }
+
+    /// Something of the transport's own is queued for a peer.
+    fn post_own(&mut self, link: usize) {
+        self.links.activate(link);
+        if !self.gathers {
+            self.links.pump();
+        }
+    }
+
+    /// The link to which a packet may be sent.
+    fn may_send(&mut self, peer: Peer, throttled: bool) -> Result<usize, Refused> {
+        let link = self.links.reach(peer)?;
+        match throttled && self.links.at(link).is_throttled {
+            true => Err(Refused::Throttled),
+            false => Ok(link),
+        }
+    }
+}
+
+impl Endpoint for RdmaEndpoint {
+    const EAGER_TO_ALL: usize = EAGER_BYTES;
+
+    fn eager_limit(&self, _peer: Peer) -> usize {
+        EAGER_BYTES
+    }
+
+    #[inline]
+    fn send(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        payload: &[u8],
+        throttled: bool,
+    ) -> Result<(), Refused> {
+        self.send_with(peer, header, payload.len(), throttled, |out| {
+            out.copy_from_slice(payload)
+        })
+    }
+
+    fn send_with(
+        &mut self,
+        peer: Peer,
+        header: Header,
+        bytes: usize,
+        throttled: bool,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), Refused> {
+        assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
+        let link = self.may_send(peer, throttled)?;
+        let Some(piece) = self.links.place(link, bytes) else {
+            self.links.refuse(link);
+            return Err(Refused::Busy);
+        };
+        self.links
+            .send(link, piece, header, bytes, self.gathers, fill);
+        Ok(())
+    }
+
+    #[inline]
+    fn poll(&mut self, sink: &mut impl Sink) -> bool {
+        self.flush();
+        self.gathers = true;
+        self.turns = self.turns.wrapping_add(1);
+        if std::mem::take(&mut self.looks) || self.turns.is_multiple_of(LOOK_EVERY) {
+            let now = Instant::now();
+            self.links.shared.glance(now);
+            self.links.ask(now);
+            self.links.count();
+        }
+        let mut moved = self.links.has_arrivals() && self.links.take_left();
+        let (done, is_all) = self.links.turn(sink);
+        moved |= done;
+        // What a peer had sent before it was lost is taken first.
+        if is_all && self.links.has_endings() {
+            moved |= self.links.take_endings();
+        }
+        moved | self.links.tell(sink)
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        if std::mem::take(&mut self.gathers) {
+            self.links.pump();
+        }
+    }
+
+    fn bulk_send(
+        &mut self,
+        peer: Peer,
+        source: Memory,
+        cookie: Cookie,
+    ) -> Result<BulkDescriptor, Refused> {
+        let link = self.links.reach(peer)?;
+        // SAFETY: the engine gives the memory to the transport until it is told `sent` or `lost`, or cancels, after none of
+        // which it is kept (`weft_transport`).
+        let source = unsafe { Source::new(source) };
+        let domain = self.links.protection();
+        Ok(self.links.at(link).sending.open(source, cookie, &domain))
+    }
+
+    fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
+        self.links.forget_sent(cookie);
+        if let Ok(link) = self.links.reach(peer) {
+            self.links.at(link).sending.cancel(cookie);
+        }
+    }
+
+    fn bulk_receive(
+        &mut self,
+        peer: Peer,
+        descriptor: BulkDescriptor,
+        bytes: usize,
+        target: Memory,
+        cookie: Cookie,
+    ) -> Result<(), Refused> {
+        let link = self.links.reach(peer)?;
+        // SAFETY: the engine gives the memory to the transport until it is told `received` or `lost`, after which it is not
+        // kept (`weft_transport`).
+        let target = unsafe { Target::new(target) };
+        let domain = self.links.protection();
+        let there = self.links.at(link);
+        let next = there
+            .receiving
+            .take_up(descriptor, bytes, target, cookie, &domain);
+        match next {
+            Err(Malformed(what)) => {
+                let why = lost(peer, format!("it sent {what}"));
+                self.links.lose(peer, why, false);
+                Err(Refused::Lost)
+            }
+            Ok(next) => {
+                let received = there.follow(next);
+                self.links.complete(peer, received);
+                self.post_own(link);
+                Ok(())
+            }
+        }
+    }
+
+    fn end(&mut self, peer: Peer, why: &Lost) {
+        self.links.lose(peer, why.clone(), false);
+    }
+
+    fn throttle(&mut self, peer: Peer, on: bool) {
+        if let Ok(link) = self.links.reach(peer) {
+            self.links.at(link).say(Kind::Throttle, [on.into(), 0]);
+            self.post_own(link);
+        }
+    }
+
+    fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        self.links.expect(peer, one_of_many)
+    }
+
+    fn arm(&mut self) -> bool {
+        self.flush();
+        self.links.arm()
+    }
+
+    fn disarm(&mut self) {
+        self.links.shared.stay_awake();
+        self.looks = true;
+    }
+
+    fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
+        self.links.describe(out)
+    }
+}
+
+#[cfg(test)]
+impl RdmaEndpoint {
+    /// Ends all queue pairs as the kernel does when the process dies.
+    fn die(&mut self) {
+        self.links.drop_all();
+    }
+
+    /// Sends a frame of the transport's own.
+    fn say(&mut self, peer: Peer, kind: Kind, words: [u64; 2]) {
+        let link = self.links.reach(peer).expect("a link");
+        self.links.at(link).say(kind, words);
+        self.post_own(link);
+    }
+}
+
+impl Drop for RdmaEndpoint {
+    fn drop(&mut self) {
+        let patience = self.links.shared.identity.timeout.unwrap_or(PARTING);
+        self.links.leave(patience.min(PARTING));
+    }
+}

@@ -1,0 +1,158 @@
+//! A process's attachment to the network.
+
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::Arc;
+
+use weft_endpoint::Category;
+use weft_sync::kernel::{Poller, random};
+use weft_transport::{Directory, Fabric, Far, Peer};
+
+use crate::adapter::{Adapter, Unusable, unusable};
+use crate::card::Card;
+use crate::counters::Counters;
+use crate::datagrams::Datagrams;
+use crate::endpoint::RdmaEndpoint;
+use crate::handshake::hash_job;
+use crate::identity::Identity;
+use crate::options::Options;
+use crate::place::Common;
+use crate::setup::Setup;
+use crate::shared::Shared;
+
+/// Lanes that a fabric may have: the bits of its signals are theirs, but for those that ask for [`Fabric::serve`].
+const MOST_LANES: u32 = 32;
+/// The longest sleep: others than peers may be waited for, and requests for links be repeated.
+const LONGEST_SLEEP_MS: u32 = 250;
+
+/// A process's attachment to the network. Clones are the same one.
+#[derive(Clone)]
+pub struct Rdma {
+    shared: Arc<Shared>,
+    card: Arc<str>,
+}
+
+impl Rdma {
+    /// Attaches process `rank` of `size`, with up to `lanes` lanes, to the first adapter with a port that is up. Publish
+    /// [`card`](Self::card) where the peers' `directory` finds it.
+    pub fn new(
+        rank: Peer,
+        size: u32,
+        lanes: u32,
+        directory: Arc<dyn Directory>,
+        options: Options,
+    ) -> Result<Rdma, Unusable> {
+        assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
+        let adapter = Adapter::open(lanes, &options)?;
+        let [key, more] = [random(), random()].map(|bytes| bytes.map_err(unusable));
+        let (key, [a, b, c, d, ..]) = (key?, more?);
+        // Keys with the highest bit are the kernel's.
+        let queue_key = u32::from_le_bytes([a, b, c, d]) >> 1;
+        let datagrams = Datagrams::new(&adapter, queue_key).map_err(unusable)?;
+        let card = Card {
+            place: adapter.place,
+            queue_pair: datagrams.number(),
+            queue_key,
+            key,
+        };
+        let identity = Identity {
+            rank,
+            size,
+            lanes,
+            job: hash_job(&options.job),
+            key,
+            timeout: options.timeout,
+            poller: Poller::new().map_err(unusable)?,
+        };
+        let shared = Shared::new(identity, adapter, Setup::new(datagrams), directory)?;
+        Ok(Rdma {
+            shared: Arc::new(shared),
+            card: card.to_string().into(),
+        })
+    }
+
+    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 150 bytes.
+    pub fn card(&self) -> String {
+        self.card.to_string()
+    }
+
+    /// What this process's port has in common with that of the process which has this card; nothing with one that is none.
+    pub fn common_with(&self, card: &str) -> Common {
+        let card = Card::parse(card);
+        card.map_or(Common::Nothing, |card| {
+            self.shared.adapter.place.common_with(&card.place)
+        })
+    }
+
+    /// What lanes share of the adapter.
+    pub fn category(&self) -> Category {
+        self.shared.adapter.category
+    }
+
+    /// The adapter's name.
+    pub fn device(&self) -> &str {
+        self.shared.adapter.context.name()
+    }
+
+    pub fn counters(&self) -> Counters {
+        let mut counters = Counters {
+            lanes: self.shared.made_lanes() as u64,
+            ..Counters::default()
+        };
+        let lanes = self.shared.lanes.iter();
+        lanes.for_each(|lane| counters.add(&lane.counts));
+        counters
+    }
+
+    /// Loses the datagrams that have come, as a network may.
+    #[cfg(test)]
+    pub(crate) fn lose_datagrams(&self) -> usize {
+        self.shared.lose_datagrams()
+    }
+
+    /// Links that this process has asked for and that do not stand.
+    pub fn pending(&self) -> usize {
+        self.shared.pending()
+    }
+}
+
+impl Fabric for Rdma {
+    type Endpoint = RdmaEndpoint;
+
+    fn endpoint(&self, lane: u32) -> RdmaEndpoint {
+        RdmaEndpoint::new(self.shared.clone(), lane)
+    }
+
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        self.shared.connect(peer);
+    }
+
+    #[inline]
+    fn signalled(&self) -> u64 {
+        self.shared.signalled()
+    }
+
+    fn prepare_sleep(&self) -> u32 {
+        self.shared.prepare_sleep()
+    }
+
+    fn sleep(&self, ticket: u32, timeout_ms: Option<u32>) {
+        let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(LONGEST_SLEEP_MS);
+        self.shared.sleep(ticket, timeout_ms as i32);
+    }
+
+    fn wake(&self) {
+        self.shared.wake();
+    }
+
+    #[cold]
+    fn serve(&self) -> bool {
+        self.shared.serve()
+    }
+}
+
+impl Far for Rdma {
+    fn descriptors(&self) -> Vec<RawFd> {
+        vec![self.shared.identity.poller.as_raw_fd()]
+    }
+}

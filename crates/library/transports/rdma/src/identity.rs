@@ -1,0 +1,20 @@
+//! Who this process is, as far as making links goes, and what it waits with.
+
+use std::time::Duration;
+
+use weft_sync::kernel::Poller;
+use weft_transport::Peer;
+
+use crate::card::Key;
+use crate::handshake::JobHash;
+
+pub struct Identity {
+    pub rank: Peer,
+    pub size: u32,
+    pub lanes: u32,
+    pub job: JobHash,
+    pub key: Key,
+    pub timeout: Option<Duration>,
+    /// What the whole process waits with.
+    pub poller: Poller,
+}

@@ -1,0 +1,175 @@
+//! How a lane loses a peer: see the crate's text.
+
+use std::time::{Duration, Instant};
+
+use weft_transport::endings::lost;
+use weft_transport::watching::Watched;
+use weft_transport::{Header, Lost, Peer, Refused, Sink};
+use weft_verbs::Error;
+
+use super::Links;
+use crate::frame::Kind;
+use crate::link::Link;
+
+fn finished(peer: Peer) -> Lost {
+    lost(peer, "its process has finished")
+}
+
+/// Hears nothing: the engine is no more.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn packet(&mut self, _: Peer, _: Header, _: &[u8]) {}
+    fn sent(&mut self, _: u64) {}
+    fn received(&mut self, _: u64) {}
+    fn writable(&mut self, _: Peer) {}
+    fn connect(&mut self, _: Peer) {}
+    fn lost(&mut self, _: Peer, _: &Lost) {}
+}
+
+impl Links {
+    /// Something is awaited of a peer: its loss is to be told here.
+    pub fn expect(&mut self, peer: Peer, one_of_many: bool) -> Result<(), Refused> {
+        if self.by_peer.contains_key(&peer) {
+            self.shared.expect(peer);
+            return self.reach(peer).map(|_| ());
+        }
+        if self.lost.contains_key(&peer) {
+            return Err(Refused::Lost);
+        }
+        match self.shared.watching.of(peer, one_of_many) {
+            Watched::Enough => {
+                self.shared.expect(peer);
+                Ok(())
+            }
+            Watched::Not => {
+                self.shared.expect(peer);
+                self.reach(peer).map(|_| ())
+            }
+            // Told in the next turn, once a link that it had made before has been read.
+            Watched::HasLeft => {
+                self.shared.lose(peer, finished(peer), true);
+                Ok(())
+            }
+        }
+    }
+
+    /// A peer has said goodbye.
+    pub(super) fn left(&mut self, peer: Peer, link: usize) {
+        self.shared.watching.left(peer);
+        let there = self.at(link);
+        if there.sending.count() + there.receiving.count() > 0 {
+            self.lose_left(peer);
+        }
+    }
+
+    /// Something is wanted of a peer that has left.
+    #[cold]
+    pub(super) fn lose_left(&mut self, peer: Peer) {
+        self.lose(peer, finished(peer), true);
+    }
+
+    /// A call for a link has failed.
+    #[cold]
+    pub(super) fn failed(&mut self, peer: Peer, error: &Error) {
+        self.lose(
+            peer,
+            lost(peer, format!("the link to it failed: {error}")),
+            false,
+        );
+    }
+
+    /// Loses a peer for all lanes.
+    #[cold]
+    pub fn lose(&mut self, peer: Peer, why: Lost, died: bool) {
+        let first = self.shared.lose(peer, why, died);
+        self.lose_here(peer, first);
+    }
+
+    /// Ends all that this lane has to do with a peer.
+    fn lose_here(&mut self, peer: Peer, why: Lost) {
+        if self.lost.contains_key(&peer) {
+            return;
+        }
+        if let Some(link) = self.by_peer.remove(&peer) {
+            self.drop_link(link);
+        }
+        self.sent.retain(|&(other, _)| other != peer);
+        self.received.retain(|&(other, _)| other != peer);
+        self.waiting.remove(&peer);
+        self.connected.retain(|&other| other != peer);
+        self.lost.insert(peer, why.clone());
+        self.untold.push((peer, why));
+    }
+
+    /// Ends a link: from here on the adapter touches no memory for it. What has come on others is kept, for a queue pair that is
+    /// destroyed may take its completions with it, and buffers in them.
+    fn drop_link(&mut self, link: usize) {
+        self.active.retain(|&other| other != link);
+        self.refused.retain(|&other| other != link);
+        let (Some(mut there), Some(parts)) = (self.links[link].take(), &mut self.parts) else {
+            return;
+        };
+        self.by_pair.remove(&there.pair.number());
+        // One that has failed already is as it should be.
+        let _ = there.pair.fail();
+        parts.look();
+        there.abandon(&mut parts.posting);
+        drop(there);
+        let links = &self.counts().links;
+        links.set(links.value().saturating_sub(1));
+    }
+
+    /// Loses the peers that other lanes have lost.
+    #[cold]
+    pub fn take_endings(&mut self) -> bool {
+        let endings = self.shared.endings.after(self.endings_seen);
+        self.endings_seen += endings.len();
+        for ending in &endings {
+            self.lose_here(ending.peer, ending.lost.clone());
+        }
+        !endings.is_empty()
+    }
+
+    pub fn has_endings(&self) -> bool {
+        self.shared.endings.count() != self.endings_seen
+    }
+
+    /// Says goodbye to all peers, and sees to it, for no longer than `patience`, that what was sent has arrived.
+    pub fn leave(&mut self, patience: Duration) {
+        let end = Instant::now() + patience;
+        self.take_left();
+        for link in 0..self.links.len() {
+            if let Some(there) = self.links[link].as_mut().filter(|there| !there.has_left) {
+                there.say(Kind::Bye, [0; 2]);
+                self.activate(link);
+            }
+        }
+        let mut pause = Duration::from_micros(20);
+        loop {
+            self.pump();
+            for link in 0..self.links.len() {
+                if let Some(there) = &mut self.links[link] {
+                    there.probe_rest();
+                    self.post(link);
+                }
+            }
+            self.turn(&mut Nobody);
+            let waits =
+                |there: &Link| !there.has_left && (there.is_under_way() || there.has_queued());
+            if !self.links.iter().flatten().any(|there| waits(there)) || Instant::now() >= end {
+                return;
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+    }
+
+    #[cfg(test)]
+    pub fn drop_all(&mut self) {
+        for link in 0..self.links.len() {
+            self.drop_link(link);
+        }
+        self.by_peer.clear();
+    }
+}

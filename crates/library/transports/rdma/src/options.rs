@@ -1,0 +1,33 @@
+//! What the user may choose.
+
+use std::time::Duration;
+
+use weft_endpoint::Category;
+use weft_verbs::abi::Library;
+
+/// Choices of a job; the default is right for most.
+#[derive(Clone)]
+pub struct Options {
+    /// Names the job: a process of another one is refused.
+    pub job: String,
+    /// What lanes share of the adapter; the fastest category that fits, if none is named.
+    pub category: Option<Category>,
+    /// How many processes of the job use the adapter, so that what they take together fits.
+    pub processes: u32,
+    /// How long a peer's host may be silent before the peer is lost; `None` is for ever.
+    pub timeout: Option<Duration>,
+    /// In place of the `libibverbs.so.1` that the loader finds.
+    pub library: Option<&'static Library>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            job: String::new(),
+            category: None,
+            processes: 1,
+            timeout: Some(Duration::from_secs(30)),
+            library: None,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A fabric made of two for peers of other hosts, each of which is reached by one of them.
+//!
+//! Which one, is decided when a peer is first needed, by what `decide` finds on its card; a job that has one of the two only, decides
+//! nothing. Both processes of a pair decide alike, since each compares the same two cards.
+
+mod endpoint;
+#[cfg(test)]
+mod tests;
+mod ways;
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use weft_transport::{Fabric, Far, Peer};
+
+pub use endpoint::EitherEndpoint;
+use ways::Ways;
+pub use ways::{Decide, Way};
+
+/// The longest sleep of the second alone: what the first waits for does not end it.
+const SHORT_SLEEP_MS: u32 = 10;
+
+/// A fabric of one or of two.
+pub struct Either<A, B> {
+    first: Option<A>,
+    second: Option<B>,
+    ways: Arc<Ways>,
+    /// Of the second, for the sleep that was prepared last. Only the thread that prepares it reads it, as only one sleeps.
+    ticket: AtomicU32,
+}
+
+impl<A: Far, B: Far> Either<A, B> {
+    /// All peers by `first`.
+    pub fn first(first: A) -> Either<A, B> {
+        Either::made(Some(first), None, Box::new(|_| Way::First))
+    }
+
+    /// All peers by `second`.
+    pub fn second(second: B) -> Either<A, B> {
+        Either::made(None, Some(second), Box::new(|_| Way::Second))
+    }
+
+    /// Each peer by the one that `decide` says.
+    pub fn both(first: A, second: B, decide: Decide) -> Either<A, B> {
+        Either::made(Some(first), Some(second), decide)
+    }
+
+    fn made(first: Option<A>, second: Option<B>, decide: Decide) -> Either<A, B> {
+        Either {
+            first,
+            second,
+            ways: Arc::new(Ways::new(decide)),
+            ticket: AtomicU32::new(0),
+        }
+    }
+
+    /// The two, as far as they are there.
+    pub fn parts(&self) -> (Option<&A>, Option<&B>) {
+        (self.first.as_ref(), self.second.as_ref())
+    }
+}
+
+impl<A: Far, B: Far> Fabric for Either<A, B> {
+    type Endpoint = EitherEndpoint<A::Endpoint, B::Endpoint>;
+
+    fn endpoint(&self, lane: u32) -> Self::Endpoint {
+        let first = self.first.as_ref().map(|fabric| fabric.endpoint(lane));
+        let second = self.second.as_ref().map(|fabric| fabric.endpoint(lane));
+        EitherEndpoint::new(first, second, self.ways.clone())
+    }
+
+    #[cold]
+    fn connect(&self, peer: Peer) {
+        match (&self.first, &self.second) {
+            (Some(first), Some(second)) => match self.ways.decide(peer) {
+                Way::First => first.connect(peer),
+                Way::Second => second.connect(peer),
+            },
+            (Some(first), None) => first.connect(peer),
+            (None, Some(second)) => second.connect(peer),
+            (None, None) => {}
+        }
+    }
+
+    #[inline]
+    fn signalled(&self) -> u64 {
+        let first = self.first.as_ref().map_or(0, Fabric::signalled);
+        first | self.second.as_ref().map_or(0, Fabric::signalled)
+    }
+
+    fn prepare_sleep(&self) -> u32 {
+        let second = self.second.as_ref().map_or(0, Fabric::prepare_sleep);
+        self.ticket.store(second, Ordering::Relaxed);
+        self.first.as_ref().map_or(second, Fabric::prepare_sleep)
+    }
+
+    /// With both, what the first waits for does not end a sleep at once. A process sleeps on the [descriptors](Far::descriptors) of both, and
+    /// calls this to have what is ready signalled.
+    fn sleep(&self, ticket: u32, timeout_ms: Option<u32>) {
+        match (&self.first, &self.second) {
+            (Some(first), Some(second)) => {
+                first.sleep(ticket, Some(0));
+                let timeout_ms = timeout_ms.unwrap_or(u32::MAX).min(SHORT_SLEEP_MS);
+                second.sleep(self.ticket.load(Ordering::Relaxed), Some(timeout_ms));
+            }
+            (Some(first), None) => first.sleep(ticket, timeout_ms),
+            (None, Some(second)) => second.sleep(ticket, timeout_ms),
+            (None, None) => {}
+        }
+    }
+
+    fn wake(&self) {
+        self.first.iter().for_each(Fabric::wake);
+        self.second.iter().for_each(Fabric::wake);
+    }
+
+    #[cold]
+    fn serve(&self) -> bool {
+        let first = self.first.as_ref().is_some_and(Fabric::serve);
+        first | self.second.as_ref().is_some_and(Fabric::serve)
+    }
+}
+
+impl<A: Far, B: Far> Far for Either<A, B> {
+    fn descriptors(&self) -> Vec<RawFd> {
+        let mut all = self.first.as_ref().map_or(Vec::new(), Far::descriptors);
+        all.extend(self.second.iter().flat_map(Far::descriptors));
+        all
+    }
+}
