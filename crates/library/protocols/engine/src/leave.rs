@@ -86,6 +86,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// A free slot for a request of the lane.
+    #[inline(always)]
     pub(crate) fn take_free(&self, lane: &Lane<F::Endpoint>, core: &mut Core) -> Option<&Slot> {
         if core.free.is_empty() {
             self.refill(lane, core);

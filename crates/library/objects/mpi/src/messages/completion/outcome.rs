@@ -23,7 +23,10 @@ fn finish_compound(request: &mut Request, compound: &Compound) -> Result<Status>
     match compound {
         Compound::Persistent(persistent) => {
             let inner = persistent.end();
-            inner.map_or(Ok(Status::EMPTY), |mut inner| finish(&mut inner))
+            match inner {
+                Some(mut inner) => finish(&mut inner),
+                None => Ok(Status::EMPTY),
+            }
         }
         Compound::Pair(pair) => {
             let sent = finish(&mut { pair.send })?;
