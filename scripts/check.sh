@@ -11,7 +11,7 @@ peers=$PWD/build/peers
 mpicc=$prefix/bin/mpicc
 mpiexec=$prefix/bin/mpiexec
 begin_all=$(date +%s)
-steps_begin "$out/logs" 22
+steps_begin "$out/logs" 23
 
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }

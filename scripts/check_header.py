@@ -125,7 +125,7 @@ def module_interfaces():
     """Of each routine its arguments with their types, from the module; MPI_ names only, and not the forms for TYPE(C_PTR)."""
     text = re.sub(r"&\n\s*", "", MODULE.read_text())
     found = {}
-    pattern = r"^ *(?:subroutine|function) (MPI_\w+)\((.*?)\)\n(.*?)^ *end (?:subroutine|function)$"
+    pattern = r"^ *(?:subroutine|function) (MPI_\w+)\(([^()\n]*)\)[^\n]*\n(.*?)^ *end (?:subroutine|function)$"
     for name, arguments, body in re.findall(pattern, text, re.M | re.S):
         declared = dict(
             (word.split("(")[0].lower(), plain_type(of_type, word))
