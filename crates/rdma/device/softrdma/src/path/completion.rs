@@ -28,10 +28,13 @@ pub fn end(
             timestamp_ns: qp.send_stamp(),
             ..Completion::default()
         };
-        push(qp, &completion, failed)?;
-    }
-    if failed && status != IBV_WC_WR_FLUSH_ERR {
-        qp.fail_sending();
+        // Who sees the completion finds the state that follows from it.
+        let follows = failed && status != IBV_WC_WR_FLUSH_ERR && qp.begin_failure_of_sending();
+        let pushed = push(qp, &completion, failed);
+        if follows {
+            qp.after_failure(None);
+        }
+        return pushed;
     }
     Ok(())
 }

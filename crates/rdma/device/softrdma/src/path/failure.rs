@@ -14,22 +14,35 @@ impl QueuePair {
     /// A send request has failed: an unreliable send queue stops, all else is in error. By who executes.
     #[cold]
     pub fn fail_sending(&'static self) {
+        if self.begin_failure_of_sending() {
+            self.after_failure(None);
+        }
+    }
+
+    /// The same, as far as the state tells it. Whether [`after_failure`](Self::after_failure) is to follow.
+    #[cold]
+    pub fn begin_failure_of_sending(&self) -> bool {
         match self.kind {
             QpKind::Uc | QpKind::Ud => {
                 let state = &self.record().state;
                 let (from, to) = (IBV_QPS_RTS, IBV_QPS_SQE);
                 // In any other state it has no send queue that could stop.
                 let _ = state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
+                false
             }
-            _ => self.fail(None),
+            _ => self.begin_failure(),
         }
+    }
+
+    fn begin_failure(&self) -> bool {
+        let record = self.record();
+        let running = record.state.load(Ordering::Acquire) != IBV_QPS_RESET;
+        running && record.fail(IBV_QPS_ERR)
     }
 
     /// Brings it into the error state, unless it is there or was reset.
     pub fn fail(&'static self, event: Option<ibv_event_type>) {
-        let record = self.record();
-        let running = record.state.load(Ordering::Acquire) != IBV_QPS_RESET;
-        if running && record.fail(IBV_QPS_ERR) {
+        if self.begin_failure() {
             self.after_failure(event);
         }
     }
