@@ -29,6 +29,7 @@ mod queued_lock;
 mod ready;
 mod robust_spin_lock;
 mod section;
+mod slumber;
 mod spin_lock;
 mod submissions;
 pub mod withdrawal;
@@ -47,6 +48,7 @@ pub use queued_lock::{Broken, LockKind, QueuedLock, QueuedLockSlot, QueuedLockWo
 pub use ready::{Ready, TaskState};
 pub use robust_spin_lock::RobustSpinLock;
 pub use section::{Guard, Section};
+pub use slumber::Slumber;
 pub use spin_lock::{SpinLock, pause};
 pub use submissions::{Batch, Links, NONE, Submissions};
 #[cfg(not(loom))]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use weft_sync::Section;
 use weft_sync::kernel::{Bell, Interest};
+use weft_sync::{Section, Slumber};
 use weft_transport::endings::{Ending, Endings, lost};
 use weft_transport::watching::Watching;
 use weft_transport::{Directory, Lost, Peer};
@@ -44,14 +44,7 @@ pub struct Shared {
     wants: Section<Vec<Name>>,
     /// Held while links are made: the launcher is asked once for a card, a lane's parts are made once.
     making: Section<()>,
-    sleep: Sleep,
-}
-
-/// How a process sleeps and is woken: Dekker's protocol. The sleeper stores `is_asleep`, then reads `wakes`; whoever wakes it adds to
-/// `wakes`, then reads `is_asleep`, and rings if that is set. Both in one total order.
-struct Sleep {
-    is_asleep: AtomicBool,
-    wakes: AtomicU32,
+    slumber: Slumber,
     bell: Bell,
 }
 
@@ -115,11 +108,8 @@ impl Shared {
             setup: Section::new(setup),
             wants: Section::new(Vec::new()),
             making: Section::new(()),
-            sleep: Sleep {
-                is_asleep: AtomicBool::new(false),
-                wakes: AtomicU32::new(0),
-                bell,
-            },
+            slumber: Slumber::new(),
+            bell,
             identity,
             adapter,
         })
@@ -372,7 +362,7 @@ impl Shared {
         });
         self.stay_awake();
         if is_rung {
-            self.sleep.bell.clear();
+            self.bell.clear();
         }
         if is_asked {
             self.setup.enter().datagrams().take_events();
@@ -401,12 +391,11 @@ impl Shared {
     }
 
     pub fn prepare_sleep(&self) -> u32 {
-        self.sleep.is_asleep.store(true, Ordering::SeqCst);
-        self.sleep.wakes.load(Ordering::SeqCst)
+        self.slumber.prepare()
     }
 
     pub fn sleep(&self, ticket: u32, timeout_ms: i32) {
-        if self.sleep.wakes.load(Ordering::SeqCst) == ticket {
+        if self.slumber.may_sleep(ticket) {
             self.look(timeout_ms);
         }
         self.stay_awake();
@@ -415,13 +404,12 @@ impl Shared {
 
     /// From here on nobody needs to ring.
     pub fn stay_awake(&self) {
-        self.sleep.is_asleep.store(false, Ordering::SeqCst);
+        self.slumber.end();
     }
 
     pub fn wake(&self) {
-        self.sleep.wakes.fetch_add(1, Ordering::SeqCst);
-        if self.sleep.is_asleep.load(Ordering::SeqCst) {
-            self.sleep.bell.ring();
+        if self.slumber.wake() {
+            self.bell.ring();
         }
     }
 }

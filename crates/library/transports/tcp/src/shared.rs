@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use socket2::Socket;
-use weft_sync::Section;
+use weft_sync::{Section, Slumber};
 use weft_transport::{Directory, Lost, Peer};
 
 use crate::addresses;
@@ -42,21 +42,14 @@ pub struct Shared {
     wants: Section<Vec<Want>>,
     /// Held while wants are fulfilled: the launcher is asked once for a card.
     connecting: Section<()>,
-    sleep: Sleep,
+    slumber: Slumber,
+    bell: Bell,
 }
 
 /// A connection that is wanted. A stripe's is every way beside those that are `used`; theirs are the numbers from its own on.
 struct Want {
     link: Link,
     used: Vec<Path>,
-}
-
-/// How a process sleeps and is woken: Dekker's protocol. The sleeper stores `is_asleep`, then reads `wakes`; whoever wakes it adds to
-/// `wakes`, then reads `is_asleep`, and rings if that is set. Both in one total order.
-struct Sleep {
-    is_asleep: AtomicBool,
-    wakes: AtomicU32,
-    bell: Bell,
 }
 
 /// What others have for a lane, and what it tells them.
@@ -104,11 +97,8 @@ impl Shared {
             setup: Section::new(setup),
             wants: Section::new(Vec::new()),
             connecting: Section::new(()),
-            sleep: Sleep {
-                is_asleep: AtomicBool::new(false),
-                wakes: AtomicU32::new(0),
-                bell,
-            },
+            slumber: Slumber::new(),
+            bell,
             identity,
         })
     }
@@ -240,7 +230,7 @@ impl Shared {
                 Token::Lane(lane) => lanes |= 1u64 << lane,
                 other => others.push(other),
             });
-        self.sleep.is_asleep.store(false, Ordering::SeqCst);
+        self.slumber.end();
         if lanes != 0 {
             self.signalled.fetch_or(lanes, Ordering::AcqRel);
         }
@@ -256,7 +246,7 @@ impl Shared {
         let mut setup = self.setup.enter();
         for token in tokens {
             match token {
-                Token::Bell => self.sleep.bell.clear(),
+                Token::Bell => self.bell.clear(),
                 other => setup.handle(other, is_ended, &self.identity),
             }
         }
@@ -271,12 +261,11 @@ impl Shared {
     }
 
     pub fn prepare_sleep(&self) -> u32 {
-        self.sleep.is_asleep.store(true, Ordering::SeqCst);
-        self.sleep.wakes.load(Ordering::SeqCst)
+        self.slumber.prepare()
     }
 
     pub fn sleep(&self, ticket: u32, timeout_ms: i32) {
-        if self.sleep.wakes.load(Ordering::SeqCst) == ticket {
+        if self.slumber.may_sleep(ticket) {
             self.look(timeout_ms);
         }
         self.stay_awake();
@@ -284,13 +273,12 @@ impl Shared {
 
     /// From here on nobody needs to ring.
     pub fn stay_awake(&self) {
-        self.sleep.is_asleep.store(false, Ordering::SeqCst);
+        self.slumber.end();
     }
 
     pub fn wake(&self) {
-        self.sleep.wakes.fetch_add(1, Ordering::SeqCst);
-        if self.sleep.is_asleep.load(Ordering::SeqCst) {
-            self.sleep.bell.ring();
+        if self.slumber.wake() {
+            self.bell.ring();
         }
     }
 }
