@@ -73,6 +73,7 @@ fn mapped_shared_files(maps: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Write};
     use std::process::Stdio;
 
     #[test]
@@ -82,8 +83,17 @@ mod tests {
         mark.put_on(&mut command);
         let mut child = command
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
+            .unwrap();
+        // What it has echoed, it has read after exec; before, Linux may show an empty environment.
+        child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+        let mut echo = [0];
+        child
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut echo)
             .unwrap();
         let found = mark.processes();
         let found_by_other = other.processes();
