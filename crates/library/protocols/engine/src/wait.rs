@@ -311,9 +311,11 @@ impl<F: Fabric> Engine<F> {
             if turns < pace.spins {
                 std::hint::spin_loop();
             } else if turns < pace.spins.saturating_add(pace.yields) {
-                if self.crowd.yield_core() {
-                    pace = Pace::CROWDED;
+                if self.crowd.yield_core(&self.watch.background_wakes) {
                     self.look_everywhere();
+                    if self.crowd.is_there() {
+                        pace = Pace::CROWDED;
+                    }
                 }
             } else if self.sleep(&mut condition) {
                 break;
