@@ -1,12 +1,16 @@
 //! `weft bench`: the benchmarks of this library beside others, in one run.
 
+mod benchmark;
 mod catalog;
+mod compare;
+mod conditions;
 mod endpoints;
 mod job;
 mod library;
 mod library_round;
 mod mark;
 mod options;
+mod patterns;
 mod plan;
 pub mod plot;
 mod progress;
@@ -14,6 +18,7 @@ mod record;
 mod report;
 mod rounds;
 mod stats;
+mod summary;
 mod table;
 mod tune;
 
@@ -27,14 +32,17 @@ use crate::machine::{Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 
-use catalog::{ALL, Benchmark, FLOOR, WIRE};
+use benchmark::Benchmark;
+use catalog::{ALL, FLOOR, WIRE};
+use compare::OURS;
+use conditions::conditions;
 use library::{Library, Pin};
 use plan::Plan;
 use plot::Chart;
 use progress::{Progress, named};
 use record::Results;
 use rounds::{FLOOR_COLUMN, single_processors};
-use table::{OURS, View};
+use table::View;
 
 /// Processor time taken by the hypervisor beyond which figures are worth nothing, in per cent.
 const STOLEN_PERCENT: f64 = 1.0;
@@ -138,12 +146,15 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
             .get(OURS)
             .is_none_or(|s| s.failures.is_empty());
         let names = column_names(benchmark, &libraries);
-        let view = View {
+        let said = conditions(options, &plan);
+        let view = View::new(
             benchmark,
-            results: &results,
-            libraries: &names,
-            points: &plan.points,
-        };
+            &plan.series,
+            &results,
+            &names,
+            &plan.points,
+            &said,
+        );
         deliver(
             options,
             &view,
@@ -215,7 +226,12 @@ fn deliver(
     if options.json {
         reports.push(report::benchmark(view));
     } else {
-        println!("{}", view.render());
+        println!(
+            "{}: {}\n{}",
+            view.benchmark.name,
+            view.conditions,
+            view.render()
+        );
     }
     if let Some(file) = &options.plot {
         let file = if several {

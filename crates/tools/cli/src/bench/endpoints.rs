@@ -16,9 +16,9 @@ use super::library::Pin;
 use super::options::Options;
 use super::plot::{Chart, Curve, Panel};
 use super::progress::{Progress, named};
-use super::table::align;
 use crate::installation::Installation;
 use crate::machine::Machine;
+use crate::output::align;
 use crate::softrdma::{DEVICE, LIBRARY_PATH};
 
 /// The hidden command by which this program becomes a process of a run.

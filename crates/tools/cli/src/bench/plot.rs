@@ -4,7 +4,7 @@
 mod panel;
 mod scale;
 
-use super::catalog::Series;
+use super::benchmark::Series;
 use super::rounds::FLOOR_COLUMN;
 use super::table::{View, title};
 use panel::{Frame, draw_panel, text};
@@ -43,15 +43,15 @@ impl Chart {
             title: title(view.benchmark, series),
             x_label: view.benchmark.axis_label.into(),
             y_label: format!("{} ({})", series.about, series.unit),
-            points: view.points.to_vec(),
+            points: series.points(view.points).to_vec(),
             is_percentage: series.unit == "%",
             curves: curves(view, series),
         };
         Chart {
             title: view.benchmark.name.into(),
-            about: view.benchmark.about.into(),
+            about: about(view),
             machine: machine.into(),
-            panels: view.benchmark.series.iter().map(panel).collect(),
+            panels: view.series.iter().map(|s| panel(s)).collect(),
         }
     }
 
@@ -104,6 +104,13 @@ impl Chart {
     }
 }
 
+/// What is measured, and how.
+fn about(view: &View) -> String {
+    let both = [view.benchmark.about, view.conditions];
+    let said: Vec<&str> = both.into_iter().filter(|text| !text.is_empty()).collect();
+    said.join("; ")
+}
+
 fn curves(view: &View, series: &Series) -> Vec<Curve> {
     let floor = view
         .points
@@ -144,12 +151,16 @@ mod tests {
         results.add("a<b", "shuffle", 64, 400.0, 500.0);
         results.mark_over_limit("a<b", "shuffle", &[64, 256], 256, 20.0);
         let libraries = ["weft".to_string(), "a<b".into()];
-        let view = View {
-            benchmark: find("shuffle").unwrap(),
-            results: &results,
-            libraries: &libraries,
-            points: &[64, 256],
-        };
+        let benchmark = find("shuffle").unwrap();
+        let series: Vec<&Series> = benchmark.series.iter().collect();
+        let view = View::new(
+            benchmark,
+            &series,
+            &results,
+            &libraries,
+            &[64, 256],
+            "3 rounds",
+        );
         let picture = Chart::of_view(&view, "machine").svg();
         assert_eq!(picture.matches("<polyline").count(), 2);
         assert!(picture.contains("a&lt;b (\u{25b2} over the time limit)"));
@@ -158,12 +169,8 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_still_a_document() {
-        let view = View {
-            benchmark: find("overlap").unwrap(),
-            results: &Results::default(),
-            libraries: &[],
-            points: &[],
-        };
+        let results = Results::default();
+        let view = View::new(find("overlap").unwrap(), &[], &results, &[], &[], "");
         assert!(Chart::of_view(&view, "").svg().ends_with("</svg>\n"));
     }
 }
