@@ -100,7 +100,7 @@ const SETTINGS: [Variable; 13] = [
     Variable {
         name: Cow::Borrowed("weft_single_copy_bytes"),
         description: Cow::Borrowed(
-            "Shortest message that is copied by process_vm_readv and writev, where the kernel permits it",
+            "Shortest message that is copied by process_vm_readv and writev in any case, where the kernel permits it; in a row one way all are that are longer than weft_eager_bytes",
         ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
