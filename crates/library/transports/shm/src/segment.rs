@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use weft_sync::Section;
+use weft_sync::kernel::anonymous_file;
 
 use crate::available;
 
@@ -90,12 +91,7 @@ pub struct Segment {
 impl Segment {
     /// Makes a segment whose first `bytes` cost memory only where they are written.
     pub fn create(bytes: usize) -> io::Result<Segment> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string.
-        let memfd = unsafe { libc::memfd_create(c"weft".as_ptr(), flags) };
-        let memfd = checked(memfd).map_err(|error| named("memfd_create", error))?;
-        // SAFETY: the descriptor is fresh and this process's.
-        let memfd = unsafe { OwnedFd::from_raw_fd(memfd) };
+        let memfd = anonymous_file(c"weft").map_err(|error| named("memfd_create", error))?;
         let fd = memfd.as_raw_fd();
         // SAFETY: these take numbers only.
         unsafe {

@@ -26,7 +26,8 @@ pub(super) fn start() -> Result<()> {
     let transport = Transport::named()?;
     let job = transport.job(bootstrap.job())?;
     let cards = Arc::new(Cards(bootstrap.clone()));
-    let (fabric, card) = network::attach(&job, transport, cards)?;
+    let first_of_host = bootstrap.job().local_ranks.first().copied();
+    let (fabric, card) = network::attach(&job, transport, first_of_host, cards)?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
