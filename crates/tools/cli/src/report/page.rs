@@ -80,7 +80,7 @@ fn overview(out: &mut String, sections: &[Section]) {
         let _ = writeln!(
             out,
             "<td class=\"said\">{}</td></tr>",
-            escape(&section.conditions)
+            escape(&section.conditions.join(", "))
         );
     }
     out.push_str("</table></div>\n");

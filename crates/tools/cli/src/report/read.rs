@@ -23,8 +23,8 @@ pub struct Document {
 pub struct Section {
     pub name: String,
     pub about: String,
-    /// Under which it was measured.
-    pub conditions: String,
+    /// Under which it was measured, and when.
+    pub conditions: Vec<String>,
     pub content: Content,
 }
 
@@ -77,8 +77,9 @@ impl Document {
                 self.versions.extend(versions(benchmark)?);
                 of_libraries(benchmark)
             };
-            self.sections
-                .push(section.map_err(|e| format!("{name}: {e}"))?);
+            let mut section = section.map_err(|e| format!("{name}: {e}"))?;
+            section.conditions.extend(moment(&run["machine"]));
+            self.sections.push(section);
         }
         Ok(())
     }
@@ -108,25 +109,30 @@ fn texts(of: &Value, key: &str) -> Result<Vec<String>, String> {
         .ok_or_else(|| format!("`{key}` has what is no text"))
 }
 
+/// What it is, and which commit was measured.
 fn machine(of: &Value) -> Result<String, String> {
     let mut parts = vec![text(of, "processor")?];
     parts.extend(of["cores"].as_u64().map(|cores| format!("{cores} cores")));
-    for (key, before) in [
-        ("kernel", "Linux "),
-        ("load", "load "),
-        ("date", ""),
-        ("commit", "commit "),
-    ] {
-        parts.extend(of[key].as_str().map(|value| format!("{before}{value}")));
-    }
+    parts.extend(named(of, "kernel", "Linux "));
+    parts.extend(named(of, "commit", "commit "));
     Ok(parts.join(", "))
 }
 
+/// When it was measured, and what else ran then.
+fn moment(of: &Value) -> Vec<String> {
+    let parts = [named(of, "load", "load "), named(of, "date", "")];
+    parts.into_iter().flatten().collect()
+}
+
+fn named(of: &Value, key: &str, before: &str) -> Option<String> {
+    of[key].as_str().map(|value| format!("{before}{value}"))
+}
+
 fn versions(benchmark: &Value) -> Result<Vec<(String, String)>, String> {
-    let named = |l: &Value| Ok((text(l, "name")?, optional(l, "version")));
+    let pair = |l: &Value| Ok((text(l, "name")?, optional(l, "version")));
     let all: Vec<_> = array(benchmark, "libraries")?
         .iter()
-        .map(named)
+        .map(pair)
         .collect::<Result<_, String>>()?;
     Ok(all
         .into_iter()
@@ -155,7 +161,7 @@ fn of_libraries(benchmark: &Value) -> Result<Section, String> {
     Ok(Section {
         name: text(benchmark, "name")?,
         about: optional(benchmark, "about"),
-        conditions: optional(benchmark, "conditions"),
+        conditions: named(benchmark, "conditions", "").into_iter().collect(),
         content: Content::Figures(Box::new(Figures {
             axis: text(benchmark, "axis")?,
             libraries,
@@ -272,7 +278,7 @@ fn of_tables(benchmark: &Value, device: &Value) -> Result<Section, String> {
     Ok(Section {
         name: text(benchmark, "name")?,
         about: String::new(),
-        conditions: notes.join("; "),
+        conditions: notes,
         content: Content::Tables {
             tables: array(benchmark, "tables")?
                 .iter()

@@ -19,7 +19,7 @@ pub fn render(section: &Section, id: &str) -> String {
         "<section id=\"{id}\">\n<h2>{}</h2>\n",
         escape(&section.name)
     );
-    for text in [&section.about, &section.conditions] {
+    for text in [&section.about, &section.conditions.join(", ")] {
         if !text.is_empty() {
             let _ = writeln!(out, "<p>{}</p>", escape(text));
         }

@@ -108,7 +108,7 @@ fn axes(out: &mut String, panel: &Panel, (x, y): (&Scale, &Scale)) {
     let (low, high) = (y.from, y.to);
     let _ = writeln!(
         out,
-        "<path class=\"axis\" d=\"M{left} {high}V{low}H{right}\"/>"
+        "<path class=\"axis\" fill=\"none\" d=\"M{left} {high}V{low}H{right}\"/>"
     );
     text(
         out,
