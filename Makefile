@@ -6,6 +6,8 @@ KILLS ?= 500
 SEED ?=
 ONLY ?=
 HOSTS ?=
+JSON ?=
+ROUNDS ?=
 LAYOUTS ?=
 PORTABLE ?=
 prefix := build/check/prefix
@@ -23,7 +25,7 @@ python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench report hpcc build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop rdma mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -40,6 +42,14 @@ fresh: ## make demo and make check in a new Debian root with gcc, make and Rust 
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
 	@scripts/bench.sh $(prefix)
+
+report: staged $(if $(JSON),,peers) ## tables and plots of benchmarks as one page, build/report.html (make report JSON='a.json b.json' for runs that there are; BENCH='patterns threads')
+	@scripts/report.sh "$(CURDIR)/$(prefix)" $(JSON)
+
+hpcc: staged peers ## HPC Challenge's figures of communication beside the peers', with ratios; make report shows them too (ROUNDS=5)
+	@scripts/setup.sh programs
+	@mkdir -p build/report
+	python3 tests/programs/beside.py --prefix $(prefix) --peers $(peers) --rounds $(or $(ROUNDS),5) --json build/report/hpcc.json
 
 build: ## the library, the launcher and weft, release
 	$(CARGO) build --release --workspace --exclude xtask

@@ -1,11 +1,13 @@
 //! `weft bench`: the benchmarks of this library beside others, in one run.
 
-mod benchmark;
+pub mod benchmark;
 mod catalog;
-mod compare;
+pub mod compare;
 mod conditions;
 mod endpoints;
+pub mod ends;
 mod job;
+mod json;
 mod library;
 mod library_round;
 mod mark;
@@ -14,11 +16,10 @@ mod patterns;
 mod plan;
 pub mod plot;
 mod progress;
-mod record;
-mod report;
-mod rounds;
-mod stats;
-mod summary;
+pub mod record;
+pub mod rounds;
+pub mod stats;
+pub mod summary;
 mod table;
 mod tune;
 
@@ -224,7 +225,7 @@ fn deliver(
         eprintln!("weft bench: {message}");
     }
     if options.json {
-        reports.push(report::benchmark(view));
+        reports.push(json::benchmark(view));
     } else {
         println!(
             "{}: {}\n{}",

@@ -1,5 +1,6 @@
 //! What a benchmark is: what it measures, over what, and what its lines are called.
 
+use super::compare::Measured;
 use super::library::Pin;
 
 /// What a benchmark is measured over.
@@ -61,8 +62,21 @@ impl Series {
     }
 
     pub fn larger_is_better(&self) -> bool {
-        matches!(self.unit, "MB/s" | "Mmsg/s" | "Mop/s" | "%")
+        larger_is_better(self.unit)
     }
+
+    pub fn measured<'a>(&'a self, points: &'a [u64]) -> Measured<'a> {
+        Measured {
+            name: self.name,
+            larger_is_better: self.larger_is_better(),
+            points: self.points(points),
+        }
+    }
+}
+
+/// Of rates and shares, in place of times and memory.
+pub fn larger_is_better(unit: &str) -> bool {
+    matches!(unit, "%") || unit.ends_with("/s")
 }
 
 pub const fn series(name: &'static str, unit: &'static str, about: &'static str) -> Series {

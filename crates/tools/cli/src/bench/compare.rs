@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::benchmark::Series;
 use super::record::{Cell, Results};
 use super::stats::{Draws, median};
 
@@ -52,9 +51,17 @@ impl Ratio {
     }
 }
 
+/// A series and the points at which it was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    pub name: &'a str,
+    pub larger_is_better: bool,
+    pub points: &'a [u64],
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    pub series: &'static str,
+    pub series: String,
     pub x: u64,
     /// The best of the others.
     pub best: String,
@@ -82,7 +89,7 @@ pub struct Summary {
 pub struct Comparison {
     pub points: Vec<Point>,
     /// By series, in their order; those that have points.
-    pub series: Vec<(&'static str, Summary)>,
+    pub series: Vec<(String, Summary)>,
     pub overall: Option<Summary>,
 }
 
@@ -93,33 +100,27 @@ struct Sampled {
 }
 
 impl Comparison {
-    pub fn new(
-        series: &[&'static Series],
-        points: &[u64],
-        libraries: &[String],
-        results: &Results,
-    ) -> Comparison {
-        let others: Vec<&str> = libraries
-            .iter()
-            .map(String::as_str)
-            .filter(|l| *l != OURS)
-            .collect();
+    pub fn new(series: &[Measured], libraries: &[String], results: &Results) -> Comparison {
+        let others = libraries.iter().map(String::as_str);
+        let others: Vec<&str> = others.filter(|l| *l != OURS).collect();
         let rounds = results.cells.values().map(|c| c.medians.len()).max();
         let draws = Draws::new(REPLICATES, rounds.unwrap_or(0));
         let mut all = Vec::new();
-        for &one in series {
+        for one in series {
             let at = |x| compared(one, x, &others, results, &draws);
-            all.extend(one.points(points).iter().filter_map(|&x| at(x)));
+            all.extend(one.points.iter().filter_map(|&x| at(x)));
         }
-        let of = |name| {
-            all.iter()
-                .filter(|s: &&Sampled| s.point.series == name)
-                .collect()
+        let of = |name: &str| {
+            summary(
+                all.iter()
+                    .filter(|s: &&Sampled| s.point.series == name)
+                    .collect(),
+            )
         };
         let names = series.iter().map(|s| s.name);
         Comparison {
             series: names
-                .filter_map(|name| Some((name, summary(of(name))?)))
+                .filter_map(|name| Some((name.to_owned(), of(name)?)))
                 .collect(),
             overall: summary(all.iter().collect()),
             points: all.into_iter().map(|s| s.point).collect(),
@@ -145,7 +146,7 @@ impl Comparison {
 
 /// None where we or all others have no figure.
 fn compared(
-    series: &Series,
+    series: &Measured,
     x: u64,
     others: &[&str],
     results: &Results,
@@ -160,7 +161,7 @@ fn compared(
     let others: BTreeMap<&str, &Cell> =
         others.iter().filter_map(|&l| Some((l, cell(l)?))).collect();
     let better = |a: &f64, b: &f64| {
-        if series.larger_is_better() {
+        if series.larger_is_better {
             b.total_cmp(a)
         } else {
             a.total_cmp(b)
@@ -179,15 +180,15 @@ fn compared(
     if !value.is_finite() || value <= 0.0 || !replicates.iter().all(|r| r.is_finite() && *r > 0.0) {
         return None;
     }
-    let sign = if series.larger_is_better() { -1.0 } else { 1.0 };
+    let sign = if series.larger_is_better { -1.0 } else { 1.0 };
     let logarithms = replicates.iter().map(|r| sign * r.ln()).collect();
     let ratio = Ratio::new(value, replicates);
     let point = Point {
-        series: series.name,
+        series: series.name.into(),
         x,
         best: best.into(),
         ratio,
-        slowness: ratio.of_times(series.larger_is_better()),
+        slowness: ratio.of_times(series.larger_is_better),
     };
     Some(Sampled { point, logarithms })
 }
@@ -244,9 +245,10 @@ mod tests {
     }
 
     fn compared(benchmark: &str, points: &[u64], results: &Results) -> Comparison {
-        let series: Vec<_> = find(benchmark).unwrap().series.iter().collect();
+        let series = find(benchmark).unwrap().series.iter();
+        let series: Vec<Measured> = series.map(|s| s.measured(points)).collect();
         let libraries = ["weft", "mpich", "intel"].map(String::from);
-        Comparison::new(&series, points, &libraries, results)
+        Comparison::new(&series, &libraries, results)
     }
 
     #[test]
@@ -304,7 +306,10 @@ mod tests {
         let overall = all.overall.as_ref().unwrap();
         assert!((overall.mean.value - 2.0).abs() < 1e-9);
         assert_eq!((overall.ahead, overall.level, overall.behind), (1, 0, 2));
-        assert_eq!((overall.worst.series, overall.worst.x), ("latency", 64));
+        assert_eq!(
+            (overall.worst.series.as_str(), overall.worst.x),
+            ("latency", 64)
+        );
         let worst: Vec<u64> = all.worst(9).iter().map(|p| p.x).collect();
         assert_eq!(worst, [64, 8]);
     }

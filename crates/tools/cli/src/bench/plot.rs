@@ -9,11 +9,13 @@ use super::rounds::FLOOR_COLUMN;
 use super::table::{View, title};
 use panel::{Frame, draw_panel, text};
 
-pub use panel::{Curve, Panel};
+pub use panel::{Curve, Panel, escape};
 
 const WIDTH: f64 = 560.0;
 /// Of a panel that stands alone.
 const WIDTH_ALONE: f64 = 720.0;
+/// Of one in a page, which may be read on a small screen.
+const WIDTH_INLINE: f64 = 520.0;
 const HEIGHT: f64 = 380.0;
 /// Height of the title and the machine's line.
 const HEAD: f64 = 96.0;
@@ -21,7 +23,7 @@ const MARGIN: f64 = 16.0;
 /// Width of a small letter.
 const LETTER: f64 = 6.6;
 
-const STYLE: &str = "\
+pub const STYLE: &str = "\
 text{font-family:system-ui,sans-serif;font-size:13px;fill:#222}\
 .title{font-size:15px;font-weight:600}.small{font-size:11px}\
 .page{fill:#fff}.axis{stroke:#555;fill:none}.grid{stroke:#ddd}\
@@ -104,6 +106,24 @@ impl Chart {
     }
 }
 
+impl Panel {
+    /// Alone, as a picture within a page that has [`STYLE`].
+    pub fn inline(&self) -> String {
+        let frame = Frame {
+            left: 0.0,
+            top: 0.0,
+            width: WIDTH_INLINE,
+            height: HEIGHT,
+        };
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH_INLINE} {HEIGHT}\" role=\"img\">\n"
+        );
+        draw_panel(&mut out, self, &frame);
+        out.push_str("</svg>\n");
+        out
+    }
+}
+
 /// What is measured, and how.
 fn about(view: &View) -> String {
     let both = [view.benchmark.about, view.conditions];
@@ -163,6 +183,7 @@ mod tests {
         );
         let picture = Chart::of_view(&view, "machine").svg();
         assert_eq!(picture.matches("<polyline").count(), 2);
+        assert!(picture.contains("<title>weft: 100 at 256 requests</title>"));
         assert!(picture.contains("a&lt;b (\u{25b2} over the time limit)"));
         assert!(!picture.contains("NaN") && !picture.contains("inf"));
     }

@@ -114,9 +114,10 @@ mod tests {
         ] {
             results.add(library, series, x, value, value);
         }
-        let series: Vec<_> = find("patterns").unwrap().series.iter().collect();
+        let series = find("patterns").unwrap().series.iter();
+        let series: Vec<_> = series.map(|s| s.measured(&[0, 64])).collect();
         let libraries = ["weft", "mpich"].map(String::from);
-        let comparison = Comparison::new(&series, &[0, 64], &libraries, &results);
+        let comparison = Comparison::new(&series, &libraries, &results);
         let text = render("patterns", &comparison).unwrap();
         let expected = "\
 patterns, summed up: geometric means of weft/best (times, lower is better)

@@ -2,7 +2,8 @@
 
 use super::benchmark::{Benchmark, Series};
 use super::catalog::FLOOR_TRANSFERS;
-use super::compare::{Comparison, OURS};
+use super::compare::{Comparison, Measured, OURS};
+use super::ends;
 use super::record::Results;
 use super::rounds::FLOOR_COLUMN;
 use super::stats::{binary, three_digits};
@@ -32,6 +33,7 @@ impl<'a> View<'a> {
         points: &'a [u64],
         conditions: &'a str,
     ) -> View<'a> {
+        let measured: Vec<Measured> = series.iter().map(|s| s.measured(points)).collect();
         View {
             benchmark,
             series,
@@ -39,7 +41,7 @@ impl<'a> View<'a> {
             libraries,
             points,
             conditions,
-            comparison: Comparison::new(series, points, libraries, results),
+            comparison: Comparison::new(&measured, libraries, results),
         }
     }
 
@@ -126,23 +128,21 @@ impl<'a> View<'a> {
         )
     }
 
-    /// The last point over the first, which is what the requests' benchmarks are about.
-    fn growth(&self, series: &Series, floored: bool, compared: bool) -> Option<Vec<String>> {
-        let (&first, &last) = (self.points.first()?, self.points.last()?);
-        if self.benchmark.axis_label != "requests" || first == last {
-            return None;
-        }
-        let mut row = vec![format!("{}/{}", binary(last), binary(first))];
-        row.extend(floored.then(String::new));
-        row.extend(self.libraries.iter().map(|l| {
-            let ends = self
-                .results
-                .value(l, series.name, first)
-                .zip(self.results.value(l, series.name, last));
-            ends.map_or("-".into(), |(a, b)| format!("x {}", three_digits(b / a)))
-        }));
-        row.extend(compared.then(String::new));
-        Some(row)
+    /// Points over the first, where that is what the benchmark is about.
+    fn growth(&self, series: &Series, floored: bool, compared: bool) -> Vec<Vec<String>> {
+        let row = |(x, first): (u64, u64)| {
+            let mut row = vec![format!("{}/{}", binary(x), binary(first))];
+            row.extend(floored.then(String::new));
+            row.extend(self.libraries.iter().map(|l| {
+                let value = |x| self.results.value(l, series.name, x);
+                let ends = value(first).zip(value(x));
+                ends.map_or("-".into(), |(a, b)| format!("x {}", three_digits(b / a)))
+            }));
+            row.extend(compared.then(String::new));
+            row
+        };
+        let pairs = ends::pairs(self.benchmark.axis_label, self.points);
+        pairs.into_iter().map(row).collect()
     }
 
     fn one_library(&self) -> String {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::benchmark::larger_is_better;
 use super::compare::{Comparison, Point, Summary};
 use super::record::Results;
 use super::rounds::FLOOR_COLUMN;
@@ -26,8 +27,15 @@ pub fn benchmark(view: &View) -> Value {
             "over_limit_seconds": cell.over_limit,
         })
     });
+    let series = view
+        .series
+        .iter()
+        .map(|s| json!({"name": s.name, "unit": s.unit, "about": s.about}));
+    let series: Vec<Value> = series.collect();
     json!({
         "name": view.benchmark.name,
+        "about": view.benchmark.about,
+        "series": series,
         "axis": view.benchmark.axis_label,
         "conditions": view.conditions,
         "floors": floors(view),
@@ -65,9 +73,8 @@ fn floors(view: &View) -> Value {
 }
 
 fn best(values: &[f64], unit: &str) -> Option<f64> {
-    let larger = matches!(unit, "MB/s" | "Mmsg/s" | "%");
     let values = values.iter().copied();
-    if larger {
+    if larger_is_better(unit) {
         values.max_by(f64::total_cmp)
     } else {
         values.min_by(f64::total_cmp)
