@@ -56,7 +56,7 @@ impl Crowd {
     }
 
     /// Takes down how long a yield took. True if that was late.
-    fn note(&self, took: Duration) -> bool {
+    pub fn note(&self, took: Duration) -> bool {
         let is_late = took >= LATE;
         if is_late {
             let until = self.begin.elapsed() + BELIEVED;

@@ -337,12 +337,13 @@ impl<F: Fabric> Engine<F> {
         self.pace_of_waiter()
     }
 
-    fn pace_of_waiter(&self) -> Pace {
+    pub(crate) fn pace_of_waiter(&self) -> Pace {
         let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
-        if waiters > self.threads {
-            Pace::SHARED
-        } else if self.crowd.is_there() {
+        if self.crowd.is_there() {
+            // However many threads this process has: one that yields to others' waits for their time slices.
             Pace::CROWDED
+        } else if waiters > self.threads {
+            Pace::SHARED
         } else {
             self.pace.load()
         }
