@@ -1,4 +1,5 @@
-//! Blocking collective operations of unlike lengths, which are erroneous (MPI-5.0 §6.4 to §6.9): none waits for ever.
+//! Blocking collective operations of unlike lengths, which are erroneous (MPI-5.0 §6.4 to §6.9): none waits for ever, as long as the others make
+//! progress.
 //!
 //! How an operation goes follows from the length that each process passes, so where lengths differ one may wait for a message, or a post on
 //! the board, that another never makes. No process can know that by itself, and right programs shall not pay for it. So a process asks the one that it
@@ -8,6 +9,8 @@
 //!    all messages of the operation, so that it meets a receive only where nothing else does. For a post the board is given up.
 //! 2. A long message that waits to be taken is dropped, if the operation is over there.
 //! 3. Otherwise it has come, or may come still, and nothing is said.
+//!
+//! One that is in `MPI_Finalize` waits for the launcher and answers nobody; nor are nonblocking and persistent operations asked about.
 //!
 //! A process that so learns of unlike lengths gives up the board of its host too: the others there may be in other steps.
 
