@@ -66,7 +66,7 @@ impl Crowd {
     }
 
     /// A yield was late.
-    fn note(&self) {
+    pub fn note(&self) {
         let now = self.begin.elapsed();
         let now_us = now.as_micros() as u64;
         let last_us = self.late_us.swap(now_us, Ordering::Relaxed);

@@ -68,25 +68,31 @@ impl<P: Plan> Call<P> {
         let tags = Tags::next(&comm, Comm::next_operation);
         let local_and_remote = comm.local_and_remote();
         if local_and_remote.is_none() && plan.is_void() {
+            comm.operations().end();
             return Ok(());
         }
         let outcome = Outcome::default();
         let Some((local, _)) = local_and_remote else {
-            let peers = Peers::of_call(&comm, arena::access(&comm, tags.own));
+            let peers = Peers::of_call(&comm, tags.own, arena::access(&comm, tags.own));
             let channel = Channel::new(&peers, tags.own, &outcome);
-            return run_blocking(plan.within(&channel), || peers.wait());
+            let result = run_blocking(plan.within(&channel), || peers.wait());
+            comm.operations().end();
+            return result;
         };
-        let peers = Peers::all(&comm);
+        let peers = Peers::of_call(&comm, tags.own, None);
         let channel = Channel::new(&peers, tags.own, &outcome);
-        let local_peers = Peers::all(local);
+        let local_peers = Peers::of_call(local, tags.local, None);
         let sides = Sides {
             local: Channel::new(&local_peers, tags.local, &outcome),
             remote: channel,
         };
-        run_blocking(plan.between(&sides), || {
+        let result = run_blocking(plan.between(&sides), || {
             peers.wait();
             local_peers.wait();
-        })
+        });
+        comm.operations().end();
+        local.operations().end();
+        result
     }
 
     /// The nonblocking form (MPI-5.0 §6.12).

@@ -42,7 +42,9 @@ pub(super) fn start() -> Result<()> {
     comm::begin(rank, size);
     job::begin(bootstrap, job, agreed);
     let engine = Engine::new(fabric, rank, size, pace, threads);
-    let engine = engine.with_members(comm::members().clone());
+    let engine = engine
+        .with_members(comm::members().clone())
+        .with_answer(crate::collective::answer);
     let engine = match hosts {
         1 => engine,
         _ => engine.with_crowd_watched(),
