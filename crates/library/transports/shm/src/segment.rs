@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use weft_sync::Section;
 
 use crate::available;
+use crate::file_limit::Lifted;
 
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
@@ -97,6 +98,7 @@ impl Segment {
         // SAFETY: the descriptor is fresh and this process's.
         let memfd = unsafe { OwnedFd::from_raw_fd(memfd) };
         let fd = memfd.as_raw_fd();
+        let _lifted = Lifted::to(bytes as u64)?;
         // SAFETY: these take numbers only.
         unsafe {
             checked(libc::fchmod(fd, 0o600))?;
@@ -149,6 +151,7 @@ impl Segment {
         let offset = *end;
         // First, as it costs nothing that would have to be given back.
         let mapping = Mapping::new(self.descriptor(), offset, bytes)?;
+        let _lifted = Lifted::to(offset + bytes as u64)?;
         if filled > 0 {
             self.fill(offset, filled)?;
         }
