@@ -30,15 +30,15 @@ impl Datatype {
     }
 }
 
-/// How far displacements grow with positions, so that no byte is covered twice.
+/// How far displacements grow with positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// From 0 on, without end.
+    /// From 0 on, without end: no byte is covered twice.
     Throughout,
     /// In each tile. But tiles lie among each other: an extent is less than what a tile spans.
     WithinTiles,
-    /// Not even in a tile.
-    Nowhere,
+    /// Those at which runs begin, in each tile; runs overlap.
+    Overlapping,
 }
 
 /// What a caller of [`Tiling::visit`] gives: displacement and length of a run, and whether to go on.
@@ -78,16 +78,18 @@ impl Tiling {
         self.copier.clone()
     }
 
-    /// How far displacements grow with positions; none if one in the first tile is negative.
+    /// How far displacements grow with positions; none if one in the first tile is negative, or less than one before it.
     pub fn growth(&self) -> Option<Growth> {
         if self.size == 0 {
             return Some(Growth::Throughout);
         }
-        let span = span(self.copier.shape()).filter(|_| self.copier.origin() >= 0);
-        match span {
+        let shape = self.copier.shape();
+        match span(shape).filter(|_| self.copier.origin() >= 0) {
             Some(span) if span as i128 <= self.extent as i128 => Some(Growth::Throughout),
-            Some(_) => Some(Growth::WithinTiles),
-            None => self.bounds().map(|_| Growth::Nowhere),
+            Some(_) => self.bounds().map(|_| Growth::WithinTiles),
+            None => starts(shape)
+                .and(self.bounds())
+                .map(|_| Growth::Overlapping),
         }
     }
 
@@ -231,6 +233,50 @@ fn growing(pieces: impl Iterator<Item = (isize, Option<usize>)>) -> Option<usize
         end = start.checked_add(span?)?;
     }
     Some(end)
+}
+
+/// Where the first and the last run of a shape begin; none if one begins before the one that stands before it.
+fn starts(shape: &Shape) -> Option<(isize, isize)> {
+    match shape {
+        Shape::Run { .. } => Some((0, 0)),
+        Shape::Strided { count, stride, .. } => repeated_starts((0, 0), *count, *stride),
+        Shape::Blocks { displacements, .. } => {
+            following(displacements.iter().map(|&at| Some((at, at))))
+        }
+        Shape::Runs { runs } => following(
+            runs[..runs.len() - 1]
+                .iter()
+                .map(|run| Some((run.displacement, run.displacement))),
+        ),
+        Shape::Loop {
+            count,
+            stride,
+            child,
+            ..
+        } => repeated_starts(starts(child)?, *count, *stride),
+        Shape::Sequence { parts, .. } => following(
+            parts
+                .iter()
+                .map(|part| shifted(starts(&part.shape)?, part.displacement)),
+        ),
+    }
+}
+
+/// The starts of `count` copies of something of these starts, a stride apart.
+fn repeated_starts(one: (isize, isize), count: usize, stride: isize) -> Option<(isize, isize)> {
+    let last = isize::try_from(count.checked_sub(1)?).ok()?;
+    let grows = last == 0 || stride >= one.1.checked_sub(one.0)?;
+    let end = shifted(one, stride.checked_mul(last)?)?;
+    grows.then_some((one.0, end.1))
+}
+
+/// The starts of pieces one after the other.
+fn following(mut pieces: impl Iterator<Item = Option<(isize, isize)>>) -> Option<(isize, isize)> {
+    let first = pieces.next()??;
+    pieces.try_fold(first, |all, piece| {
+        let (start, end) = piece?;
+        (start >= all.1).then_some((all.0, end))
+    })
 }
 
 /// From a shape's first byte in type map order to its least one, and to behind its greatest one; none if those are out of the address space.

@@ -2,8 +2,8 @@
 //!
 //! Of most views offsets grow with positions, so that what lies in a range of the file is a range of positions. A file type may also
 //! have an extent less than what it spans, as one of a column of a matrix does that is resized to an element: then that holds within a
-//! tile only, and an access that stays in one tile is made as one of a view of that tile ([`View::in_order`]). Types that go back are
-//! allowed where nothing is written.
+//! tile only, and an access that stays in one tile is made as one of a view of that tile ([`View::in_order`]). Types that
+//! overlap are allowed where nothing is written.
 
 use std::ops::{ControlFlow, Range};
 
@@ -36,7 +36,7 @@ pub struct Run {
 }
 
 impl View {
-    /// A view of the bytes of `filetype`, again and again; none if it has a negative displacement (MPI-5.0 §14.3).
+    /// A view of the bytes of `filetype`, again and again; none if a displacement is negative or goes back (MPI-5.0 §14.3).
     pub fn new(displacement: u64, filetype: &Datatype) -> Option<View> {
         View::of(displacement, filetype.tiling())
     }
@@ -46,12 +46,12 @@ impl View {
         let growth = tiling.growth().filter(|_| displacement <= END)?;
         let alone = match growth {
             Growth::WithinTiles => Some(tiling.apart()?),
-            Growth::Throughout | Growth::Nowhere => None,
+            Growth::Throughout | Growth::Overlapping => None,
         };
         let bounds = match growth {
             // They are asked for where offsets do not grow.
             Growth::Throughout => 0..0,
-            Growth::WithinTiles | Growth::Nowhere => tiling.bounds()?,
+            Growth::WithinTiles | Growth::Overlapping => tiling.bounds()?,
         };
         Some(View {
             displacement,

@@ -213,11 +213,11 @@ proptest! {
             let growth = tiling.growth().unwrap();
             let most = match growth {
                 Growth::Throughout => tiling.size().saturating_mul(2),
-                Growth::WithinTiles | Growth::Nowhere => tiling.size(),
+                Growth::WithinTiles | Growth::Overlapping => tiling.size(),
             };
             let mut end = 0;
             tiling.visit(0..most.min(4096), |displacement, bytes| {
-                assert!(bytes > 0 && displacement >= if growth == Growth::Nowhere { 0 } else { end });
+                assert!(bytes > 0 && displacement >= if growth == Growth::Overlapping { 0 } else { end });
                 end = displacement + bytes as isize;
                 ControlFlow::Continue(())
             });
@@ -359,9 +359,9 @@ fn types_that_go_back_are_known() {
     let byte = Predefined::Byte.into();
     let growth = |datatype: &Datatype| View::new(0, datatype).map(|view| view.growth());
     let lists: [(&[isize], Option<Growth>); 4] = [
-        (&[4, 0], Some(Growth::Nowhere)),
+        (&[4, 0], None),
         (&[-1, 3], None),
-        (&[0, 1], Some(Growth::Nowhere)),
+        (&[0, 1], Some(Growth::Overlapping)),
         (&[0, 2], Some(Growth::Throughout)),
     ];
     for (places, wanted) in lists {
@@ -375,16 +375,16 @@ fn types_that_go_back_are_known() {
     assert_eq!(growth(&narrow), Some(Growth::WithinTiles));
     let back = Datatype::hvector(3, 1, -8, &byte).unwrap();
     assert_eq!(growth(&back), None);
-    // Offsets that go back: the end of the file is where the first of them lies behind it.
-    let list = Datatype::hindexed(vec![2, 2].into(), vec![4, 0].into(), &byte).unwrap();
+    // Runs that overlap: the end of the file is where the first position lies behind it.
+    let list = Datatype::hindexed(vec![3, 3].into(), vec![4, 5].into(), &byte).unwrap();
     let view = View::new(10, &list).unwrap();
     assert_eq!(
-        (view.offset(2), view.hull(&(1..3))),
-        (Some(10), Some(10..16))
+        (view.offset(3), view.hull(&(1..4))),
+        (Some(15), Some(14..18))
     );
     assert_eq!(
-        [0, 12, 14, 15, 16].map(|end| view.first_from(end)),
-        [0, 0, 0, 1, 4]
+        [0, 15, 17, 18].map(|end| view.first_from(end)),
+        [0, 1, 5, 6]
     );
     let nothing = Datatype::contiguous(0, &byte).unwrap();
     let view = View::new(7, &nothing).unwrap();

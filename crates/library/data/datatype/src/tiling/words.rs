@@ -25,7 +25,7 @@ impl Tiling {
         words
     }
 
-    /// The tiling of another process's words; none if they say none, or one with a negative displacement in its first tile.
+    /// The tiling of another process's words; none if they say none, or one whose displacements are negative or go back.
     pub fn from_words(words: &[i64]) -> Option<Tiling> {
         let mut reader = Reader { words };
         let origin = reader.next()? as isize;
