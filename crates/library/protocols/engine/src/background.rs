@@ -44,7 +44,7 @@ impl Background {
         }
     }
 
-    fn is_ended(&self) -> bool {
+    pub fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::SeqCst)
     }
 }

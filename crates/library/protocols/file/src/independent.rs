@@ -80,6 +80,11 @@ pub unsafe fn read(
     memory: &Memory,
     sieve_bytes: usize,
 ) -> io::Result<usize> {
+    let in_order = view.in_order(&positions);
+    let (view, positions, sieve_bytes) = match &in_order {
+        Some((view, inside)) => (view, inside.clone(), sieve_bytes),
+        None => (view, positions, 0),
+    };
     let mut reader = Reader {
         descriptor,
         view,
@@ -158,7 +163,8 @@ impl Reader<'_> {
                     });
                 }
                 Some(group)
-                    if run.offset - group.span.end <= GAP_BYTES
+                    if self.sieve_bytes > 0
+                        && run.offset - group.span.end <= GAP_BYTES
                         && end - group.span.start <= self.sieve_bytes as u64 =>
                 {
                     group.runs += 1;

@@ -15,7 +15,7 @@ mod independent;
 mod lock;
 mod view;
 
-pub use counters::{Counters, counters};
+pub use counters::{Counters, count_access, count_aggregated, count_two_phase_access, counters};
 pub use coverage::Coverage;
 pub use descriptor::{Creation, Descriptor, Permission};
 pub use domains::{Cursor, Domains};

@@ -9,6 +9,7 @@ use weft_sync::Section;
 use weft_sync::kernel::anonymous_file;
 
 use crate::available;
+use crate::file_limit::Lifted;
 
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
@@ -93,6 +94,7 @@ impl Segment {
     pub fn create(bytes: usize) -> io::Result<Segment> {
         let memfd = anonymous_file(c"weft").map_err(|error| named("memfd_create", error))?;
         let fd = memfd.as_raw_fd();
+        let _lifted = Lifted::to(bytes as u64)?;
         // SAFETY: these take numbers only.
         unsafe {
             checked(libc::fchmod(fd, 0o600))?;
@@ -145,6 +147,7 @@ impl Segment {
         let offset = *end;
         // First, as it costs nothing that would have to be given back.
         let mapping = Mapping::new(self.descriptor(), offset, bytes)?;
+        let _lifted = Lifted::to(offset + bytes as u64)?;
         if filled > 0 {
             self.fill(offset, filled)?;
         }

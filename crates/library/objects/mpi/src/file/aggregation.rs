@@ -20,10 +20,12 @@ pub(super) struct Told {
     pub positions: Range<u64>,
     hull: Range<u64>,
     is_scattered: bool,
+    /// Whether offsets grow with these positions, as two phases need it.
+    is_in_order: bool,
 }
 
 impl Told {
-    pub const WORDS: usize = 5;
+    pub const WORDS: usize = 6;
 
     pub fn words(view: &View, positions: &Range<u64>, hull: &Range<u64>) -> [i64; Told::WORDS] {
         let tiling = view.tiling();
@@ -35,6 +37,7 @@ impl Told {
             hull.start as i64,
             hull.end as i64,
             is_scattered.into(),
+            view.in_order(positions).is_some().into(),
         ]
     }
 
@@ -47,6 +50,7 @@ impl Told {
             positions: range(words[0], words[1])?,
             hull: range(words[2], words[3])?,
             is_scattered: words[4] != 0,
+            is_in_order: words[5] != 0,
         })
     }
 
@@ -105,5 +109,6 @@ pub(super) fn domains(
     let start = hulls.first()?.start;
     let end = hulls.iter().map(|hull| hull.end).max()?;
     let (window, unit) = (settings.window_bytes, settings.unit_bytes);
+    let together = together && told.iter().all(|told| told.is_in_order);
     together.then(|| Domains::new(start..end, aggregators, window, unit))
 }

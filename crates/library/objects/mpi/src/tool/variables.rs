@@ -152,6 +152,9 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_file_bytes_written" Aggregate UserBasic file.written_bytes "Bytes written to files";
         "weft_file_calls_read" Counter TunerBasic file.reads "System calls that read files";
         "weft_file_calls_written" Counter TunerBasic file.writes "System calls that wrote files";
+        "weft_file_accesses" Counter UserBasic file.accesses "Accesses to files that the program made";
+        "weft_file_two_phase_accesses" Counter TunerBasic file.two_phase_accesses "Collective ones that went by two phases";
+        "weft_file_bytes_aggregated" Aggregate TunerBasic file.aggregated_bytes "Bytes that this process read or wrote for others in them";
         "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
     }
 }
