@@ -63,6 +63,7 @@ struct options {
     int count;
     int cpus[2]; /* `floor` only: where its two processes run; -1: it chooses */
     bool bare;   /* `startup` only: initialise and finalise, measure nothing */
+    const char *folder; /* `file` and `file-patterns` only: where their file is */
 };
 
 static inline void usage(const char *program, const char *list)
@@ -104,8 +105,9 @@ static inline struct options read_options(int argc, char **argv, const char *lis
                                    {"seconds", required_argument, 0, 's'},
                                    {"bare", no_argument, 0, 'b'},
                                    {"cpus", required_argument, 0, 'c'},
+                                   {"folder", required_argument, 0, 'f'},
                                    {0, 0, 0, 0}};
-    struct options o = {.seconds = seconds, .cpus = {-1, -1}};
+    struct options o = {.seconds = seconds, .cpus = {-1, -1}, .folder = "."};
     long long max = INT64_MAX;
     int c;
     read_list(&o, points);
@@ -116,6 +118,8 @@ static inline struct options read_options(int argc, char **argv, const char *lis
             o.seconds = atof(optarg);
         else if (c == 'b')
             o.bare = true;
+        else if (c == 'f')
+            o.folder = optarg;
         else if (c == 'c' && sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) == 2)
             continue;
         else if (c != 'l' || !read_list(&o, optarg))

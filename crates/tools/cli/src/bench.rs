@@ -13,6 +13,7 @@ mod progress;
 mod record;
 mod report;
 mod rounds;
+mod scratch;
 mod stats;
 mod table;
 mod tune;
@@ -123,6 +124,9 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let machine = Machine::read(installation.tree.as_deref());
     let libraries = libraries(options, &installation, benchmarks)?;
+    if options.folder.is_some() && !benchmarks.iter().any(|b| b.makes_file) {
+        return Err("--folder goes with `file` and `file-patterns`".into());
+    }
     let mut progress = Progress::new(options.json);
     if !options.json {
         println!("{}\n", machine.line());

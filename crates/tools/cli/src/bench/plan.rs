@@ -1,7 +1,7 @@
 //! What one benchmark is run for, and why that fails.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::catalog::{Axis, Benchmark, FLOOR, TUNE, WIRE};
 use super::library::{Hosts, Library, Pin};
@@ -24,6 +24,8 @@ pub struct Plan<'a> {
     pub limit_seconds: f64,
     pub sources: &'a Path,
     pub build: &'a Path,
+    /// Where the program makes its file, if it makes one.
+    pub folder: Option<PathBuf>,
     /// Measure the machine's limits beside the libraries.
     pub with_floor: bool,
 }
@@ -53,7 +55,10 @@ impl<'a> Plan<'a> {
         points.retain(|&p| options.max.is_none_or(|max| p <= max));
         points.sort_unstable();
         points.dedup();
-        if points.is_empty() || points[0] == 0 {
+        if benchmark.descending {
+            points.reverse();
+        }
+        if points.is_empty() || points.contains(&0) {
             return Err(format!("{}: no points to measure", benchmark.name));
         }
         let ranks = match options.ranks[..] {
@@ -81,6 +86,10 @@ impl<'a> Plan<'a> {
             limit_seconds: options.limit,
             sources: &installation.sources,
             build: &installation.build,
+            folder: benchmark.makes_file.then(|| {
+                let otherwise = || installation.build.join("bench");
+                options.folder.clone().unwrap_or_else(otherwise)
+            }),
             with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
         })
     }
