@@ -13,6 +13,8 @@ const END: u64 = i64::MAX as u64;
 pub struct View {
     displacement: u64,
     tiling: Tiling,
+    /// The most bytes that lie between two runs.
+    largest_gap: u64,
 }
 
 /// Bytes that lie together in the file.
@@ -33,10 +35,11 @@ impl View {
 
     /// The same, of a tiling.
     pub fn of(displacement: u64, tiling: Tiling) -> Option<View> {
-        let fits = displacement <= END && tiling.is_monotone();
-        fits.then_some(View {
+        let largest_gap = tiling.largest_gap()? as u64;
+        (displacement <= END).then_some(View {
             displacement,
             tiling,
+            largest_gap,
         })
     }
 
@@ -46,6 +49,7 @@ impl View {
         View {
             displacement,
             tiling,
+            largest_gap: 0,
         }
     }
 
@@ -55,6 +59,15 @@ impl View {
 
     pub fn tiling(&self) -> &Tiling {
         &self.tiling
+    }
+
+    /// From the beginning of a run to that of the next, on average.
+    pub fn spacing(&self) -> usize {
+        self.tiling.extent() / self.tiling.runs().max(1)
+    }
+
+    pub fn largest_gap(&self) -> u64 {
+        self.largest_gap
     }
 
     /// Where a position lies in the file; none if it is no offset.
@@ -86,10 +99,8 @@ impl View {
     pub fn visit(&self, positions: Range<u64>, mut visit: impl FnMut(Run) -> ControlFlow<()>) {
         let mut last: Option<Run> = None;
         let mut at = 0;
-        let window = positions.start as usize..positions.end as usize;
         let mut over = false;
-        self.tiling.visit(window, |displacement, bytes| {
-            let offset = self.displacement + displacement as u64;
+        self.visit_apart(positions, |offset, bytes| {
             let run = Run { offset, at, bytes };
             at += bytes;
             match &mut last {
@@ -107,6 +118,18 @@ impl View {
         if let Some(last) = last.filter(|_| !over) {
             let _ = visit(last);
         }
+    }
+
+    /// The same, by offset and length, but runs that touch may come apart.
+    pub(crate) fn visit_apart(
+        &self,
+        positions: Range<u64>,
+        mut visit: impl FnMut(u64, usize) -> ControlFlow<()>,
+    ) {
+        let window = positions.start as usize..positions.end as usize;
+        self.tiling.visit(window, |displacement, bytes| {
+            visit(self.displacement + displacement as u64, bytes)
+        });
     }
 
     /// The memory of some positions in a buffer that holds the file from offset `start` on, as far as their hull.
