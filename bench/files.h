@@ -105,20 +105,20 @@ static inline void compare_words(struct file *f, uint64_t *span, word from, word
             fail("%s: wrong data in the file at byte %lld", f->bench, (long long)(from + i) * WORD);
 }
 
-/* Gives the file new contents. */
-static inline void renew_file(struct file *f)
-{
-    f->version++;
-    share_of(f, put_words);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
 /* Takes the file's contents away: what is to be written will be new. */
 static inline void empty_file(struct file *f)
 {
     f->version++;
     if (my_rank == 0 && ftruncate(f->descriptor, 0))
         fail("%s: cannot be emptied", f->name);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Gives the file new contents, in pages that are new too, whatever has written the file before. */
+static inline void renew_file(struct file *f)
+{
+    empty_file(f);
+    share_of(f, put_words);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
