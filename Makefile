@@ -6,6 +6,8 @@ KILLS ?= 500
 SEED ?=
 ONLY ?=
 HOSTS ?=
+JSON ?=
+ROUNDS ?=
 LAYOUTS ?=
 PORTABLE ?=
 prefix := build/check/prefix
@@ -23,8 +25,8 @@ python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
-	softrdma-interop rdma mpi4py programs mpich-tests header-check symbols coverage peers spread clean staged
+.PHONY: help demo check fresh bench report hpcc build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+	softrdma-interop rdma mpi4py programs io-programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +42,14 @@ fresh: ## make demo and make check in a new Debian root with gcc, make and Rust 
 
 bench: staged peers ## all benchmarks beside MPICH, Open MPI and Intel MPI
 	@scripts/bench.sh $(prefix)
+
+report: staged $(if $(JSON),,peers) ## tables and plots of benchmarks as one page, build/report.html (make report JSON='a.json b.json' for runs that there are; BENCH='patterns threads')
+	@scripts/report.sh "$(CURDIR)/$(prefix)" $(JSON)
+
+hpcc: staged peers ## HPC Challenge's figures of communication beside the peers', with ratios; make report shows them too (ROUNDS=5)
+	@scripts/setup.sh programs
+	@mkdir -p build/report
+	python3 tests/programs/beside.py --prefix $(prefix) --peers $(peers) --rounds $(or $(ROUNDS),5) --json build/report/hpcc.json
 
 build: ## the library, the launcher and weft, release
 	$(CARGO) build --release --workspace --exclude xtask
@@ -144,6 +154,19 @@ programs: staged spread ## other people's programs, unchanged: HPC Challenge, FF
 	@scripts/setup.sh programs
 	$(if $(HOSTS),python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)' --set-up)
 	$(spread) python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)'
+
+io-programs: staged spread ## what others write files with, and their tests: HDF5, PnetCDF, h5py, mpi4py's and MPICH's (about an hour; ONLY=hdf5 HOSTS=2)
+	@scripts/setup.sh io-programs
+	@scripts/setup.sh mpi4py
+	@scripts/setup.sh mpich-tests
+	$(if $(HOSTS),python3 tests/programs/run.py --target io-programs --prefix $(prefix) --build build/io-programs --only '$(ONLY)' --set-up)
+	$(if $(HOSTS),$(if $(ONLY),,python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up))
+	$(if $(HOSTS),$(if $(ONLY),,python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --list >/dev/null))
+	@status=0; \
+	$(spread) python3 tests/programs/run.py --target io-programs --prefix $(prefix) --build build/io-programs --ranks 1,2,4 --only '$(ONLY)' || status=1; \
+	$(if $(ONLY),,$(spread) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --only '^test_(io|file)' || status=1;) \
+	$(if $(ONLY),,$(spread) python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '(^|/)io/' || status=1;) \
+	exit $$status
 
 mpich-tests: staged spread ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/' HOSTS=2)
 	@scripts/setup.sh mpich-tests

@@ -64,6 +64,10 @@ struct options {
     int cpus[2]; /* `floor` only: where its two processes run; -1: it chooses */
     bool bare;   /* `startup` only: initialise and finalise, measure nothing */
     const char *folder; /* `file` and `file-patterns` only: where their file is */
+    /* `patterns` only, which says what they mean */
+    const char *operations;
+    long long off_cache, offset;
+    bool first_use;
 };
 
 static inline void usage(const char *program, const char *list)
@@ -77,24 +81,36 @@ static inline void usage(const char *program, const char *list)
     exit(2);
 }
 
+/* Reads `64K` and leaves `text` behind it; false where there is no such number. */
+static inline bool read_number(const char **text, long long *value)
+{
+    char *end;
+    *value = strtoll(*text, &end, 10);
+    if (end == *text || *value < 0)
+        return false;
+    if (*end == 'K' || *end == 'M')
+        *value <<= *end++ == 'K' ? 10 : 20;
+    *text = end;
+    return true;
+}
+
 /* Reads `1,64K,4M` into the points; false where the text is no such list. */
 static inline bool read_list(struct options *o, const char *text)
 {
-    for (o->count = 0; o->count < POINTS_MAX;) {
-        char *end;
-        long long value = strtoll(text, &end, 10);
-        if (end == text || value < 0)
+    for (o->count = 0; o->count < POINTS_MAX; text++) {
+        if (!read_number(&text, &o->points[o->count++]))
             return false;
-        if (*end == 'K' || *end == 'M')
-            value <<= *end++ == 'K' ? 10 : 20;
-        o->points[o->count++] = value;
-        if (!*end)
+        if (!*text)
             return true;
-        if (*end != ',')
+        if (*text != ',')
             return false;
-        text = end + 1;
     }
     return false;
+}
+
+static inline bool read_bytes(const char *text, long long *bytes)
+{
+    return read_number(&text, bytes) && !*text;
 }
 
 /* `list` names the option that gives the points ("sizes", "n", "threads"); `points` and `seconds` are the defaults. */
@@ -105,7 +121,11 @@ static inline struct options read_options(int argc, char **argv, const char *lis
                                    {"seconds", required_argument, 0, 's'},
                                    {"bare", no_argument, 0, 'b'},
                                    {"cpus", required_argument, 0, 'c'},
-                                   {"folder", required_argument, 0, 'f'},
+                                   {"folder", required_argument, 0, 'd'},
+                                   {"operations", required_argument, 0, 'o'},
+                                   {"off-cache", required_argument, 0, 'r'},
+                                   {"offset", required_argument, 0, 'f'},
+                                   {"first-use", no_argument, 0, 'u'},
                                    {0, 0, 0, 0}};
     struct options o = {.seconds = seconds, .cpus = {-1, -1}, .folder = "."};
     long long max = INT64_MAX;
@@ -118,8 +138,14 @@ static inline struct options read_options(int argc, char **argv, const char *lis
             o.seconds = atof(optarg);
         else if (c == 'b')
             o.bare = true;
-        else if (c == 'f')
+        else if (c == 'd')
             o.folder = optarg;
+        else if (c == 'o')
+            o.operations = optarg;
+        else if (c == 'u')
+            o.first_use = true;
+        else if ((c == 'r' && read_bytes(optarg, &o.off_cache)) || (c == 'f' && read_bytes(optarg, &o.offset)))
+            continue;
         else if (c == 'c' && sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) == 2)
             continue;
         else if (c != 'l' || !read_list(&o, optarg))

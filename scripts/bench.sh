@@ -8,7 +8,7 @@ PATH=$(scripts/setup.sh --path bench)
 export PATH
 weft=$1/bin/weft
 out=build/bench/report
-all='pingpong exchange burst shuffle anysource anytag unexpected overlap threads one-sided one-sided-threads collectives collective-sizes startup'
+all='patterns pingpong exchange burst shuffle anysource anytag unexpected overlap threads one-sided one-sided-threads collectives collective-sizes startup'
 names=${BENCH:-$all}
 set -- $names
 steps_begin "$out" $#

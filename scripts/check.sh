@@ -27,7 +27,7 @@ robustness() {
 }
 
 # Two targets at a time, so this many seconds five times.
-fuzzing() { scripts/fuzz.sh 20; }
+fuzzing() { scripts/fuzz.sh 10; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
 # Messages and collectives over RDMA queue pairs, on the device in software; all of it: make rdma.
@@ -53,7 +53,7 @@ step "coverage of the standard" "a moment" "$fix; again: cargo xtask coverage" c
 step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
 step "loom models" "about 1 min" "$fix; again: make loom" loom
 step_must "building the library, release" "about 2 min" "$fix" build
-step "fuzzing, 20 s a target" "about 3 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
+step "fuzzing, 10 s a target" "about 2 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved

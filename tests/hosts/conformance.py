@@ -14,14 +14,15 @@ PLACEMENTS = {
     "two hosts alike": ([2, 2], []),
     "three hosts": ([1, 1, 1], []),
 }
-# Collective operations and windows are composed of parts within hosts and between them, so these do depend on it.
-COMPOSED = ("collectives", "one_sided")
+# Collective operations and windows are composed of parts within hosts and between them, and who reads and writes a file for others is
+# chosen by host, so these do depend on it.
+COMPOSED = ("collectives", "one_sided", "files")
 OF_COMPOSED = {
     "three hosts, one with a single rank": ([2, 1, 2], []),
     "ranks dealt in turn": ([2, 2], ["--map-by", "node"]),
 }
 QUICK = re.compile(
-    "collectives/vector_forms|communicators/(intercomm|split_by_resource)|environment/errors_are_fatal|one_sided/(schedules|contention)|point_to_point/(bulk|matched_probe)"
+    "collectives/vector_forms|files/views|communicators/(intercomm|split_by_resource)|environment/errors_are_fatal|one_sided/(schedules|contention)|point_to_point/(bulk|matched_probe)"
     "|sessions/models|threads/shared_requests|topologies/neighborhoods"
 )
 # Programs of thousands of operations, where ranks of all hosts have the same few cores.

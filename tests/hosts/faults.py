@@ -18,6 +18,8 @@ START_SECONDS = 60
 # that only the library's time-out of 30 s ends.
 TOLD_SECONDS, HOST_SECONDS, SILENCE_SECONDS = 20, 40, 60
 SSHD_SECONDS = 60
+# For connections of six ranks on two hosts, by all lanes.
+ENOUGH_DESCRIPTORS = 200
 # What names host 1 or one of its ranks.
 WHOM = re.compile(r"host1\b|rank [23]\b|10\.77\.0\.2\b|fd77::2\b")
 AWAITED = "recv any ssend large probe barrier allreduce flush get put accumulate lock holder".split()
@@ -177,6 +179,28 @@ def few_descriptors(site, limit):
             require(re.search("descriptor|open files|ulimit -n", result.output), f"not told why:\n{result.output}")
 
 
+def lowered_limit(site, left):
+    """The program lowers its limit of descriptors once MPI is initialised: it works, or ends, tells why and leaves nothing."""
+    with Hosts(2) as hosts:
+        result = Job(site, hosts, "mpiexec", [3, 3], "lowered", left).finish(SILENCE_SECONDS)
+        if left >= ENOUGH_DESCRIPTORS:
+            result.ok("lowered")
+        elif result.code != 0:
+            require(re.search("descriptor|open files|ulimit -n", result.output), f"not told why:\n{result.output}")
+        print(f"        exit code {result.code} after {result.seconds:.1f} s", flush=True)
+
+
+def full_memory(site):
+    """On one host /dev/shm and /tmp have no room: nothing of ours lies there."""
+    with Hosts(2) as hosts:
+        for folder in ("/dev/shm", "/tmp"):
+            hosts[1].output(["mount", "-o", "remount,size=64k", folder])
+            hosts[1].run(["dd", "if=/dev/zero", f"of={folder}/full", "bs=4k"])
+        Job(site, hosts, site.usual, [2, 2], "everybody").running.finish(240).ok("everybody")
+        hosts[1].output(["rm", "/dev/shm/full", "/tmp/full"])
+        hosts.check_clean()
+
+
 def full_disk(site, into_files):
     """What ranks print cannot be written: the job ends, and says what and why."""
     with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
@@ -209,6 +233,9 @@ def cases(site):
         if not site.quick or number == signal.SIGKILL:
             yield f"fault: mpiexec gets {number.name}", functools.partial(kill_launcher, site, "mpiexec", number)
     yield "fault: standard output is on a full disk", functools.partial(full_disk, site, False)
+    yield "fault: /dev/shm and /tmp of a host are full", functools.partial(full_memory, site)
+    for left in (0,) if site.quick else (0, 1, 4, 200):
+        yield f"fault: {left} descriptors more after MPI_Init", functools.partial(lowered_limit, site, left)
     if site.quick:
         return
     yield "fault: --output-dir is on a full disk", functools.partial(full_disk, site, True)

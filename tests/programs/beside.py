@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """HPC Challenge's own figures of communication: WeftMPI's beside those of other libraries, which build and run the same sources.
 
-    tests/programs/beside.py --prefix DIR [--peers DIR] [--build DIR] [--rounds N]
+    tests/programs/beside.py --prefix DIR [--peers DIR] [--build DIR] [--rounds N] [--json FILE]
 
 Two ranks, each on a processor of its own. The libraries take turns, round by round; a line for each figure: the median of the
-rounds, and the least and the most. Every run must pass hpcc's own checks. With --rounds 0 the programs are only built.
+rounds, and the least and the most; and WeftMPI's median over that of the best other library. `weft report` makes a page of the
+JSON. Every run must pass hpcc's own checks. With --rounds 0 the programs are only built.
 """
 
 import argparse
+import json
+import os
 import pathlib
+import re
 import statistics
 import sys
+import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -48,6 +53,7 @@ def arguments():
     parser.add_argument("--prefix", required=True, type=pathlib.Path, help="an installed tree: bin/mpicc, bin/mpiexec")
     parser.add_argument("--peers", default="build/peers", type=pathlib.Path, help="what scripts/peers.sh made")
     parser.add_argument("--build", default="build/programs/beside", type=pathlib.Path, help="where hpcc is built and run")
+    parser.add_argument("--json", type=pathlib.Path, help="write all rounds there, in the form of `weft bench --json`")
     parser.add_argument("--rounds", default=5, type=int, help="runs of each library (default 5)")
     return parser.parse_args()
 
@@ -67,6 +73,70 @@ def measured(name, workshop, source):
     output = (folder / "hpccoutf.txt").read_text()
     hpcc.judge(output)
     return hpcc.summary_of(output)
+
+
+def values(runs, key):
+    return [float(run[key]) * FIGURES[key][2] for run in runs]
+
+
+def against_best(found, key):
+    """WeftMPI's median over the best of the others', of rates the highest."""
+    medians = {name: statistics.median(values(runs, key)) for name, runs in found.items()}
+    ours = medians.pop("weft")
+    return ours / (max if is_rate(key) else min)(medians.values())
+
+
+def is_rate(key):
+    return FIGURES[key][1].endswith("/s")
+
+
+def machine():
+    processor = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return {
+        "processor": processor[1] if processor else os.uname().machine,
+        "cores": len(os.sched_getaffinity(0)),
+        "kernel": os.uname().release,
+        "load": f"{os.getloadavg()[0]:.2f}",
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def as_json(found, rounds):
+    """What `weft bench --json` prints, for these figures."""
+    points = [
+        {
+            "library": name,
+            "series": what,
+            "x": RANKS,
+            "unit": unit,
+            "rounds": values(runs, key),
+            "median": statistics.median(values(runs, key)),
+            "best": (max if is_rate(key) else min)(values(runs, key)),
+            "over_limit_seconds": None,
+        }
+        for key, (what, unit, _) in FIGURES.items()
+        for name, runs in found.items()
+    ]
+    benchmark = {
+        "name": "hpcc",
+        "about": "HPC Challenge's own figures of communication",
+        "axis": "ranks",
+        "conditions": f"{RANKS} ranks, each on a processor of its own, N = {ORDER}, {rounds} rounds",
+        "series": [{"name": what, "unit": unit, "about": ""} for what, unit, _ in FIGURES.values()],
+        "libraries": [{"name": name, "failures": []} for name in found],
+        "points": points,
+    }
+    return {"machine": machine(), "benchmarks": [benchmark]}
+
+
+def table(found):
+    yield f"| figure | {' | '.join(found)} | weft/best |"
+    yield f"|---|{'---|' * len(found)}---|"
+    for key, (what, unit, _) in FIGURES.items():
+        of_each = [values(runs, key) for runs in found.values()]
+        cells = [f"{statistics.median(all):.3g} ({min(all):.3g} to {max(all):.3g})" for all in of_each]
+        better = "higher" if is_rate(key) else "lower"
+        yield f"| {what}, {unit} | {' | '.join(cells)} | {against_best(found, key):.2f} ({better} is better) |"
 
 
 def stolen():
@@ -90,13 +160,9 @@ def main():
             found[name].append(measured(name, shop, sources[name]))
     if options.rounds == 0:
         return 0
-    print(f"| figure | {' | '.join(OPTIONS)} |\n|---|{'---|' * len(OPTIONS)}")
-    for key, (what, unit, factor) in FIGURES.items():
-        cells = []
-        for runs in found.values():
-            values = [float(run[key]) * factor for run in runs]
-            cells.append(f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})")
-        print(f"| {what}, {unit} | {' | '.join(cells)} |")
+    print(*table(found), sep="\n")
+    if options.json:
+        options.json.write_text(json.dumps(as_json(found, options.rounds), indent=1))
     print(f"{options.rounds} rounds, {stolen() - before} ticks stolen")
     return 0
 

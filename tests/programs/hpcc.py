@@ -6,7 +6,7 @@ from workshop import Failed
 
 NAME = "hpcc"
 
-# HPL calls two functions that MPI-3.0 removed; their successors have the same parameters.
+# HPL calls two functions that MPI-3.0 removed; their successors have the same parameters. Headers that still declare both do without.
 REMOVED = "-DMPI_Address=MPI_Get_address -DMPI_Type_struct=MPI_Type_create_struct"
 MAKEFILE = """\
 SHELL = /bin/sh
@@ -37,9 +37,16 @@ RANLIB = echo
 """
 
 
+def removed(workshop, source):
+    probe = source / "removed.c"
+    probe.write_text("#include <mpi.h>\n")
+    done = workshop.attempt([workshop.mpicc, *REMOVED.split(), "-fsyntax-only", probe], source)
+    return REMOVED if done.code == 0 else ""
+
+
 def build(workshop):
     source, version = workshop.debian_source("hpcc")
-    makefile = MAKEFILE.format(removed=REMOVED, mpicc=workshop.mpicc)
+    makefile = MAKEFILE.format(removed=removed(workshop, source), mpicc=workshop.mpicc)
     (source / "hpl/Make.weft").write_text(makefile)
     # Its makefiles are not made for several jobs.
     workshop.command(["make", "arch=weft"], source, "hpcc.log")

@@ -14,6 +14,7 @@ class Site:
 
     def __init__(self, mpicc, mpiexec, library, peers, build, full, stress_seconds, kills):
         self.mpicc, self.mpiexec, self.library = mpicc, mpiexec, library
+        self.weft = mpiexec.parent / "weft"
         self.peers, self.build = peers, build
         self.full, self.stress_seconds, self.kills = full, stress_seconds, kills
         self.build.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import tempfile
 import time
 
 from lib.cases import Failure, require
@@ -94,6 +95,16 @@ def kill_awaited(site, operation):
     bereave(site, "bereaved", operation)
 
 
+FILE_WRITES = list(itertools.product(("enable", "disable", "automatic"), ("blocking", "nonblocking", "split")))
+
+
+def kill_in_file(site, phases, kind, rounds):
+    """The others have an error when one dies in a collective write, and no byte is changed that nobody writes."""
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory(dir=site.build) as folder:
+            bereave(site, "file_bereaved", phases, kind, f"{folder}/file")
+
+
 CALLS = (
     "recv wait waitany waitsome waitall test testany testsome testall get_status probe iprobe mprobe improbe sendrecv persistent"
 ).split()
@@ -158,6 +169,9 @@ def cases(site):
             yield f"kill -9 in a window: {access}{how}", case
     for operation in AWAITED:
         yield f"kill -9 of who is waited for: {operation}", lambda operation=operation: kill_awaited(site, operation)
+    for phases, kind in FILE_WRITES:
+        case = functools.partial(kill_in_file, site, phases, kind, 20 if site.full else 2)
+        yield f"kill -9 in a collective write: {kind}, two phases: {phases}", case
     for call in CALLS:
         yield f"kill -9 of a sender: {call}", lambda call=call: kill_sender(site, call)
     times = 20 if site.full else 1

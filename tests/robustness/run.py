@@ -18,6 +18,8 @@ import interoperation
 import kill
 import kills
 import load
+import measured
+import over_rdma
 import slurm
 import stress
 import surroundings
@@ -57,7 +59,7 @@ def main():
         stress_seconds=options.stress_seconds,
         kills=options.kills,
     )
-    modules = (interoperation, slurm, surroundings, tracing, load, stress, kill, kills)
+    modules = (interoperation, slurm, surroundings, tracing, measured, load, over_rdma, stress, kill, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter)
 
 

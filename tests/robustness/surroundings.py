@@ -51,6 +51,30 @@ def full_disk(site):
         mounted(site, fill, {"TMPDIR": folder})
 
 
+def full_file_system(site):
+    """Writes of all kinds to one of 1 MiB: errors where data are lost, on all ranks where they write together; room again when a file is gone."""
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        before = in_namespaces(["-m"], f'mount -t tmpfs -o size=1m none "{folder}"')
+        site.mpirun(RANKS, site.program("files_refused"), "full", folder, before=before).ok("files_refused full")
+
+
+def read_only_file_system(site):
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        script = f'mount -t tmpfs none "{folder}" && echo file >"{folder}/file" && mount -o remount,ro "{folder}"'
+        before = in_namespaces(["-m"], script)
+        site.mpirun(RANKS, site.program("files_refused"), "read-only", folder, before=before).ok("files_refused read-only")
+
+
+def small_files(site, limit, ends):
+    """The limit of the sizes of files is for the program's: shared memory goes beyond what `ulimit -S` says; what it cannot go beyond
+    is told by its name."""
+    before = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh"]
+    result = site.mpirun(RANKS, site.program("exchange"), before=before)
+    if ends:
+        return result.ok("exchange")
+    require(result.code != 0 and "RLIMIT_FSIZE" in result.output, f"exit code {result.code}, and not told why:\n{result.output}")
+
+
 def closed(site, redirections):
     """Descriptors 0, 1, 2 are then free, and a library that takes one for a socket would get the program's output."""
     program = site.program("exchange")
@@ -77,6 +101,10 @@ def no_network(site):
 
 def cases(site):
     yield "a /dev/shm of 64 KiB", lambda: mounted(site, "mount -t tmpfs -o size=64k none /dev/shm")
+    yield "files on a full file system", lambda: full_file_system(site)
+    yield "files on a file system that cannot be written", lambda: read_only_file_system(site)
+    yield "files of at most 8 KiB, a limit that can be lifted", lambda: small_files(site, "-S -f 16", True)
+    yield "files of at most 8 KiB, a limit that cannot", lambda: small_files(site, "-f 16", False)
     yield "a /dev/shm that cannot be written", lambda: mounted(site, "mount -t tmpfs -o ro none /dev/shm")
     yield "no ptrace, no process_vm_readv", lambda: no_ptrace(site)
     for kind, call in (("memfd", "memfd_create"), ("shared", "mmap")):

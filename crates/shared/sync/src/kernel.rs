@@ -1,7 +1,10 @@
-//! What the kernel offers to those who wait for descriptors: waiting for many of them, being woken, a timer; and random bytes.
+//! What the kernel offers to those who wait for descriptors: waiting for many of them, being woken, a timer; random bytes; and files
+//! without a name.
 //!
 //! Unsafe code calls the C library.
 
+use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
@@ -177,6 +180,14 @@ impl AsRawFd for Ticker {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
+}
+
+/// A file in memory that has no name; `label` is what the kernel shows of it. Its length may be sealed.
+pub fn anonymous_file(label: &CStr) -> io::Result<File> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: the label is a C string.
+    let descriptor = unsafe { libc::memfd_create(label.as_ptr(), flags) };
+    owned(descriptor).map(File::from)
 }
 
 /// Random bytes.

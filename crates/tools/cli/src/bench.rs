@@ -1,20 +1,26 @@
 //! `weft bench`: the benchmarks of this library beside others, in one run.
 
+pub mod benchmark;
 mod catalog;
+pub mod compare;
+mod conditions;
 mod endpoints;
+pub mod ends;
 mod job;
+mod json;
 mod library;
 mod library_round;
 mod mark;
 mod options;
+mod patterns;
 mod plan;
 pub mod plot;
 mod progress;
-mod record;
-mod report;
-mod rounds;
+pub mod record;
+pub mod rounds;
 mod scratch;
-mod stats;
+pub mod stats;
+pub mod summary;
 mod table;
 mod tune;
 
@@ -28,14 +34,17 @@ use crate::machine::{Machine, ProcessorTime};
 pub use endpoints::PART;
 pub use options::Options;
 
-use catalog::{ALL, Benchmark, FLOOR, WIRE};
+use benchmark::Benchmark;
+use catalog::{ALL, FLOOR, WIRE};
+use compare::OURS;
+use conditions::conditions;
 use library::{Library, Pin};
 use plan::Plan;
 use plot::Chart;
 use progress::{Progress, named};
 use record::Results;
 use rounds::{FLOOR_COLUMN, single_processors};
-use table::{OURS, View};
+use table::View;
 
 /// Processor time taken by the hypervisor beyond which figures are worth nothing, in per cent.
 const STOLEN_PERCENT: f64 = 1.0;
@@ -142,12 +151,15 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
             .get(OURS)
             .is_none_or(|s| s.failures.is_empty());
         let names = column_names(benchmark, &libraries);
-        let view = View {
+        let said = conditions(options, &plan);
+        let view = View::new(
             benchmark,
-            results: &results,
-            libraries: &names,
-            points: &plan.points,
-        };
+            &plan.series,
+            &results,
+            &names,
+            &plan.points,
+            &said,
+        );
         deliver(
             options,
             &view,
@@ -217,9 +229,14 @@ fn deliver(
         eprintln!("weft bench: {message}");
     }
     if options.json {
-        reports.push(report::benchmark(view));
+        reports.push(json::benchmark(view));
     } else {
-        println!("{}", view.render());
+        println!(
+            "{}: {}\n{}",
+            view.benchmark.name,
+            view.conditions,
+            view.render()
+        );
     }
     if let Some(file) = &options.plot {
         let file = if several {

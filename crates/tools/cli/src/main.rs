@@ -8,6 +8,7 @@ mod installation;
 mod machine;
 mod output;
 mod plan;
+mod report;
 mod softrdma;
 
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ enum Command {
     Info(info::Options),
     /// Measure this library, beside others if asked
     Bench(Box<bench::Options>),
+    /// Show what `weft bench --json` has found as a page for a browser
+    Report(report::Options),
     /// Show what scalable endpoints take of an adapter, without one; `plan job`: what a large job costs
     Plan(plan::Options),
     /// Run verbs programs on the RDMA device in software, and show what they use of it
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
     match Arguments::parse().command {
         Command::Info(options) => info::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Report(options) => report::run(&options),
         Command::Plan(options) => plan::run(&options),
         Command::Softrdma(command) => softrdma::run(&command),
         Command::BenchPart => weft_verbs_bench::process::main(),

@@ -79,6 +79,10 @@ impl Tree {
     }
 
     fn weft(&self, arguments: &[&str]) -> Output {
+        self.weft_bench(&[&["shuffle", "--sizes", "64,256"], arguments].concat())
+    }
+
+    fn weft_bench(&self, arguments: &[&str]) -> Output {
         // Copied out of the build folder, which may stand in a source tree of its own.
         let program = self.path("elsewhere/debug/weft");
         if !program.exists() {
@@ -91,11 +95,7 @@ impl Tree {
         command
             .current_dir(self.0.path())
             .env("TURNS", self.path("turns"));
-        command
-            .args(["bench", "shuffle", "--sizes", "64,256"])
-            .args(arguments)
-            .output()
-            .unwrap()
+        command.arg("bench").args(arguments).output().unwrap()
     }
 
     fn turns(&self) -> Vec<String> {
@@ -312,4 +312,83 @@ fn a_reader_that_has_enough_ends_weft_quietly() {
     let output = weft.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(128 + 13), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn what_was_measured_becomes_a_page() {
+    let tree = Tree::new(QUICK);
+    let output = tree.weft(&["--peers", "mpich", "--rounds", "3", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    fs::write(tree.path("shuffle.json"), &output.stdout).unwrap();
+    let page = tree.path("page.html");
+    let report = |file: &str| {
+        let mut weft = Command::new(env!("CARGO_BIN_EXE_weft"));
+        let weft = weft.arg("report").arg(tree.path(file)).arg("--output");
+        weft.arg(&page).output().unwrap()
+    };
+    let output = report("shuffle.json");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let html = fs::read_to_string(&page).unwrap();
+    assert!(
+        html.contains("rounds: 400, 400, 400") && html.contains(">0.25<"),
+        "{html}"
+    );
+    let output = report("turns");
+    assert!(!output.status.success());
+    assert!(
+        text(&output.stderr).contains("turns: "),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+/// Says which options it was given, in place of the name of the library, and takes twice as long as the other.
+const PATTERNS: &str = r#"#!/bin/sh
+echo "{\"bench\":\"patterns\",\"ranks\":2,\"library\":\"$*\",\"processors\":[\"0\",\"1\"]}"
+v=1; [ "$name" = install ] && v=2
+for line in PingPong:0 PingPong:64 Barrier:0; do
+    echo "{\"bench\":\"patterns\",\"series\":\"${line%:*}\",\"x\":${line#*:},\"unit\":\"us\",\"best\":$v,\"median\":$v,\"p90\":$v,\"batches\":1}"
+done
+"#;
+
+#[test]
+fn patterns_are_told_their_options_and_summed_up() {
+    let tree = Tree::new(QUICK);
+    tree.write("bench/patterns.c", PATTERNS);
+    let words = [
+        "--sizes",
+        "0,64",
+        "--operations",
+        "pingpong,Barrier",
+        "--off-cache",
+        "--first-use",
+    ];
+    let output = tree.weft_bench(
+        &[
+            &["patterns", "--peers", "mpich", "--rounds", "2"],
+            &words[..],
+        ]
+        .concat(),
+    );
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    assert_eq!(
+        words_of_row(&table, "64"),
+        ["64", "2.00", "1.00", "2.00", "2.00..2.00"]
+    );
+    let all = ["all", "3", "2.00", "2.00..2.00", "0", "0", "3", "3", "2.00"];
+    assert_eq!(words_of_row(&table, "all")[..9], all);
+    for said in ["not pinned by us", "through 64M of buffers", "first use"] {
+        assert!(table.contains(said), "{said} in:\n{table}");
+    }
+    let output = tree.weft_bench(&[&["patterns", "--rounds", "1", "--json"], &words[..]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let given = &report["benchmarks"][0]["libraries"][0]["version"];
+    let given = given.as_str().unwrap();
+    assert!(
+        given.starts_with(
+            "--sizes 0,64 --operations pingpong,Barrier --off-cache 67108864 --first-use"
+        ),
+        "{given}"
+    );
 }

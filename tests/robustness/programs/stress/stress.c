@@ -28,11 +28,12 @@ static struct worker workers[THREADS];
 
 /* Messages and collectives come more often than what there is little of. */
 static int kinds_used;
-int uses_windows;
+int uses_windows, uses_files;
 static const struct kind *kinds[] = {
     &message_kind, &message_kind, &message_kind, &message_kind, &exchange_kind, &cancelled_kind, &wild_kind,
     &collective_kind, &collective_kind, &collective_kind, &neighbour_kind, &intercommunicator_kind, &duplicate_kind,
     &access_kind, &access_kind, &partitioned_kind, &partitioned_kind, &generalized_kind,
+    &file_kind, &file_kind,
 };
 
 void fail(const struct worker *worker, const struct operation *op, const char *format, ...)
@@ -286,12 +287,16 @@ static void create_worker(struct worker *worker, int thread)
     }
     if (uses_windows)
         create_windows(worker);
+    if (uses_files)
+        create_file(worker);
 }
 
 static void free_worker(struct worker *worker)
 {
     if (uses_windows)
         free_windows(worker);
+    if (uses_files)
+        free_file(worker);
     if (worker->between != MPI_COMM_NULL)
         MPI_Comm_free(&worker->between);
     MPI_Comm_free(&worker->grid);
@@ -312,6 +317,7 @@ static void choose_kinds(int names, char **name)
             continue;
         kinds[kinds_used++] = kinds[k];
         uses_windows |= kinds[k] == &access_kind;
+        uses_files |= kinds[k] == &file_kind;
     }
 }
 

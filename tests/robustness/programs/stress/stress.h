@@ -65,6 +65,7 @@ struct worker {
     MPI_Comm own, second, grid, wild, between; /* `between` two halves; null on one rank */
     MPI_Win windows[2];                        /* memory of the library's, of the program's */
     unsigned char *window_memory;
+    MPI_File file;
     int64_t additions; /* that every rank's counter of this team has seen in each window, by the plan */
     unsigned char *arena;
     size_t arena_used;
@@ -84,7 +85,7 @@ extern unsigned char *constant;  /* LARGEST bytes that never change: what is sen
 
 extern const struct kind message_kind, exchange_kind, cancelled_kind, wild_kind;
 extern const struct kind collective_kind, neighbour_kind, intercommunicator_kind, duplicate_kind;
-extern const struct kind access_kind, partitioned_kind, generalized_kind;
+extern const struct kind access_kind, partitioned_kind, generalized_kind, file_kind;
 
 /* Ends the job with the place, the seed and what was wrong. */
 void fail(const struct worker *worker, const struct operation *op, const char *format, ...)
@@ -106,7 +107,9 @@ int holds(const struct layout *layout, const unsigned char *memory, uint32_t see
 
 void create_reduction(void);
 void free_reduction(void);
-extern int uses_windows;
+extern int uses_windows, uses_files;
+void create_file(struct worker *worker);
+void free_file(struct worker *worker);
 void create_windows(struct worker *worker);
 void free_windows(struct worker *worker);
 void check_counters(struct worker *worker);

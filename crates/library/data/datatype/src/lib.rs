@@ -29,7 +29,7 @@ pub use fortran::{TypeClass, match_size, value_index};
 pub use ops::{Kernel, Op, combine, kernel, supports};
 pub use predefined::{Element, Group, Predefined};
 pub use subarray::{Darray, Distribution, Order, Subarray};
-pub use tiling::Tiling;
+pub use tiling::{Growth, Tiling};
 
 /// A size, extent or displacement does not fit into 63 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

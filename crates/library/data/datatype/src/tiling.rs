@@ -1,7 +1,7 @@
 //! A datatype repeated without end, an extent apart: what a file view shows of a file (MPI-5.0 §14.3).
 //!
-//! The bytes that it covers are numbered from 0 in type map order; such a number is a *position*. Where type map order is
-//! that of the displacements ([`Tiling::is_monotone`]), positions are found by displacement too. Nothing here lists the runs
+//! The bytes that it covers are numbered from 0 in type map order; such a number is a *position*. Where that is the order of
+//! the displacements ([`Growth::Throughout`]), positions are found by displacement too. Nothing here lists the runs
 //! of a shape: each question goes down the shape once, with a division or a binary search per level.
 
 mod words;
@@ -30,6 +30,17 @@ impl Datatype {
     }
 }
 
+/// How far displacements grow with positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// From 0 on, without end: no byte is covered twice.
+    Throughout,
+    /// In each tile. But tiles lie among each other: an extent is less than what a tile spans.
+    WithinTiles,
+    /// Those at which runs begin, in each tile; runs overlap.
+    Overlapping,
+}
+
 impl Tiling {
     fn new(copier: Arc<Copier>, size: usize, extent: isize) -> Tiling {
         let is_run = matches!(copier.shape(), Shape::Run { .. });
@@ -44,11 +55,6 @@ impl Tiling {
     /// Bytes that one tile covers.
     pub fn size(&self) -> usize {
         self.size
-    }
-
-    /// From one tile to the next. Of a monotone tiling.
-    pub fn extent(&self) -> usize {
-        self.extent as usize
     }
 
     /// Whether the covered bytes are one run without end.
@@ -69,18 +75,48 @@ impl Tiling {
         self.copier.clone()
     }
 
-    /// Whether displacements grow with positions, from 0 on: no byte is covered twice, none lies before the origin.
-    pub fn is_monotone(&self) -> bool {
-        self.largest_gap().is_some()
-    }
-
-    /// The most bytes that lie between a run and the next; none if the tiling is not monotone.
+    /// The most bytes that lie between a run and the next, where displacements grow throughout; none where they do not.
     pub fn largest_gap(&self) -> Option<usize> {
         if self.size == 0 {
             return Some(0);
         }
         let one = span(self.copier.shape()).filter(|_| self.copier.origin() >= 0)?;
         repeated(2, self.extent, one).map(|two| two.gap)
+    }
+
+    /// How far displacements grow with positions; none if one in the first tile is negative, or less than one before it.
+    pub fn growth(&self) -> Option<Growth> {
+        if self.largest_gap().is_some() {
+            return Some(Growth::Throughout);
+        }
+        let shape = self.copier.shape();
+        match span(shape).filter(|_| self.copier.origin() >= 0) {
+            Some(_) => self.bounds().map(|_| Growth::WithinTiles),
+            None => starts(shape)
+                .and(self.bounds())
+                .map(|_| Growth::Overlapping),
+        }
+    }
+
+    /// From the least displacement of a byte of the first tile to behind the greatest one; none if it is negative.
+    pub fn bounds(&self) -> Option<Range<usize>> {
+        let (least, end) = bounds(self.copier.shape())?;
+        let least = self.copier.origin().checked_add(least)?;
+        let end = self.copier.origin().checked_add(end)?;
+        Some(usize::try_from(least).ok()?..usize::try_from(end).ok()?)
+    }
+
+    /// From one tile to the next.
+    pub fn extent(&self) -> isize {
+        self.extent
+    }
+
+    /// The same first tile, where the next one lies behind all of it.
+    pub fn apart(&self) -> Option<Tiling> {
+        let extent = isize::try_from(span(self.copier.shape())?.bytes).ok()?;
+        let shape = self.copier.shape().clone();
+        let copier = Copier::new(self.copier.origin(), self.size, extent, shape);
+        Some(Tiling::new(Arc::new(copier), self.size, extent))
     }
 
     /// The displacement of a position; none if there is no such byte, or it is out of the address space.
@@ -94,7 +130,7 @@ impl Tiling {
         start.checked_add(self.copier.origin())?.checked_add(inside)
     }
 
-    /// How many positions have displacements below `end`. For a monotone tiling.
+    /// How many positions have displacements below `end`, where they grow throughout.
     pub fn below(&self, end: isize) -> usize {
         let end = end - self.copier.origin();
         if self.size == 0 || end <= 0 {
@@ -230,6 +266,103 @@ fn growing(pieces: impl Iterator<Item = (isize, Option<Span>)>) -> Option<Span> 
     Some(all)
 }
 
+/// Where the first and the last run of a shape begin; none if one begins before the one that stands before it.
+fn starts(shape: &Shape) -> Option<(isize, isize)> {
+    match shape {
+        Shape::Run { .. } => Some((0, 0)),
+        Shape::Strided { count, stride, .. } => repeated_starts((0, 0), *count, *stride),
+        Shape::Blocks { displacements, .. } => {
+            following(displacements.iter().map(|&at| Some((at, at))))
+        }
+        Shape::Runs { runs } => following(
+            runs[..runs.len() - 1]
+                .iter()
+                .map(|run| Some((run.displacement, run.displacement))),
+        ),
+        Shape::Loop {
+            count,
+            stride,
+            child,
+            ..
+        } => repeated_starts(starts(child)?, *count, *stride),
+        Shape::Sequence { parts, .. } => following(
+            parts
+                .iter()
+                .map(|part| shifted(starts(&part.shape)?, part.displacement)),
+        ),
+    }
+}
+
+/// The starts of `count` copies of something of these starts, a stride apart.
+fn repeated_starts(one: (isize, isize), count: usize, stride: isize) -> Option<(isize, isize)> {
+    let last = isize::try_from(count.checked_sub(1)?).ok()?;
+    let grows = last == 0 || stride >= one.1.checked_sub(one.0)?;
+    let end = shifted(one, stride.checked_mul(last)?)?;
+    grows.then_some((one.0, end.1))
+}
+
+/// The starts of pieces one after the other.
+fn following(mut pieces: impl Iterator<Item = Option<(isize, isize)>>) -> Option<(isize, isize)> {
+    let first = pieces.next()??;
+    pieces.try_fold(first, |all, piece| {
+        let (start, end) = piece?;
+        (start >= all.1).then_some((all.0, end))
+    })
+}
+
+/// From a shape's first byte in type map order to its least one, and to behind its greatest one; none if those are out of the address space.
+fn bounds(shape: &Shape) -> Option<(isize, isize)> {
+    match shape {
+        Shape::Run { size } => Some((0, isize::try_from(*size).ok()?)),
+        Shape::Strided {
+            count,
+            stride,
+            block,
+        } => copies((0, isize::try_from(*block).ok()?), *count, *stride),
+        Shape::Blocks {
+            block,
+            displacements,
+        } => {
+            let block = isize::try_from(*block).ok()?;
+            joined(displacements.iter().map(|&at| shifted((0, block), at)))
+        }
+        Shape::Runs { runs } => joined(runs.windows(2).map(|pair| {
+            let size = isize::try_from(pair[1].packed - pair[0].packed).ok()?;
+            shifted((0, size), pair[0].displacement)
+        })),
+        Shape::Loop {
+            count,
+            stride,
+            child,
+            ..
+        } => copies(bounds(child)?, *count, *stride),
+        Shape::Sequence { parts, .. } => joined(
+            parts
+                .iter()
+                .map(|part| shifted(bounds(&part.shape)?, part.displacement)),
+        ),
+    }
+}
+
+fn shifted((least, end): (isize, isize), by: isize) -> Option<(isize, isize)> {
+    Some((least.checked_add(by)?, end.checked_add(by)?))
+}
+
+/// The bounds of `count` copies of something of these bounds, a stride apart.
+fn copies(bounds: (isize, isize), count: usize, stride: isize) -> Option<(isize, isize)> {
+    let last = isize::try_from(count.checked_sub(1)?).ok()?;
+    joined([Some(bounds), shifted(bounds, stride.checked_mul(last)?)].into_iter())
+}
+
+/// The bounds of all pieces together.
+fn joined(mut pieces: impl Iterator<Item = Option<(isize, isize)>>) -> Option<(isize, isize)> {
+    let first = pieces.next()??;
+    pieces.try_fold(first, |all, piece| {
+        let piece = piece?;
+        Some((all.0.min(piece.0), all.1.max(piece.1)))
+    })
+}
+
 /// Where packed byte `position` of a shape lies.
 fn displacement(shape: &Shape, position: usize) -> isize {
     match shape {
@@ -258,7 +391,7 @@ fn displacement(shape: &Shape, position: usize) -> isize {
     }
 }
 
-/// How many of the `total` bytes of a monotone shape lie before displacement `end`.
+/// How many of the `total` bytes of a shape whose displacements grow lie before displacement `end`.
 fn below(shape: &Shape, total: usize, end: usize) -> usize {
     match shape {
         Shape::Run { size } => end.min(*size),

@@ -48,6 +48,12 @@ pub trait PointToPoint {
     /// pending: then the operation waits for it, and whoever drives the operation learns it here.
     fn poll(&self, request: Self::Request) -> Option<Result<usize, Self::Error>>;
 
+    /// By what length of message the ranks choose how the operation of this tag goes, as this one sees it: alike on all of them, unless
+    /// the program is wrong.
+    fn chooses(&self, tag: u32, bytes: usize) {
+        let _ = (tag, bytes);
+    }
+
     /// The memory that all ranks of this host share, by their positions, if they do and this operation may use it: alike on all of
     /// them.
     fn arena(&self) -> Option<&dyn Arena<Self::Error>> {
@@ -183,6 +189,11 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
         hosts.position(Speaker::Leader { root }.of(hosts, hosts.own()))
     }
 
+    /// The operation's, of all its parts.
+    pub(crate) fn tag(&self) -> u32 {
+        self.tag
+    }
+
     pub(crate) fn rank(&self) -> usize {
         self.rank
     }
@@ -202,6 +213,9 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
 
     /// What the selection of an algorithm knows: this operation and the packed bytes of its message.
     pub(crate) fn call(&self, bytes: usize) -> Call {
+        if let Members::All = self.members {
+            self.peers.chooses(self.tag, bytes);
+        }
         Call {
             bytes,
             ranks: self.size(),

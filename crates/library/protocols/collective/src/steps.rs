@@ -7,7 +7,8 @@
 //!
 //! Lengths that should be alike and are not, in an erroneous program, are found where something is read: a post says how long it is,
 //! and whether more follows. No more is taken than there is and has room. More than has room is an error, as in a message;
-//! where the ranks then take unlike steps the board is given up, for all of them.
+//! where the ranks then take unlike steps the board is given up, for all of them. So it is where a rank has gone through the operation
+//! by messages, and posts what is of a later one.
 //!
 //! A rank in which something failed before, between hosts say, takes its steps all the same, and posts marks in place of data.
 
@@ -76,10 +77,12 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     /// This operation's steps. Algorithms that need them are chosen only where they are there.
     pub(crate) fn steps(&self) -> Steps<'_, 'a, P> {
         let arena = self.arena().expect("chosen where the ranks share a board");
+        let board = arena.board();
+        board.begin(self.tag());
         Steps {
             channel: self,
             arena,
-            board: arena.board(),
+            board,
         }
     }
 }
@@ -153,9 +156,9 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     /// What a rank posts in the step, which should be as expected; nothing where it failed.
     pub async fn posted(&self, step: u64, rank: usize, expected: Piece) -> Option<Memory> {
         self.rank_posted(step, rank).await?;
-        let mut theirs = self.board.piece(rank, step);
-        if theirs != expected {
-            theirs = self.differs(rank, theirs, expected)?;
+        let mut theirs = expected;
+        if !self.board.is_posted(rank, step, expected) {
+            theirs = self.differs(rank, step, expected)?;
         }
         let in_buffer = theirs.bytes > INLINE_BYTES;
         let payload = self.board.payload(rank, step, in_buffer);
@@ -165,14 +168,17 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
     /// What there is, in place of what was expected. None if the operation cannot go on: unless both are all that is posted of
     /// it, the ranks take unlike steps.
     #[cold]
-    fn differs(&self, rank: usize, theirs: Piece, own: Piece) -> Option<Piece> {
-        if let Some(mark) = theirs.mark()
+    fn differs(&self, rank: usize, step: u64, own: Piece) -> Option<Piece> {
+        let theirs = self.board.piece(rank, step);
+        let is_of_this = self.board.is_of_this_operation(rank, step);
+        if is_of_this
+            && let Some(mark) = theirs.mark()
             && theirs.more == own.more
         {
             self.channel.keep(Err(self.arena.failure_of(rank, mark)));
             return Some(Piece { bytes: 0, ..own });
         }
-        if theirs.more || own.more {
+        if !is_of_this || theirs.more || own.more {
             self.board.give_up(Broken::Apart);
             self.arena.wake();
             self.unless_failed(Err(self.arena.differs(rank, None)))?;

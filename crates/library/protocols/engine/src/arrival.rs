@@ -8,8 +8,12 @@ use std::sync::atomic::Ordering;
 use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
-use weft_wire::{Body, CTS_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, SYNCHRONOUS, View};
+use weft_wire::{
+    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, RTS_BYTES,
+    SYNCHRONOUS, View,
+};
 
+use crate::enquiry::Enquiry;
 use crate::outbound::Control;
 use crate::pending::Pending;
 use crate::posted::Posted;
@@ -291,6 +295,18 @@ impl Core {
                 if let Some(slot) = self.named(cookie, Role::Send, from) {
                     self.cancel_answered(from, slot, packet.flags & FORGOTTEN != 0)?;
                 }
+            }
+            Kind::Enquiry => {
+                let Body(words) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
+                let enquiry = Enquiry {
+                    peer: from,
+                    context: packet.context,
+                    source: packet.source,
+                    tag: packet.tag,
+                    is_of_sender: packet.flags & OF_SENDER != 0,
+                    words,
+                };
+                self.afterwards.push(Afterwards::Answer(enquiry));
             }
             Kind::Aggregate => return None,
         }

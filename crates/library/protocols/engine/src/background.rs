@@ -44,7 +44,7 @@ impl Background {
         }
     }
 
-    fn is_ended(&self) -> bool {
+    pub fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::SeqCst)
     }
 }
@@ -65,6 +65,7 @@ impl<F: Fabric> Engine<F> {
     /// Makes progress until the run is ended. For one thread at a time that does nothing else.
     pub fn run_background(&self, background: &Background) {
         IS_BACKGROUND.set(true);
+        self.count_background_wake();
         while !background.is_ended() {
             let before = self.entries();
             background.waiter.nap(NAP);

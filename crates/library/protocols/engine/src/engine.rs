@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use weft_transport::{Fabric, Peer};
 
 use crate::crowd::Crowd;
+use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
 use crate::once::Once;
 use crate::pace::{Pace, PaceCell};
@@ -35,6 +36,7 @@ pub struct Engine<F: Fabric> {
     /// Threads of this process that can wait at once, each on a core.
     pub(crate) threads: u32,
     pub(crate) report_asked: AtomicBool,
+    pub(crate) answer: Answer,
 }
 
 impl<F: Fabric> Engine<F> {
@@ -59,6 +61,7 @@ impl<F: Fabric> Engine<F> {
             crowd: Crowd::default(),
             threads,
             report_asked: AtomicBool::new(false),
+            answer: |_| None,
         }
     }
 

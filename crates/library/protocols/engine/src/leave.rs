@@ -47,11 +47,12 @@ impl<F: Fabric> Engine<F> {
     ) {
         let afterwards = std::mem::take(&mut state.core.afterwards);
         let again = state.leave();
-        let mut peers = Vec::new();
+        let (mut peers, mut enquiries) = (Vec::new(), Vec::new());
         for what in afterwards {
             match what {
                 Afterwards::Wake(waiter) => waiter.tell(),
                 Afterwards::Connect(peer) => peers.push(peer),
+                Afterwards::Answer(enquiry) => enquiries.push(enquiry),
             }
         }
         self.ring_if_asleep();
@@ -60,6 +61,9 @@ impl<F: Fabric> Engine<F> {
         }
         if !peers.is_empty() {
             self.connect(lane, peers);
+        }
+        for enquiry in enquiries {
+            self.answer(lane, enquiry);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use weft_transport::Header;
 use weft_wire::{
-    Body, CTS_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, RTS_ONLY_BYTES, SYNCHRONOUS, View,
+    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, RTS_ONLY_BYTES,
+    SYNCHRONOUS, View,
 };
 
 /// What a packet says: one text for it, and one more for each message of an aggregate. What makes no sense is told as such.
@@ -75,6 +76,10 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
                 _ => "forgotten",
             };
             format!("cancelled sender={:#x} {was}", cookie(payload)?)
+        }
+        Kind::Enquiry => {
+            let Body::<{ ENQUIRY_BYTES / 8 }>(_) = Body::whole(payload)?;
+            message("enquiry", packet, 0)
         }
         Kind::Aggregate => return None,
     })

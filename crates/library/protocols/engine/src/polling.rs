@@ -62,7 +62,7 @@ impl<F: Fabric> Engine<F> {
         if is_crowded {
             self.crowd.nap();
             self.look_everywhere();
-        } else if self.crowd.yield_core() {
+        } else if self.crowd.yield_core(&self.watch.background_wakes) {
             self.look_everywhere();
         }
     }

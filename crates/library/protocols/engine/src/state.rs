@@ -6,6 +6,7 @@ use std::sync::Arc;
 use weft_matching::{Matching, Pattern};
 use weft_transport::{Lost, Peer};
 
+use crate::enquiry::Enquiry;
 use crate::outbound::{Control, Outbound};
 use crate::peers::{Members, Reported, Watched};
 use crate::pending::Pending;
@@ -55,6 +56,7 @@ pub(crate) enum Afterwards {
     Wake(Arc<Waiter>),
     /// Has the link to this peer made, which may take long.
     Connect(Peer),
+    Answer(Enquiry),
 }
 
 /// Deferred until the endpoint is free.

@@ -4,6 +4,7 @@ mod background;
 mod connecting;
 mod counts;
 mod deferred;
+mod enquiring;
 mod every_step;
 mod external;
 mod lies;

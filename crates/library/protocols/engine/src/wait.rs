@@ -22,6 +22,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use weft_transport::{Endpoint, Fabric};
 
@@ -81,17 +82,21 @@ impl Drop for Watching {
 }
 
 /// What a thread waits for.
-trait Condition {
+pub(crate) trait Condition {
     fn met(&mut self) -> bool;
     /// Leaves the parker where it will be found (rule 1).
     fn leave_parker(&mut self, parker: &Arc<Waiter>);
     /// Leaves what it is where a report finds it.
     fn leave_note(&mut self) {}
+    /// After which it leaves its parker once more, told or not.
+    fn longest_sleep(&self) -> Option<Duration> {
+        None
+    }
 }
 
-struct AnyOf<'a, F: Fabric> {
-    engine: &'a Engine<F>,
-    ids: &'a [RequestId],
+pub(crate) struct AnyOf<'a, F: Fabric> {
+    pub engine: &'a Engine<F>,
+    pub ids: &'a [RequestId],
 }
 
 impl<F: Fabric> Condition for AnyOf<'_, F> {
@@ -281,7 +286,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     #[inline]
-    fn block(&self, lane: u32, mut condition: impl Condition) {
+    pub(crate) fn block(&self, lane: u32, mut condition: impl Condition) {
         if condition.met() {
             return;
         }
@@ -311,9 +316,11 @@ impl<F: Fabric> Engine<F> {
             if turns < pace.spins {
                 std::hint::spin_loop();
             } else if turns < pace.spins.saturating_add(pace.yields) {
-                if self.crowd.yield_core() {
-                    pace = Pace::CROWDED;
+                if self.crowd.yield_core(&self.watch.background_wakes) {
                     self.look_everywhere();
+                    if self.crowd.is_there() {
+                        pace = Pace::CROWDED;
+                    }
                 }
             } else if self.sleep(&mut condition) {
                 break;
@@ -332,12 +339,13 @@ impl<F: Fabric> Engine<F> {
         self.pace_of_waiter()
     }
 
-    fn pace_of_waiter(&self) -> Pace {
+    pub(crate) fn pace_of_waiter(&self) -> Pace {
         let waiters = MEMBER.with(|_| MEMBERS.load(Ordering::Relaxed));
-        if waiters > self.threads {
-            Pace::SHARED
-        } else if self.crowd.is_there() {
+        if self.crowd.is_there() {
+            // However many threads this process has: one that yields to others' waits for their time slices.
             Pace::CROWDED
+        } else if waiters > self.threads {
+            Pace::SHARED
         } else {
             self.pace.load()
         }
@@ -361,7 +369,10 @@ impl<F: Fabric> Engine<F> {
             if matches!(place, Place::PromisedWatch) {
                 self.fabric.wake();
             }
-            parker.park();
+            match condition.longest_sleep() {
+                None => parker.park(),
+                Some(limit) => parker.nap(limit),
+            }
             let met = condition.met();
             if !self.watch.rejoin(&parker, met) {
                 return met;

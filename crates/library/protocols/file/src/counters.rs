@@ -22,22 +22,38 @@ pub(crate) struct Counts {
     pub writes: Count,
     pub read_bytes: Count,
     pub written_bytes: Count,
+    accesses: Count,
+    two_phase_accesses: Count,
+    aggregated_bytes: Count,
+}
+
+const fn none() -> Count {
+    Count(AtomicU64::new(0))
 }
 
 pub(crate) static COUNTS: Counts = Counts {
-    reads: Count(AtomicU64::new(0)),
-    writes: Count(AtomicU64::new(0)),
-    read_bytes: Count(AtomicU64::new(0)),
-    written_bytes: Count(AtomicU64::new(0)),
+    reads: none(),
+    writes: none(),
+    read_bytes: none(),
+    written_bytes: none(),
+    accesses: none(),
+    two_phase_accesses: none(),
+    aggregated_bytes: none(),
 };
 
-/// System calls that read and wrote, and the bytes that they moved.
+/// What this process did with files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
+    /// System calls that read and wrote, and the bytes that they moved.
     pub reads: u64,
     pub writes: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
+    /// Accesses that the program made, and those of them that went by two phases.
+    pub accesses: u64,
+    pub two_phase_accesses: u64,
+    /// Bytes that this process read or wrote for others.
+    pub aggregated_bytes: u64,
 }
 
 pub fn counters() -> Counters {
@@ -46,5 +62,23 @@ pub fn counters() -> Counters {
         writes: COUNTS.writes.read(),
         read_bytes: COUNTS.read_bytes.read(),
         written_bytes: COUNTS.written_bytes.read(),
+        accesses: COUNTS.accesses.read(),
+        two_phase_accesses: COUNTS.two_phase_accesses.read(),
+        aggregated_bytes: COUNTS.aggregated_bytes.read(),
     }
+}
+
+/// The program makes an access.
+pub fn count_access() {
+    COUNTS.accesses.add(1);
+}
+
+/// An access goes by two phases.
+pub fn count_two_phase_access() {
+    COUNTS.two_phase_accesses.add(1);
+}
+
+/// This process moves bytes for others.
+pub fn count_aggregated(bytes: u64) {
+    COUNTS.aggregated_bytes.add(bytes);
 }

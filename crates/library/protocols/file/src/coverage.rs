@@ -31,7 +31,9 @@ impl Coverage {
     /// The same, and the gaps between them up to so many bytes; longer ones too, or not.
     pub fn add_along(&mut self, view: &View, positions: Range<u64>, start: u64, gap: u64) {
         match view.hull(&positions) {
-            Some(hull) if view.largest_gap() <= gap && !positions.is_empty() => {
+            Some(hull)
+                if view.largest_gap().is_some_and(|most| most <= gap) && !positions.is_empty() =>
+            {
                 self.set((hull.start - start) as usize..(hull.end - start) as usize);
             }
             _ => self.add(view, positions, start),

@@ -32,6 +32,11 @@ pub unsafe fn write(
     memory: &Memory,
     may_map: bool,
 ) -> io::Result<()> {
+    let in_order = view.in_order(&positions);
+    let (view, positions) = match &in_order {
+        Some((view, inside)) => (view, inside.clone()),
+        None => (view, positions),
+    };
     if may_map && mapped::is_worth(view, memory.bytes) && descriptor.can_be_mapped() {
         // SAFETY: by this function's contract.
         return unsafe { mapped::write(descriptor, view, positions, memory) };
@@ -63,6 +68,11 @@ pub unsafe fn read(
     memory: &Memory,
     sieve_bytes: usize,
 ) -> io::Result<usize> {
+    let in_order = view.in_order(&positions);
+    let (view, positions, sieve_bytes) = match &in_order {
+        Some((view, inside)) => (view, inside.clone(), sieve_bytes),
+        None => (view, positions, 0),
+    };
     let mut reader = Reader {
         descriptor,
         view,
@@ -134,7 +144,8 @@ impl Reader<'_> {
 
     /// The first runs of positions that are not none, as many as are to be read together.
     fn group(&self, positions: Range<u64>) -> Group {
-        let all_near = self.sieve_bytes > 0 && self.view.largest_gap() <= GAP_BYTES;
+        let near = self.view.largest_gap().is_some_and(|gap| gap <= GAP_BYTES);
+        let all_near = near && self.sieve_bytes > 0;
         all_near
             .then(|| self.group_of_near(&positions))
             .flatten()
@@ -168,7 +179,8 @@ impl Reader<'_> {
                     });
                 }
                 Some(group)
-                    if run.offset - group.span.end <= GAP_BYTES
+                    if self.sieve_bytes > 0
+                        && run.offset - group.span.end <= GAP_BYTES
                         && end - group.span.start <= self.sieve_bytes as u64 =>
                 {
                     group.is_run = false;

@@ -17,7 +17,7 @@ mod mapped;
 mod runs;
 mod view;
 
-pub use counters::{Counters, counters};
+pub use counters::{Counters, count_access, count_aggregated, count_two_phase_access, counters};
 pub use coverage::Coverage;
 pub use descriptor::{Creation, Descriptor, Permission};
 pub use domains::{Cursor, Domains};

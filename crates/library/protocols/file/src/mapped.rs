@@ -36,12 +36,14 @@ pub fn is_worth(view: &View, bytes: usize) -> bool {
     let tiling = view.tiling();
     let (runs, size) = (tiling.runs().max(1), tiling.size().max(1));
     !tiling.is_dense()
+        && view
+            .largest_gap()
+            .is_some_and(|gap| gap < LARGEST_GAP_BYTES)
         && view.spacing() <= SPACING_BYTES
-        && view.largest_gap() < LARGEST_GAP_BYTES
         && bytes / size.div_ceil(runs) >= FEWEST_RUNS
 }
 
-/// Writes `memory` to as many positions of a view, which are not none.
+/// Writes `memory` to as many positions of a view whose offsets grow throughout, which are not none.
 ///
 /// # Safety
 /// The memory is valid for reads and nobody writes it meanwhile.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
-use weft_datatype::{Datatype, Predefined, Tiling};
+use weft_datatype::{Datatype, Growth, Predefined, Tiling};
 use weft_file::{
     Coverage, Creation, Cursor, Descriptor, Domains, Permission, View, read, write, write_covered,
 };
@@ -76,6 +76,17 @@ const IN_MEMORY: &str = "/dev/shm";
 /// Of the mapping that short runs are written through.
 const WINDOW_BYTES: u64 = 2 << 20;
 
+/// A tile whose copies may lie among each other: its extent is anything from a byte to a bit more than its span.
+fn any_tile() -> impl Strategy<Value = Tile> {
+    (tile(), 0usize..3, any::<prop::sample::Index>()).prop_map(|(tile, which, index)| match which {
+        0 => tile,
+        _ => {
+            let extent = 1 + index.index(tile.extent + 2);
+            resized(tile.datatype, tile.bytes, extent)
+        }
+    })
+}
+
 /// A file of its own, gone when this is.
 struct Scratch(PathBuf, Descriptor);
 
@@ -145,7 +156,7 @@ proptest! {
         prop_assert_eq!(view.hull(&positions), Some(hull));
         let tiles: Vec<u64> = (0..2 * tile.bytes.len() as u64).map(offset).collect();
         let gap = tiles.windows(2).map(|pair| pair[1] - pair[0] - 1).max();
-        prop_assert_eq!(Some(view.largest_gap()), gap.or(Some(0)));
+        prop_assert_eq!(view.largest_gap(), gap.or(Some(0)));
         // As another process has it.
         let words = view.tiling().words();
         let other = Tiling::from_words(&words).unwrap();
@@ -159,9 +170,49 @@ proptest! {
         prop_assert_eq!(&again, &wanted);
     }
 
-    /// Whatever another process says is a monotone tiling or none.
+    /// Wherever copies of a tile lie, its view says where each position is, and what stays in a tile is in order.
     #[test]
-    fn words_that_say_anything_are_monotone(
+    fn tiles_may_lie_among_each_other(
+        tile in any_tile(),
+        displacement in 0u64..50,
+        cuts in (0usize..10_000, 0usize..10_000),
+        from in 0u64..2000,
+    ) {
+        let view = View::new(displacement, &tile.datatype).unwrap();
+        let positions = range(cuts, &tile);
+        let wanted: Vec<u64> =
+            positions.clone().map(|position| tile.offset(displacement, position as usize)).collect();
+        let runs_of = |view: &View, positions: Range<u64>| {
+            let mut found = Vec::new();
+            view.visit(positions, |run| {
+                found.extend(run.offset..run.offset + run.bytes as u64);
+                ControlFlow::Continue(())
+            });
+            found
+        };
+        prop_assert_eq!(&runs_of(&view, positions.clone()), &wanted);
+        let hull = view.hull(&positions).unwrap();
+        prop_assert!(wanted.iter().all(|offset| hull.contains(offset)));
+        let grows = wanted.windows(2).all(|pair| pair[0] < pair[1]);
+        let size = tile.bytes.len() as u64;
+        let is_in_tile = positions.is_empty() || positions.start / size == (positions.end - 1) / size;
+        match view.in_order(&positions) {
+            Some((other, inside)) => {
+                prop_assert!(grows && other.growth() == Growth::Throughout);
+                prop_assert_eq!(runs_of(&other, inside), wanted);
+            }
+            None => prop_assert!(!is_in_tile && view.growth() == Growth::WithinTiles),
+        }
+        let first = (0..).find(|&position| tile.offset(displacement, position) >= from);
+        prop_assert_eq!(Some(view.first_from(from)), first.map(|first| first as u64));
+        let again = Tiling::from_words(&view.tiling().words()).unwrap();
+        prop_assert_eq!(again.growth(), view.tiling().growth());
+        prop_assert_eq!(view.largest_gap().is_some(), view.growth() == Growth::Throughout);
+    }
+
+    /// Whatever another process says is a tiling that begins at 0 or behind, or none.
+    #[test]
+    fn words_that_say_anything_are_checked(
         tile in tile(),
         place in any::<prop::sample::Index>(),
         word in prop_oneof![-3i64..200, any::<i64>()],
@@ -170,13 +221,15 @@ proptest! {
         let place = place.index(words.len());
         words[place] = word;
         if let Some(tiling) = Tiling::from_words(&words) {
-            prop_assert!(tiling.is_monotone());
+            let growth = tiling.growth().unwrap();
+            let most = match growth {
+                Growth::Throughout => tiling.size().saturating_mul(2),
+                Growth::WithinTiles | Growth::Overlapping => tiling.size(),
+            };
             let mut end = 0;
-            let (mut runs, most) = (0, tiling.size().saturating_mul(2).min(4096));
-            tiling.visit(0..most, |displacement, bytes| {
-                assert!(displacement >= end && bytes > 0);
+            tiling.visit(0..most.min(4096), |displacement, bytes| {
+                assert!(bytes > 0 && displacement >= if growth == Growth::Overlapping { 0 } else { end });
                 end = displacement + bytes as isize;
-                runs += 1;
                 ControlFlow::Continue(())
             });
         }
@@ -272,7 +325,7 @@ proptest! {
 
     #[test]
     fn what_is_written_is_read_and_nothing_else_changes(
-        tile in tile(),
+        tile in any_tile(),
         displacement in prop_oneof![0u64..50, WINDOW_BYTES - 100..WINDOW_BYTES + 1],
         writes in (0usize..10_000, 0usize..10_000),
         reads in (0usize..10_000, 0usize..10_000),
@@ -351,19 +404,37 @@ proptest! {
 }
 
 #[test]
-fn types_that_go_back_are_no_views() {
+fn types_that_go_back_are_known() {
     let byte = Predefined::Byte.into();
-    let lists: [&[isize]; 3] = [&[4, 0], &[-1, 3], &[0, 1]];
-    for places in lists {
+    let growth = |datatype: &Datatype| View::new(0, datatype).map(|view| view.growth());
+    let lists: [(&[isize], Option<Growth>); 4] = [
+        (&[4, 0], None),
+        (&[-1, 3], None),
+        (&[0, 1], Some(Growth::Overlapping)),
+        (&[0, 2], Some(Growth::Throughout)),
+    ];
+    for (places, wanted) in lists {
         let lengths = vec![2; places.len()].into();
         let list = Datatype::hindexed(lengths, places.into(), &byte).unwrap();
-        assert!(View::new(0, &list).is_none(), "{places:?}");
+        assert_eq!(growth(&list), wanted, "{places:?}");
     }
     let wide = Datatype::vector(2, 1, 8, &byte).unwrap();
     let narrow = Datatype::resized(&wide, 0, 4).unwrap();
-    assert!(View::new(0, &wide).is_some() && View::new(0, &narrow).is_none());
+    assert_eq!(growth(&wide), Some(Growth::Throughout));
+    assert_eq!(growth(&narrow), Some(Growth::WithinTiles));
     let back = Datatype::hvector(3, 1, -8, &byte).unwrap();
-    assert!(View::new(0, &back).is_none());
+    assert_eq!(growth(&back), None);
+    // Runs that overlap: the end of the file is where the first position lies behind it.
+    let list = Datatype::hindexed(vec![3, 3].into(), vec![4, 5].into(), &byte).unwrap();
+    let view = View::new(10, &list).unwrap();
+    assert_eq!(
+        (view.offset(3), view.hull(&(1..4))),
+        (Some(15), Some(14..18))
+    );
+    assert_eq!(
+        [0, 15, 17, 18].map(|end| view.first_from(end)),
+        [0, 1, 5, 6]
+    );
     let nothing = Datatype::contiguous(0, &byte).unwrap();
     let view = View::new(7, &nothing).unwrap();
     assert_eq!(

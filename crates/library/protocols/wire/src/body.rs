@@ -8,6 +8,8 @@ pub const RTS_ONLY_BYTES: usize = 16;
 pub const CTS_BYTES: usize = 16;
 /// Bytes of a `Failed` payload: the number.
 pub const FAILED_BYTES: usize = 8;
+/// Bytes of an `Enquiry` payload: the two words.
+pub const ENQUIRY_BYTES: usize = 16;
 /// Bytes of an `Rts` payload: cookie, length, the transport's four words.
 pub const RTS_BYTES: usize = 48;
 

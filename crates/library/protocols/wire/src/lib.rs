@@ -15,7 +15,9 @@ mod body;
 mod tests;
 
 pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
-pub use body::{Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES};
+pub use body::{
+    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES,
+};
 
 /// What a packet is. The number is on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,9 @@ pub enum Kind {
     Aggregate = 9,
     /// In place of a message: its sender's operation failed. The number that says why.
     Failed = 10,
+    /// Receiver to sender: whether a message of this envelope is still to come; with [`OF_SENDER`] sender to receiver: whether it is still to be
+    /// received. Two words about the one that asks, of whoever made its engine.
+    Enquiry = 11,
 }
 
 /// Flag of `Eager` and `Rts`: the sender waits to hear of the match.
@@ -48,7 +53,10 @@ pub const SYNCHRONOUS: u8 = 1;
 /// Flag of `Cancelled`: the envelope was still unmatched and is gone.
 pub const FORGOTTEN: u8 = 2;
 
-const KNOWN_FLAGS: u8 = SYNCHRONOUS | FORGOTTEN;
+/// Flag of `Enquiry`: the sender asks.
+pub const OF_SENDER: u8 = 4;
+
+const KNOWN_FLAGS: u8 = SYNCHRONOUS | FORGOTTEN | OF_SENDER;
 
 /// A valid header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +108,7 @@ impl View {
             8 => Kind::Cancelled,
             9 => Kind::Aggregate,
             10 => Kind::Failed,
+            11 => Kind::Enquiry,
             _ => return None,
         })
     }

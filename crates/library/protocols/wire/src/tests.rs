@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn any_kind() -> impl Strategy<Value = Kind> {
-    (1u64..11).prop_map(|k| View([k, 0]).kind().unwrap())
+    (1u64..12).prop_map(|k| View([k, 0]).kind().unwrap())
 }
 
 proptest! {
@@ -69,8 +69,8 @@ fn out_of_range_headers_are_refused() {
     assert!(View(good).packet().is_some());
     for bad in [
         [good[0] & !0xff, good[1]],
-        [good[0] | 0x0a, good[1]],
-        [good[0] | 1 << 10, good[1]],
+        [good[0] | 0x0c, good[1]],
+        [good[0] | 1 << 11, good[1]],
         [good[0] | 1 << 16, good[1]],
         [good[0] | 1 << 63, good[1]],
         [good[0], good[1] | 1 << 63],

@@ -4,17 +4,20 @@ use std::fmt;
 use std::time::Duration;
 
 use weft_endpoint::{Adapter as Model, Bound, Category, Lane, Lanes, choose};
+use weft_pools::{Kind, Pool, Pools, Reach};
 use weft_sync::Section;
 use weft_verbs::abi::{
-    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_LINK_LAYER_ETHERNET, IBV_PORT_ACTIVE,
-    IBV_PORT_ACTIVE_DEFER, ibv_gid, ibv_mtu,
+    IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_DEVICE_XRC, IBV_LINK_LAYER_ETHERNET,
+    IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER, ibv_device_attr, ibv_gid, ibv_mtu,
 };
 use weft_verbs::{Connection, Context, Device, Path, devices, library};
 
-use crate::handshake::End;
+use crate::card::Card;
 use crate::options::Options;
 use crate::place::Place;
 
+/// Requests that may be under way from one lane: each may end with a completion, for all of which there is room.
+pub const MOST_UNDER_WAY: usize = 2048;
 /// The first, and of most adapters the only one.
 pub const PORT: u8 = 1;
 /// Reads under way at a time, where both adapters can do so many.
@@ -58,6 +61,10 @@ pub struct Adapter {
     /// Of one request.
     pub most_bytes: usize,
     pub category: Category,
+    /// Whether the adapter has XRC, and the process somebody to share it with.
+    pub has_xrc: bool,
+    /// What each lane receives into.
+    pub pools: Pools,
     pub context: Context,
     lanes: Section<Lanes>,
 }
@@ -100,7 +107,14 @@ impl Adapter {
         // RoCEv2's with an IPv4 address is the second, on the kernel's devices and the one in software.
         let gid_index = u8::from(port.link_layer == IBV_LINK_LAYER_ETHERNET);
         let gid = context.gid(PORT, gid_index).map_err(unusable)?;
-        let most_reads = context.attributes().map_err(unusable)?.max_qp_rd_atom;
+        let attributes = context.attributes().map_err(unusable)?;
+        let has_xrc = attributes.device_cap_flags & IBV_DEVICE_XRC != 0;
+        let has_xrc = has_xrc && options.first_of_host.is_some();
+        let pools = match &options.pools {
+            Some(pools) => pools.clone(),
+            None => Pools::sensible(has_xrc),
+        };
+        check(&pools, has_xrc, &attributes)?;
         Ok(Adapter {
             place: Place {
                 link_layer: port.link_layer,
@@ -109,12 +123,19 @@ impl Adapter {
             },
             gid_index,
             mtu: port.active_mtu,
-            reads: most_reads.clamp(1, MOST_READS) as u8,
+            reads: attributes.max_qp_rd_atom.clamp(1, MOST_READS) as u8,
             most_bytes: port.max_msg_sz as usize,
             category,
+            has_xrc,
+            pools,
             context,
             lanes: Section::new(lanes),
         })
+    }
+
+    /// Buffers that a lane may have posted, at most.
+    pub fn most_receives(&self) -> u32 {
+        most_receives(&self.pools, self.has_xrc)
     }
 
     /// What the next lane has.
@@ -131,20 +152,28 @@ impl Adapter {
         }
     }
 
-    /// How a queue pair whose end is `own` goes to one of a peer's.
+    /// How the two processes' lanes reach each other.
+    pub fn reach(&self, peer: &Card) -> Reach {
+        match self.has_xrc && peer.host.is_some() {
+            true => Reach::Xrc,
+            false => Reach::Connected,
+        }
+    }
+
+    /// How a queue pair that begins with packet `psn` goes to one of a peer's that begins with packet `peer_psn`.
     pub fn connection(
         &self,
-        place: &Place,
-        own: &End,
-        peer: &End,
+        card: &Card,
+        psn: u32,
+        (queue_pair, peer_psn): (u32, u32),
         timeout: Option<Duration>,
     ) -> Connection {
-        let reads = own.reads.min(peer.reads);
+        let reads = self.reads.min(card.reads);
         Connection {
             port: PORT,
-            mtu: ibv_mtu::from(own.mtu.min(peer.mtu)),
-            send_psn: own.psn,
-            receive_psn: peer.psn,
+            mtu: self.mtu.min(card.mtu),
+            send_psn: psn,
+            receive_psn: peer_psn,
             responder_depth: reads,
             requester_depth: reads,
             access: ACCESS,
@@ -152,8 +181,38 @@ impl Adapter {
             retries: RETRIES,
             receiver_not_ready_retries: UNTIL_THERE_IS_ROOM,
             receiver_not_ready_timer: RECEIVER_NOT_READY_TIMER,
-            ..Connection::new(self.path(place), peer.queue_pair)
+            ..Connection::new(self.path(&card.place), queue_pair)
         }
+    }
+}
+
+/// Of a pool over XRC there may be two queues: some peers may have no XRC.
+fn most_receives(pools: &Pools, has_xrc: bool) -> u32 {
+    let queues = |pool: &Pool| 1 + u32::from(has_xrc && pool.kind == Kind::Xrc);
+    pools
+        .all()
+        .iter()
+        .map(|pool| pool.count * queues(pool))
+        .sum()
+}
+
+/// Whether the transport has such pools, and the adapter room for their buffers.
+fn check(pools: &Pools, has_xrc: bool, adapter: &ibv_device_attr) -> Result<(), Unusable> {
+    if pools.has(Kind::PerPeer) {
+        let what = "receive pools of type P: the transport has none yet, only S and X";
+        return Err(unusable(format_args!("{what} ({pools})")));
+    }
+    let most = adapter.max_srq_wr.max(0) as u32;
+    let all = most_receives(pools, has_xrc);
+    let room = (adapter.max_cqe.max(0) as u32).saturating_sub(MOST_UNDER_WAY as u32);
+    match pools.all().iter().find(|pool| pool.count > most) {
+        Some(pool) => Err(unusable(format_args!(
+            "receive pool {pool}: the adapter's queues hold {most} buffers at most"
+        ))),
+        None if all > room => Err(unusable(format_args!(
+            "receive pools {pools}: {all} buffers, of which the adapter's completion queues can report {room} at most"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -192,6 +251,38 @@ mod tests {
             );
         }
         assert_eq!(exponent(Some(Duration::from_millis(1))), 10);
+    }
+
+    #[test]
+    fn pools_that_the_adapter_cannot_hold_are_refused() {
+        let adapter = ibv_device_attr {
+            max_srq_wr: 1000,
+            max_cqe: 1500 + MOST_UNDER_WAY as i32,
+            ..Default::default()
+        };
+        let error = |text: &str| {
+            let pools = text.parse().unwrap();
+            check(&pools, text.starts_with('X'), &adapter)
+                .err()
+                .map(|error| error.to_string())
+        };
+        assert_eq!(error("S,256,1000:X,2k,500"), None);
+        let why = error("S,256,8:P,2k,8").unwrap();
+        assert!(
+            why.contains("of type P") && why.contains("P,2k,8,4,2"),
+            "{why}"
+        );
+        let why = error("S,256,1001").unwrap();
+        assert!(
+            why.contains("S,256,1001") && why.contains("1000 buffers"),
+            "{why}"
+        );
+        assert!(error("X,256,751").unwrap().contains("1502 buffers"));
+        let why = error("S,256,1000:S,2k,501").unwrap();
+        assert!(
+            why.contains("1501 buffers") && why.contains("1500 at most"),
+            "{why}"
+        );
     }
 
     #[test]

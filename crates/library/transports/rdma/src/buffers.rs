@@ -136,12 +136,13 @@ impl Sends {
         }
     }
 
-    pub fn part(&self, piece: Piece, bytes: usize) -> Part<'_> {
+    /// So many bytes of a piece, from `offset` on.
+    pub fn part(&self, piece: Piece, offset: usize, bytes: usize) -> Part<'_> {
         let pieces = match piece.is_long {
             true => &self.long,
             false => &self.short,
         };
-        self.region.part(pieces.at(piece.index), bytes)
+        self.region.part(pieces.at(piece.index) + offset, bytes)
     }
 
     /// A part of no bytes.
@@ -157,27 +158,35 @@ impl Sends {
     }
 }
 
-/// What a lane receives into.
+/// Buffers of one size to receive into.
 pub struct Receives {
     region: MemoryRegion,
     pieces: Pieces,
+    bytes: usize,
 }
 
-/// Frames that may wait for a lane; senders keep what else they have.
-pub const RECEIVE_PIECES: usize = 128;
-
 impl Receives {
-    pub fn new(domain: &ProtectionDomain) -> Result<Receives, Error> {
-        let pieces = Pieces::new(0, FRAME_BYTES, RECEIVE_PIECES);
+    pub fn new(domain: &ProtectionDomain, bytes: usize, count: usize) -> Result<Receives, Error> {
+        let pieces = Pieces::new(0, bytes, count);
         Ok(Receives {
             region: region(domain, pieces.end(), IBV_ACCESS_LOCAL_WRITE)?,
             pieces,
+            bytes,
         })
+    }
+
+    pub fn count(&self) -> usize {
+        self.pieces.count
+    }
+
+    /// The bytes of a buffer.
+    pub fn longest(&self) -> usize {
+        self.bytes
     }
 
     /// The bytes of a frame that has come into piece `index`; the piece is posted again only after they are used.
     pub fn bytes(&self, index: usize, bytes: usize) -> &[u8] {
-        assert!(index < self.pieces.count && bytes <= FRAME_BYTES);
+        assert!(index < self.pieces.count && bytes <= self.bytes);
         let offset = self.pieces.at(index as u32);
         // SAFETY: within the region; the piece is the lane's from its completion until it is posted again (the protocol above),
         // which takes the lane, borrowed by the result.
@@ -190,6 +199,6 @@ impl Receives {
     /// Adds piece `index` to a list of buffers, whose completion will have number `id`.
     pub fn push(&self, index: usize, id: u64, list: &mut ReceiveList) {
         let offset = self.pieces.at(index as u32);
-        list.push(id, self.region.part(offset, FRAME_BYTES));
+        list.push(id, self.region.part(offset, self.bytes));
     }
 }

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND};
+use weft_pools::Pools;
+use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, ibv_mtu};
 
+use crate::domain::{self, HostCard};
 use crate::place::Place;
 
 /// Proves that a process has a card, by being known; it never travels over the network that it is for.
@@ -17,6 +19,13 @@ pub struct Card {
     pub queue_pair: u32,
     pub queue_key: u32,
     pub key: Key,
+    pub mtu: ibv_mtu,
+    /// Reads under way at a time, on each queue pair.
+    pub reads: u8,
+    /// What it receives into, by which peers send.
+    pub pools: Pools,
+    /// By which peers reach it over XRC; none if they do not.
+    pub host: Option<HostCard>,
 }
 
 /// Numbers of queue pairs have so many bits.
@@ -34,10 +43,53 @@ impl fmt::Display for Card {
         );
         write!(
             f,
-            "rdma1:{layer}:{:04x}:{gid:032x}:{:06x}:{:08x}:{key:032x}",
-            self.place.lid, self.queue_pair, self.queue_key
+            "rdma2:{layer}:{:04x}:{gid:032x}:{:06x}:{:08x}:{:02x}:{:02x}:{}:{}:{key:032x}",
+            self.place.lid,
+            self.queue_pair,
+            self.queue_key,
+            self.mtu,
+            self.reads,
+            self.pools.to_string().replace(':', "/"),
+            host_field(self.host)
         )
     }
+}
+
+/// `-`, or the first process of the host; on the card of that one the place of its file too.
+fn host_field(host: Option<HostCard>) -> String {
+    match host {
+        None => "-".to_owned(),
+        Some(HostCard { first, place: None }) => format!("{first:08x}"),
+        Some(HostCard {
+            first,
+            place: Some(place),
+        }) => {
+            let domain::Place {
+                process,
+                descriptor,
+                inode,
+            } = place;
+            format!("{first:08x}.{process:08x}.{descriptor:08x}.{inode:016x}")
+        }
+    }
+}
+
+fn parse_host(field: &str) -> Option<Option<HostCard>> {
+    if field == "-" {
+        return Some(None);
+    }
+    let mut parts = field.split('.');
+    let first = number(parts.next(), 8)? as u32;
+    let place = match parts.next() {
+        None => None,
+        process => Some(domain::Place {
+            process: number(process, 8)? as u32,
+            descriptor: number(parts.next(), 8)? as u32,
+            inode: number(parts.next(), 16)? as u64,
+        }),
+    };
+    let is_all = parts.next().is_none();
+    is_all.then_some(Some(HostCard { first, place }))
 }
 
 /// A number of so many hexadecimal digits.
@@ -50,7 +102,7 @@ impl Card {
     /// Reads a card; it is what another process wrote, so anything may come.
     pub fn parse(line: &str) -> Option<Card> {
         let mut fields = line.split(':');
-        if fields.next()? != "rdma1" {
+        if fields.next()? != "rdma2" {
             return None;
         }
         let link_layer = match fields.next()? {
@@ -62,8 +114,15 @@ impl Card {
         let gid = number(fields.next(), 32)?.to_be_bytes();
         let queue_pair = number(fields.next(), 6)? as u32;
         let queue_key = number(fields.next(), 8)? as u32;
+        let mtu = number(fields.next(), 2)? as ibv_mtu;
+        let reads = number(fields.next(), 2)? as u8;
+        let pools = fields.next()?.replace('/', ":").parse().ok()?;
+        let host = parse_host(fields.next()?)?;
         let key = number(fields.next(), 32)?.to_be_bytes();
-        let is_good = fields.next().is_none() && queue_pair < 1 << QUEUE_PAIR_BITS;
+        let is_good = fields.next().is_none()
+            && queue_pair < 1 << QUEUE_PAIR_BITS
+            && reads > 0
+            && (1..=5).contains(&mtu);
         is_good.then_some(Card {
             place: Place {
                 link_layer,
@@ -73,6 +132,10 @@ impl Card {
             queue_pair,
             queue_key,
             key,
+            mtu,
+            reads,
+            pools,
+            host,
         })
     }
 }
@@ -91,14 +154,43 @@ mod tests {
             queue_pair: 0xffff11,
             queue_key: 0x1234_5678,
             key: [0xab; 16],
+            mtu: 3,
+            reads: 16,
+            pools: "S,256,512:S,16512,128,64,32".parse().unwrap(),
+            host: None,
+        }
+    }
+
+    fn of_first() -> Card {
+        let place = domain::Place {
+            process: u32::MAX,
+            descriptor: 77,
+            inode: 1 << 40,
+        };
+        Card {
+            host: Some(HostCard {
+                first: 3,
+                place: Some(place),
+            }),
+            ..card()
+        }
+    }
+
+    fn of_second() -> Card {
+        let (first, place) = (u32::MAX, None);
+        Card {
+            host: Some(HostCard { first, place }),
+            ..card()
         }
     }
 
     #[test]
     fn round_trip_and_length() {
-        let line = card().to_string();
-        assert_eq!(Card::parse(&line), Some(card()));
-        assert!(line.len() < 150 && line.bytes().all(|b| b.is_ascii_graphic() && b != b';'));
+        for card in [card(), of_first(), of_second()] {
+            let line = card.to_string();
+            assert_eq!(Card::parse(&line), Some(card));
+            assert!(line.len() < 240 && line.bytes().all(|b| b.is_ascii_graphic() && b != b';'));
+        }
     }
 
     #[test]
@@ -109,8 +201,14 @@ mod tests {
         }
         for (from, to) in [
             ("ib", "xx"),
-            ("rdma1", "tcp1"),
+            ("rdma2", "tcp1"),
             (":0007:", ":+007:"),
+            (":03:10:", ":06:10:"),
+            (":03:10:", ":03:00:"),
+            (":-:", "::"),
+            (":-:", ":00000001.:"),
+            (":-:", ":00000001.00000001.00000001:"),
+            (":-:", ":00000001.00000001.00000001.0000000000000001.0:"),
             ("ffff11", "\u{e9}ff11"),
         ] {
             assert_eq!(Card::parse(&good.replace(from, to)), None, "{to}");

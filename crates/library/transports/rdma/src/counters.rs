@@ -5,10 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What a process has had to do with the adapter until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Queue pairs that stand.
+    /// Lanes' links to other processes that stand.
     pub links: u64,
-    /// Lanes that have a completion queue and a shared receive queue.
+    /// Queue pairs (RC) of these.
+    pub queue_pairs: u64,
+    /// Queue pairs (XRC) to hosts, and those by which other processes' frames come.
+    pub send_queue_pairs: u64,
+    pub receive_queue_pairs: u64,
+    /// Lanes that have a completion queue.
     pub lanes: u64,
+    /// Shared receive queues, and what is posted to them.
+    pub shared_receive_queues: u64,
+    pub buffers: u64,
+    pub buffer_bytes: u64,
     /// Requests that were posted, and the lists in which they were.
     pub requests: u64,
     pub posts: u64,
@@ -22,6 +31,11 @@ pub struct Counters {
 #[derive(Default)]
 pub struct Counts {
     pub links: Count,
+    pub queue_pairs: Count,
+    pub send_queue_pairs: Count,
+    pub shared_receive_queues: Count,
+    pub buffers: Count,
+    pub buffer_bytes: Count,
     pub requests: Count,
     pub posts: Count,
     pub frames: Count,
@@ -39,6 +53,11 @@ impl Count {
     }
 
     /// By the lane's holder.
+    pub fn take(&self, less: u64) {
+        self.set(self.value().saturating_sub(less));
+    }
+
+    /// By the lane's holder.
     #[inline]
     pub fn set(&self, value: u64) {
         self.0.store(value, Ordering::Relaxed);
@@ -53,6 +72,11 @@ impl Count {
 impl Counters {
     pub fn add(&mut self, counts: &Counts) {
         self.links += counts.links.value();
+        self.queue_pairs += counts.queue_pairs.value();
+        self.send_queue_pairs += counts.send_queue_pairs.value();
+        self.shared_receive_queues += counts.shared_receive_queues.value();
+        self.buffers += counts.buffers.value();
+        self.buffer_bytes += counts.buffer_bytes.value();
         self.requests += counts.requests.value();
         self.posts += counts.posts.value();
         self.frames += counts.frames.value();

@@ -11,16 +11,16 @@ use weft_verbs::{
 use crate::adapter::{Adapter, PORT};
 use crate::buffers::region;
 use crate::card::Card;
-use crate::handshake::BYTES;
+use crate::handshake::MOST_BYTES;
 
 /// Datagrams begin behind the place of a GRH.
 const GRH_BYTES: usize = 40;
-const RECEIVE_BYTES: usize = GRH_BYTES + BYTES;
+const RECEIVE_BYTES: usize = GRH_BYTES + MOST_BYTES;
 const RECEIVES: usize = 128;
 const SENDS: usize = 64;
 const RECEIVED: u64 = 1 << 63;
 
-pub type Datagram = [u8; BYTES];
+pub type Datagram = Vec<u8>;
 
 pub struct Datagrams {
     pair: QueuePair,
@@ -55,7 +55,7 @@ impl Datagrams {
         pair.start_datagrams(PORT, queue_key, 0)?;
         let mut port = Datagrams {
             received: region(&domain, RECEIVES * RECEIVE_BYTES, IBV_ACCESS_LOCAL_WRITE)?,
-            sent: region(&domain, SENDS * BYTES, 0)?,
+            sent: region(&domain, SENDS * MOST_BYTES, 0)?,
             free: (0..SENDS).collect(),
             sends: SendList::with_room(1),
             receives: ReceiveList::with_room(RECEIVES),
@@ -93,13 +93,13 @@ impl Datagrams {
     }
 
     /// Sends a datagram, or loses it: whoever sends one repeats it.
-    pub fn send(&mut self, to: &AddressHandle, card: &Card, datagram: &Datagram) {
+    pub fn send(&mut self, to: &AddressHandle, card: &Card, datagram: &[u8]) {
         let Some(piece) = self.free.pop() else {
             return;
         };
-        self.sent.write(piece * BYTES, datagram);
+        self.sent.write(piece * MOST_BYTES, datagram);
         self.sends.clear();
-        let part = self.sent.part(piece * BYTES, BYTES);
+        let part = self.sent.part(piece * MOST_BYTES, datagram.len());
         let request = self.sends.push(Operation::Send, part);
         request
             .id(piece as u64)
@@ -139,8 +139,9 @@ impl Datagrams {
                     continue;
                 }
                 again.push(piece);
-                if completion.is_success() && completion.bytes() as usize == RECEIVE_BYTES {
-                    let mut datagram = [0; BYTES];
+                let bytes = (completion.bytes() as usize).checked_sub(GRH_BYTES);
+                if let Some(bytes) = bytes.filter(|_| completion.is_success()) {
+                    let mut datagram = vec![0; bytes];
                     self.received
                         .read(piece * RECEIVE_BYTES + GRH_BYTES, &mut datagram);
                     self.come.push(datagram);

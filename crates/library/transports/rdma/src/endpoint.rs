@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
+mod pool_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod xrc_tests;
 
 use std::fmt;
 use std::sync::Arc;
@@ -146,7 +150,7 @@ impl Endpoint for RdmaEndpoint {
 
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
         self.links.forget_sent(cookie);
-        if let Ok(link) = self.links.reach(peer) {
+        if let Some(link) = self.links.known(peer) {
             self.links.at(link).sending.cancel(cookie);
         }
     }
@@ -188,8 +192,10 @@ impl Endpoint for RdmaEndpoint {
     }
 
     fn throttle(&mut self, peer: Peer, on: bool) {
-        if let Ok(link) = self.links.reach(peer) {
+        // One that sends may never have been sent to: then there is no way to it yet, and what is said waits for that.
+        if let Some(link) = self.links.known(peer) {
             self.links.at(link).say(Kind::Throttle, [on.into(), 0]);
+            self.links.ask_again(link);
             self.post_own(link);
         }
     }

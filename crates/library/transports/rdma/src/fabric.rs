@@ -1,9 +1,11 @@
 //! A process's attachment to the network.
 
+use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use weft_endpoint::Category;
+use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
 use weft_transport::{Directory, Fabric, Far, Peer};
 
@@ -11,6 +13,7 @@ use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::Card;
 use crate::counters::Counters;
 use crate::datagrams::Datagrams;
+use crate::domain::{self, HostCard};
 use crate::endpoint::RdmaEndpoint;
 use crate::handshake::hash_job;
 use crate::identity::Identity;
@@ -48,11 +51,31 @@ impl Rdma {
         // Keys with the highest bit are the kernel's.
         let queue_key = u32::from_le_bytes([a, b, c, d]) >> 1;
         let datagrams = Datagrams::new(&adapter, queue_key).map_err(unusable)?;
+        let mut file = None;
+        let host = options
+            .first_of_host
+            .filter(|_| adapter.has_xrc)
+            .map(|first| {
+                let place = (first == rank).then(|| {
+                    let (made, place) = domain::make()?;
+                    file = Some(made);
+                    Ok(place)
+                });
+                let place = place
+                    .transpose()
+                    .map_err(|error: io::Error| unusable(error))?;
+                Ok(HostCard { first, place })
+            });
+        let host = host.transpose()?;
         let card = Card {
             place: adapter.place,
             queue_pair: datagrams.number(),
             queue_key,
             key,
+            mtu: adapter.mtu,
+            reads: adapter.reads,
+            pools: adapter.pools.clone(),
+            host,
         };
         let identity = Identity {
             rank,
@@ -61,16 +84,17 @@ impl Rdma {
             job: hash_job(&options.job),
             key,
             timeout: options.timeout,
+            host,
             poller: Poller::new().map_err(unusable)?,
         };
-        let shared = Shared::new(identity, adapter, Setup::new(datagrams), directory)?;
+        let shared = Shared::new(identity, adapter, Setup::new(datagrams), directory, file)?;
         Ok(Rdma {
             shared: Arc::new(shared),
             card: card.to_string().into(),
         })
     }
 
-    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 150 bytes.
+    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 600 bytes.
     pub fn card(&self) -> String {
         self.card.to_string()
     }
@@ -88,6 +112,11 @@ impl Rdma {
         self.shared.adapter.category
     }
 
+    /// What each lane receives into.
+    pub fn pools(&self) -> &Pools {
+        &self.shared.adapter.pools
+    }
+
     /// The adapter's name.
     pub fn device(&self) -> &str {
         self.shared.adapter.context.name()
@@ -96,6 +125,7 @@ impl Rdma {
     pub fn counters(&self) -> Counters {
         let mut counters = Counters {
             lanes: self.shared.made_lanes() as u64,
+            receive_queue_pairs: self.shared.receive_queue_pairs() as u64,
             ..Counters::default()
         };
         let lanes = self.shared.lanes.iter();

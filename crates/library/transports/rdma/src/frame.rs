@@ -1,4 +1,8 @@
-//! What travels on a link: sends with a kind in their immediate data, two words, and a payload if the kind has one.
+//! What travels on a link: sends with a kind and a number in their immediate data, two words, and a payload if the kind has one.
+//!
+//! A link's frames go by several queue pairs, between which adapters keep no order. They are numbered one after the other, modulo 2^24,
+//! and the receiver has them in that order (`order`). A frame that is longer than all of the peer's buffers goes in parts, which
+//! are nothing until the rest has come.
 
 /// The longest payload of a packet; as in the other transports, so that nothing is to be asked by peer.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
@@ -25,16 +29,21 @@ pub enum Kind {
     Stream = 5,
     /// Such data: `[the receiver's number]`, the bytes.
     Data = 6,
+    /// A part of a packet; its last part is a packet.
+    Part = 7,
 }
+
+/// Numbers of frames are below this.
+pub const SEQUENCE_END: u32 = 1 << 24;
 
 /// What a peer has sent and no rule allows, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
 impl Kind {
-    /// From the immediate data of a frame of so many bytes.
-    pub fn of(immediate: u32, bytes: usize) -> Result<Kind, Malformed> {
-        let kind = match immediate {
+    /// What the immediate data of a frame say: its kind and its number.
+    pub fn of(immediate: u32) -> Result<(Kind, u32), Malformed> {
+        let kind = match immediate >> 24 {
             0 => Kind::Packet,
             1 => Kind::Ready,
             2 => Kind::Throttle,
@@ -42,14 +51,25 @@ impl Kind {
             4 => Kind::Taken,
             5 => Kind::Stream,
             6 => Kind::Data,
+            7 => Kind::Part,
             _ => return Err(Malformed("a frame of no kind")),
         };
-        let longest = match kind {
-            Kind::Packet | Kind::Data => FRAME_BYTES,
-            _ => HEAD_BYTES,
+        Ok((kind, immediate % SEQUENCE_END))
+    }
+
+    pub fn immediate(self, sequence: u32) -> u32 {
+        (self as u32) << 24 | sequence
+    }
+
+    /// Whether a frame that is whole has a length of its kind's.
+    pub fn check(self, bytes: usize) -> Result<(), Malformed> {
+        let lengths = match self {
+            Kind::Packet | Kind::Data => HEAD_BYTES..=FRAME_BYTES,
+            Kind::Part => 1..=FRAME_BYTES,
+            _ => HEAD_BYTES..=HEAD_BYTES,
         };
-        match (HEAD_BYTES..=longest).contains(&bytes) {
-            true => Ok(kind),
+        match lengths.contains(&bytes) {
+            true => Ok(()),
             false => Err(Malformed("a frame of the wrong length")),
         }
     }
@@ -73,15 +93,17 @@ mod tests {
 
     #[test]
     fn kinds_have_lengths() {
-        for immediate in 0..7 {
-            let kind = Kind::of(immediate, HEAD_BYTES).unwrap();
-            assert_eq!(kind as u32, immediate);
-            assert!(Kind::of(immediate, HEAD_BYTES - 1).is_err());
-            let is_long = matches!(kind, Kind::Packet | Kind::Data);
-            assert_eq!(Kind::of(immediate, FRAME_BYTES).is_ok(), is_long);
-            assert!(Kind::of(immediate, FRAME_BYTES + 1).is_err());
+        for number in 0..8 {
+            let (kind, sequence) = Kind::of(number << 24 | 77).unwrap();
+            assert_eq!((kind as u32, sequence), (number, 77));
+            assert_eq!(kind.immediate(sequence), number << 24 | 77);
+            let shortest = if kind == Kind::Part { 1 } else { HEAD_BYTES };
+            assert!(kind.check(shortest).is_ok() && kind.check(shortest - 1).is_err());
+            let is_long = matches!(kind, Kind::Packet | Kind::Data | Kind::Part);
+            assert_eq!(kind.check(FRAME_BYTES).is_ok(), is_long);
+            assert!(kind.check(FRAME_BYTES + 1).is_err());
         }
-        assert!(Kind::of(7, HEAD_BYTES).is_err() && Kind::of(u32::MAX, HEAD_BYTES).is_err());
+        assert!(Kind::of(8 << 24).is_err() && Kind::of(u32::MAX).is_err());
     }
 
     #[test]

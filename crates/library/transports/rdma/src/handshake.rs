@@ -5,6 +5,9 @@
 //! 2. That process, which connects a queue pair of its own to the one that it was told, *answers* with that, or *refuses* and says why.
 //!    It signs the answer, with the nonce in it, with its key: so it is the one that was meant, and the answer is to this request.
 //!
+//! What the protocol for XRC says travels in the same envelope, its requests signed with the key of the process that is asked, its answers
+//! with that of the one that answers; its own numbers keep what comes again from being done again.
+//!
 //! A request that comes again is answered by the same words, and changes nothing: who has recorded one has nothing of it. What is not
 //! signed is not answered: strangers do not learn that anybody is there. A key stands on its process's card, and cards travel through
 //! the launcher alone. Signing is HMAC-SHA256 with a name for each step.
@@ -13,17 +16,20 @@ use std::fmt;
 
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
+use weft_pools::{MOST_POOLS, xrc};
 
 use crate::card::Key;
 
 const MAGIC: [u8; 8] = *b"weftrdma";
 /// The version of the handshake and of what follows it.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// Of every datagram.
-pub const BYTES: usize = 104;
-/// Where the signature begins.
-const SIGNED_BYTES: usize = 72;
+/// What every datagram begins with.
+const HEAD_BYTES: usize = 52;
+const SIGNATURE_BYTES: usize = 32;
+/// The longest datagram.
+pub const MOST_BYTES: usize = HEAD_BYTES + 8 + xrc::Message::MOST_BYTES + SIGNATURE_BYTES;
+const _: () = assert!(4 + 4 * MOST_POOLS < 8 + xrc::Message::MOST_BYTES);
 /// Packet numbers have so many bits.
 const PSN_MASK: u32 = (1 << 24) - 1;
 
@@ -31,11 +37,16 @@ pub type Nonce = [u8; 16];
 /// Names a job, in a length that is fixed.
 pub type JobHash = [u8; 8];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    Request,
-    Answer,
+    Request(End),
+    Answer(End),
     Refused(Refusal),
+    /// A request of the protocol for XRC, to a process that is taken for one of this host.
+    XrcRequest(u64, Vec<u8>),
+    /// An answer of that protocol.
+    XrcAnswer(Vec<u8>),
+    XrcRefused(Refusal),
 }
 
 /// Why a request is refused.
@@ -45,6 +56,8 @@ pub enum Refusal {
     Ended,
     /// Its adapter has no queue pair for it.
     Full,
+    /// It shares no XRC domain with the other processes of its host.
+    Apart,
 }
 
 impl fmt::Display for Refusal {
@@ -52,22 +65,21 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Refusal::Ended => "it has given up the connection to this process",
             Refusal::Full => "its adapter has no queue pair for this process",
+            Refusal::Apart => "it shares no XRC domain with others",
         })
     }
 }
 
 /// One end of a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct End {
-    pub queue_pair: u32,
     pub psn: u32,
-    /// As in `ibv_mtu`.
-    pub mtu: u32,
-    pub reads: u8,
+    /// As many at either end, at least one: those of one place go with each other.
+    pub queue_pairs: Vec<u32>,
 }
 
 /// A datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     pub step: Step,
     pub from: u32,
@@ -75,7 +87,6 @@ pub struct Message {
     pub lane: u32,
     pub job: JobHash,
     pub nonce: Nonce,
-    pub end: End,
 }
 
 pub fn hash_job(job: &str) -> JobHash {
@@ -96,84 +107,116 @@ fn signature(key: &Key, signed: &[u8]) -> Hmac<Sha256> {
 }
 
 impl Step {
-    fn number(self) -> u32 {
+    fn number(&self) -> u32 {
         match self {
-            Step::Request => 1,
-            Step::Answer => 2,
-            Step::Refused(Refusal::Ended) => 16,
-            Step::Refused(Refusal::Full) => 17,
+            Step::Request(_) => 1,
+            Step::Answer(_) => 2,
+            Step::XrcRequest(..) => 3,
+            Step::XrcAnswer(_) => 4,
+            Step::Refused(why) => 16 + *why as u32,
+            Step::XrcRefused(why) => 32 + *why as u32,
         }
     }
 
-    fn of(number: u32) -> Option<Step> {
-        let refused = [Refusal::Ended, Refusal::Full].map(Step::Refused);
-        let steps = [Step::Request, Step::Answer].into_iter().chain(refused);
-        steps.into_iter().find(|step| step.number() == number)
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Step::Request(end) | Step::Answer(end) => end.put(out),
+            Step::XrcRequest(host, message) => {
+                out.extend(host.to_le_bytes());
+                out.extend(message);
+            }
+            Step::XrcAnswer(message) => out.extend(message),
+            Step::Refused(_) | Step::XrcRefused(_) => {}
+        }
+    }
+
+    fn read(number: u32, bytes: &[u8]) -> Option<Step> {
+        Some(match number {
+            1 => Step::Request(End::read(bytes)?),
+            2 => Step::Answer(End::read(bytes)?),
+            3 => {
+                let (host, message) = bytes.split_first_chunk::<8>()?;
+                Step::XrcRequest(u64::from_le_bytes(*host), message.to_vec())
+            }
+            4 => Step::XrcAnswer(bytes.to_vec()),
+            16..32 if bytes.is_empty() => Step::Refused(Refusal::of(number - 16)?),
+            32..48 if bytes.is_empty() => Step::XrcRefused(Refusal::of(number - 32)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Refusal {
+    fn of(number: u32) -> Option<Refusal> {
+        let all = [Refusal::Ended, Refusal::Full, Refusal::Apart];
+        all.into_iter().find(|&why| why as u32 == number)
+    }
+}
+
+impl End {
+    fn put(&self, out: &mut Vec<u8>) {
+        let numbers = [self.psn]
+            .into_iter()
+            .chain(self.queue_pairs.iter().copied());
+        numbers.for_each(|number| out.extend(number.to_le_bytes()));
+    }
+
+    fn read(bytes: &[u8]) -> Option<End> {
+        let (numbers, []) = bytes.as_chunks::<4>() else {
+            return None;
+        };
+        let numbers: Vec<u32> = numbers.iter().map(|n| u32::from_le_bytes(*n)).collect();
+        let (&psn, queue_pairs) = numbers.split_first()?;
+        let is_usable = (1..=MOST_POOLS).contains(&queue_pairs.len());
+        let is_number = numbers.iter().all(|&number| number <= PSN_MASK);
+        (is_usable && is_number).then(|| End {
+            psn,
+            queue_pairs: queue_pairs.to_vec(),
+        })
     }
 }
 
 impl Message {
     /// Signed with the key of the process that is asked.
-    pub fn put(&self, key: &Key) -> [u8; BYTES] {
-        let mut out = [0; BYTES];
-        out[..8].copy_from_slice(&MAGIC);
-        let words = [
-            VERSION,
-            self.step.number(),
-            self.from,
-            self.to,
-            self.lane,
-            self.end.queue_pair,
-            self.end.psn,
-            self.end.mtu,
-            self.end.reads.into(),
-        ];
-        for (index, word) in words.into_iter().enumerate() {
-            out[8 + 4 * index..][..4].copy_from_slice(&word.to_le_bytes());
-        }
-        out[44..52].copy_from_slice(&self.job);
-        out[52..68].copy_from_slice(&self.nonce);
-        let signature = signature(key, &out[..SIGNED_BYTES]).finalize().into_bytes();
-        out[SIGNED_BYTES..].copy_from_slice(&signature);
+    pub fn put(&self, key: &Key) -> Vec<u8> {
+        let mut out = Vec::with_capacity(MOST_BYTES);
+        out.extend(MAGIC);
+        let words = [VERSION, self.step.number(), self.from, self.to, self.lane];
+        words.iter().for_each(|word| out.extend(word.to_le_bytes()));
+        out.extend(self.job);
+        out.extend(self.nonce);
+        self.step.put(&mut out);
+        let signature = signature(key, &out).finalize().into_bytes();
+        out.extend(signature);
         out
     }
 
     /// Reads a datagram, which may be anything. Whose it is [`is_signed`] says.
-    pub fn parse(bytes: &[u8; BYTES]) -> Option<Message> {
+    pub fn parse(bytes: &[u8]) -> Option<Message> {
+        let (signed, _) = bytes.split_last_chunk::<SIGNATURE_BYTES>()?;
+        let (head, body) = signed.split_first_chunk::<HEAD_BYTES>()?;
         let word = |index: usize| {
             let at = 8 + 4 * index;
-            u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"))
+            u32::from_le_bytes(head[at..at + 4].try_into().expect("4 bytes"))
         };
-        if bytes[..8] != MAGIC || word(0) != VERSION || bytes[68..SIGNED_BYTES] != [0; 4] {
-            return None;
-        }
-        let end = End {
-            queue_pair: word(5),
-            psn: word(6),
-            mtu: word(7),
-            reads: u8::try_from(word(8)).ok()?,
-        };
-        let is_request_or_answer = (1..=2).contains(&word(1));
-        let is_usable = end.reads > 0 && (1..=5).contains(&end.mtu);
-        if end.queue_pair > PSN_MASK || end.psn > PSN_MASK || is_request_or_answer && !is_usable {
+        if head[..8] != MAGIC || word(0) != VERSION {
             return None;
         }
         Some(Message {
-            step: Step::of(word(1))?,
+            step: Step::read(word(1), body)?,
             from: word(2),
             to: word(3),
             lane: word(4),
-            job: bytes[44..52].try_into().expect("8 bytes"),
-            nonce: bytes[52..68].try_into().expect("16 bytes"),
-            end,
+            job: head[28..36].try_into().expect("8 bytes"),
+            nonce: head[36..52].try_into().expect("16 bytes"),
         })
     }
 }
 
 /// Whether who wrote a datagram has the key.
-pub fn is_signed(bytes: &[u8; BYTES], key: &Key) -> bool {
-    let (signed, by) = bytes.split_at(SIGNED_BYTES);
-    signature(key, signed).verify_slice(by).is_ok()
+pub fn is_signed(bytes: &[u8], key: &Key) -> bool {
+    let parts = bytes.split_last_chunk::<SIGNATURE_BYTES>();
+    parts.is_some_and(|(signed, by)| signature(key, signed).verify_slice(by).is_ok())
 }
 
 #[cfg(test)]
@@ -181,6 +224,13 @@ mod tests {
     use super::*;
 
     const KEY: Key = [7; 16];
+
+    fn end(queue_pairs: usize) -> End {
+        End {
+            psn: psn(&[9; 16]),
+            queue_pairs: vec![0x123456; queue_pairs],
+        }
+    }
 
     fn message(step: Step) -> Message {
         Message {
@@ -190,20 +240,27 @@ mod tests {
             lane: 7,
             job: hash_job("job"),
             nonce: [9; 16],
-            end: End {
-                queue_pair: 0x123456,
-                psn: psn(&[9; 16]),
-                mtu: 3,
-                reads: 16,
-            },
         }
+    }
+
+    fn steps() -> Vec<Step> {
+        let all = [Refusal::Ended, Refusal::Full, Refusal::Apart];
+        let refused = all.map(Step::Refused).into_iter();
+        let refused = refused.chain(all.map(Step::XrcRefused));
+        let bytes = vec![5; xrc::Message::MOST_BYTES];
+        let over_xrc = [Step::XrcRequest(1 << 40, bytes), Step::XrcAnswer(vec![])];
+        let refused = refused.chain(over_xrc);
+        let ends = [1, 2, MOST_POOLS].map(end);
+        let [one, two, most] = ends;
+        let ends = [Step::Request(one), Step::Answer(two), Step::Request(most)];
+        ends.into_iter().chain(refused).collect()
     }
 
     #[test]
     fn messages_round_trip_signed() {
-        let refused = [Refusal::Ended, Refusal::Full].map(Step::Refused);
-        for step in [Step::Request, Step::Answer].into_iter().chain(refused) {
-            let bytes = message(step).put(&KEY);
+        for step in steps() {
+            let bytes = message(step.clone()).put(&KEY);
+            assert!(bytes.len() <= MOST_BYTES);
             assert_eq!(Message::parse(&bytes), Some(message(step)));
             assert!(is_signed(&bytes, &KEY) && !is_signed(&bytes, &[8; 16]));
         }
@@ -211,40 +268,36 @@ mod tests {
 
     #[test]
     fn whatever_is_changed_is_not_signed() {
-        let good = message(Step::Request).put(&KEY);
-        for at in 0..BYTES {
-            let mut bytes = good;
+        let good = message(Step::Request(end(3))).put(&KEY);
+        for at in 0..good.len() {
+            let mut bytes = good.clone();
             bytes[at] ^= 1;
             assert!(!is_signed(&bytes, &KEY), "byte {at}");
             if (0..12).contains(&at) {
                 assert_eq!(Message::parse(&bytes), None, "byte {at}");
             }
+            let bytes = &good[..at];
+            assert!(!is_signed(bytes, &KEY), "{at} bytes");
         }
     }
 
     #[test]
     fn ends_that_cannot_be_are_refused() {
-        let with = |end: End| Message {
-            end,
-            ..message(Step::Answer)
+        let with = |change: fn(&mut End)| {
+            let mut end = end(2);
+            change(&mut end);
+            message(Step::Answer(end)).put(&KEY)
         };
-        let good = message(Step::Answer).end;
-        for end in [
-            End { mtu: 0, ..good },
-            End { mtu: 6, ..good },
-            End { reads: 0, ..good },
-            End {
-                queue_pair: 1 << 24,
-                ..good
-            },
-            End {
-                psn: 1 << 24,
-                ..good
-            },
+        for bytes in [
+            with(|end| end.queue_pairs.clear()),
+            with(|end| end.queue_pairs = vec![1; MOST_POOLS + 1]),
+            with(|end| end.queue_pairs[1] = 1 << 24),
+            with(|end| end.psn = 1 << 24),
         ] {
-            assert_eq!(Message::parse(&with(end).put(&KEY)), None, "{end:?}");
+            assert_eq!(Message::parse(&bytes), None);
         }
-        assert_eq!(Message::parse(&[0; BYTES]), None);
-        assert_eq!(Message::parse(&[255; BYTES]), None);
+        assert_eq!(Message::parse(&[0; MOST_BYTES]), None);
+        assert_eq!(Message::parse(&[255; MOST_BYTES]), None);
+        assert_eq!(Message::parse(&[]), None);
     }
 }

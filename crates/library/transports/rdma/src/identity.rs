@@ -6,6 +6,7 @@ use weft_sync::kernel::Poller;
 use weft_transport::Peer;
 
 use crate::card::Key;
+use crate::domain::HostCard;
 use crate::handshake::JobHash;
 
 pub struct Identity {
@@ -15,6 +16,8 @@ pub struct Identity {
     pub job: JobHash,
     pub key: Key,
     pub timeout: Option<Duration>,
+    /// By which peers reach this process over XRC; none if they do not.
+    pub host: Option<HostCard>,
     /// What the whole process waits with.
     pub poller: Poller,
 }

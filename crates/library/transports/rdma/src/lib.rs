@@ -6,20 +6,28 @@
 //!
 //! # What a lane has
 //! Its queue pairs, its completion queue and its page of the adapter's registers (UAR) come from an endpoint *category* (Zambre 2018),
-//! the fastest that fits or the one that the user names; a lane stands for what the paper calls a thread. It has one shared receive queue for
-//! all its peers, of buffers of one length. All of it is made with the lane's first link (`parts`).
+//! the fastest that fits or the one that the user names; a lane stands for what the paper calls a thread. It receives into *pools* of
+//! buffers by size (`weft_pools`), each with a shared receive queue, made when the first peer needs it (`parts`, `receive_queue`).
+//!
+//! # Ways to a peer
+//! A peer's card says what pools it has, and what both adapters have in common which of them it is reached by. To pools of type S lead
+//! queue pairs (RC) of the two processes' own, one for each pool: the B-SRQ of Shipman 2008. To pools of type X leads one queue pair (XRC)
+//! of the lane's to the peer's *host*: each request names the shared receive queue. `weft_pools::xrc` says how such queue pairs are agreed
+//! on, `xrc` does that with the adapter, `domain` is what the processes of a host share. A link over XRC leads one way: who has only been
+//! sent to asks for the way back when it has something to say, to read, or to await.
 //!
 //! # Sending
-//! A packet is written into a registered piece (`buffers`) and posted, inline where it is short. What is sent in the engine's turn
-//! of progress is gathered and posted as one list for each peer. A completion is asked for with every sixteenth request, with long ones, and
-//! while pieces are few (`link`). No eager message takes a system call.
+//! A packet is written into a registered piece (`buffers`), for the smallest of the peer's buffers that holds it, and posted, inline where it
+//! is short (`link`, `send_queue`). What is sent in the engine's turn of progress is gathered and posted as one list for each queue pair. A
+//! completion is asked for with every sixteenth request, with long ones, and while pieces or places are few. No eager message takes a
+//! system call. Frames are numbered, for queue pairs keep no order among each other (`order`).
 //!
 //! # Receivers that are not ready
-//! A buffer is posted again in the turn in which its frame came, once the engine has what is in it, so the queue is as long as the
-//! process is slow to look. Where it is empty the adapter tries again for as long as it takes: a receiver that computes is no error. What it
-//! cannot take stays with its senders, which have a bounded number of requests under way, after which the engine keeps messages
-//! ([`Busy`](weft_transport::Refused::Busy)); what the engine has unmatched it bounds itself, by throttling. Credits for each peer
-//! would need buffers for each, which a shared queue is there to save.
+//! A pool is filled up again once it is low, in the turn in which the frames came, when the engine has what is in them; so the queue is as
+//! long as the process is slow to look. Where it is empty the adapter tries again for as long as it takes: a receiver that computes is no
+//! error. What it cannot take stays with its senders, each of which has a bounded number of requests under way to a pool and on a queue
+//! pair, after which the engine keeps messages ([`Busy`](weft_transport::Refused::Busy)); what the engine has unmatched it bounds
+//! itself, by throttling.
 //!
 //! # Long messages
 //! The sender registers the memory, the receiver reads it (RDMA read) straight to where it is to be, and says so. Registrations last for
@@ -31,10 +39,14 @@
 //! descriptor (epoll), for which the process's sleeper waits beside others.
 //!
 //! # Losing a peer
-//! A queue pair that ends with an error has its peer lost for all lanes (`transport::endings`). An adapter tells that a peer is gone only
-//! to one that sends, so a lane asks, once a second and by writing nothing, the peers of which something is awaited. A goodbye loses a
-//! peer only to whoever wants something of it (`transport::watching`). The queue pair is destroyed before anything is told, so that
+//! A queue pair to a peer that ends with an error has the peer lost for all lanes (`transport::endings`). An adapter tells that a peer is gone
+//! only to one that sends, so a lane asks, once a second and by writing nothing, the peers of which something is awaited. A goodbye
+//! loses a peer only to whoever wants something of it (`transport::watching`). The queue pair is destroyed before anything is told, so that
 //! the adapter touches no memory of the peer's transfers.
+//!
+//! A queue pair to a host ends with the first request that fails, and the peer whose request it was is lost. Requests before it are done,
+//! those after it are not: they go again by the next queue pair (`Links::drop_queue`), and a frame that the receiver has had is known by its
+//! number. Where nobody answers at all, no process there refers to the other end any more, and all that were reached by it are lost.
 
 mod adapter;
 mod buffers;
@@ -42,21 +54,28 @@ mod bulk;
 mod card;
 mod counters;
 mod datagrams;
+mod domain;
 mod endpoint;
 mod fabric;
 mod frame;
 mod handshake;
+mod hosts;
 mod identity;
+mod left;
 mod link;
 mod links;
 mod options;
+mod order;
 mod parts;
 mod place;
+mod receive_queue;
+mod send_queue;
 mod setup;
 mod shared;
 mod user_memory;
 #[cfg(test)]
 mod world;
+mod xrc;
 
 pub use adapter::Unusable;
 pub use counters::Counters;

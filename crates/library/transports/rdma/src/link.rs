@@ -1,83 +1,63 @@
-//! A lane's link to one peer: a queue pair, and what is posted to it.
+//! A lane's link to one peer: the ways to its pools, and what waits for them.
 
 use std::collections::VecDeque;
 use std::fmt;
 
+use weft_pools::xrc::SharedQueue;
+use weft_pools::{Kind as PoolKind, Pool, SendWindow};
 use weft_transport::{Cookie, Peer};
-use weft_verbs::{Operation, PostError, Remote, SendList};
 
-use crate::buffers::{Piece, Sends};
+use crate::buffers::Piece;
 use crate::bulk::receiving::{Next, Read, Receiving};
 use crate::bulk::sending::Sending;
-use crate::frame::{HEAD_BYTES, Kind, put_words};
-use crate::parts::{DEPTH, LanePair, MOST_UNDER_WAY};
+use crate::frame::{HEAD_BYTES, Kind, Malformed, SEQUENCE_END, put_words};
+use crate::order::Order;
+use crate::send_queue::{Posting, Request, SendQueue, What};
 
-/// Requests that are posted together.
-pub const LIST: usize = 32;
-/// A completion is asked for with each request of this number.
-const SIGNAL_EVERY: usize = 16;
-/// Places of the queue that packets leave to what is the transport's own.
-const KEPT: usize = 32;
+/// The lane's queue pairs, by number.
+pub type SendQueues = [Option<SendQueue>];
 
-/// A request to be posted.
-enum Request {
-    Frame {
-        kind: Kind,
-        piece: Piece,
-        bytes: usize,
-    },
-    Read(Read),
-    /// Writes nothing: is only there for its completion.
-    Probe,
+/// How frames come into one of the peer's pools.
+struct Way {
+    /// How the peer is reached.
+    kind: PoolKind,
+    /// The queue pair, by number, once it stands.
+    queue: Option<usize>,
+    /// The peer's shared receive queue, over XRC.
+    srq: u32,
+    /// Of the pool's buffers.
+    bytes: usize,
+    window: SendWindow,
 }
 
-/// What waits for a place in the queue, in order.
+/// What waits for a place, in order.
 enum Queued {
     Control(Kind, [u64; 2]),
     Read(Read),
-}
-
-/// A request under way.
-enum Posted {
-    /// Its data were copied when it was posted, or it had none.
-    Nothing,
-    Piece(Piece),
-    Read {
-        transfer: u32,
+    /// What was pushed to a queue pair that then failed.
+    Again(Request),
+    /// A part of a packet that is longer than the peer's buffers.
+    Part {
+        kind: Kind,
+        piece: Piece,
+        offset: usize,
         bytes: usize,
+        is_last: bool,
     },
 }
 
-/// What links of a lane post from and with.
-pub struct Posting {
-    pub sends: Sends,
-    pub list: SendList,
-    /// Requests under way from the lane.
-    pub under_way: usize,
-    /// Until now: lists, requests in them, bytes read.
-    pub posts: u64,
-    pub requests: u64,
-    pub read_bytes: u64,
-}
-
-impl Posting {
-    /// The adapter is to say soon what it has done.
-    fn is_low(&self) -> bool {
-        self.sends.is_low() || self.under_way > MOST_UNDER_WAY / 2
-    }
-
-    /// There is room for more packets, whatever their length.
-    pub fn has_room(&self) -> bool {
-        self.sends.has_room() && self.under_way + DEPTH < MOST_UNDER_WAY
-    }
-}
-
-/// Its queue pair goes first, before regions that requests on it name.
 pub struct Link {
-    pub pair: LanePair,
     pub peer: Peer,
-    /// This process asked for it, or the one that did has said that it is ready.
+    /// Among the lane's.
+    number: usize,
+    /// By ascending size.
+    ways: Vec<Way>,
+    /// This process asked for its queue pairs (RC), or the one that did has said that it is ready; or it has none.
+    is_ready: bool,
+    /// It can be sent on: it is ready, and all ways stand.
     pub is_open: bool,
+    /// The ways that are missing were asked for.
+    pub is_asked: bool,
     /// The peer has said goodbye.
     pub has_left: bool,
     /// The peer wants no eager payload.
@@ -86,55 +66,183 @@ pub struct Link {
     pub is_refused: bool,
     /// It is among those that have something to post, or to say.
     pub is_active: bool,
-    waiting: Vec<Request>,
     queue: VecDeque<Queued>,
-    under_way: VecDeque<Posted>,
-    /// The number of the next request.
-    next: u64,
-    /// Posted since a completion was asked for.
-    unsignalled: usize,
+    /// Parts in `queue`: no packet overtakes them.
+    parts: usize,
+    /// Requests that were pushed and are not known to be done.
+    under_way: usize,
+    /// Of the next frame.
+    sequence: u32,
+    pub order: Order,
+    /// The parts of a packet that have come.
+    pub assembled: Vec<u8>,
     pub sending: Sending,
     pub receiving: Receiving,
 }
 
 impl Link {
-    pub fn new(pair: LanePair, peer: Peer, is_open: bool, most_bytes: usize) -> Link {
+    /// To a peer with those pools, to which no way stands so far.
+    pub fn new(number: usize, peer: Peer, pools: &[Pool], most_bytes: usize) -> Link {
+        let way = |pool: &Pool| Way {
+            kind: pool.kind,
+            queue: None,
+            srq: 0,
+            bytes: pool.bytes as usize,
+            window: SendWindow::new(pool),
+        };
         Link {
-            pair,
             peer,
-            is_open,
+            number,
+            ways: pools.iter().map(way).collect(),
+            is_ready: pools.iter().all(|pool| pool.kind != PoolKind::Shared),
+            is_open: false,
+            is_asked: false,
             has_left: false,
             is_throttled: false,
             is_refused: false,
             is_active: false,
-            waiting: Vec::new(),
             queue: VecDeque::new(),
-            under_way: VecDeque::new(),
-            next: 0,
-            unsignalled: 0,
+            parts: 0,
+            under_way: 0,
+            sequence: 0,
+            order: Order::default(),
+            assembled: Vec::new(),
             sending: Sending::default(),
             receiving: Receiving::new(most_bytes),
         }
     }
 
-    /// Places of the queue that are taken.
-    fn taken(&self) -> usize {
-        self.under_way.len() + self.waiting.len()
+    /// The queue pairs (RC) of the link, the first of which has this number, stand.
+    pub fn connect(&mut self, first: usize, is_ready: bool, queues: &mut SendQueues) {
+        let shared = self
+            .ways
+            .iter_mut()
+            .filter(|way| way.kind == PoolKind::Shared);
+        for (way, queue) in shared.zip(first..) {
+            way.queue = Some(queue);
+            at_mut(queues, queue).leads_to(way.window.most());
+        }
+        self.is_ready |= is_ready;
+        self.look();
     }
 
-    /// Whether a packet has a place: what waits already goes first.
-    pub fn has_place(&self) -> bool {
-        self.taken() < DEPTH - KEPT
+    /// The peer has said that it is ready.
+    pub fn ready(&mut self) {
+        self.is_ready = true;
+        self.look();
+    }
+
+    /// The queue pair to the peer's host is that of this number, and leads to these queues of the peer's.
+    pub fn connect_over_xrc(
+        &mut self,
+        queue: usize,
+        theirs: &[SharedQueue],
+        queues: &mut SendQueues,
+    ) -> Result<(), Malformed> {
+        for way in self.ways.iter_mut().filter(|way| way.kind == PoolKind::Xrc) {
+            let its = theirs.iter().find(|its| its.bytes as usize == way.bytes);
+            let its = its.ok_or(Malformed("queues that are not those of its card"))?;
+            (way.queue, way.srq) = (Some(queue), its.number);
+            at_mut(queues, queue).leads_to(way.window.most());
+        }
+        self.look();
+        Ok(())
+    }
+
+    /// The queue pair to the peer's host is no more. Whether it was in use.
+    pub fn disconnect(&mut self, queue: usize) -> bool {
+        let its = self.ways.iter_mut().filter(|way| way.queue == Some(queue));
+        let is_its = its.map(|way| way.queue = None).count() > 0;
+        if is_its {
+            (self.is_asked, self.is_open) = (false, false);
+        }
+        is_its
+    }
+
+    fn look(&mut self) {
+        self.is_open = self.is_ready && self.stands();
+    }
+
+    /// Whether all ways stand.
+    pub fn stands(&self) -> bool {
+        self.ways.iter().all(|way| way.queue.is_some())
+    }
+
+    /// The queue pair of a way, by number; none if there are not so many ways, or it does not stand.
+    #[inline]
+    pub fn queue(&self, way: usize) -> Option<usize> {
+        self.ways.get(way)?.queue
+    }
+
+    pub fn is_over_xrc(&self) -> bool {
+        self.ways.iter().any(|way| way.kind == PoolKind::Xrc)
+    }
+
+    /// Among the lane's.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    pub fn ways(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// Whether something is to go by a way that stands, or is to stand again.
+    pub fn is_leaving(&self) -> bool {
+        let is_reached = self.stands() || self.is_asked;
+        !self.has_left && is_reached && (self.is_under_way() || self.has_queued())
+    }
+
+    /// Whether it has the queue pair of that number.
+    pub fn has_queue(&self, queue: usize) -> bool {
+        self.ways.iter().any(|way| way.queue == Some(queue))
+    }
+
+    /// Whether reads are under way, or wait.
+    pub fn is_reading(&self) -> bool {
+        self.receiving.count() > 0
+    }
+
+    /// By which the peer is asked for what is no frame: data of long messages, and whether it is there. The queue pair, and the
+    /// peer's receive queue.
+    fn last(&self) -> Option<(usize, u32)> {
+        let way = self.ways.last()?;
+        Some((way.queue?, way.srq))
+    }
+
+    /// The way to the smallest buffers that hold so many bytes.
+    fn smallest(&self, bytes: usize) -> Option<usize> {
+        self.ways.iter().position(|way| way.bytes >= bytes)
+    }
+
+    /// The longest frame that the peer's buffers hold.
+    fn longest(&self) -> usize {
+        self.ways.last().map_or(0, |way| way.bytes)
+    }
+
+    /// Whether a packet whose frame is so long has a place: what waits already goes first.
+    pub fn has_place(&self, bytes: usize, queues: &SendQueues) -> bool {
+        if self.parts > 0 {
+            return false;
+        }
+        let Some(way) = self.smallest(bytes).map(|way| &self.ways[way]) else {
+            return true;
+        };
+        way.window.has_room() && way.queue.is_some_and(|queue| at(queues, queue).has_place())
     }
 
     /// Whether a peer that was busy is so no more.
-    pub fn has_room(&self) -> bool {
-        self.taken() < DEPTH / 2
+    pub fn has_room(&self, queues: &SendQueues) -> bool {
+        let is_free = |way: &Way| {
+            let has_room = |queue| at(queues, queue).has_room();
+            way.window.is_half_free() && way.queue.is_some_and(has_room)
+        };
+        self.parts == 0 && self.ways.iter().all(is_free)
     }
 
     /// Whether something was posted whose completion has not come.
     pub fn is_under_way(&self) -> bool {
-        !self.under_way.is_empty()
+        self.under_way > 0
     }
 
     /// Whether something waits to be posted.
@@ -142,10 +250,91 @@ impl Link {
         !self.queue.is_empty() || self.sending.has_streams()
     }
 
-    /// A frame whose bytes are in `piece`, to be posted by the next [`post`](Self::post). Whether that ought to be now.
-    pub fn push(&mut self, kind: Kind, piece: Piece, bytes: usize) -> bool {
-        self.waiting.push(Request::Frame { kind, piece, bytes });
-        self.waiting.len() == LIST
+    /// A packet's frame, whose bytes are in `piece`. The queue pair that ought to be posted to now, if any.
+    pub fn push_packet(
+        &mut self,
+        piece: Piece,
+        bytes: usize,
+        queues: &mut SendQueues,
+    ) -> Option<usize> {
+        match self.smallest(bytes) {
+            Some(way) => self.push_frame(way, Kind::Packet, (piece, 0, bytes, true), queues),
+            None => {
+                self.split(piece, bytes);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn split(&mut self, piece: Piece, bytes: usize) {
+        let longest = self.longest();
+        for offset in (0..bytes).step_by(longest) {
+            let is_last = offset + longest >= bytes;
+            self.queue.push_back(Queued::Part {
+                kind: if is_last { Kind::Packet } else { Kind::Part },
+                piece,
+                offset,
+                bytes: longest.min(bytes - offset),
+                is_last,
+            });
+            self.parts += 1;
+        }
+    }
+
+    /// Pushes a frame, for which there is room. The queue pair, if it ought to be posted to now.
+    fn push_frame(
+        &mut self,
+        way: usize,
+        kind: Kind,
+        (piece, offset, bytes, is_last): (Piece, usize, usize, bool),
+        queues: &mut SendQueues,
+    ) -> Option<usize> {
+        let immediate = kind.immediate(self.sequence);
+        self.sequence = (self.sequence + 1) % SEQUENCE_END;
+        let what = What::Frame {
+            immediate,
+            piece,
+            offset,
+            bytes,
+            is_last,
+        };
+        let has_place = self.ways[way].window.start();
+        debug_assert!(has_place, "a frame without a place in its window");
+        let to = self.ways[way].queue.zip(Some(self.ways[way].srq));
+        self.push(to, Some(way as u8), what, queues)
+    }
+
+    fn push(
+        &mut self,
+        to: Option<(usize, u32)>,
+        way: Option<u8>,
+        what: What,
+        queues: &mut SendQueues,
+    ) -> Option<usize> {
+        let (queue, srq) = to.expect("what is pushed has a way");
+        self.under_way += 1;
+        let link = self.number;
+        let request = Request {
+            link,
+            way,
+            srq,
+            what,
+        };
+        at_mut(queues, queue).push(request).then_some(queue)
+    }
+
+    /// Takes back what was pushed to a queue pair that has failed: it goes again, before all else, once there is another. What the peer has
+    /// had already it knows by its number.
+    pub fn take_back(&mut self, request: Request, posting: &mut Posting) {
+        self.under_way -= 1;
+        if let Some(way) = request.way {
+            self.ways[way as usize].window.completed(1);
+        }
+        match request.is_needed() {
+            true => self.queue.push_front(Queued::Again(request)),
+            false => request.give_back(posting),
+        }
     }
 
     pub fn say(&mut self, kind: Kind, words: [u64; 2]) {
@@ -165,161 +354,154 @@ impl Link {
         None
     }
 
+    /// Asks whether the peer is there, unless something is under way that will tell. The queue pair to be posted to.
+    pub fn probe(&mut self, queues: &mut SendQueues) -> Option<usize> {
+        let (queue, srq) = self.last()?;
+        self.under_way += at_mut(queues, queue).probe(self.number, srq);
+        Some(queue)
+    }
+
     /// Has the adapter say what it has done, if it was not asked to.
-    pub fn probe_rest(&mut self) {
-        if self.unsignalled > 0 {
-            self.probe();
+    pub fn probe_rest(&mut self, queues: &mut SendQueues) {
+        for way in &self.ways {
+            if let Some(queue) = way.queue {
+                self.under_way += at_mut(queues, queue).probe_rest(self.number, way.srq);
+            }
         }
     }
 
-    /// Asks whether the peer is there, unless something is under way that will tell.
-    pub fn probe(&mut self) {
-        let tells = self.under_way.len() != self.unsignalled || !self.waiting.is_empty();
-        if !tells && self.taken() < DEPTH {
-            self.waiting.push(Request::Probe);
-        }
-    }
-
-    /// Posts what waits and has room. Cookies of transfers whose source is free go to `sent`.
+    /// Pushes what waits and has room, and what is there of data. Cookies of transfers whose source is free go to `sent`. The queue pair
+    /// that is to be posted to before more is pushed; none if there is no more.
     pub fn pump(
         &mut self,
+        queues: &mut SendQueues,
         posting: &mut Posting,
         mut sent: impl FnMut(Cookie),
-    ) -> Result<(), PostError> {
-        loop {
-            let full = self.taken() >= DEPTH || posting.under_way + LIST >= MOST_UNDER_WAY;
-            if full || !(self.take_queued(posting) || self.take_data(posting, &mut sent)) {
-                break;
-            }
-            if self.waiting.len() >= LIST {
-                self.post(posting)?;
+    ) -> Option<usize> {
+        while self.stands() && posting.has_own_room() {
+            let pushed = self.take_queued(queues, posting);
+            let pushed = pushed.or_else(|()| self.take_data(queues, posting, &mut sent));
+            match pushed {
+                Ok(None) => {}
+                Ok(full) => return full,
+                Err(()) => break,
             }
         }
-        self.post(posting)
+        None
     }
 
-    fn take_queued(&mut self, posting: &mut Posting) -> bool {
-        match self.queue.front() {
-            None => return false,
-            Some(Queued::Control(kind, words)) => {
-                let Some(piece) = posting.sends.take(HEAD_BYTES) else {
-                    return false;
-                };
-                put_words(*words, posting.sends.bytes(piece, HEAD_BYTES));
-                let kind = *kind;
-                self.push(kind, piece, HEAD_BYTES);
-                self.queue.pop_front();
-            }
-            Some(Queued::Read(_)) => {
-                if let Some(Queued::Read(read)) = self.queue.pop_front() {
-                    self.waiting.push(Request::Read(read));
+    fn has_own_place(&self, way: usize, queues: &SendQueues) -> bool {
+        let way = &self.ways[way];
+        let has_place = |queue| at(queues, queue).has_own_place();
+        way.window.has_room() && way.queue.is_some_and(has_place)
+    }
+
+    /// Pushes the first of what waits, if it has a place.
+    fn take_queued(
+        &mut self,
+        queues: &mut SendQueues,
+        posting: &mut Posting,
+    ) -> Result<Option<usize>, ()> {
+        match self.queue.front().ok_or(())? {
+            &Queued::Control(kind, words) => {
+                if !self.has_own_place(0, queues) {
+                    return Err(());
                 }
+                let piece = posting.sends.take(HEAD_BYTES).ok_or(())?;
+                put_words(words, posting.sends.bytes(piece, HEAD_BYTES));
+                self.queue.pop_front();
+                Ok(self.push_frame(0, kind, (piece, 0, HEAD_BYTES, true), queues))
+            }
+            &Queued::Part {
+                kind,
+                piece,
+                offset,
+                bytes,
+                is_last,
+            } => {
+                // All by one queue pair: the piece is free once its last part has left.
+                let way = self.ways.len() - 1;
+                if !self.has_own_place(way, queues) {
+                    return Err(());
+                }
+                self.queue.pop_front();
+                self.parts -= 1;
+                Ok(self.push_frame(way, kind, (piece, offset, bytes, is_last), queues))
+            }
+            Queued::Read(_) => {
+                let to = self.last().ok_or(())?;
+                if !at(queues, to.0).has_own_place() {
+                    return Err(());
+                }
+                let Some(Queued::Read(read)) = self.queue.pop_front() else {
+                    return Err(());
+                };
+                Ok(self.push(Some(to), None, What::Read(read), queues))
+            }
+            Queued::Again(request) => {
+                let way = request.way.map(usize::from);
+                if !self.has_own_place(way.unwrap_or(self.ways.len() - 1), queues) {
+                    return Err(());
+                }
+                let Some(Queued::Again(request)) = self.queue.pop_front() else {
+                    return Err(());
+                };
+                let to = match way {
+                    None => self.last(),
+                    Some(way) => {
+                        let has_place = self.ways[way].window.start();
+                        debug_assert!(has_place, "a frame without a place in its window");
+                        self.ways[way].queue.zip(Some(self.ways[way].srq))
+                    }
+                };
+                Ok(self.push(to, request.way, request.what, queues))
             }
         }
-        true
     }
 
-    fn take_data(&mut self, posting: &mut Posting, sent: &mut impl FnMut(Cookie)) -> bool {
-        let Some(bytes) = self.sending.next_bytes().filter(|_| self.has_place()) else {
-            return false;
-        };
-        let Some(piece) = posting.sends.take_for_bulk() else {
-            return false;
-        };
+    fn take_data(
+        &mut self,
+        queues: &mut SendQueues,
+        posting: &mut Posting,
+        sent: &mut impl FnMut(Cookie),
+    ) -> Result<Option<usize>, ()> {
+        let bytes = self.sending.next_bytes(self.longest()).ok_or(())?;
+        let way = self.smallest(bytes).expect("data are cut to the buffers");
+        if !self.has_place(bytes, queues) {
+            return Err(());
+        }
+        let piece = posting.sends.take_for_bulk().ok_or(())?;
         if let Some(cookie) = self.sending.fill(posting.sends.bytes(piece, bytes)) {
             sent(cookie);
         }
-        self.push(Kind::Data, piece, bytes);
-        true
+        Ok(self.push_frame(way, Kind::Data, (piece, 0, bytes, true), queues))
     }
 
-    /// Posts what was pushed, as one list.
-    pub fn post(&mut self, posting: &mut Posting) -> Result<(), PostError> {
-        if self.waiting.is_empty() {
-            return Ok(());
+    /// A request of the link's is done. The cookie of a transfer that is complete with it.
+    pub fn completed(&mut self, request: Request, posting: &mut Posting) -> Option<Cookie> {
+        self.under_way -= 1;
+        if let Some(way) = request.way {
+            self.ways[way as usize].window.completed(1);
         }
-        let inline_bytes = self.pair.inline_bytes() as usize;
-        let mut copied = [None; LIST];
-        posting.list.clear();
-        let is_low = posting.is_low();
-        for (request, copied) in self.waiting.drain(..).zip(&mut copied) {
-            let list = &mut posting.list;
-            let (added, posted, is_asked) = match request {
-                Request::Frame { kind, piece, bytes } => {
-                    let is_inline = bytes <= inline_bytes;
-                    let operation = Operation::SendWithImmediate(kind as u32);
-                    let added = list.push(operation, posting.sends.part(piece, bytes));
-                    let posted = match is_inline {
-                        true => {
-                            *copied = Some(piece);
-                            Posted::Nothing
-                        }
-                        false => Posted::Piece(piece),
-                    };
-                    (added.inlined(is_inline), posted, piece.is_long() || is_low)
-                }
-                Request::Read(read) => {
-                    let (transfer, bytes) = (read.transfer, read.bytes);
-                    let part = read.region.part(read.offset, bytes);
-                    let added = list.push(Operation::Read(read.from), part);
-                    (added, Posted::Read { transfer, bytes }, true)
-                }
-                Request::Probe => {
-                    let nowhere = Remote { address: 0, key: 0 };
-                    let added = list.push(Operation::Write(nowhere), posting.sends.nothing());
-                    (added, Posted::Nothing, true)
-                }
-            };
-            self.unsignalled += 1;
-            let signals = is_asked || self.unsignalled >= SIGNAL_EVERY;
-            added.id(self.next).signalled(signals);
-            if signals {
-                self.unsignalled = 0;
-            }
-            self.next += 1;
-            self.under_way.push_back(posted);
-            posting.under_way += 1;
-            posting.requests += 1;
-        }
-        posting.posts += 1;
-        let posted = self.pair.post_send(&mut posting.list);
-        copied
-            .into_iter()
-            .flatten()
-            .for_each(|piece| posting.sends.give_back(piece));
-        posted
+        let What::Read(read) = request.what else {
+            return None;
+        };
+        posting.read_bytes += read.bytes as u64;
+        let next = self.receiving.has_read(read.transfer, read.bytes);
+        self.follow(next)
     }
 
-    /// The request of that number is done, and so are those before it.
-    pub fn completed(&mut self, number: u64, posting: &mut Posting) -> Option<Cookie> {
-        let mut received = None;
-        while self.next - (self.under_way.len() as u64) <= number {
-            let posted = self.under_way.pop_front()?;
-            posting.under_way -= 1;
-            match posted {
-                Posted::Nothing => {}
-                Posted::Piece(piece) => posting.sends.give_back(piece),
-                Posted::Read { transfer, bytes } => {
-                    posting.read_bytes += bytes as u64;
-                    let next = self.receiving.has_read(transfer, bytes);
-                    received = self.follow(next);
-                }
-            }
-        }
-        received
-    }
-
-    /// Gives back what is under way on a queue pair that does nothing more.
+    /// Gives back the pieces of what waits and will not be posted.
     pub fn abandon(&mut self, posting: &mut Posting) {
-        posting.under_way -= self.under_way.len();
-        for posted in self.under_way.drain(..) {
-            if let Posted::Piece(piece) = posted {
-                posting.sends.give_back(piece);
-            }
-        }
-        for request in self.waiting.drain(..) {
-            if let Request::Frame { piece, .. } = request {
-                posting.sends.give_back(piece);
+        for queued in self.queue.drain(..) {
+            match queued {
+                Queued::Part {
+                    piece,
+                    is_last: true,
+                    ..
+                } => posting.sends.give_back(piece),
+                Queued::Again(request) => request.give_back(posting),
+                _ => {}
             }
         }
     }
@@ -327,14 +509,21 @@ impl Link {
     /// One line if something is pending.
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let (to, from) = (self.sending.count(), self.receiving.count());
-        if to + from + self.taken() == 0 {
+        if to + from + self.under_way == 0 {
             return Ok(());
         }
         writeln!(
             out,
             "  rank {}: {to} bulk transfers to it, {from} from it; {} requests under way",
-            self.peer,
-            self.taken()
+            self.peer, self.under_way
         )
     }
+}
+
+fn at(queues: &SendQueues, queue: usize) -> &SendQueue {
+    queues[queue].as_ref().expect("a queue pair of the lane's")
+}
+
+fn at_mut(queues: &mut SendQueues, queue: usize) -> &mut SendQueue {
+    queues[queue].as_mut().expect("a queue pair of the lane's")
 }

@@ -2,6 +2,7 @@
 
 mod completions;
 mod losing;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,15 +10,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_transport::{Cookie, Header, Lost, Peer, Refused, Sink};
-use weft_verbs::{Completion, ProtectionDomain, ReceiveList, SendList, ThreadDomain};
+use weft_verbs::{Completion, PostError, ProtectionDomain, ThreadDomain};
 
-use crate::buffers::{Piece, RECEIVE_PIECES, Receives};
+use crate::buffers::Piece;
 use crate::counters::Counts;
-use crate::frame::{HEAD_BYTES, Kind, put_words};
-use crate::link::{LIST, Link, Posting};
+use crate::frame::{HEAD_BYTES, put_words};
+use crate::left::Left;
+use crate::link::Link;
 use crate::parts::Making;
-use crate::setup::Made;
-use crate::shared::{Left, Shared};
+use crate::receive_queue::ReceiveQueue;
+use crate::send_queue::{Posting, SendQueue};
+use crate::shared::Shared;
 
 /// So often a peer of which something is awaited is asked whether it is there.
 const ASK_EVERY: Duration = Duration::from_secs(1);
@@ -25,11 +28,8 @@ const ASK_EVERY: Duration = Duration::from_secs(1);
 /// What a lane has of the adapter, once it needs it.
 pub struct Parts {
     making: Arc<Making>,
-    receives: Receives,
+    receives: Vec<ReceiveQueue>,
     posting: Posting,
-    /// Buffers to be posted again.
-    used: Vec<usize>,
-    again: ReceiveList,
     /// Completions that were taken when a link was lost, of others.
     found: Vec<Completion>,
     _unused: Vec<ThreadDomain>,
@@ -39,10 +39,13 @@ pub struct Parts {
 pub struct Links {
     pub shared: Arc<Shared>,
     lane: u32,
-    /// Links go before what they are made in.
+    /// Queue pairs go before regions that requests on them name, and before what they are made in.
+    queues: Vec<Option<SendQueue>>,
     links: Vec<Option<Box<Link>>>,
     by_peer: BTreeMap<Peer, usize>,
-    by_pair: BTreeMap<u32, usize>,
+    /// By the numbers of queue pairs: those among `queues`, and the links whose frames come.
+    by_send: BTreeMap<u32, usize>,
+    by_receive: BTreeMap<u32, usize>,
     parts: Option<Parts>,
     /// Links that have something to post, or to say.
     active: Vec<usize>,
@@ -52,6 +55,8 @@ pub struct Links {
     waiting: BTreeSet<Peer>,
     /// Peers to which there is a link now.
     connected: Vec<Peer>,
+    /// Peers to which the engine is to have a link made: what waits here is for them.
+    wanted: Vec<Peer>,
     lost: BTreeMap<Peer, Lost>,
     untold: Vec<(Peer, Lost)>,
     endings_seen: usize,
@@ -66,14 +71,17 @@ impl Links {
         Links {
             shared,
             lane,
+            queues: Vec::new(),
             links: Vec::new(),
             by_peer: BTreeMap::new(),
-            by_pair: BTreeMap::new(),
+            by_send: BTreeMap::new(),
+            by_receive: BTreeMap::new(),
             parts: None,
             active: Vec::new(),
             refused: Vec::new(),
             waiting: BTreeSet::new(),
             connected: Vec::new(),
+            wanted: Vec::new(),
             lost: BTreeMap::new(),
             untold: Vec::new(),
             endings_seen: 0,
@@ -99,10 +107,25 @@ impl Links {
             return Err(Refused::Lost);
         }
         if !there.is_open {
-            self.waiting.insert(peer);
+            self.want(peer, link);
             return Err(Refused::Connecting);
         }
         Ok(link)
+    }
+
+    /// The link to a peer, open or not.
+    pub fn known(&self, peer: Peer) -> Option<usize> {
+        self.by_peer.get(&peer).copied()
+    }
+
+    /// The lane waits for a link that is not open, and asks for the ways that are missing.
+    #[cold]
+    fn want(&mut self, peer: Peer, link: usize) {
+        self.waiting.insert(peer);
+        let there = self.at(link);
+        if !there.stands() && !std::mem::replace(&mut there.is_asked, true) {
+            self.shared.want(peer, self.lane);
+        }
     }
 
     #[cold]
@@ -127,11 +150,11 @@ impl Links {
         self.parts.as_mut().expect("a lane with a link has parts")
     }
 
-    /// A link and what it posts with.
-    fn both(&mut self, link: usize) -> (&mut Link, &mut Parts) {
+    /// A link, the lane's queue pairs, and what is posted with.
+    fn all(&mut self, link: usize) -> (&mut Link, &mut [Option<SendQueue>], &mut Parts) {
         let there = self.links[link].as_mut().expect("a link of the lane's");
         let parts = self.parts.as_mut().expect("a lane with a link has parts");
-        (there, parts)
+        (there, &mut self.queues, parts)
     }
 
     /// What long messages of the lane's are registered in.
@@ -142,8 +165,9 @@ impl Links {
 
     /// A piece for a packet of so many bytes, if the link has a place.
     pub fn place(&mut self, link: usize, bytes: usize) -> Option<Piece> {
-        let (there, parts) = self.both(link);
-        if !there.has_place() || !parts.posting.has_room() {
+        let (there, queues, parts) = self.all(link);
+        let has_place = there.has_place(HEAD_BYTES + bytes, queues);
+        if !has_place || !parts.posting.has_room() {
             return None;
         }
         parts.posting.sends.take(HEAD_BYTES + bytes)
@@ -159,23 +183,40 @@ impl Links {
         gathers: bool,
         fill: impl FnOnce(&mut [u8]),
     ) {
-        let (there, parts) = self.both(link);
+        let (there, queues, parts) = self.all(link);
         let frame = parts.posting.sends.bytes(piece, HEAD_BYTES + bytes);
         put_words(header.0, frame);
         fill(&mut frame[HEAD_BYTES..]);
-        let is_full = there.push(Kind::Packet, piece, HEAD_BYTES + bytes);
-        if gathers && !is_full {
+        let full = there.push_packet(piece, HEAD_BYTES + bytes, queues);
+        if let Some(queue) = full {
+            self.post(queue);
+        }
+        if gathers {
             self.activate(link);
         } else {
-            self.post(link);
+            self.pump_link(link);
         }
     }
 
-    fn post(&mut self, link: usize) {
-        let (there, parts) = self.both(link);
+    /// Posts what was pushed to a queue pair.
+    fn post(&mut self, queue: usize) {
+        let (Some(there), Some(parts)) = (&mut self.queues[queue], &mut self.parts) else {
+            return;
+        };
         if let Err(refused) = there.post(&mut parts.posting) {
-            let peer = there.peer;
-            self.failed(peer, &refused.error);
+            self.refused_to_post(queue, &refused);
+        }
+    }
+
+    #[cold]
+    fn refused_to_post(&mut self, queue: usize, refused: &PostError) {
+        for link in 0..self.links.len() {
+            if let Some(there) = &self.links[link]
+                && there.has_queue(queue)
+            {
+                let peer = there.peer;
+                self.failed(peer, &refused.error);
+            }
         }
     }
 
@@ -202,8 +243,8 @@ impl Links {
     fn sweep(&mut self) {
         for link in 0..self.links.len() {
             if let Some(there) = &mut self.links[link] {
-                there.probe_rest();
-                self.post(link);
+                there.probe_rest(&mut self.queues);
+                self.post_all(link);
             }
         }
     }
@@ -215,16 +256,39 @@ impl Links {
                 continue;
             };
             there.is_active = false;
-            let Some(parts) = &mut self.parts else {
-                continue;
-            };
+            self.pump_link(link);
+        }
+    }
+
+    /// Posts what a link has. If something had no room, the link stays active.
+    fn pump_link(&mut self, link: usize) {
+        while let Some(there) = &mut self.links[link]
+            && let Some(parts) = &mut self.parts
+        {
             let (peer, sent) = (there.peer, &mut self.sent);
-            let pumped = there.pump(&mut parts.posting, |cookie| sent.push((peer, cookie)));
-            let has_queued = there.has_queued();
-            match pumped {
-                Err(refused) => self.failed(peer, &refused.error),
-                Ok(()) if has_queued => self.activate(link),
-                Ok(()) => {}
+            let is_sent = |cookie| sent.push((peer, cookie));
+            match there.pump(&mut self.queues, &mut parts.posting, is_sent) {
+                Some(full) => self.post(full),
+                None => break,
+            }
+        }
+        self.post_all(link);
+        let there = self.links[link].as_ref();
+        if there.is_some_and(|there| there.has_queued() && there.stands()) {
+            self.activate(link);
+        }
+    }
+
+    /// Posts what was pushed to the queue pairs of a link, as long as it is there.
+    fn post_all(&mut self, link: usize) {
+        for way in 0.. {
+            let Some(there) = &self.links[link] else {
+                return;
+            };
+            match there.queue(way) {
+                Some(queue) => self.post(queue),
+                None if way >= there.ways() => return,
+                None => {}
             }
         }
     }
@@ -245,52 +309,50 @@ impl Links {
                 Left::Parts(making, memory) => {
                     self.parts = Some(Parts {
                         making,
-                        receives: memory.receives,
-                        posting: Posting {
-                            sends: memory.sends,
-                            list: SendList::with_room(LIST),
-                            under_way: 0,
-                            posts: 0,
-                            requests: 0,
-                            read_bytes: 0,
-                        },
-                        used: Vec::new(),
-                        again: ReceiveList::with_room(RECEIVE_PIECES),
+                        receives: Vec::new(),
+                        posting: Posting::new(memory.sends),
                         found: Vec::new(),
                         _unused: memory.unused,
                     });
                 }
+                Left::Queue(queue) => self.add_receives(queue),
                 Left::Link(made) => self.attach(made),
+                Left::Send { pair, host } => {
+                    self.counts().send_queue_pairs.add(1);
+                    self.by_send.insert(pair.number(), self.queues.len());
+                    self.queues.push(Some(SendQueue::new(pair, Some(host))));
+                }
+                Left::Gone(number) => {
+                    if let Some(&queue) = self.by_send.get(&number) {
+                        self.drop_queue(queue);
+                    }
+                }
+                Left::Comes {
+                    peer,
+                    pools,
+                    receive,
+                } => {
+                    if let Some(link) = self.link_to(peer, &pools) {
+                        self.by_receive.insert(receive, link);
+                    }
+                }
+                Left::Reached {
+                    peer,
+                    pools,
+                    send,
+                    queues,
+                } => self.reached(peer, &pools, send, &queues),
             }
         }
         is_any
     }
 
-    fn attach(&mut self, made: Made) {
-        let peer = made.name.0;
-        if self.lost.contains_key(&peer) || self.by_peer.contains_key(&peer) {
-            return;
-        }
-        let number = self.links.len();
-        self.by_pair.insert(made.pair.number(), number);
-        self.by_peer.insert(peer, number);
-        let most_bytes = self.shared.adapter.most_bytes;
-        let link = Link::new(made.pair, peer, made.is_open, most_bytes);
-        self.links.push(Some(Box::new(link)));
+    fn add_receives(&mut self, queue: ReceiveQueue) {
         let counts = self.counts();
-        counts.links.add(1);
-        if made.is_open {
-            self.at(number).say(Kind::Ready, [0; 2]);
-            self.activate(number);
-            self.opened(peer);
-        }
-    }
-
-    /// A link can be sent on.
-    fn opened(&mut self, peer: Peer) {
-        if self.waiting.remove(&peer) {
-            self.connected.push(peer);
-        }
+        counts.shared_receive_queues.add(1);
+        counts.buffers.add(queue.count() as u64);
+        counts.buffer_bytes.add(queue.buffer_bytes() as u64);
+        self.parts().receives.push(queue);
     }
 
     /// Asks the peers of which something is awaited whether they are there. One that has yet to end its part of the handshake is not
@@ -307,8 +369,8 @@ impl Links {
             };
             let is_asked = there.is_open && expected.contains(&there.peer);
             if is_asked && !there.has_left {
-                there.probe();
-                self.post(link);
+                let queue = there.probe(&mut self.queues);
+                queue.into_iter().for_each(|queue| self.post(queue));
             }
         }
     }
@@ -342,6 +404,10 @@ impl Links {
             sink.writable(peer);
             moved = true;
         }
+        for peer in self.wanted.drain(..) {
+            sink.connect(peer);
+            moved = true;
+        }
         for (peer, why) in self.untold.drain(..) {
             sink.lost(peer, &why);
             moved = true;
@@ -353,7 +419,7 @@ impl Links {
         let parts = self.parts.as_ref();
         let has_pieces = parts.is_some_and(|parts| parts.posting.has_room());
         let there = self.links[link].as_ref();
-        has_pieces && there.is_some_and(|there| there.has_room())
+        has_pieces && there.is_some_and(|there| there.has_room(&self.queues))
     }
 
     fn tell_room(&mut self, sink: &mut impl Sink) -> bool {
@@ -383,7 +449,7 @@ impl Links {
             || self.shared.endings.count() != self.endings_seen
             || !self.active.is_empty()
             || !(self.sent.is_empty() && self.received.is_empty())
-            || !(self.connected.is_empty() && self.untold.is_empty())
+            || !(self.connected.is_empty() && self.wanted.is_empty() && self.untold.is_empty())
             || self.refused.iter().any(|&link| self.has_room(link))
     }
 

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use weft_endpoint::Category;
+use weft_pools::Pools;
+use weft_transport::Peer;
 use weft_verbs::abi::Library;
 
 /// Choices of a job; the default is right for most.
@@ -12,6 +14,10 @@ pub struct Options {
     pub job: String,
     /// What lanes share of the adapter; the fastest category that fits, if none is named.
     pub category: Option<Category>,
+    /// What each lane receives into; what suits the adapter, if there is none.
+    pub pools: Option<Pools>,
+    /// The first process of the job on this host, with which the others share what is reached over XRC; none if they share nothing.
+    pub first_of_host: Option<Peer>,
     /// How many processes of the job use the adapter, so that what they take together fits.
     pub processes: u32,
     /// How long a peer's host may be silent before the peer is lost; `None` is for ever.
@@ -25,6 +31,8 @@ impl Default for Options {
         Options {
             job: String::new(),
             category: None,
+            pools: None,
+            first_of_host: None,
             processes: 1,
             timeout: Some(Duration::from_secs(30)),
             library: None,

@@ -13,15 +13,14 @@ use crate::card::Card;
 use crate::datagrams::{Datagram, Datagrams};
 use crate::handshake::{End, Message, Nonce, Refusal, Step, psn};
 use crate::identity::Identity;
-use crate::parts::LanePair;
+use crate::left::{Made, Name};
+use crate::parts::{LanePair, selected};
+use crate::xrc::LaneXrc;
 
 /// Between the first two requests; then twice as long, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 /// A peer that computes answers no request, so there is no end of repeating them.
 const LAST_PAUSE: Duration = Duration::from_millis(500);
-
-/// A lane's link to a peer: there is one at most.
-pub type Name = (Peer, u32);
 
 /// A peer's card, and the way to it.
 #[derive(Clone)]
@@ -32,8 +31,7 @@ pub struct Way {
 
 /// A link that was asked for.
 struct Dial {
-    pair: LanePair,
-    own: End,
+    pairs: Vec<LanePair>,
     nonce: Nonce,
     request: Datagram,
     way: Way,
@@ -47,20 +45,14 @@ struct Answered {
     answer: Datagram,
 }
 
-/// A link that stands.
-pub struct Made {
-    pub name: Name,
-    pub pair: LanePair,
-    /// The peer knows of it.
-    pub is_open: bool,
-}
-
 pub struct Setup {
     datagrams: Datagrams,
     dials: BTreeMap<Name, Dial>,
     answered: BTreeMap<Name, Answered>,
     /// Links that were asked for, and stand.
     standing: BTreeSet<Name>,
+    /// By lane: connections over XRC.
+    pub xrc: BTreeMap<u32, LaneXrc>,
 }
 
 /// What has become of a request for a link.
@@ -76,6 +68,7 @@ impl Setup {
             dials: BTreeMap::new(),
             answered: BTreeMap::new(),
             standing: BTreeSet::new(),
+            xrc: BTreeMap::new(),
         }
     }
 
@@ -95,7 +88,10 @@ impl Setup {
 
     /// When the next request is to be repeated.
     pub fn due(&self) -> Option<Instant> {
-        self.dials.values().map(|dial| dial.next).min()
+        let dials = self.dials.values().map(|dial| dial.next);
+        dials
+            .chain(self.xrc.values().filter_map(LaneXrc::due))
+            .min()
     }
 
     /// Whether a link is asked for, or was made.
@@ -108,19 +104,17 @@ impl Setup {
     pub fn dial(
         &mut self,
         name: Name,
-        pair: LanePair,
+        pairs: Vec<LanePair>,
         way: Way,
         identity: &Identity,
-        adapter: &Adapter,
     ) -> Result<(), Unusable> {
         let nonce = random().map_err(unusable)?;
-        let own = end(&pair, &nonce, adapter);
-        let request = message(Step::Request, name, own, nonce, identity);
+        let step = Step::Request(end(&pairs, &nonce));
+        let request = message(step, name, nonce, identity);
         let request = request.put(&way.card.key);
         self.datagrams.send(&way.handle, &way.card, &request);
         let dial = Dial {
-            pair,
-            own,
+            pairs,
             nonce,
             request,
             way,
@@ -141,15 +135,15 @@ impl Setup {
         }
     }
 
-    /// A peer, whose words these certainly are, asks for a link. `make` makes a queue pair for it. With both sides asking at once, it is the
+    /// A peer, whose words these certainly are, asks for a link. `make` makes the queue pairs for it. With both sides asking at once, it is the
     /// request of the lower rank that is answered.
     pub fn asked(
         &mut self,
-        asks: &Message,
+        (asks, theirs): (&Message, &End),
         way: &Way,
         identity: &Identity,
         adapter: &Adapter,
-        make: impl FnOnce() -> Result<LanePair, Unusable>,
+        make: impl FnOnce() -> Result<Vec<LanePair>, Unusable>,
     ) -> Option<Made> {
         let name = (asks.from, asks.lane);
         if let Some(known) = self.answered.get(&name) {
@@ -162,41 +156,30 @@ impl Setup {
         if is_first || self.standing.contains(&name) {
             return None;
         }
-        let pair = match self.dials.remove(&name) {
-            Some(dial) => Ok(dial.pair),
+        let pairs = match self.dials.remove(&name) {
+            Some(dial) => Ok(dial.pairs),
             None => make(),
         };
-        let connected = pair.and_then(|pair| {
-            let own = end(&pair, &asks.nonce, adapter);
-            let to = adapter.connection(&way.card.place, &own, &asks.end, identity.timeout);
-            pair.connect(&to).map_err(unusable)?;
-            Ok((pair, own))
+        let connected = pairs.and_then(|pairs| {
+            let own = end(&pairs, &asks.nonce);
+            connect(&pairs, (&own, theirs), &way.card, identity, adapter)?;
+            Ok((pairs, own))
         });
-        let Ok((pair, own)) = connected else {
+        let Ok((pairs, own)) = connected else {
             self.refuse(asks, way, Refusal::Full, identity);
             return None;
         };
-        let answer = message(Step::Answer, name, own, asks.nonce, identity);
+        let answer = message(Step::Answer(own), name, asks.nonce, identity);
         let answer = answer.put(&identity.key);
         self.datagrams.send(&way.handle, &way.card, &answer);
         let nonce = asks.nonce;
         self.answered.insert(name, Answered { nonce, answer });
-        Some(Made {
-            name,
-            pair,
-            is_open: false,
-        })
+        Some(made(name, pairs, way, adapter, false))
     }
 
     pub fn refuse(&mut self, asks: &Message, way: &Way, why: Refusal, identity: &Identity) {
         let name = (asks.from, asks.lane);
-        let refusal = message(
-            Step::Refused(why),
-            name,
-            End::default(),
-            asks.nonce,
-            identity,
-        );
+        let refusal = message(Step::Refused(why), name, asks.nonce, identity);
         let refusal = refusal.put(&identity.key);
         self.datagrams.send(&way.handle, &way.card, &refusal);
     }
@@ -213,20 +196,20 @@ impl Setup {
             return None;
         }
         let dial = self.dials.remove(&name)?;
-        if let Step::Refused(why) = says.step {
-            return Some(Outcome::Lost(says.from, why.to_string()));
-        }
-        let place = &dial.way.card.place;
-        let to = adapter.connection(place, &dial.own, &says.end, identity.timeout);
+        let theirs = match &says.step {
+            Step::Answer(end) => end,
+            Step::Refused(why) => return Some(Outcome::Lost(says.from, why.to_string())),
+            _ => return None,
+        };
+        let Dial { pairs, way, .. } = dial;
+        let own = end(&pairs, &says.nonce);
         self.standing.insert(name);
-        Some(match dial.pair.connect(&to) {
-            Ok(()) => Outcome::Made(Made {
-                name,
-                pair: dial.pair,
-                is_open: true,
-            }),
-            Err(error) => Outcome::Lost(says.from, error.to_string()),
-        })
+        Some(
+            match connect(&pairs, (&own, theirs), &way.card, identity, adapter) {
+                Ok(()) => Outcome::Made(made(name, pairs, &way, adapter, true)),
+                Err(why) => Outcome::Lost(says.from, why.to_string()),
+            },
+        )
     }
 
     /// The key that a peer which was asked has, by which its answers are known.
@@ -242,16 +225,45 @@ impl Setup {
     }
 }
 
-fn end(pair: &LanePair, nonce: &Nonce, adapter: &Adapter) -> End {
+/// Of queue pairs that all begin with the same packet.
+fn end(pairs: &[LanePair], nonce: &Nonce) -> End {
     End {
-        queue_pair: pair.number(),
         psn: psn(nonce),
-        mtu: adapter.mtu,
-        reads: adapter.reads,
+        queue_pairs: pairs.iter().map(|pair| pair.number()).collect(),
     }
 }
 
-fn message(step: Step, name: Name, end: End, nonce: Nonce, identity: &Identity) -> Message {
+/// Connects queue pairs to those that a peer has for them.
+fn connect(
+    pairs: &[LanePair],
+    (own, theirs): (&End, &End),
+    card: &Card,
+    identity: &Identity,
+    adapter: &Adapter,
+) -> Result<(), Unusable> {
+    if theirs.queue_pairs.len() != pairs.len() {
+        let (own, theirs) = (pairs.len(), theirs.queue_pairs.len());
+        return Err(unusable(format_args!(
+            "it has {theirs} queue pairs for a link that takes {own}"
+        )));
+    }
+    for (pair, &number) in pairs.iter().zip(&theirs.queue_pairs) {
+        let to = adapter.connection(card, own.psn, (number, theirs.psn), identity.timeout);
+        pair.connect(&to).map_err(unusable)?;
+    }
+    Ok(())
+}
+
+fn made(name: Name, pairs: Vec<LanePair>, way: &Way, adapter: &Adapter, is_open: bool) -> Made {
+    Made {
+        name,
+        pairs,
+        pools: selected(&way.card.pools, adapter.reach(&way.card)),
+        is_open,
+    }
+}
+
+pub fn message(step: Step, name: Name, nonce: Nonce, identity: &Identity) -> Message {
     Message {
         step,
         from: identity.rank,
@@ -259,6 +271,5 @@ fn message(step: Step, name: Name, end: End, nonce: Nonce, identity: &Identity) 
         lane: name.1,
         job: identity.job,
         nonce,
-        end,
     }
 }

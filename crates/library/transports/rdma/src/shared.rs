@@ -1,6 +1,9 @@
 //! What the lanes of a process share.
 
+mod over_xrc;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +18,13 @@ use weft_transport::{Directory, Lost, Peer};
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::Card;
 use crate::counters::Counts;
-use crate::handshake::{Message, Refusal, Step, is_signed};
+use crate::handshake::{End, Message, Refusal, Step, is_signed};
+use crate::hosts::Hosts;
 use crate::identity::Identity;
-use crate::parts::{LanePair, Making, Memory};
-use crate::setup::{Made, Name, Outcome, Setup, Way};
+use crate::left::{Left, Name};
+use crate::parts::{LanePair, Making, selected};
+use crate::receive_queue::ReceiveQueue;
+use crate::setup::{Outcome, Setup, Way};
 
 /// In [`Shared::signalled`]: there are links to be made ([`Shared::serve`]).
 const SERVE: u64 = 1 << 63;
@@ -44,15 +50,9 @@ pub struct Shared {
     wants: Section<Vec<Name>>,
     /// Held while links are made: the launcher is asked once for a card, a lane's parts are made once.
     making: Section<()>,
+    hosts: Hosts,
     slumber: Slumber,
     bell: Bell,
-}
-
-/// What others leave for a lane.
-pub enum Left {
-    /// The first: what the lane has of the adapter.
-    Parts(Arc<Making>, Memory),
-    Link(Made),
 }
 
 /// What others have for a lane, and what it tells them.
@@ -87,6 +87,7 @@ impl Shared {
         adapter: Adapter,
         mut setup: Setup,
         directory: Arc<dyn Directory>,
+        host_file: Option<File>,
     ) -> Result<Shared, Unusable> {
         let bell = Bell::new().map_err(unusable)?;
         let datagrams = Descriptor(setup.datagrams().descriptor());
@@ -108,6 +109,7 @@ impl Shared {
             setup: Section::new(setup),
             wants: Section::new(Vec::new()),
             making: Section::new(()),
+            hosts: Hosts::new(host_file),
             slumber: Slumber::new(),
             bell,
             identity,
@@ -134,6 +136,11 @@ impl Shared {
     fn signal(&self, bits: u64) {
         self.signalled.fetch_or(bits, Ordering::AcqRel);
         self.wake();
+    }
+
+    /// Has [`serve`](Self::serve) be called.
+    fn ask_to_serve(&self) {
+        self.signal(SERVE);
     }
 
     pub fn take_left(&self, lane: u32) -> Vec<Left> {
@@ -163,6 +170,7 @@ impl Shared {
     /// Asks for the links to `peer` that lanes wait for. Asks the launcher, and waits for nobody else.
     pub fn connect(&self, peer: Peer) {
         let _making = self.making.enter();
+        self.serve_xrc();
         let wants: Vec<Name> = self
             .wants
             .enter()
@@ -180,12 +188,15 @@ impl Shared {
 
     fn dial(&self, name: Name) -> Result<(), Unusable> {
         let way = self.way(name.0)?;
-        if self.setup.enter().knows(name) {
+        if self.sends_over_xrc(&way.card) {
+            self.dial_over_xrc(name, &way.card)?;
+        }
+        if !self.sends_connected(&way.card) || self.setup.enter().knows(name) {
             return Ok(());
         }
-        let pair = self.queue_pair(name.1)?;
+        let pairs = self.queue_pairs(name.1, &way.card)?;
         let mut setup = self.setup.enter();
-        setup.dial(name, pair, way, &self.identity, &self.adapter)
+        setup.dial(name, pairs, way, &self.identity)
     }
 
     /// The way to a peer; found once. Inside `making`.
@@ -205,14 +216,29 @@ impl Shared {
         Ok(way)
     }
 
-    /// A queue pair of a lane's, whose parts are made with the first. Inside `making`.
-    fn queue_pair(&self, lane: u32) -> Result<LanePair, Unusable> {
+    /// Queue pairs of a lane's to a peer. The lane's parts, and its receive queues, are made with the first that need them. Inside `making`.
+    fn queue_pairs(&self, lane: u32, peer: &Card) -> Result<Vec<LanePair>, Unusable> {
+        let making = self.parts(lane)?;
+        let reach = self.adapter.reach(peer);
+        let [own, theirs] = [&self.adapter.pools, &peer.pools].map(|pools| selected(pools, reach));
+        let mut made = Vec::new();
+        let pairs = making.queue_pairs(&own, &theirs, &mut made);
+        self.leave_queues(lane, made);
+        pairs
+    }
+
+    fn leave_queues(&self, lane: u32, made: Vec<ReceiveQueue>) {
+        let queues = made.into_iter().map(Left::Queue);
+        queues.for_each(|queue| self.leave(lane, queue));
+    }
+
+    /// What a lane's links are made in; made with the first. Inside `making`.
+    fn parts(&self, lane: u32) -> Result<Arc<Making>, Unusable> {
         let known = self.lanes[lane as usize].making.enter().clone();
-        let making = match known {
-            Some(making) => making,
-            None => self.make(lane)?,
-        };
-        making.queue_pair()
+        match known {
+            Some(making) => Ok(making),
+            None => self.make(lane),
+        }
     }
 
     fn make(&self, lane: u32) -> Result<Arc<Making>, Unusable> {
@@ -256,10 +282,22 @@ impl Shared {
             let Some(message) = message else {
                 continue;
             };
-            match message.step {
-                Step::Request if is_signed(&datagram, &self.identity.key) => self.asked(&message),
-                Step::Request => {}
-                Step::Answer | Step::Refused(_) => {
+            match &message.step {
+                Step::Request(end) if is_signed(&datagram, &self.identity.key) => {
+                    self.asked(&message, end);
+                }
+                Step::Request(_) => {}
+                Step::XrcRequest(host, bytes) if is_signed(&datagram, &self.identity.key) => {
+                    self.asked_over_xrc(&message, *host, bytes);
+                }
+                Step::XrcRequest(..) => {}
+                Step::XrcAnswer(_) | Step::XrcRefused(_) => {
+                    let way = self.ways.enter().get(&message.from).cloned();
+                    if way.is_some_and(|way| is_signed(&datagram, &way.card.key)) {
+                        self.answered_over_xrc(&message);
+                    }
+                }
+                Step::Answer(_) | Step::Refused(_) => {
                     let name = (message.from, message.lane);
                     let key = self.setup.enter().key_of(name);
                     if key.is_some_and(|key| is_signed(&datagram, &key)) {
@@ -269,10 +307,11 @@ impl Shared {
             }
         }
         self.setup.enter().repeat(Instant::now());
+        self.serve_xrc();
         is_any
     }
 
-    fn asked(&self, asks: &Message) {
+    fn asked(&self, asks: &Message, end: &End) {
         let peer = asks.from;
         let way = match self.way(peer) {
             Ok(way) => way,
@@ -282,8 +321,8 @@ impl Shared {
         if self.endings.find(peer).is_some() {
             return setup.refuse(asks, &way, Refusal::Ended, &self.identity);
         }
-        let make = || self.queue_pair(asks.lane);
-        let made = setup.asked(asks, &way, &self.identity, &self.adapter, make);
+        let make = || self.queue_pairs(asks.lane, &way.card);
+        let made = setup.asked((asks, end), &way, &self.identity, &self.adapter, make);
         drop(setup);
         if let Some(made) = made {
             self.tell(Outcome::Made(made));
@@ -315,6 +354,7 @@ impl Shared {
         let (first, is_new) = self.endings.enter(Ending { peer, lost, died });
         if is_new {
             self.setup.enter().forget(peer);
+            self.lost_over_xrc(peer);
             self.expected.enter().remove(&peer);
             self.signal((1 << self.identity.lanes) - 1);
         }

@@ -1,10 +1,11 @@
 //! For tests: several fabrics in one process, and a sink that remembers.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use weft_memory::Memory;
+use weft_memory::{Layout, Memory};
 use weft_transport::{
     BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink,
 };
@@ -123,9 +124,21 @@ fn software() -> &'static Library {
     })
 }
 
+thread_local! {
+    static IS_OVER_XRC: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a test with processes that are all of one host, and reach each other over XRC.
+pub fn over_xrc(test: impl FnOnce()) {
+    IS_OVER_XRC.set(true);
+    test();
+    IS_OVER_XRC.set(false);
+}
+
 pub fn options() -> Options {
     Options {
         job: "test".to_owned(),
+        first_of_host: IS_OVER_XRC.get().then_some(0),
         timeout: Some(Duration::from_secs(1)),
         library: Some(software()),
         ..Options::default()
@@ -138,9 +151,16 @@ pub struct World {
 }
 
 pub fn world_with(size: u32, options: &Options) -> World {
+    worlds_apart(&vec![options.clone(); size as usize])
+}
+
+/// Processes with options of their own.
+pub fn worlds_apart(options: &[Options]) -> World {
     let cards = Arc::new(Cards::default());
-    let make = |rank| {
-        let fabric = Rdma::new(rank, size, LANES, cards.clone(), options.clone()).unwrap();
+    let size = options.len() as u32;
+    let make = |rank: Peer| {
+        let options = options[rank as usize].clone();
+        let fabric = Rdma::new(rank, size, LANES, cards.clone(), options).unwrap();
         cards.0.lock().unwrap().insert(rank, fabric.card());
         Process {
             endpoint: fabric.endpoint(0),
@@ -162,7 +182,7 @@ pub fn pair() -> (Process, Process) {
     (both.pop().unwrap(), second)
 }
 
-/// Two processes with a link.
+/// Two processes with a link, over XRC one each way.
 pub fn linked_pair() -> (Process, Process) {
     let (mut a, mut b) = pair();
     assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
@@ -171,6 +191,9 @@ pub fn linked_pair() -> (Process, Process) {
     a.send(1, 0, &[]).unwrap();
     turn(&mut [&mut a, &mut b], |all| !all[1].log.packets.is_empty());
     b.log.packets.clear();
+    turn(&mut [&mut a, &mut b], |all| all[1].send(0, 0, &[]).is_ok());
+    turn(&mut [&mut a, &mut b], |all| !all[0].log.packets.is_empty());
+    (a.log, b.log) = (Log::default(), Log::default());
     (a, b)
 }
 
@@ -206,6 +229,25 @@ impl Random {
             (seed >> 24) as u8
         };
         (0..count).map(next).collect()
+    }
+}
+
+/// Bytes that lie together, and that no adapter is told of.
+pub struct Scattered;
+
+// SAFETY: touches the bytes of the span that are packed.
+unsafe impl Layout for Scattered {
+    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
+        for (index, byte) in out.iter_mut().enumerate() {
+            // SAFETY: by this function's contract.
+            *byte = unsafe { *base.add(offset + index) };
+        }
+    }
+    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
+        for (index, byte) in data.iter().enumerate() {
+            // SAFETY: by this function's contract.
+            unsafe { *base.add(offset + index) = *byte };
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //!   overlap. Any memory, any size.
 //! - *copy*: from process to process (process_vm_readv(2), process_vm_writev(2)), the receiver from the front and
 //!   the sender from the back, chunk by chunk, until they meet; the side that has time does more. Contiguous memory,
-//!   where the kernel allows it; large sizes, and smaller ones where both sides send at the same time ([`bidirectional`]).
+//!   where the kernel allows it; from which size on, the pattern of the messages says ([`traffic`]).
 //!
 //! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
 //! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
@@ -19,7 +19,6 @@
 //! What a transfer waits for is written by the other side into shared words ([`weft_sync::bulk`]); a side that goes to sleep says
 //! so there, looks once more, and is notified.
 
-mod bidirectional;
 mod borrowed;
 mod byte_ring;
 mod claims;
@@ -29,6 +28,7 @@ mod copying;
 mod receiving;
 mod rings;
 mod sending;
+mod traffic;
 mod transfers;
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod counters;
 mod endings;
 mod endpoint;
 mod fabric;
+mod file_limit;
 mod host;
 mod layout;
 mod links;

@@ -6,8 +6,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use weft_sync::Section;
+use weft_sync::kernel::anonymous_file;
 
 use crate::available;
+use crate::file_limit::Lifted;
 
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
@@ -90,13 +92,9 @@ pub struct Segment {
 impl Segment {
     /// Makes a segment whose first `bytes` cost memory only where they are written.
     pub fn create(bytes: usize) -> io::Result<Segment> {
-        let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-        // SAFETY: the name is a C string.
-        let memfd = unsafe { libc::memfd_create(c"weft".as_ptr(), flags) };
-        let memfd = checked(memfd).map_err(|error| named("memfd_create", error))?;
-        // SAFETY: the descriptor is fresh and this process's.
-        let memfd = unsafe { OwnedFd::from_raw_fd(memfd) };
+        let memfd = anonymous_file(c"weft").map_err(|error| named("memfd_create", error))?;
         let fd = memfd.as_raw_fd();
+        let _lifted = Lifted::to(bytes as u64)?;
         // SAFETY: these take numbers only.
         unsafe {
             checked(libc::fchmod(fd, 0o600))?;
@@ -149,6 +147,7 @@ impl Segment {
         let offset = *end;
         // First, as it costs nothing that would have to be given back.
         let mapping = Mapping::new(self.descriptor(), offset, bytes)?;
+        let _lifted = Lifted::to(offset + bytes as u64)?;
         if filled > 0 {
             self.fill(offset, filled)?;
         }

@@ -9,16 +9,14 @@ pub struct Report {
     pub name: &'static str,
     /// The device, and where threads ran.
     pub notes: Vec<String>,
-    #[serde(skip)]
     pub tables: Vec<Table>,
-    #[serde(skip)]
     pub panels: Vec<Panel>,
     /// Everything measured: one object a point, with all rounds.
     pub points: Vec<Value>,
 }
 
 /// Text in columns; the first one names the row.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     pub title: String,
     pub header: Vec<String>,
@@ -26,7 +24,7 @@ pub struct Table {
 }
 
 /// Lines over a common axis.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Panel {
     pub title: String,
     pub x_label: String,

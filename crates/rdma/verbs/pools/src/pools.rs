@@ -21,12 +21,13 @@ impl Pools {
     }
 
     /// What suits most programs. Over XRC a further pool costs no queue pair, so there are four sizes, 2.9 MiB of buffers; without it
-    /// three, 2.6 MiB.
+    /// three, 2.6 MiB. The largest hold a message of 16 KiB and its headers.
     pub fn sensible(has_xrc: bool) -> Pools {
+        const LONGEST: u32 = (16 << 10) + 128;
         let kind = if has_xrc { Kind::Xrc } else { Kind::Shared };
         let sizes: &[(u32, u32)] = match has_xrc {
-            true => &[(256, 512), (1 << 10, 256), (4 << 10, 128), (16 << 10, 128)],
-            false => &[(256, 512), (2 << 10, 256), (16 << 10, 128)],
+            true => &[(256, 512), (1 << 10, 256), (4 << 10, 128), (LONGEST, 128)],
+            false => &[(256, 512), (2 << 10, 256), (LONGEST, 128)],
         };
         let pool = |&(bytes, count): &(u32, u32)| {
             let low = default_low(count);

@@ -26,6 +26,21 @@ impl SendWindow {
         has_room
     }
 
+    /// Whether a send has a place.
+    pub fn has_room(&self) -> bool {
+        self.under_way < self.most
+    }
+
+    /// Whether as many sends have a place as are under way, so that a sender who was refused does well to begin again.
+    pub fn is_half_free(&self) -> bool {
+        self.under_way <= self.most / 2
+    }
+
+    /// How many may be under way.
+    pub fn most(&self) -> u32 {
+        self.most
+    }
+
     /// So many sends are complete.
     ///
     /// # Panics
@@ -58,8 +73,10 @@ mod tests {
     #[test]
     fn no_more_are_under_way_than_the_pool_allows_a_sender() {
         let mut sends = window(2);
-        assert!(sends.start() && sends.start() && !sends.start());
+        assert!(sends.start() && sends.is_half_free() && sends.start() && !sends.start());
+        assert!(!sends.has_room() && !sends.is_half_free());
         sends.completed(1);
+        assert!(sends.has_room() && sends.is_half_free());
         assert!(sends.start() && !sends.start());
         sends.completed(2);
         assert_eq!(sends.under_way(), 0);

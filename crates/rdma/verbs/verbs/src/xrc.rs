@@ -133,6 +133,20 @@ impl XrcReceiveQueuePair {
     }
 }
 
+impl XrcReceiveQueuePair {
+    /// In what state it is, and whose packets it takes.
+    pub fn query(&self) -> Result<ibv_qp_attr, Error> {
+        let context = self.domain.context();
+        let (mut attributes, mut initial) = (ibv_qp_attr::default(), ibv_qp_init_attr::default());
+        let mask = (IBV_QP_STATE | IBV_QP_DEST_QPN) as std::ffi::c_int;
+        // SAFETY: alive, and writable.
+        let answer =
+            unsafe { (context.library().query_qp)(self.raw, &mut attributes, mask, &mut initial) };
+        check("ibv_query_qp", answer, || context.name().into())?;
+        Ok(attributes)
+    }
+}
+
 impl Drop for XrcReceiveQueuePair {
     fn drop(&mut self) {
         let context = self.domain.context();

@@ -22,7 +22,9 @@
 //!    buffer's is none: nothing is posted but a mark, that something has failed.
 //! 7. Other ranks may be hostile: a control word is compared; a length read from it is at most a buffer's, or a mark, and places
 //!    are each rank's own.
-//! 8. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
+//! 8. A control word also holds the low bits of the number of the operation that it was posted in. Ranks of an erroneous program, of which some
+//!    went through an operation without the board, are in one step in different operations; a reader finds that out.
+//! 9. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
 
 #[cfg(all(test, loom))]
 mod models;
@@ -47,9 +49,11 @@ pub const BUFFER_BYTES: usize = 32 << 10;
 #[cfg(not(loom))]
 const PAGE: usize = 4096;
 
-/// Where the step begins in a control word; below it are the bytes and, above those, whether more follows.
-const STEP_SHIFT: u32 = 17;
-const MORE: u64 = 1 << (STEP_SHIFT - 1);
+/// A control word, big end first: the step, of less than 2^45, the operation, whether more follows, the bytes.
+const STEP_SHIFT: u32 = OPERATION_SHIFT + OPERATION_BITS;
+const OPERATION_SHIFT: u32 = 17;
+const OPERATION_BITS: u32 = 2;
+const MORE: u64 = 1 << (OPERATION_SHIFT - 1);
 
 /// What is posted beyond the length of a buffer is a mark: so many bytes more.
 const MARKS: usize = u8::MAX as usize;
@@ -98,6 +102,8 @@ const UNUSED: u32 = 2;
 
 /// The step of a rank that has ended its use of the board.
 const ENDED: u64 = 1 << 63;
+/// What a rank has entered that has left: later than any step.
+const LEFT: u64 = u64::MAX;
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128 && size_of::<Head>() == 128);
@@ -173,6 +179,8 @@ pub struct Board {
     /// follow each other.
     step: AtomicU64,
     all_entered: AtomicU64,
+    /// The operation that this rank is in, as control words hold it.
+    operation: AtomicU64,
 }
 
 // SAFETY: addresses of memory that is shared by the rules above.
@@ -208,11 +216,17 @@ impl Board {
             rank,
             step: AtomicU64::new(0),
             all_entered: AtomicU64::new(0),
+            operation: AtomicU64::new(0),
         }
     }
 
     pub fn ranks(&self) -> usize {
         self.ranks
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.rank
     }
 
     #[inline]
@@ -226,6 +240,14 @@ impl Board {
         assert!(rank < self.ranks);
         // SAFETY: as in `head`; payload is in cells.
         unsafe { &*self.places.add(rank) }
+    }
+
+    /// The steps from here on are of the operation of this number, alike on all ranks.
+    #[inline]
+    pub fn begin(&self, operation: u32) {
+        let low = u64::from(operation) & ((1 << OPERATION_BITS) - 1);
+        self.operation
+            .store(low << OPERATION_SHIFT, Ordering::Relaxed);
     }
 
     /// Enters the next step, in which this rank posts. Nothing of earlier steps is read any more.
@@ -303,10 +325,40 @@ impl Board {
     #[inline]
     pub fn publish(&self, step: u64, piece: Piece) -> bool {
         let cell = self.cell(self.rank, step);
-        let more = if piece.more { MORE } else { 0 };
-        let control = step << STEP_SHIFT | more | piece.bytes as u64;
-        cell.control.swap(control, Ordering::SeqCst);
+        cell.control
+            .swap(self.control(step, piece), Ordering::SeqCst);
         latest(&self.head().sleepers) != 0
+    }
+
+    #[inline]
+    fn control(&self, step: u64, Piece { bytes, more }: Piece) -> u64 {
+        let more = if more { MORE } else { 0 };
+        let operation = self.operation.load(Ordering::Relaxed);
+        step << STEP_SHIFT | operation | more | bytes as u64
+    }
+
+    /// Whether what a rank has posted in the step is this piece, of the operation that this rank is in.
+    #[inline]
+    pub fn is_posted(&self, rank: usize, step: u64, piece: Piece) -> bool {
+        let control = self.cell(rank, step).control.load(Ordering::Relaxed);
+        control == self.control(step, piece)
+    }
+
+    /// Whether what a rank has posted in the step is of the operation that this rank is in.
+    pub fn is_of_this_operation(&self, rank: usize, step: u64) -> bool {
+        let control = self.cell(rank, step).control.load(Ordering::Relaxed);
+        let operation = control & ((1 << STEP_SHIFT) - (1 << OPERATION_SHIFT));
+        operation == self.operation.load(Ordering::Relaxed)
+    }
+
+    /// Whether what is needed never comes: its rank, of a wrong program, has gone on from that step without a post, or has left.
+    pub fn is_in_vain(&self, need: Need) -> bool {
+        self.entered(need.rank) > need.step && !self.is_met(need)
+    }
+
+    /// The step that a rank is in.
+    pub fn entered(&self, rank: usize) -> u64 {
+        latest64(&self.place(rank).entered)
     }
 
     /// How long what a rank has posted in the step is: what it says, as far as a buffer goes, or its mark.
@@ -327,7 +379,7 @@ impl Board {
                 let cell = self.cell(need.rank, need.step);
                 latest64(&cell.control) >> STEP_SHIFT == need.step
             }
-            What::Entered => latest64(&self.place(need.rank).entered) >= need.step,
+            What::Entered => self.entered(need.rank) >= need.step,
         }
     }
 
@@ -388,6 +440,8 @@ impl Board {
 
     /// This rank uses the board no more. True if it is the last.
     pub fn leave(&self) -> bool {
+        let entered = &self.place(self.rank).entered;
+        entered.store(LEFT, Ordering::Release);
         self.head().left.fetch_add(1, Ordering::AcqRel) as usize + 1 == self.ranks
     }
 }

@@ -45,6 +45,7 @@ impl Memory {
             rank,
             step: AtomicU64::new(0),
             all_entered: AtomicU64::new(0),
+            operation: AtomicU64::new(0),
         }
     }
 

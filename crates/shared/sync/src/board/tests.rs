@@ -100,6 +100,28 @@ fn what_is_posted_says_how_long_it_is() {
 }
 
 #[test]
+fn what_is_posted_says_in_which_operation() {
+    let mut memory = memory(2);
+    let base = memory.as_mut_ptr().cast();
+    // SAFETY: the memory is long enough, and outlives the boards.
+    let (first, second) = unsafe { (Board::new(base, 0, 2), Board::new(base, 1, 2)) };
+    let piece = Piece::whole(8);
+    for (posted, read, alike) in [(7, 7, true), (8, 7, false), (u32::MAX, 7, true)] {
+        first.begin(posted);
+        second.begin(read);
+        let step = first.enter();
+        first.publish(step, piece);
+        assert_eq!(second.is_posted(0, step, piece), alike);
+        assert_eq!(second.is_of_this_operation(0, step), alike);
+        assert!(!second.is_posted(0, step, Piece::whole(9)));
+        let what = What::Posted;
+        let rank = 0;
+        assert!(second.is_met(Need { rank, what, step }));
+        assert_eq!(second.piece(0, step), piece);
+    }
+}
+
+#[test]
 fn a_mark_is_no_length() {
     let mut memory = memory(2);
     let base = memory.as_mut_ptr().cast();

@@ -1,60 +1,8 @@
-//! The benchmarks: what each program measures, over what, and what its lines are called.
+//! The benchmarks that there are.
 
-/// What a benchmark is measured over.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Axis {
-    /// One run measures all points, given to the program as `--OPTION LIST`.
-    Points {
-        option: &'static str,
-        defaults: &'static [u64],
-    },
-    /// One run for each number of ranks.
-    Ranks { defaults: &'static [u64] },
-}
-
-/// One measured quantity of a benchmark.
-#[derive(Debug, PartialEq)]
-pub struct Series {
-    pub name: &'static str,
-    pub unit: &'static str,
-    pub about: &'static str,
-}
-
-#[derive(Debug, PartialEq)]
-pub struct Benchmark {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub axis: Axis,
-    /// What the axis counts.
-    pub axis_label: &'static str,
-    pub series: &'static [Series],
-    /// Seconds a point.
-    pub seconds: f64,
-    /// Cores that each rank keeps busy, at most.
-    pub threads: bool,
-    /// Runs on any number of ranks, not only on two. Says nothing where the axis is the ranks.
-    pub any_ranks: bool,
-    /// Series whose floor is measured by the same program: each with that, itself a series.
-    pub floors: &'static [(&'static str, &'static str)],
-    /// The points from the largest on, since small ones take longest: a library that is stopped has given those before.
-    pub descending: bool,
-    /// The program makes a file, and is told in which folder (`--folder`).
-    pub makes_file: bool,
-}
-
-impl Benchmark {
-    pub fn default_points(&self) -> &'static [u64] {
-        match self.axis {
-            Axis::Points { defaults, .. } | Axis::Ranks { defaults } => defaults,
-        }
-    }
-}
-
-impl Series {
-    pub fn larger_is_better(&self) -> bool {
-        matches!(self.unit, "MB/s" | "Mmsg/s" | "Mop/s" | "%")
-    }
-}
+use super::benchmark::{Axis, Benchmark, Series, series};
+use super::library::Pin;
+use super::patterns::PATTERNS;
 
 /// The series of `startup` that the driver measures itself: the whole `mpiexec` of a program that only initialises
 /// and finalises.
@@ -97,6 +45,8 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
         seconds: 0.25,
         threads: false,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -113,10 +63,6 @@ const fn messages(name: &'static str, about: &'static str, series: &'static [Ser
         axis_label: "bytes",
         ..requests(name, about, series)
     }
-}
-
-const fn series(name: &'static str, unit: &'static str, about: &'static str) -> Series {
-    Series { name, unit, about }
 }
 
 pub const ALL: &[Benchmark] = &[
@@ -181,6 +127,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.25,
         threads: false,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -205,6 +153,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 1.0,
         threads: true,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -256,6 +206,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.1,
         threads: false,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -276,6 +228,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         threads: true,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -298,6 +252,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.0,
         threads: false,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -314,6 +270,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         threads: false,
         any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -343,6 +301,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.05,
         threads: false,
         any_ranks: true,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: false,
@@ -366,6 +326,8 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.25,
         threads: false,
         any_ranks: true,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[
             ("write-all", "raw-write"),
             ("read-all", "raw-read"),
@@ -413,10 +375,13 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         threads: false,
         any_ranks: true,
+        pin: Pin::Auto,
+        summary: false,
         floors: &[],
         descending: false,
         makes_file: true,
     },
+    PATTERNS,
 ];
 
 /// What `--tune` runs: its lines are of operations and algorithms, which the program knows.
@@ -432,6 +397,8 @@ pub const TUNE: Benchmark = Benchmark {
     seconds: 0.05,
     threads: false,
     any_ranks: true,
+    pin: Pin::Auto,
+    summary: false,
     floors: &[],
     descending: false,
     makes_file: false,
@@ -457,6 +424,8 @@ pub const FLOOR: Benchmark = Benchmark {
     seconds: 0.1,
     threads: false,
     any_ranks: false,
+    pin: Pin::Auto,
+    summary: false,
     floors: &[],
     descending: false,
     makes_file: false,
@@ -482,6 +451,8 @@ pub const WIRE: Benchmark = Benchmark {
     seconds: 0.1,
     threads: false,
     any_ranks: false,
+    pin: Pin::Auto,
+    summary: false,
     floors: &[
         ("spin", "tcp-spin"),
         ("block", "tcp-block"),

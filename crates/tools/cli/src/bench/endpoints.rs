@@ -16,9 +16,9 @@ use super::library::Pin;
 use super::options::Options;
 use super::plot::{Chart, Curve, Panel};
 use super::progress::{Progress, named};
-use super::table::align;
 use crate::installation::Installation;
 use crate::machine::Machine;
+use crate::output::align;
 use crate::softrdma::{DEVICE, LIBRARY_PATH};
 
 /// The hidden command by which this program becomes a process of a run.
@@ -183,19 +183,7 @@ fn panel(panel: &report::Panel) -> Panel {
         points: points.clone(),
         stopped: None,
     };
-    let mut ticks: Vec<u64> = panel
-        .curves
-        .iter()
-        .flat_map(|c| c.1.iter().map(|p| p.0))
-        .collect();
-    ticks.sort_unstable();
-    ticks.dedup();
-    Panel {
-        title: panel.title.clone(),
-        x_label: panel.x_label.clone(),
-        y_label: panel.y_label.clone(),
-        points: ticks,
-        is_percentage: false,
-        curves: panel.curves.iter().enumerate().map(curve).collect(),
-    }
+    let curves = panel.curves.iter().enumerate().map(curve).collect();
+    let (title, x_label, y_label) = (&panel.title, &panel.x_label, &panel.y_label);
+    Panel::of_curves(title.clone(), x_label.clone(), y_label.clone(), curves)
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::catalog::{Axis, STARTUP_WALL};
+use super::benchmark::{Axis, Series};
+use super::catalog::STARTUP_WALL;
 use super::job::{self, End, Outcome, Patience};
 use super::library::{Layout, Library};
 use super::plan::{Failure, Plan, list};
@@ -101,7 +102,7 @@ impl LibraryRound<'_, '_> {
 
     fn measure(&mut self, ranks: u64, arguments: &[String], points: &[u64]) -> Result<(), Failure> {
         let mut command = self.launcher(ranks);
-        command.args(arguments);
+        command.args(arguments).args(&self.plan.arguments);
         let scratch = self.plan.folder.as_deref().map(Scratch::below);
         let scratch = scratch.transpose()?;
         if let Some(scratch) = &scratch {
@@ -115,23 +116,24 @@ impl LibraryRound<'_, '_> {
             .entry(self.library.name.clone())
             .or_default()
             .command = format!("{command:?}");
-        let names = self
-            .plan
-            .benchmark
-            .series
-            .iter()
-            .map(|s| s.name)
-            .filter(|n| *n != STARTUP_WALL);
-        let mut due: Due = points
-            .iter()
-            .flat_map(|&x| names.clone().map(move |n| (n, x)))
-            .collect();
+        let mut due = self.due(points);
         self.started = false;
         self.report("starting");
         let outcome = job::run(command, patience(self.plan.limit_seconds), |line| {
             self.take(line, ranks, &mut due)
         })?;
         self.judge(&outcome, points, &due).map(drop)
+    }
+
+    /// What the program gives at these points, as it gives it: a benchmark of many series has one after the other.
+    fn due(&self, points: &[u64]) -> Due {
+        let series = || self.plan.series.iter().filter(|s| s.name != STARTUP_WALL);
+        if self.plan.benchmark.summary {
+            let of = |s: &&'static Series| s.points(points).iter().map(|&x| (s.name, x));
+            return series().flat_map(of).collect();
+        }
+        let at = |&x: &u64| series().map(move |s| (s.name, x));
+        points.iter().flat_map(at).collect()
     }
 
     fn take(&mut self, line: &str, ranks: u64, due: &mut Due) {

@@ -28,10 +28,10 @@ pub struct Options {
     /// With `file` and `file-patterns`: where their file is [default: the folder of compiled benchmarks]
     #[arg(long, value_name = "DIR")]
     pub folder: Option<PathBuf>,
-    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes and file
+    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes, patterns and file
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     pub ranks: Vec<u64>,
-    /// Where ranks run
+    /// Where ranks run; auto: each on a core of its own while there are enough, but `patterns` as each library does by default
     #[arg(long, value_enum, default_value = "auto")]
     pub pin: Pin,
     /// Points to measure: sizes in bytes, requests, threads, or whatever the benchmark's axis is
@@ -63,7 +63,26 @@ pub struct Options {
     #[arg(long, value_name = "FILE", requires = "hosts")]
     pub rules: Option<PathBuf>,
     #[command(flatten)]
+    pub patterns: PatternOptions,
+    #[command(flatten)]
     pub endpoints: VerbsOptions,
+}
+
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Of patterns")]
+pub struct PatternOptions {
+    /// Only these, by the names of the Intel MPI Benchmarks, in any case: PingPong,Exchange [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub operations: Vec<String>,
+    /// Successive calls take turns through so many bytes of buffers [without it: through one buffer each way; without N: 64M]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "64M", value_parser = stats::parse_binary)]
+    pub off_cache: Option<u64>,
+    /// Buffers begin so many bytes behind the start of a page
+    #[arg(long, value_name = "N", value_parser = stats::parse_binary)]
+    pub offset: Option<u64>,
+    /// One call a point, on a communicator and in buffers that were never used; without it a tenth as many calls warm up
+    #[arg(long)]
+    pub first_use: bool,
 }
 
 #[derive(Args, Debug)]

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::catalog::{Axis, Benchmark, FLOOR, TUNE, WIRE};
+use super::benchmark::{Axis, Benchmark, Series};
+use super::catalog::{FLOOR, TUNE, WIRE};
 use super::library::{Hosts, Library, Pin};
 use super::options::Options;
+use super::patterns;
 use crate::installation::Installation;
 use crate::machine;
 
@@ -13,7 +15,11 @@ use crate::machine;
 pub struct Plan<'a> {
     pub benchmark: &'static Benchmark,
     pub libraries: &'a [Library],
+    /// Of the benchmark's, those that are wanted.
+    pub series: Vec<&'static Series>,
     pub points: Vec<u64>,
+    /// What the program is told beside its points.
+    pub arguments: Vec<String>,
     /// Of a benchmark whose axis is not the ranks.
     pub ranks: u64,
     pub rounds: usize,
@@ -55,10 +61,11 @@ impl<'a> Plan<'a> {
         points.retain(|&p| options.max.is_none_or(|max| p <= max));
         points.sort_unstable();
         points.dedup();
+        let from_zero = benchmark.default_points().contains(&0);
         if benchmark.descending {
             points.reverse();
         }
-        if points.is_empty() || points.contains(&0) {
+        if points.is_empty() || (points.contains(&0) && !from_zero) {
             return Err(format!("{}: no points to measure", benchmark.name));
         }
         let ranks = match options.ranks[..] {
@@ -73,10 +80,13 @@ impl<'a> Plan<'a> {
             }
         };
         let (hosts, pin) = place(options, benchmark)?;
+        let pin = if pin == Pin::Auto { benchmark.pin } else { pin };
         Ok(Plan {
             benchmark,
             libraries: if benchmark == &FLOOR { &[] } else { libraries },
+            series: patterns::chosen(&options.patterns, benchmark)?,
             points,
+            arguments: patterns::arguments(&options.patterns),
             ranks,
             rounds: options.rounds.unwrap_or(ROUNDS).max(1),
             pin,

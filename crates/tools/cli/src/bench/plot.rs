@@ -4,16 +4,18 @@
 mod panel;
 mod scale;
 
-use super::catalog::Series;
+use super::benchmark::Series;
 use super::rounds::FLOOR_COLUMN;
 use super::table::{View, title};
 use panel::{Frame, draw_panel, text};
 
-pub use panel::{Curve, Panel};
+pub use panel::{Curve, Panel, escape};
 
 const WIDTH: f64 = 560.0;
 /// Of a panel that stands alone.
 const WIDTH_ALONE: f64 = 720.0;
+/// Of one in a page, which may be read on a small screen.
+const WIDTH_INLINE: f64 = 520.0;
 const HEIGHT: f64 = 380.0;
 /// Height of the title and the machine's line.
 const HEAD: f64 = 96.0;
@@ -21,7 +23,7 @@ const MARGIN: f64 = 16.0;
 /// Width of a small letter.
 const LETTER: f64 = 6.6;
 
-const STYLE: &str = "\
+pub const STYLE: &str = "\
 text{font-family:system-ui,sans-serif;font-size:13px;fill:#222}\
 .title{font-size:15px;font-weight:600}.small{font-size:11px}\
 .page{fill:#fff}.axis{stroke:#555;fill:none}.grid{stroke:#ddd}\
@@ -43,15 +45,15 @@ impl Chart {
             title: title(view.benchmark, series),
             x_label: view.benchmark.axis_label.into(),
             y_label: format!("{} ({})", series.about, series.unit),
-            points: view.points.to_vec(),
+            points: series.points(view.points).to_vec(),
             is_percentage: series.unit == "%",
             curves: curves(view, series),
         };
         Chart {
             title: view.benchmark.name.into(),
-            about: view.benchmark.about.into(),
+            about: about(view),
             machine: machine.into(),
-            panels: view.benchmark.series.iter().map(panel).collect(),
+            panels: view.series.iter().map(|s| panel(s)).collect(),
         }
     }
 
@@ -104,6 +106,31 @@ impl Chart {
     }
 }
 
+impl Panel {
+    /// Alone, as a picture within a page that has [`STYLE`].
+    pub fn inline(&self) -> String {
+        let frame = Frame {
+            left: 0.0,
+            top: 0.0,
+            width: WIDTH_INLINE,
+            height: HEIGHT,
+        };
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH_INLINE} {HEIGHT}\" role=\"img\">\n"
+        );
+        draw_panel(&mut out, self, &frame);
+        out.push_str("</svg>\n");
+        out
+    }
+}
+
+/// What is measured, and how.
+fn about(view: &View) -> String {
+    let both = [view.benchmark.about, view.conditions];
+    let said: Vec<&str> = both.into_iter().filter(|text| !text.is_empty()).collect();
+    said.join("; ")
+}
+
 fn curves(view: &View, series: &Series) -> Vec<Curve> {
     let floor = view
         .points
@@ -144,26 +171,27 @@ mod tests {
         results.add("a<b", "shuffle", 64, 400.0, 500.0);
         results.mark_over_limit("a<b", "shuffle", &[64, 256], 256, 20.0);
         let libraries = ["weft".to_string(), "a<b".into()];
-        let view = View {
-            benchmark: find("shuffle").unwrap(),
-            results: &results,
-            libraries: &libraries,
-            points: &[64, 256],
-        };
+        let benchmark = find("shuffle").unwrap();
+        let series: Vec<&Series> = benchmark.series.iter().collect();
+        let view = View::new(
+            benchmark,
+            &series,
+            &results,
+            &libraries,
+            &[64, 256],
+            "3 rounds",
+        );
         let picture = Chart::of_view(&view, "machine").svg();
         assert_eq!(picture.matches("<polyline").count(), 2);
+        assert!(picture.contains("<title>weft: 100 at 256 requests</title>"));
         assert!(picture.contains("a&lt;b (\u{25b2} over the time limit)"));
         assert!(!picture.contains("NaN") && !picture.contains("inf"));
     }
 
     #[test]
     fn nothing_measured_is_still_a_document() {
-        let view = View {
-            benchmark: find("overlap").unwrap(),
-            results: &Results::default(),
-            libraries: &[],
-            points: &[],
-        };
+        let results = Results::default();
+        let view = View::new(find("overlap").unwrap(), &[], &results, &[], &[], "");
         assert!(Chart::of_view(&view, "").svg().ends_with("</svg>\n"));
     }
 }

@@ -7,6 +7,32 @@ pub fn median(values: &[f64]) -> Option<f64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
+/// Rounds drawn with repetition, many times: the same draws for whoever asks for as many.
+pub struct Draws(Vec<Vec<usize>>);
+
+impl Draws {
+    pub fn new(times: usize, rounds: usize) -> Draws {
+        // splitmix64.
+        let mut state = 0u64;
+        let mut random = || {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        let mut draw = || {
+            (0..rounds)
+                .map(|_| (random() % rounds as u64) as usize)
+                .collect()
+        };
+        Draws((0..times).map(|_| draw()).collect())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+}
+
 /// Three significant digits, as a person reads a measurement: `0.355`, `12.3`, `4810`.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -55,6 +81,19 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(3.0));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn each_round_is_drawn_about_as_often_as_another() {
+        let draws = Draws::new(1000, 4);
+        let count = |round| draws.iter().flatten().filter(|&&r| r == round).count();
+        for round in 0..4 {
+            assert!((900..1100).contains(&count(round)), "{}", count(round));
+        }
+        assert_eq!(
+            Draws::new(2, 0).iter().map(<[usize]>::len).sum::<usize>(),
+            0
+        );
     }
 
     #[test]

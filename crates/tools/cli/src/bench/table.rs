@@ -1,22 +1,50 @@
 //! The terminal tables: a line for each point, a column for each library, ours against the best peer and the floor.
 
-use super::catalog::{Benchmark, FLOOR_TRANSFERS, Series};
+use super::benchmark::{Benchmark, Series};
+use super::catalog::FLOOR_TRANSFERS;
+use super::compare::{Comparison, Measured, OURS};
+use super::ends;
 use super::record::Results;
 use super::rounds::FLOOR_COLUMN;
 use super::stats::{binary, three_digits};
-
-pub const OURS: &str = "weft";
+use super::summary;
+use crate::output::align;
 
 /// What the tables of one benchmark are made from.
 pub struct View<'a> {
     pub benchmark: &'a Benchmark,
+    /// Those of its series that were wanted.
+    pub series: &'a [&'static Series],
     pub results: &'a Results,
     /// Libraries in the order of their columns.
     pub libraries: &'a [String],
     pub points: &'a [u64],
+    /// Under which conditions it was measured, in words.
+    pub conditions: &'a str,
+    pub comparison: Comparison,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    pub fn new(
+        benchmark: &'a Benchmark,
+        series: &'a [&'static Series],
+        results: &'a Results,
+        libraries: &'a [String],
+        points: &'a [u64],
+        conditions: &'a str,
+    ) -> View<'a> {
+        let measured: Vec<Measured> = series.iter().map(|s| s.measured(points)).collect();
+        View {
+            benchmark,
+            series,
+            results,
+            libraries,
+            points,
+            conditions,
+            comparison: Comparison::new(&measured, libraries, results),
+        }
+    }
+
     /// What this machine allows at the point, as our own run of the program measured it if the program does; `None` where nothing
     /// of it was measured.
     pub fn floor(&self, series: &Series, x: u64) -> Option<f64> {
@@ -43,19 +71,6 @@ impl View<'_> {
         self.points.iter().any(|&x| self.floor(series, x).is_some())
     }
 
-    /// Our value divided by the best peer's.
-    pub fn against_best_peer(&self, series: &Series, x: u64) -> Option<f64> {
-        let ours = self.results.value(OURS, series.name, x)?;
-        let peers = self.libraries.iter().filter(|l| *l != OURS);
-        let values = peers.filter_map(|l| self.results.value(l, series.name, x));
-        let best = if series.larger_is_better() {
-            values.max_by(f64::total_cmp)
-        } else {
-            values.min_by(f64::total_cmp)
-        }?;
-        (best != 0.0).then_some(ours / best)
-    }
-
     fn text(&self, library: &str, series: &Series, x: u64) -> String {
         match self.results.cell(library, series.name, x) {
             Some(cell) => match (cell.over_limit, cell.value()) {
@@ -69,33 +84,35 @@ impl View<'_> {
 
     /// All tables of the benchmark as text.
     pub fn render(&self) -> String {
-        if self.libraries.len() == 1 && self.benchmark.series.len() > 1 {
+        if self.libraries.len() == 1 && self.series.len() > 1 {
             return self.one_library();
         }
-        self.benchmark
-            .series
-            .iter()
-            .map(|s| self.one_series(s))
-            .collect::<Vec<_>>()
-            .join("\n")
+        let tables = self.series.iter().map(|s| self.one_series(s));
+        let summed_up = summary::render(self.benchmark.name, &self.comparison);
+        let summed_up = summed_up.filter(|_| self.benchmark.summary);
+        tables.chain(summed_up).collect::<Vec<_>>().join("\n")
     }
 
     fn one_series(&self, series: &Series) -> String {
         let compared = self.libraries.iter().any(|l| l == OURS) && self.libraries.len() > 1;
+        let spread = compared && self.benchmark.summary;
         let floored = self.has_floor(series);
         let mut header = vec![self.benchmark.axis_label.to_string()];
         header.extend(floored.then(|| FLOOR_COLUMN.into()));
         header.extend(self.libraries.iter().cloned());
         header.extend(compared.then(|| format!("{OURS}/best")));
+        header.extend(spread.then(|| "95 %".into()));
         header.extend((floored && compared).then(|| format!("{OURS}/floor")));
         let ratio = |value: Option<f64>| value.map_or("-".into(), |v| format!("{v:.2}"));
         let mut rows = vec![header];
-        for &x in self.points {
+        for &x in series.points(self.points) {
             let floor = self.floor(series, x);
+            let best = self.comparison.at(series.name, x).map(|point| point.ratio);
             let mut row = vec![binary(x)];
             row.extend(floored.then(|| floor.map_or("-".into(), three_digits)));
             row.extend(self.libraries.iter().map(|l| self.text(l, series, x)));
-            row.extend(compared.then(|| ratio(self.against_best_peer(series, x))));
+            row.extend(compared.then(|| ratio(best.map(|r| r.value))));
+            row.extend(spread.then(|| best.map_or("-".into(), |r| summary::interval(&r))));
             let ours = self.results.value(OURS, series.name, x);
             row.extend((floored && compared).then(|| ratio(ours.zip(floor).map(|(o, f)| o / f))));
             rows.push(row);
@@ -115,34 +132,27 @@ impl View<'_> {
         )
     }
 
-    /// The last point over the first, which is what the requests' benchmarks are about.
-    fn growth(&self, series: &Series, floored: bool, compared: bool) -> Option<Vec<String>> {
-        let (&first, &last) = (self.points.first()?, self.points.last()?);
-        if self.benchmark.axis_label != "requests" || first == last {
-            return None;
-        }
-        let mut row = vec![format!("{}/{}", binary(last), binary(first))];
-        row.extend(floored.then(String::new));
-        row.extend(self.libraries.iter().map(|l| {
-            let ends = self
-                .results
-                .value(l, series.name, first)
-                .zip(self.results.value(l, series.name, last));
-            ends.map_or("-".into(), |(a, b)| format!("x {}", three_digits(b / a)))
-        }));
-        row.extend(compared.then(String::new));
-        Some(row)
+    /// Points over the first, where that is what the benchmark is about.
+    fn growth(&self, series: &Series, floored: bool, compared: bool) -> Vec<Vec<String>> {
+        let row = |(x, first): (u64, u64)| {
+            let mut row = vec![format!("{}/{}", binary(x), binary(first))];
+            row.extend(floored.then(String::new));
+            row.extend(self.libraries.iter().map(|l| {
+                let value = |x| self.results.value(l, series.name, x);
+                let ends = value(first).zip(value(x));
+                ends.map_or("-".into(), |(a, b)| format!("x {}", three_digits(b / a)))
+            }));
+            row.extend(compared.then(String::new));
+            row
+        };
+        let pairs = ends::pairs(self.benchmark.axis_label, self.points);
+        pairs.into_iter().map(row).collect()
     }
 
     fn one_library(&self) -> String {
         let library = &self.libraries[0];
         let mut rows = vec![vec![self.benchmark.axis_label.to_string()]];
-        rows[0].extend(
-            self.benchmark
-                .series
-                .iter()
-                .map(|s| format!("{} {}", s.name, s.unit)),
-        );
+        rows[0].extend(self.series.iter().map(|s| format!("{} {}", s.name, s.unit)));
         let floors = self.benchmark.floors.iter();
         rows[0].extend(
             floors
@@ -161,12 +171,7 @@ impl View<'_> {
         points.dedup();
         for x in points {
             let mut row = vec![binary(x)];
-            row.extend(
-                self.benchmark
-                    .series
-                    .iter()
-                    .map(|s| self.text(library, s, x)),
-            );
+            row.extend(self.series.iter().map(|s| self.text(library, s, x)));
             row.extend(floors.clone().map(|(name, floor)| {
                 let value = self.results.value(library, name, x);
                 let ratio = value.zip(self.results.value(library, floor, x));
@@ -192,35 +197,6 @@ pub fn title(benchmark: &Benchmark, series: &Series) -> String {
     }
 }
 
-/// Rows in columns, right-aligned but for the first.
-pub fn align(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| {
-        rows.iter()
-            .filter_map(|r| r.get(c))
-            .map(|t| t.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().enumerate().map(|(c, cell)| {
-            let width = widths[c];
-            if c == 0 {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        text.push_str("  ");
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,13 +204,9 @@ mod tests {
 
     fn render(benchmark: &str, results: &Results, libraries: &[&str], points: &[u64]) -> String {
         let libraries: Vec<String> = libraries.iter().map(|l| l.to_string()).collect();
-        View {
-            benchmark: find(benchmark).unwrap(),
-            results,
-            libraries: &libraries,
-            points,
-        }
-        .render()
+        let benchmark = find(benchmark).unwrap();
+        let series: Vec<&Series> = benchmark.series.iter().collect();
+        View::new(benchmark, &series, results, &libraries, points, "").render()
     }
 
     #[test]

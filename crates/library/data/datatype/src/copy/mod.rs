@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) use section::InSection;
 pub use section::{Dimension, Section};
 
-use crate::shape::Shape;
+use crate::shape::{Part, Run, Shape};
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
 use weft_memory::Layout;
 
@@ -90,39 +90,33 @@ unsafe impl Layout for Copier {
     }
 }
 
-/// A window over equal pieces of `size` packed bytes: a cut piece, whole ones, a cut piece.
-struct Split {
-    /// The piece the window begins in, and the part of it that is in the window if that is not all of it.
-    head: Option<(usize, std::ops::Range<usize>)>,
-    whole: std::ops::Range<usize>,
-    tail: Option<(usize, std::ops::Range<usize>)>,
+/// Of equal pieces that a window of packed bytes covers.
+enum Piece {
+    /// A part of the piece of this number.
+    Part(usize, Range<usize>),
+    /// All of the pieces of these numbers, of which there may be none.
+    Whole(Range<usize>),
 }
 
-impl Split {
-    fn new(window: std::ops::Range<usize>, size: usize) -> Split {
-        let (first, begin) = (window.start / size, window.start % size);
-        let (last, end) = (window.end / size, window.end % size);
-        if begin == 0 {
-            let tail = (end > 0).then_some((last, 0..end));
-            return Split {
-                head: None,
-                whole: first..last,
-                tail,
-            };
-        }
-        if first == last {
-            return Split {
-                head: Some((first, begin..end)),
-                whole: 0..0,
-                tail: None,
-            };
-        }
-        let tail = (end > 0).then_some((last, 0..end));
-        Split {
-            head: Some((first, begin..size)),
-            whole: first + 1..last,
-            tail,
-        }
+/// Gives `copy` the pieces of `size` packed bytes that a window covers, in order, and where their packed bytes are: a cut one, whole
+/// ones, a cut one.
+#[inline(always)]
+fn copy_pieces(window: Range<usize>, size: usize, packed: *mut u8, copy: impl Fn(Piece, *mut u8)) {
+    let (mut first, begin) = (window.start / size, window.start % size);
+    let (last, end) = (window.end / size, window.end % size);
+    if first == last {
+        return copy(Piece::Part(first, begin..end), packed);
+    }
+    let mut packed = packed;
+    if begin > 0 {
+        copy(Piece::Part(first, begin..size), packed);
+        packed = packed.wrapping_add(size - begin);
+        first += 1;
+    }
+    copy(Piece::Whole(first..last), packed);
+    if end > 0 {
+        let packed = packed.wrapping_add((last - first) * size);
+        copy(Piece::Part(last, 0..end), packed);
     }
 }
 
@@ -135,12 +129,13 @@ impl Split {
 unsafe fn copy_window<D: Direction>(
     shape: &Shape,
     user: *mut u8,
-    mut packed: *mut u8,
-    window: std::ops::Range<usize>,
+    packed: *mut u8,
+    window: Range<usize>,
 ) {
     if window.is_empty() {
         return;
     }
+    // SAFETY of all arms: the parts of the window that they copy partition it, and what they copy of each lies where they say.
     match shape {
         Shape::Run { .. } => {
             // SAFETY: a run's packed bytes lie at the same displacements; by this function's contract.
@@ -148,53 +143,33 @@ unsafe fn copy_window<D: Direction>(
         }
         Shape::Strided { stride, block, .. } => {
             let at = |index: usize| user.wrapping_offset(stride.wrapping_mul(index as isize));
-            let Split { head, whole, tail } = Split::new(window, *block);
-            // SAFETY: the three ranges partition the window, and block `index` lies at `at(index)`.
-            unsafe {
-                if let Some((index, part)) = head {
+            copy_pieces(window, *block, packed, |piece, packed| match piece {
+                // SAFETY: block `index` lies at `at(index)`.
+                Piece::Part(index, part) => unsafe {
                     D::copy(at(index).wrapping_add(part.start), packed, part.len());
-                    packed = packed.wrapping_add(part.len());
-                }
-                copy_blocks::<D>(at(whole.start), packed, whole.len(), *stride, *block);
-                packed = packed.wrapping_add(whole.len() * block);
-                if let Some((index, part)) = tail {
-                    D::copy(at(index), packed, part.len());
-                }
-            }
+                },
+                // SAFETY: as above.
+                Piece::Whole(range) => unsafe {
+                    copy_blocks::<D>(at(range.start), packed, range.len(), *stride, *block);
+                },
+            });
         }
         Shape::Blocks {
             block,
             displacements,
-        } => {
-            let at = |index: usize| user.wrapping_offset(displacements[index]);
-            let Split { head, whole, tail } = Split::new(window, *block);
-            // SAFETY: the three ranges partition the window, and block `index` lies at `at(index)`.
-            unsafe {
-                if let Some((index, part)) = head {
-                    D::copy(at(index).wrapping_add(part.start), packed, part.len());
-                    packed = packed.wrapping_add(part.len());
-                }
-                copy_scattered::<D>(user, packed, &displacements[whole.clone()], *block);
-                packed = packed.wrapping_add(whole.len() * block);
-                if let Some((index, part)) = tail {
-                    D::copy(at(index), packed, part.len());
-                }
-            }
-        }
-        Shape::Runs { runs } => {
-            let first = runs.partition_point(|run| run.packed <= window.start) - 1;
-            for pair in runs[first..].windows(2) {
-                if pair[0].packed >= window.end {
-                    break;
-                }
-                let start = window.start.max(pair[0].packed);
-                let part = window.end.min(pair[1].packed) - start;
-                let at = user.wrapping_offset(pair[0].displacement);
-                // SAFETY: the runs partition the packed bytes, and each lies at its displacement.
-                unsafe { copy_run::<D>(at.wrapping_add(start - pair[0].packed), packed, part) };
-                packed = packed.wrapping_add(part);
-            }
-        }
+        } => copy_pieces(window, *block, packed, |piece, packed| match piece {
+            // SAFETY: block `index` lies at its displacement.
+            Piece::Part(index, part) => unsafe {
+                let at = user.wrapping_offset(displacements[index]);
+                D::copy(at.wrapping_add(part.start), packed, part.len());
+            },
+            // SAFETY: as above.
+            Piece::Whole(range) => unsafe {
+                copy_scattered::<D>(user, packed, &displacements[range], *block);
+            },
+        }),
+        // SAFETY: by this function's contract.
+        Shape::Runs { runs } => unsafe { copy_runs::<D>(runs, user, packed, window) },
         Shape::Loop {
             stride,
             size,
@@ -202,42 +177,69 @@ unsafe fn copy_window<D: Direction>(
             ..
         } => {
             let at = |index: usize| user.wrapping_offset(stride.wrapping_mul(index as isize));
-            let Split { head, whole, tail } = Split::new(window, *size);
-            // SAFETY: the three ranges partition the window, and copy `index` of the child lies at
-            // `at(index)`.
-            unsafe {
-                if let Some((index, part)) = head {
-                    let bytes = part.len();
+            copy_pieces(window, *size, packed, |piece, packed| match piece {
+                // SAFETY: copy `index` of the child lies at `at(index)`.
+                Piece::Part(index, part) => unsafe {
                     copy_window::<D>(child, at(index), packed, part);
-                    packed = packed.wrapping_add(bytes);
-                }
-                copy_loop::<D>(child, at(whole.start), packed, whole.len(), *stride, *size);
-                packed = packed.wrapping_add(whole.len() * size);
-                if let Some((index, part)) = tail {
-                    copy_window::<D>(child, at(index), packed, part);
-                }
-            }
+                },
+                // SAFETY: as above.
+                Piece::Whole(range) => unsafe {
+                    copy_loop::<D>(child, at(range.start), packed, range.len(), *stride, *size);
+                },
+            });
         }
-        Shape::Sequence { parts, .. } => {
-            let first = parts.partition_point(|part| part.packed + part.size <= window.start);
-            for part in &parts[first..] {
-                if part.packed >= window.end {
-                    break;
-                }
-                let start = window.start.max(part.packed) - part.packed;
-                let end = window.end.min(part.packed + part.size) - part.packed;
-                // SAFETY: the parts partition the packed bytes, and each lies at its displacement.
-                unsafe {
-                    copy_window::<D>(
-                        &part.shape,
-                        user.wrapping_offset(part.displacement),
-                        packed,
-                        start..end,
-                    );
-                }
-                packed = packed.wrapping_add(end - start);
-            }
+        // SAFETY: by this function's contract.
+        Shape::Sequence { parts, .. } => unsafe {
+            copy_sequence::<D>(parts, user, packed, window);
+        },
+    }
+}
+
+/// [`copy_window`] of runs.
+///
+/// # Safety
+/// As [`copy_window`].
+unsafe fn copy_runs<D: Direction>(
+    runs: &[Run],
+    user: *mut u8,
+    mut packed: *mut u8,
+    window: Range<usize>,
+) {
+    let first = runs.partition_point(|run| run.packed <= window.start) - 1;
+    for pair in runs[first..].windows(2) {
+        if pair[0].packed >= window.end {
+            break;
         }
+        let start = window.start.max(pair[0].packed);
+        let part = window.end.min(pair[1].packed) - start;
+        let at = user.wrapping_offset(pair[0].displacement);
+        // SAFETY: the runs partition the packed bytes, and each lies at its displacement.
+        unsafe { copy_run::<D>(at.wrapping_add(start - pair[0].packed), packed, part) };
+        packed = packed.wrapping_add(part);
+    }
+}
+
+/// [`copy_window`] of a sequence.
+///
+/// # Safety
+/// As [`copy_window`].
+unsafe fn copy_sequence<D: Direction>(
+    parts: &[Part],
+    user: *mut u8,
+    mut packed: *mut u8,
+    window: Range<usize>,
+) {
+    let first = parts.partition_point(|part| part.packed + part.size <= window.start);
+    for part in &parts[first..] {
+        if part.packed >= window.end {
+            break;
+        }
+        let start = window.start.max(part.packed) - part.packed;
+        let end = window.end.min(part.packed + part.size) - part.packed;
+        let at = user.wrapping_offset(part.displacement);
+        // SAFETY: the parts partition the packed bytes, and each lies at its displacement.
+        unsafe { copy_window::<D>(&part.shape, at, packed, start..end) };
+        packed = packed.wrapping_add(end - start);
     }
 }
 

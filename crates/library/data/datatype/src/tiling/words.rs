@@ -1,4 +1,4 @@
-//! A tiling as words, for another process: what comes from there is checked until it is a tiling that is monotone.
+//! A tiling as words, for another process: what comes from there is checked until it is a tiling that a view may have.
 
 use std::sync::Arc;
 
@@ -25,19 +25,19 @@ impl Tiling {
         words
     }
 
-    /// The tiling of another process's words; none if they say none, or none that is monotone.
+    /// The tiling of another process's words; none if they say none, or one whose displacements are negative or go back.
     pub fn from_words(words: &[i64]) -> Option<Tiling> {
         let mut reader = Reader { words };
         let origin = reader.next()? as isize;
         let (size, extent) = (reader.length()?, reader.next()? as isize);
         let (shape, found) = reader.shape(0)?;
         let covers = found == size && reader.words.is_empty();
-        if !covers || (size > 0 && (extent <= 0 || origin < 0)) {
+        if !covers {
             return None;
         }
         let copier = Arc::new(Copier::new(origin, size, extent, shape));
         let tiling = Tiling::new(copier, size, extent);
-        tiling.is_monotone().then_some(tiling)
+        tiling.growth().map(|_| tiling)
     }
 }
 

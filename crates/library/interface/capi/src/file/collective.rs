@@ -6,7 +6,6 @@ use weft_mpi::{FileId, TypeId};
 
 use crate::argument::Address;
 use crate::entry::Result;
-use crate::status::OutStatus;
 
 accesses! { transfer_all, start_all;
     #[mpi(File_read_at_all, File_iread_at_all)]
@@ -22,28 +21,10 @@ accesses! { transfer_all, start_all;
     write_all: Write, Place::Individual, ();
 }
 
-#[mpi(File_read_ordered)]
-fn file_read_ordered(
-    fh: FileId,
-    buf: Address,
-    count: i64,
-    datatype: TypeId,
-    status: OutStatus,
-) -> Result<()> {
-    let buffer = buf.buffer(count, datatype);
-    status.set(&transfer_all(fh, Direction::Read, Place::Shared, buffer)?);
-    Ok(())
-}
+only_blocking! { transfer_all;
+    #[mpi(File_read_ordered)]
+    read_ordered: Read, Place::Shared;
 
-#[mpi(File_write_ordered)]
-fn file_write_ordered(
-    fh: FileId,
-    buf: Address,
-    count: i64,
-    datatype: TypeId,
-    status: OutStatus,
-) -> Result<()> {
-    let buffer = buf.buffer(count, datatype);
-    status.set(&transfer_all(fh, Direction::Write, Place::Shared, buffer)?);
-    Ok(())
+    #[mpi(File_write_ordered)]
+    write_ordered: Write, Place::Shared;
 }

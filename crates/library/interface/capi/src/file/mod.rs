@@ -1,5 +1,27 @@
 //! Files (MPI-5.0 chapter 14).
 
+/// The blocking function of an access, by the library's function for it.
+macro_rules! blocking_access {
+    ($transfer:ident;
+        #[mpi($name:ident)]
+        $direction:ident, $place:expr, ($($parameter:ident: $type:ty)?);
+    ) => {
+        #[mpi($name)]
+        fn blocking(
+            fh: FileId,
+            $($parameter: $type,)?
+            buf: Address,
+            count: i64,
+            datatype: TypeId,
+            status: OutStatus,
+        ) -> Result<()> {
+            let buffer = buf.buffer(count, datatype);
+            status.set(&$transfer(fh, Direction::$direction, $place, buffer)?);
+            Ok(())
+        }
+    };
+}
+
 /// The functions of accesses, blocking and nonblocking, by the library's two functions for them.
 macro_rules! accesses {
     ($transfer:ident, $start:ident; $(
@@ -12,18 +34,9 @@ macro_rules! accesses {
             use crate::status::OutStatus;
             use weft_mpi::Request;
 
-            #[mpi($blocking)]
-            fn blocking(
-                fh: FileId,
-                $($parameter: $type,)?
-                buf: Address,
-                count: i64,
-                datatype: TypeId,
-                status: OutStatus,
-            ) -> Result<()> {
-                let buffer = buf.buffer(count, datatype);
-                status.set(&$transfer(fh, Direction::$direction, $place, buffer)?);
-                Ok(())
+            blocking_access! { $transfer;
+                #[mpi($blocking)]
+                $direction, $place, ($($parameter: $type)?);
             }
 
             #[mpi($nonblocking)]
@@ -38,6 +51,24 @@ macro_rules! accesses {
                 let buffer = buf.buffer(count, datatype);
                 request.set($start(fh, Direction::$direction, $place, buffer)?);
                 Ok(())
+            }
+        }
+    )*};
+}
+
+/// Those of accesses that have no nonblocking function.
+macro_rules! only_blocking {
+    ($transfer:ident; $(
+        #[mpi($name:ident)]
+        $module:ident: $direction:ident, $place:expr;
+    )*) => {$(
+        mod $module {
+            use super::*;
+            use crate::status::OutStatus;
+
+            blocking_access! { $transfer;
+                #[mpi($name)]
+                $direction, $place, ();
             }
         }
     )*};

@@ -10,6 +10,7 @@ use super::values::{
 use super::words::Words;
 use crate::hosts::{self, Order};
 use std::ffi::OsString;
+use weft_pools::Pools;
 
 /// Names the network interfaces that ranks on different hosts are to use, separated by commas.
 pub const INTERFACE_VARIABLE: &str = "WEFT_INTERFACE";
@@ -31,6 +32,9 @@ const CATEGORIES: [&str; 5] = [
     "shared-dynamic",
     "static",
 ];
+
+/// Specifies the pools of buffers into which a rank's lanes receive from an RDMA adapter.
+const RECEIVE_POOLS: &str = "WEFT_RECEIVE_POOLS";
 
 /// What an option does: to the job, or to what stands before the program at hand. Its value is the next of the words.
 pub type Action = fn(&mut Job, &mut Section, &mut Words) -> Result<(), Usage>;
@@ -128,6 +132,10 @@ const OPTIONS: &[(&[&str], Action)] = &[
         let name = one_of(words, &what, &CATEGORIES)?;
         add(&mut job.environment, [(ENDPOINTS.into(), name)])
     }),
+    (&["receive-pools"], |job, _, words| {
+        let pools = receive_pools(words)?;
+        add(&mut job.environment, [(RECEIVE_POOLS.into(), pools)])
+    }),
     (&["trace"], |job, _, words| {
         add(&mut job.environment, [(TRACE.into(), trace(words)?)])
     }),
@@ -193,6 +201,15 @@ fn names(words: &mut Words) -> Result<Vec<OsString>, Usage> {
 
 fn one_of(words: &mut Words, what: &str, names: &[&str]) -> Result<OsString, Usage> {
     words.parsed(what, |text| names.contains(&text).then(|| text.into()))
+}
+
+/// A specification that the library will take, as it is written.
+fn receive_pools(words: &mut Words) -> Result<OsString, Usage> {
+    let text = words.text("TYPE,bytes,count[,low[,credits]]:...")?;
+    match text.trim().parse::<Pools>() {
+        Ok(_) => Ok(text.into()),
+        Err(why) => Err(Usage(format!("{}: {why}", words.option))),
+    }
 }
 
 fn chosen_launcher(words: &mut Words) -> Result<Launcher, Usage> {

@@ -89,10 +89,11 @@ fn a_trace_is_a_variable_of_the_ranks() {
 
 #[test]
 fn options_about_networks() {
-    let job = job("--transport rdma --endpoints=shared-dynamic a");
+    let job = job("--transport rdma --endpoints=shared-dynamic --receive-pools S,2k,64:X,16k,8 a");
     let expected = [
         ("WEFT_TRANSPORT".into(), "rdma".into()),
         ("WEFT_ENDPOINTS".into(), "shared-dynamic".into()),
+        ("WEFT_RECEIVE_POOLS".into(), "S,2k,64:X,16k,8".into()),
     ];
     assert_eq!(job.environment, expected);
     for wrong in [
@@ -103,6 +104,11 @@ fn options_about_networks() {
         let error = refusal(wrong);
         assert!(error.contains("needs"), "{error}");
     }
+    let error = refusal("--receive-pools S,2k,64:S,16k a");
+    assert!(
+        error.ends_with("\n  S,2k,64:S,16k\n               ^"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -229,6 +235,7 @@ fn help_names_every_option() {
         "--trace[=FILE]",
         "--transport",
         "--endpoints",
+        "--receive-pools",
         "--output-dir",
         "--dry-run",
         "-v",

@@ -65,6 +65,11 @@ impl Plan for Allgather<'_> {
         }
     }
 
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.receive.is_empty()
+    }
+
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         let send = self.send.clone();
         match self.receive.is_equal() {
@@ -147,6 +152,11 @@ impl Plan for Alltoall<'_> {
             send: self.send.map(Layout::into_owned),
             receive: self.receive.into_owned(),
         }
+    }
+
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.receive.is_equal() && self.receive.is_empty()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {

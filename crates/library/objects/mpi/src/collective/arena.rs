@@ -36,7 +36,7 @@ pub(super) fn access(comm: &Comm, number: u32) -> Option<ArenaAccess<'_>> {
         None if number < AFTER => None,
         None => make(comm),
     }?;
-    Some(ArenaAccess::new(shared, comm))
+    Some(ArenaAccess::new(shared, comm, number))
 }
 
 /// Those of a communicator's processes that are on this host, and the tags by which they agree, which are the same on all hosts.

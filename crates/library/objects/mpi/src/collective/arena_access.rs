@@ -6,10 +6,13 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use weft_collective::Arena;
+use weft_engine::Patience;
 use weft_memory::Memory;
 use weft_sync::board::{Board, Need};
 
+use super::enquiries;
 use crate::error::{Class, Error, Object, Result, argument};
+use crate::messages::start::route_from;
 use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, Traffic, number_of};
 use crate::process::engine::engine;
@@ -24,15 +27,18 @@ const SPINS: u32 = 64;
 pub(super) struct ArenaAccess<'a> {
     shared: &'a SharedArena,
     comm: &'a Comm,
+    /// The operation's.
+    tag: u32,
     /// What was found pending last.
     pending: Cell<Option<Need>>,
 }
 
 impl<'a> ArenaAccess<'a> {
-    pub fn new(shared: &'a SharedArena, comm: &'a Comm) -> ArenaAccess<'a> {
+    pub fn new(shared: &'a SharedArena, comm: &'a Comm, tag: u32) -> ArenaAccess<'a> {
         ArenaAccess {
             shared,
             comm,
+            tag,
             pending: Cell::new(None),
         }
     }
@@ -45,16 +51,37 @@ impl ArenaAccess<'_> {
         hosts.map_or(position, |hosts| hosts.rank_at(hosts.own(), position))
     }
 
+    /// The others' lengths are not this process's: it may be in another step than they.
+    #[cold]
+    pub fn part(&self) {
+        self.shared.give_up_apart();
+        self.shared.board.end();
+    }
+
+    /// Asks the one that is waited for whether it comes still.
+    #[cold]
+    fn enquire(&self, need: Need) {
+        let rank = self.rank_of(need.rank) as i32;
+        let traffic = Traffic::Collective;
+        let peer = self.comm.peer(rank as u32);
+        let route = route_from(self.comm, traffic, peer, rank, self.tag as i32);
+        let words = enquiries::words(self.comm.operations(), self.tag, Some(need));
+        engine().enquire(&route, words);
+    }
+
     /// Waits for what was found pending last, if anything was.
     pub fn wait(&self) {
         let Some(need) = self.pending.take() else {
             return;
         };
         let (board, processes) = (&self.shared.board, &self.shared.processes);
-        let mut look = None;
+        let (mut look, mut patience) = (None, Patience::default());
         let met = || board.is_met(need) || board.broken().is_some();
         let sleeps = || {
             board.sleeps();
+            if patience.is_over() {
+                self.enquire(need);
+            }
             let now = Instant::now();
             if now < *look.get_or_insert(now + LOOK_EVERY) {
                 return;
@@ -62,6 +89,8 @@ impl ArenaAccess<'_> {
             look = Some(now + LOOK_EVERY);
             if !processes[need.rank].is_alive() && !board.is_met(need) {
                 self.shared.give_up(need.rank);
+            } else if board.is_in_vain(need) {
+                self.shared.give_up_apart();
             }
         };
         let context = self.comm.context(Traffic::Collective);

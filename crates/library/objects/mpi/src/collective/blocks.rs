@@ -102,6 +102,15 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// Whether no block has any bytes.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Layout::Uniform(blocks) => blocks.block(0).bytes == 0,
+            Layout::Varying(blocks) => blocks.is_empty(),
+            Layout::Mixed(_) => false,
+        }
+    }
+
     /// Whether all blocks are as long on all processes, as far as the call says.
     pub fn is_equal(&self) -> bool {
         matches!(self, Layout::Uniform(_))

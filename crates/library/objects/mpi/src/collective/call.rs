@@ -21,6 +21,12 @@ pub trait Plan {
 
     fn into_owned(self) -> Self::Owned;
 
+    /// Whether nothing is to be moved, as all processes of an intra-communicator know: the lengths that say so match on all of them.
+    #[inline]
+    fn is_void(&self) -> bool {
+        false
+    }
+
     /// On an intra-communicator.
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
 
@@ -60,23 +66,33 @@ impl<P: Plan> Call<P> {
     pub fn run(self) -> Result<()> {
         let Call { comm, plan } = self;
         let tags = Tags::next(&comm, Comm::next_operation);
+        let local_and_remote = comm.local_and_remote();
+        if local_and_remote.is_none() && plan.is_void() {
+            comm.operations().end();
+            return Ok(());
+        }
         let outcome = Outcome::default();
-        let Some((local, _)) = comm.local_and_remote() else {
-            let peers = Peers::of_call(&comm, arena::access(&comm, tags.own));
+        let Some((local, _)) = local_and_remote else {
+            let peers = Peers::of_call(&comm, tags.own, arena::access(&comm, tags.own));
             let channel = Channel::new(&peers, tags.own, &outcome);
-            return run_blocking(plan.within(&channel), || peers.wait());
+            let result = run_blocking(plan.within(&channel), || peers.wait());
+            comm.operations().end();
+            return result;
         };
-        let peers = Peers::all(&comm);
+        let peers = Peers::of_call(&comm, tags.own, None);
         let channel = Channel::new(&peers, tags.own, &outcome);
-        let local_peers = Peers::all(local);
+        let local_peers = Peers::of_call(local, tags.local, None);
         let sides = Sides {
             local: Channel::new(&local_peers, tags.local, &outcome),
             remote: channel,
         };
-        run_blocking(plan.between(&sides), || {
+        let result = run_blocking(plan.between(&sides), || {
             peers.wait();
             local_peers.wait();
-        })
+        });
+        comm.operations().end();
+        local.operations().end();
+        result
     }
 
     /// The nonblocking form (MPI-5.0 §6.12).

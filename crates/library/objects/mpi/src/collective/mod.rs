@@ -10,6 +10,7 @@ mod arena_access;
 mod blocks;
 mod call;
 mod duplicate;
+mod enquiries;
 mod neighbor;
 mod peers;
 mod reduce;
@@ -20,6 +21,7 @@ pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use blocks::{Types, Vectors};
 pub use call::Call;
 pub use duplicate::idup;
+pub(crate) use enquiries::answer;
 pub use neighbor::{
     neighbor_allgather, neighbor_allgatherv, neighbor_alltoall, neighbor_alltoallv,
     neighbor_alltoallw,

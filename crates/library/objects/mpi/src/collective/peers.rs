@@ -11,10 +11,12 @@ use weft_engine::RequestId;
 use weft_memory::Memory;
 
 use super::arena_access::ArenaAccess;
+use super::enquiries;
 use crate::error::{Error, Result};
 use crate::messages::completion;
 use crate::messages::operation::Awaited;
 use crate::messages::start::{start_failure, start_receive, start_send};
+use crate::objects::comm::arena::apart;
 use crate::objects::comm::{Comm, Traffic};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
@@ -34,7 +36,12 @@ pub struct Peers<'a> {
     waiting: Waiting<'a>,
     hosts: Option<&'a Hosts>,
     arena: Option<ArenaAccess<'a>>,
+    /// The operation's, of a blocking one.
+    tag: u32,
 }
+
+/// Of operations whose length nobody asks for.
+const NO_TAG: u32 = u32::MAX;
 
 /// The one that learns what an operation waits for.
 enum Waiting<'a> {
@@ -55,14 +62,16 @@ impl<'a> Peers<'a> {
             waiting: Waiting::Call(Cell::new(None)),
             hosts: comm.hosts(),
             arena: None,
+            tag: NO_TAG,
         }
     }
 
     /// A communicator's processes, in a blocking operation that may go through its arena.
     #[inline]
-    pub(super) fn of_call(comm: &'a Comm, arena: Option<ArenaAccess<'a>>) -> Peers<'a> {
+    pub(super) fn of_call(comm: &'a Comm, tag: u32, arena: Option<ArenaAccess<'a>>) -> Peers<'a> {
         Peers {
             arena,
+            tag,
             ..Peers::all(comm)
         }
     }
@@ -87,6 +96,7 @@ impl<'a> Peers<'a> {
             waiting: Waiting::Call(Cell::new(None)),
             hosts: None,
             arena: None,
+            tag: NO_TAG,
         }
     }
 
@@ -115,12 +125,22 @@ impl<'a> Peers<'a> {
         }
     }
 
+    /// A message does not come, as the processes' lengths differ.
+    #[cold]
+    fn part(&self) -> Error {
+        if let Some(access) = &self.arena {
+            access.part();
+        }
+        apart().on(self.comm.object())
+    }
+
     /// Waits for what was found pending last, if anything was.
     pub(crate) fn wait(&self) {
         if let Waiting::Call(pending) = &self.waiting
             && let Some(id) = pending.take()
         {
-            engine().wait_any(&[id]);
+            let operations = self.comm.operations();
+            engine().wait_enquiring(id, || enquiries::words(operations, self.tag, None));
         }
         if let Some(access) = &self.arena {
             access.wait();
@@ -177,7 +197,18 @@ impl PointToPoint for Peers<'_> {
             return None;
         }
         let finished = completion::wait(&mut request);
-        Some(finished.and_then(|status| status.check().map(|()| status.bytes as usize)))
+        Some(finished.and_then(|status| match status.check() {
+            Ok(()) => Ok(status.bytes as usize),
+            Err(_) if status.is_apart() => Err(self.part()),
+            Err(error) => Err(error),
+        }))
+    }
+
+    #[inline]
+    fn chooses(&self, tag: u32, bytes: usize) {
+        if tag == self.tag {
+            self.comm.operations().choose(tag, bytes as u64);
+        }
     }
 
     fn arena(&self) -> Option<&dyn Arena<Error>> {

@@ -112,6 +112,10 @@ impl Operands {
         reduction.expect("its size was checked when the call was made")
     }
 
+    fn is_empty(&self) -> bool {
+        self.count == 0 || self.datatype.size() == 0
+    }
+
     fn keep(self) -> Operands {
         Operands {
             op: self.op.into_owned(&self.datatype),
@@ -156,6 +160,11 @@ impl Plan for ReduceToRoot {
         }
     }
 
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.operands.is_empty()
+    }
+
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
         let reduction = self.operands.reduction();
         weft_collective::reduce(channel, reduction, self.root.within())
@@ -182,6 +191,11 @@ impl Plan for Allreduce {
 
     fn into_owned(self) -> Allreduce {
         Allreduce(self.0.keep())
+    }
+
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.0.is_empty()
     }
 
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
@@ -256,6 +270,11 @@ impl Plan for ReduceScatter {
         }
     }
 
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.operands.is_empty()
+    }
+
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>> {
         let reduction = self.operands.reduction();
         weft_collective::reduce_scatter(channel, reduction, &self.shares)
@@ -318,6 +337,11 @@ impl Plan for Scan {
             operands: self.operands.keep(),
             inclusive: self.inclusive,
         }
+    }
+
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.operands.is_empty()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {

@@ -62,6 +62,11 @@ impl Plan for Bcast {
         self
     }
 
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.memory.bytes == 0
+    }
+
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         weft_collective::bcast(channel, self.memory.clone(), self.root.within()).await
     }
@@ -110,6 +115,13 @@ impl<'a> Rooted<'a> {
 
     fn blocks(&self) -> Option<&dyn Blocks> {
         self.blocks.as_ref().map(|blocks| blocks as &dyn Blocks)
+    }
+
+    /// Of blocks that are all as long: whether that is nothing.
+    fn is_void(&self) -> bool {
+        let any = self.leaf.as_ref().map(|leaf| leaf.bytes);
+        let any = any.or_else(|| self.blocks.as_ref().map(|blocks| blocks.block(0).bytes));
+        self.equal && any == Some(0)
     }
 
     fn keep(self) -> Rooted<'static> {
@@ -165,6 +177,11 @@ impl Plan for Gather<'_> {
 
     fn into_owned(self) -> Gather<'static> {
         Gather(self.0.keep())
+    }
+
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.0.is_void()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
@@ -226,6 +243,11 @@ impl Plan for Scatter<'_> {
 
     fn into_owned(self) -> Scatter<'static> {
         Scatter(self.0.keep())
+    }
+
+    #[inline]
+    fn is_void(&self) -> bool {
+        self.0.is_void()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {

@@ -65,6 +65,7 @@ impl Unplaced {
             }
         };
         let etypes = seen.etypes(memory.bytes as u64)?;
+        weft_file::count_access();
         Ok(Unplaced {
             file,
             seen,

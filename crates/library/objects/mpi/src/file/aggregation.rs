@@ -25,13 +25,18 @@ pub(super) struct Told {
     is_scattered: bool,
     /// Gaps are such as are read along.
     is_near: bool,
+    /// Whether offsets grow with these positions, as two phases need it.
+    is_in_order: bool,
 }
 
 impl Told {
-    pub const WORDS: usize = 6;
+    pub const WORDS: usize = 7;
 
     pub fn words(view: &View, positions: &Range<u64>, hull: &Range<u64>) -> [i64; Told::WORDS] {
         let tiling = view.tiling();
+        let in_order = view.in_order(positions);
+        let is_near =
+            |(view, _): &(View, Range<u64>)| view.largest_gap().is_some_and(|gap| gap <= GAP_BYTES);
         let runs = if tiling.is_dense() { 1 } else { tiling.runs() };
         let is_scattered = !tiling.is_dense() && tiling.size() / runs.max(1) < SHORT_BYTES;
         [
@@ -40,7 +45,8 @@ impl Told {
             hull.start as i64,
             hull.end as i64,
             is_scattered.into(),
-            (view.largest_gap() <= GAP_BYTES).into(),
+            in_order.as_ref().is_some_and(is_near).into(),
+            in_order.is_some().into(),
         ]
     }
 
@@ -54,6 +60,7 @@ impl Told {
             hull: range(words[2], words[3])?,
             is_scattered: words[4] != 0,
             is_near: words[5] != 0,
+            is_in_order: words[6] != 0,
         })
     }
 
@@ -115,5 +122,6 @@ pub(super) fn domains(
     let start = hulls.first()?.start;
     let end = hulls.iter().map(|hull| hull.end).max()?;
     let (window, unit) = (settings.window_bytes, settings.unit_bytes);
+    let together = together && told.iter().all(|told| told.is_in_order);
     together.then(|| Domains::new(start..end, aggregators, window, unit))
 }

@@ -73,7 +73,7 @@ impl Seen {
     pub fn etype_at(&self, byte: u64) -> i64 {
         match self.etype_bytes {
             0 => 0,
-            etype => self.view.below(byte).div_ceil(etype) as i64,
+            etype => self.view.first_from(byte).div_ceil(etype) as i64,
         }
     }
 }

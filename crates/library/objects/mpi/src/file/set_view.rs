@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use weft_collective::{PointToPoint, run_blocking};
-use weft_datatype::{Datatype, Predefined, Tiling};
+use weft_datatype::{Datatype, Growth, Predefined, Tiling};
 use weft_file::View;
 use weft_memory::Memory;
 
@@ -63,6 +63,9 @@ fn checked(
     let in_file = representation.in_file(&filetype)?;
     let etype_bytes = representation.in_file(&etype)?.size();
     let view = View::new(displacement as u64, &in_file).ok_or_else(not_monotone)?;
+    if view.growth() == Growth::Overlapping && file.mode.check_writable().is_ok() {
+        return Err(not_monotone());
+    }
     let whole = match etype_bytes {
         0 => in_file.size() == 0,
         bytes => in_file.size().is_multiple_of(bytes),
@@ -116,7 +119,7 @@ fn start(file: &File, displacement: i64) -> Result<i64> {
 
 #[cold]
 fn not_monotone() -> Error {
-    let what = "its displacements are negative, overlap or do not grow (MPI-5.0 §14.3)";
+    let what = "its displacements are negative or go back, or overlap and the file may be written (MPI-5.0 §14.3)";
     argument(Class::Io, "filetype", what)
 }
 

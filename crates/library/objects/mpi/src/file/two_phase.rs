@@ -35,9 +35,9 @@ pub(super) async fn carry_out(
 ) -> Result<(Access, usize)> {
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
-    let view = access.seen.view.clone();
-    let hull = view.hull(&access.positions).unwrap_or(0..0);
-    let words = Told::words(&view, &access.positions, &hull);
+    let seen = &access.seen.view;
+    let hull = seen.hull(&access.positions).unwrap_or(0..0);
+    let words = Told::words(seen, &access.positions, &hull);
     let told = Told::all(&gather_words_over(&channel, words).await?)?;
     let aggregators = aggregators(&access.file.comm, &access.seen.settings);
     let plan = domains(
@@ -52,27 +52,31 @@ pub(super) async fn carry_out(
             .run(move || access.carry_out().map(|bytes| (access, bytes)))
             .await;
     };
+    weft_file::count_two_phase_access();
+    let in_order = access.seen.view.in_order(&access.positions);
+    let (view, positions) = in_order.expect("domains are for accesses in order");
     let rank = access.file.comm.rank() as usize;
-    let views: Vec<View> = match aggregators.contains(&rank) {
+    let parts: Vec<(View, Range<u64>)> = match aggregators.contains(&rank) {
         true => (0..told.len())
-            .map(|rank| access.seen.view_of(rank))
+            .map(|rank| shown(&access.seen.view_of(rank), &told[rank].positions))
             .collect(),
         false => Vec::new(),
     };
     let phases = Phases {
         access: &access,
+        positions: positions.clone(),
         peers,
         tag,
         disk,
         domains,
-        views: &views,
+        parts: &parts,
         failed: RefCell::new(None),
-        ended: Cell::new(access.positions.end),
+        ended: Cell::new(positions.end),
     };
-    let served = served(&views, &told, rank, &aggregators, &domains);
+    let served = served(&parts, rank, &aggregators, &domains);
     let mut roles: Vec<Role<'_>> = Vec::new();
     for (number, &aggregator) in aggregators.iter().enumerate() {
-        let cursor = Cursor::new(&view, &access.positions, &domains.domain(number));
+        let cursor = Cursor::new(&view, &positions, &domains.domain(number));
         roles.push(Box::pin(phases.take_part(number, aggregator, cursor)));
     }
     if let Some(served) = served {
@@ -90,7 +94,7 @@ pub(super) async fn carry_out(
     }
     match worst? {
         [0] => {
-            let bytes = (ended - access.positions.start) as usize;
+            let bytes = (ended - positions.start) as usize;
             Ok((access, bytes))
         }
         [class] => Err(elsewhere(class)),
@@ -112,25 +116,26 @@ async fn all(mut roles: Vec<Role<'_>>) {
     .await;
 }
 
+/// An access that a process told of, as one of a view whose offsets grow; nothing where the process told of more than its view shows.
+fn shown(view: &View, positions: &Range<u64>) -> (View, Range<u64>) {
+    let in_order = view.in_order(positions);
+    let shown = in_order.filter(|(view, inside)| view.hull(inside).is_some());
+    shown.unwrap_or_else(|| (View::bytes(0), 0..0))
+}
+
 /// What each process has in this one's domain, if it is an aggregator.
 fn served<'a>(
-    views: &'a [View],
-    told: &[Told],
+    parts: &'a [(View, Range<u64>)],
     rank: usize,
     aggregators: &[usize],
     domains: &Domains,
 ) -> Option<Served<'a>> {
     let number = aggregators.iter().position(|&other| other == rank)?;
     let domain = domains.domain(number);
-    let cursors = views.iter().zip(told).map(|(view, told)| {
-        // A process may say more than its view shows.
-        let shown = view.hull(&told.positions).is_some();
-        let positions = if shown { told.positions.clone() } else { 0..0 };
-        Cursor::new(view, &positions, &domain)
-    });
+    let cursor = |(view, positions): &'a (View, Range<u64>)| Cursor::new(view, positions, &domain);
     Some(Served {
         number,
-        cursors: cursors.collect(),
+        cursors: parts.iter().map(cursor).collect(),
     })
 }
 
@@ -151,6 +156,12 @@ impl Turn {
     fn bytes(&self) -> usize {
         (self.window.end - self.window.start) as usize
     }
+
+    /// Counts what it moves for others than `rank`.
+    fn count(&self, rank: usize) {
+        let others = self.parts.iter().filter(|(other, _)| *other != rank);
+        weft_file::count_aggregated(others.map(|(_, part)| part.end - part.start).sum());
+    }
 }
 
 impl Served<'_> {
@@ -169,11 +180,14 @@ impl Served<'_> {
 
 struct Phases<'a, 'p> {
     access: &'a Access,
+    /// Of the access, in a view whose offsets grow.
+    positions: Range<u64>,
     peers: &'a Peers<'p>,
     tag: u32,
     disk: Disk<'a>,
     domains: Domains,
-    views: &'a [View],
+    /// By rank, where this process reads and writes for others.
+    parts: &'a [(View, Range<u64>)],
     /// The first error.
     failed: RefCell<Option<Error>>,
     /// The first position that the file turned out not to have.
@@ -189,6 +203,10 @@ impl Phases<'_, '_> {
                 None
             }
         }
+    }
+
+    fn rank(&self) -> usize {
+        self.access.file.comm.rank() as usize
     }
 
     fn has_failed(&self) -> bool {
@@ -208,7 +226,7 @@ impl Phases<'_, '_> {
     async fn take_part(&self, number: usize, aggregator: usize, mut cursor: Cursor<'_>) {
         while let Some(offset) = cursor.offset() {
             let part = cursor.take(self.domains.window(number, offset).end);
-            let inside = (part.start - self.access.positions.start) as usize;
+            let inside = (part.start - self.positions.start) as usize;
             let length = (part.end - part.start) as usize;
             let memory = self.access.memory.part(inside, length);
             let request = match self.access.direction {
@@ -232,11 +250,12 @@ impl Phases<'_, '_> {
     async fn write_for(&self, mut served: Served<'_>) {
         let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
         while let Some(turn) = served.next(&self.domains) {
+            turn.count(self.rank());
             let mut received = Vec::new();
             buffer.resize(turn.bytes(), 0);
             coverage.clear(turn.bytes());
             for (rank, part) in &turn.parts {
-                let view = &self.views[*rank];
+                let view = &self.parts[*rank].0;
                 let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, part);
                 let request = self.peers.receive(*rank, self.tag, memory);
                 coverage.add(view, part.clone(), turn.window.start);
@@ -275,6 +294,7 @@ impl Phases<'_, '_> {
     async fn read_for(&self, mut served: Served<'_>) {
         let (mut buffer, mut coverage) = (Vec::new(), Coverage::default());
         while let Some(turn) = served.next(&self.domains) {
+            turn.count(self.rank());
             let end;
             (buffer, coverage, end) = self.load(&turn, buffer, coverage).await;
             let mut sent = Vec::new();
@@ -300,7 +320,7 @@ impl Phases<'_, '_> {
         if let Some(error) = &*self.failed.borrow() {
             return self.peers.send_failure(rank, self.tag, Peers::mark(error));
         }
-        let view = &self.views[rank];
+        let view = &self.parts[rank].0;
         let there = part.start..view.below(end).clamp(part.start, part.end);
         let memory = view.memory(buffer.as_mut_ptr(), turn.window.start, &there);
         self.peers.send(rank, self.tag, memory)
@@ -316,7 +336,7 @@ impl Phases<'_, '_> {
         buffer.resize(turn.bytes(), 0);
         coverage.clear(turn.bytes());
         for (rank, part) in &turn.parts {
-            let (view, start) = (&self.views[*rank], turn.window.start);
+            let (view, start) = (&self.parts[*rank].0, turn.window.start);
             coverage.add_along(view, part.clone(), start, GAP_BYTES);
         }
         let (file, window) = (self.access.file.clone(), turn.window.clone());

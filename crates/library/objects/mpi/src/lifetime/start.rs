@@ -26,7 +26,8 @@ pub(super) fn start() -> Result<()> {
     let transport = Transport::named()?;
     let job = transport.job(bootstrap.job())?;
     let cards = Arc::new(Cards(bootstrap.clone()));
-    let (fabric, card) = network::attach(&job, transport, cards)?;
+    let first_of_host = bootstrap.job().local_ranks.first().copied();
+    let (fabric, card) = network::attach(&job, transport, first_of_host, cards)?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;
@@ -41,7 +42,9 @@ pub(super) fn start() -> Result<()> {
     comm::begin(rank, size);
     job::begin(bootstrap, job, agreed);
     let engine = Engine::new(fabric, rank, size, pace, threads);
-    let engine = engine.with_members(comm::members().clone());
+    let engine = engine
+        .with_members(comm::members().clone())
+        .with_answer(crate::collective::answer);
     let engine = match hosts {
         1 => engine,
         _ => engine.with_crowd_watched(),

@@ -74,6 +74,9 @@ pub(crate) fn not_a_request() -> Error {
     )
 }
 
+/// In place of a class's number in a failure: the message does not come, since its sender's collective operation had another length.
+pub(crate) const APART: u8 = u8::MAX;
+
 /// The outcome of an operation. Empty (MPI-5.0 §3.7.3) for all but receives and probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
@@ -124,12 +127,14 @@ impl Status {
             None => Class::Success,
             Some(Failure::Truncated) => Class::Truncate,
             Some(Failure::PeerLost) => Class::ProcAborted,
+            Some(Failure::Operation(APART)) => Class::Truncate,
             Some(Failure::Operation(number)) => {
                 Class::numbered(number.into()).unwrap_or(Class::Other)
             }
         };
         let (cancelled, context) = (status.cancelled, status.context);
-        if !status.receive || cancelled {
+        let is_apart = status.failure == Some(Failure::Operation(APART));
+        if !status.receive || cancelled || is_apart {
             return Status {
                 class,
                 code: class as i32,
@@ -148,6 +153,13 @@ impl Status {
             cancelled,
             context,
         }
+    }
+
+    /// Of a failed receive of an operation's: whether its message does not come as lengths differ ([`APART`]). No message that came is without a
+    /// source.
+    #[cold]
+    pub(crate) fn is_apart(&self) -> bool {
+        self.class == Class::Truncate && self.source == ANY_SOURCE
     }
 
     /// The operation's error, if it failed.

@@ -11,11 +11,13 @@ use weft_rdma::{Common, Rdma};
 use weft_routes::{Address, Decide, Either, Routes, Way, card};
 use weft_shm::Shm;
 use weft_tcp::{Options, Tcp, explained, is_on_common_network};
-use weft_transport::Directory;
 use weft_transport::tracer::{Lines, Trace};
+use weft_transport::{Directory, Peer};
 
 use super::trace;
-use super::transport::{ENDPOINTS, TRANSPORT, Transport, has_adapter, named_category};
+use super::transport::{
+    ENDPOINTS, RECEIVE_POOLS, TRANSPORT, Transport, has_adapter, named_category, named_pools,
+};
 use crate::error::{Class, Error, Result, argument};
 
 /// The fabric of every process.
@@ -29,10 +31,12 @@ pub(crate) const INTERFACE: &str = "WEFT_INTERFACE";
 pub(crate) const TIMEOUT: &str = "WEFT_NETWORK_TIMEOUT";
 
 /// Attaches this process to what its job needs, and gives the card by which the others find it there. They find it, and
-/// it finds them, by `cards`. On which hosts processes are, `job` tells as far as they share memory ([`Transport::job`]).
+/// it finds them, by `cards`. On which hosts processes are, `job` tells as far as they share memory ([`Transport::job`]);
+/// `first_of_host` is the first on this host in any case.
 pub(crate) fn attach(
     job: &Job,
     transport: Transport,
+    first_of_host: Option<Peer>,
     cards: Arc<dyn Directory>,
 ) -> Result<(Network, String)> {
     let lines = trace::lines(job.rank, job.size).map_err(|why| Error::new(Class::Other, why))?;
@@ -44,7 +48,7 @@ pub(crate) fn attach(
     }
     near.use_descriptor()
         .map_err(|error| failed("shared memory", error))?;
-    let (far, ways) = distant(job, transport, &cards)?;
+    let (far, ways) = distant(job, transport, first_of_host, &cards)?;
     let ways = [vec![near.card()], ways].concat();
     let network = traced(Routes::new(near, Some(far)), lines, job, cards)?;
     Ok((network, card(&ways)))
@@ -59,14 +63,15 @@ fn address(cards: &Arc<dyn Directory>, way: &'static str) -> Arc<Address> {
 fn distant(
     job: &Job,
     transport: Transport,
+    first_of_host: Option<Peer>,
     cards: &Arc<dyn Directory>,
 ) -> Result<(Distant, Vec<String>)> {
     let rdma = match transport {
-        Transport::Rdma => Some(rdma(job, cards)?),
-        Transport::Auto if has_adapter() => match rdma(job, cards) {
+        Transport::Rdma => Some(rdma(job, first_of_host, cards)?),
+        Transport::Auto if has_adapter() => match rdma(job, first_of_host, cards) {
             Ok(rdma) => Some(rdma),
-            // Who has named a category means an adapter.
-            Err(error) if std::env::var_os(ENDPOINTS).is_some() => return Err(error),
+            // Who has named a category, or pools, means an adapter.
+            Err(error) if names_an_adapter() => return Err(error),
             Err(_) => None,
         },
         _ => None,
@@ -100,12 +105,20 @@ fn decide(rdma: Rdma, cards: Arc<Address>) -> Decide {
     })
 }
 
-fn rdma(job: &Job, cards: &Arc<dyn Directory>) -> Result<Rdma> {
+fn names_an_adapter() -> bool {
+    [ENDPOINTS, RECEIVE_POOLS]
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some())
+}
+
+fn rdma(job: &Job, first_of_host: Option<Peer>, cards: &Arc<dyn Directory>) -> Result<Rdma> {
     let variable = |name: &str| std::env::var(name).ok();
     let defaults = weft_rdma::Options::default();
     let options = weft_rdma::Options {
         job: job.id.clone(),
         category: named_category(variable(ENDPOINTS).as_deref())?,
+        pools: named_pools(variable(RECEIVE_POOLS).as_deref())?,
+        first_of_host,
         processes: job.local_size,
         timeout: match variable(TIMEOUT) {
             Some(text) => timeout(&text)?,

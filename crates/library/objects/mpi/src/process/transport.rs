@@ -4,6 +4,7 @@ use std::fs;
 
 use weft_bootstrap::{Hosts, Job};
 use weft_endpoint::Category;
+use weft_pools::Pools;
 
 use crate::error::{Class, Result, argument};
 
@@ -11,6 +12,9 @@ use crate::error::{Class, Result, argument};
 pub(crate) const TRANSPORT: &str = "WEFT_TRANSPORT";
 /// Names the endpoint category by which lanes share an RDMA adapter.
 pub(crate) const ENDPOINTS: &str = "WEFT_ENDPOINTS";
+
+/// Specifies the pools of buffers into which lanes receive from an RDMA adapter.
+pub(crate) const RECEIVE_POOLS: &str = "WEFT_RECEIVE_POOLS";
 
 /// Where the kernel lists RDMA adapters.
 const ADAPTERS: &str = "/sys/class/infiniband";
@@ -85,6 +89,17 @@ pub(crate) fn named_category(text: Option<&str>) -> Result<Option<Category>> {
     }
 }
 
+/// The receive pools that the user has specified, if any. What is wrong with a specification is told with the character.
+pub(crate) fn named_pools(text: Option<&str>) -> Result<Option<Pools>> {
+    match text.map_or("", str::trim) {
+        "" => Ok(None),
+        text => match text.parse::<Pools>() {
+            Ok(pools) => Ok(Some(pools)),
+            Err(why) => Err(argument(Class::Other, RECEIVE_POOLS, why)),
+        },
+    }
+}
+
 /// Whether the kernel knows an adapter: without one, nothing is loaded to look for more. The device in software, which it does not know,
 /// is used where it is asked for by name.
 pub(crate) fn has_adapter() -> bool {
@@ -113,5 +128,19 @@ mod tests {
         assert_eq!(named_category(Some("")).unwrap(), None);
         let error = named_category(Some("mine")).unwrap_err();
         assert_eq!(error.argument.as_deref(), Some(ENDPOINTS));
+    }
+
+    #[test]
+    fn a_wrong_pool_is_pointed_at() {
+        let pools = named_pools(Some(" S,2k,256 ")).unwrap().unwrap();
+        assert_eq!(pools.to_string(), "S,2k,256,128,32");
+        assert_eq!(named_pools(None).unwrap(), None);
+        let error = named_pools(Some("S,2k,256:S,1k,8")).unwrap_err();
+        assert_eq!(error.argument.as_deref(), Some(RECEIVE_POOLS));
+        let text = error.to_string();
+        assert!(
+            text.ends_with("\n  S,2k,256:S,1k,8\n             ^"),
+            "{text}"
+        );
     }
 }

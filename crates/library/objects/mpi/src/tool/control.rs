@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use weft_collective::{CHOICES, Choice};
 
 use weft_engine::{LANES, Pace, UNEXPECTED_BYTES, UNEXPECTED_MESSAGES};
+use weft_rdma::Rdma;
 
 use super::codes::{Code, Verbosity, error, indexed, named};
 use super::state::{enter, tools};
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::process::engine::started;
 use crate::process::network::{INTERFACE, TIMEOUT, timeout_seconds};
 use crate::process::trace;
-use crate::process::transport::{ENDPOINTS, TRANSPORT};
+use crate::process::transport::{ENDPOINTS, RECEIVE_POOLS, TRANSPORT};
 
 /// A control variable: a 64-bit unsigned number, or text.
 pub struct Variable {
@@ -65,13 +66,23 @@ pub(crate) fn pace(given: Pace) -> Pace {
     }
 }
 
-/// What lanes share of the adapter that this process uses; what is named for it, if it uses none.
-fn category() -> String {
+/// What this process has of the adapter that it uses; what `variable` says, if it uses none.
+fn of_adapter(variable: &str, what: impl Fn(&Rdma) -> String) -> String {
     let rdma = started().and_then(|engine| engine.fabric().far()?.parts().0);
     match rdma {
-        Some(rdma) => rdma.category().to_string(),
-        None => std::env::var(ENDPOINTS).unwrap_or_default(),
+        Some(rdma) => what(rdma),
+        None => std::env::var(variable).unwrap_or_default(),
     }
+}
+
+/// What lanes share of the adapter.
+fn category() -> String {
+    of_adapter(ENDPOINTS, |rdma| rdma.category().to_string())
+}
+
+/// What lanes receive into.
+fn receive_pools() -> String {
+    of_adapter(RECEIVE_POOLS, |rdma| rdma.pools().to_string())
 }
 
 /// All of them, by index.
@@ -80,7 +91,7 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 13] = [
+const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -100,7 +111,7 @@ const SETTINGS: [Variable; 13] = [
     Variable {
         name: Cow::Borrowed("weft_single_copy_bytes"),
         description: Cow::Borrowed(
-            "Shortest message that is copied by process_vm_readv and writev, where the kernel permits it",
+            "Shortest message that is copied by process_vm_readv and writev in any case, where the kernel permits it; in a row one way all are that are longer than weft_eager_bytes",
         ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
@@ -128,6 +139,14 @@ const SETTINGS: [Variable; 13] = [
         ),
         verbosity: Verbosity::TunerBasic,
         value: Value::ChosenText(ENDPOINTS, category),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_receive_pools"),
+        description: Cow::Borrowed(
+            "Buffers into which each lane receives from an RDMA adapter, by size: TYPE,bytes,count[,low[,credits]]:...; what suits the adapter if empty and none is in use. Set by WEFT_RECEIVE_POOLS, mpiexec --receive-pools",
+        ),
+        verbosity: Verbosity::TunerBasic,
+        value: Value::ChosenText(RECEIVE_POOLS, receive_pools),
     },
     Variable {
         name: Cow::Borrowed("weft_interface"),

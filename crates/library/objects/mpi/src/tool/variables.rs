@@ -137,8 +137,14 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
         "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
         "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
-        "weft_rdma_links" Level TunerBasic rdma.links "Queue pairs to other processes, one per lane and process";
-        "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue and a shared receive queue of an adapter";
+        "weft_rdma_links" Level TunerBasic rdma.links "Links to other processes by adapters, one per lane and process";
+        "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue of an adapter";
+        "weft_rdma_queue_pairs" Level TunerBasic rdma.queue_pairs "Queue pairs (RC) to other processes";
+        "weft_rdma_xrc_send_queue_pairs" Level TunerBasic rdma.send_queue_pairs "Queue pairs (XRC) to hosts";
+        "weft_rdma_xrc_receive_queue_pairs" Level TunerBasic rdma.receive_queue_pairs "Queue pairs (XRC) of this host by which messages of others come to this process";
+        "weft_rdma_shared_receive_queues" Level TunerBasic rdma.shared_receive_queues "Shared receive queues, one per lane and receive pool";
+        "weft_rdma_receive_buffers" Level TunerBasic rdma.buffers "Buffers of receive pools";
+        "weft_rdma_receive_bytes" Level TunerBasic rdma.buffer_bytes "Bytes of these buffers";
         "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
         "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
         "weft_rdma_bytes_read" Aggregate UserBasic rdma.read_bytes "Bytes that adapters read from the memory of other processes";
@@ -146,6 +152,9 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_file_bytes_written" Aggregate UserBasic file.written_bytes "Bytes written to files";
         "weft_file_calls_read" Counter TunerBasic file.reads "System calls that read files";
         "weft_file_calls_written" Counter TunerBasic file.writes "System calls that wrote files";
+        "weft_file_accesses" Counter UserBasic file.accesses "Accesses to files that the program made";
+        "weft_file_two_phase_accesses" Counter TunerBasic file.two_phase_accesses "Collective ones that went by two phases";
+        "weft_file_bytes_aggregated" Aggregate TunerBasic file.aggregated_bytes "Bytes that this process read or wrote for others in them";
         "weft_waiting" State TunerBasic oversubscribed "How long waiting threads stay awake";
     }
 }

@@ -99,6 +99,11 @@ impl<'a> Varying<'a> {
         })
     }
 
+    /// Whether no block has any bytes.
+    pub fn is_empty(&self) -> bool {
+        self.datatype.size() == 0 || (0..self.counts.len()).all(|rank| self.counts.at(rank) == 0)
+    }
+
     /// The caller may take the arrays back.
     pub fn into_owned(self) -> Varying<'static> {
         Varying {

@@ -154,8 +154,6 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     reduce_scatter {
-        Any 2, 512 * KIB => Pairwise;
-        Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
         Few 4, 512 * KIB => Shared;
         Few ANY, KIB => Linear;

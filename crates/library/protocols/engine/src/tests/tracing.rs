@@ -183,6 +183,7 @@ fn nonsense_is_told_as_such() {
         Kind::Cancelled,
         Kind::Aggregate,
         Kind::Failed,
+        Kind::Enquiry,
     ] {
         let texts = describe_packet(packet(kind), &[1; 7]);
         assert!(

@@ -8,7 +8,25 @@ use std::task::Poll;
 use weft_transport::loopback::Network;
 
 use super::{CONTEXT, engines};
-use crate::Status;
+use crate::{Pace, Status};
+
+/// Also one of more threads than cores, whose yields would each cost a time slice of another process.
+#[test]
+fn a_thread_sleeps_where_others_want_its_core() {
+    let mut engine = engines(&Network::new(1, 4, 1000), 1).swap_remove(0);
+    for threads in [0, u32::MAX] {
+        engine.threads = threads;
+        assert_eq!(engine.pace_of_waiter().yields, Pace::SHARED.yields);
+    }
+    while !engine.crowd.is_there() {
+        engine.crowd.note();
+    }
+    for threads in [0, u32::MAX] {
+        engine.threads = threads;
+        let pace = engine.pace_of_waiter();
+        assert_eq!((pace.spins, pace.yields), (0, 0));
+    }
+}
 
 /// Asked in the first turn, while it yields, and around every step of a sleep.
 #[test]

@@ -118,10 +118,11 @@ impl Sending {
         !self.streams.is_empty()
     }
 
-    /// The length of the next frame of data.
-    pub fn next_bytes(&self) -> Option<usize> {
+    /// The length of the next frame of data, to a peer whose buffers hold so many bytes.
+    pub fn next_bytes(&self, longest: usize) -> Option<usize> {
         let stream = self.streams.front()?;
-        Some(HEAD_BYTES + EAGER_BYTES.min(stream.end - stream.sent))
+        let most = EAGER_BYTES.min(longest - HEAD_BYTES);
+        Some(HEAD_BYTES + most.min(stream.end - stream.sent))
     }
 
     /// Writes the next frame of data. The transfer's cookie, if it was the last one.

@@ -17,14 +17,14 @@ fn a_peer_without_a_card_is_lost() {
         .0
         .lock()
         .unwrap()
-        .insert(2, "rdma1:none".to_owned());
+        .insert(2, "rdma2:none".to_owned());
     let mut process = world.all.into_iter().next().unwrap();
     for peer in [1, 2] {
         assert_eq!(process.send(peer, 0, &[]), Err(Refused::Connecting));
         process.poll();
     }
     assert_eq!(process.log.lost[&1], "rank 1 is lost: it has no card");
-    assert!(process.log.lost[&2].contains("its card is none of rdma: rdma1:none"));
+    assert!(process.log.lost[&2].contains("its card is none of rdma: rdma2:none"));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn both_may_connect_at_once() {
 
 /// A process that computes answers nobody; whoever connects to it goes on, and what it sends waits.
 #[test]
-fn connecting_waits_for_no_process() {
+pub(super) fn connecting_waits_for_no_process() {
     let (mut a, mut b) = pair();
     let begin = Instant::now();
     assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
@@ -159,7 +159,7 @@ fn what_a_lost_peer_has_to_do_with_is_not_told() {
 }
 
 #[test]
-fn lies_end_the_peer_that_tells_them() {
+pub(super) fn lies_end_the_peer_that_tells_them() {
     let descriptors: [[u64; 4]; 5] = [
         [1, 99, 0, 0],
         [1, 100, 101, 0],

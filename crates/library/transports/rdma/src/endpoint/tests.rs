@@ -8,7 +8,7 @@ use crate::frame::EAGER_BYTES;
 use crate::world::{Process, Random, linked_pair, memory, offer_bytes, offer_from, turn, world};
 
 #[test]
-fn every_length_arrives() {
+pub(super) fn every_length_arrives() {
     let (mut a, mut b) = linked_pair();
     let mut random = Random(1);
     for bytes in (0..100).chain([127, 1000, 8191, 8192, EAGER_BYTES - 1, EAGER_BYTES]) {
@@ -25,7 +25,7 @@ fn every_length_arrives() {
 }
 
 #[test]
-fn send_with_writes_the_payload() {
+pub(super) fn send_with_writes_the_payload() {
     let (mut a, mut b) = linked_pair();
     for bytes in [0, 5, 40, 3000] {
         let header = Header([1, 2]);
@@ -47,7 +47,7 @@ fn offer(from: &mut Process, to: Peer, data: &mut [u8], cookie: u64) {
 }
 
 #[test]
-fn bulk_of_every_length_arrives() {
+pub(super) fn bulk_of_every_length_arrives() {
     let (mut a, mut b) = linked_pair();
     let mut random = Random(2);
     let lengths = [
@@ -85,7 +85,7 @@ type Queue = VecDeque<(u64, Vec<u8>)>;
 
 /// Random traffic among four, against queues.
 #[test]
-fn random_traffic() {
+pub(super) fn random_traffic() {
     for seed in 1..6 {
         let mut random = Random(seed);
         let mut all = world(4);
@@ -137,7 +137,7 @@ fn take(from: &mut Process, to: &mut Process) -> weft_transport::BulkDescriptor 
 }
 
 #[test]
-fn a_transfer_nobody_wants_yet_holds_up_no_other() {
+pub(super) fn a_transfer_nobody_wants_yet_holds_up_no_other() {
     let (mut a, mut b) = linked_pair();
     let mut random = Random(3);
     for bytes in [50_000, 400_000, 3_000_000] {
@@ -165,7 +165,7 @@ fn a_transfer_nobody_wants_yet_holds_up_no_other() {
 }
 
 #[test]
-fn less_may_be_wanted_than_there_is() {
+pub(super) fn less_may_be_wanted_than_there_is() {
     let (mut a, mut b) = linked_pair();
     let mut random = Random(4);
     for (bytes, wanted) in [
@@ -195,7 +195,7 @@ fn less_may_be_wanted_than_there_is() {
 }
 
 #[test]
-fn transfers_can_be_taken_back() {
+pub(super) fn transfers_can_be_taken_back() {
     let (mut a, mut b) = linked_pair();
     for round in 0..100 {
         let mut data = vec![1; 100_000];
@@ -253,7 +253,7 @@ fn strided(bytes: &mut [u8]) -> Memory {
 
 /// What does not lie together at one end or the other travels in frames, also where less is wanted, or nothing.
 #[test]
-fn scattered_memory_is_sent_and_received() {
+pub(super) fn scattered_memory_is_sent_and_received() {
     let (mut a, mut b) = linked_pair();
     let mut random = Random(5);
     for bytes in [20_000, 100_000, 1_000_000] {
@@ -293,7 +293,7 @@ fn scattered_memory_is_sent_and_received() {
 }
 
 #[test]
-fn what_an_unready_receiver_holds_has_a_bound() {
+pub(super) fn what_an_unready_receiver_holds_has_a_bound() {
     let (mut a, mut b) = linked_pair();
     let payload = vec![9; EAGER_BYTES];
     let (mut sent, mut refused) = (0u64, 0);
@@ -306,8 +306,9 @@ fn what_an_unready_receiver_holds_has_a_bound() {
         a.poll();
         a.log.writable.clear();
     }
-    // The receiver's buffers and the sender's pieces.
-    assert!((128..256).contains(&sent), "{sent}");
+    // The receiver's buffers, and what one sender may have under way beside.
+    let longest = b.fabric.pools().all().last().unwrap();
+    assert_eq!(sent, u64::from(longest.count + longest.credits));
     let mut next = 0;
     turn(&mut [&mut a, &mut b], |all| {
         for (_, header, _) in all[1].log.packets.drain(..) {

@@ -9,13 +9,35 @@ use weft_verbs::abi::{
 };
 
 use super::{Links, Parts};
-use crate::frame::{HEAD_BYTES, Kind, Malformed, words};
-use crate::parts::RECEIVED;
+use crate::frame::{FRAME_BYTES, HEAD_BYTES, Kind, Malformed, words};
+use crate::order::Turn;
+use crate::receive_queue::Received;
+use crate::send_queue::SendQueue;
 
 /// Completions that are taken at once.
 const AT_ONCE: usize = 32;
 /// Completions of one turn.
 const MOST_A_TURN: usize = 128;
+
+/// Where the bytes of a frame are.
+#[derive(Clone, Copy)]
+enum Came<'a> {
+    /// In the buffer that they have come into.
+    Now(Received, usize),
+    /// Copied.
+    Before(&'a [u8]),
+}
+
+impl Came<'_> {
+    fn bytes<'b>(&'b self, parts: &'b Parts) -> &'b [u8] {
+        match self {
+            Came::Now(received, bytes) => {
+                parts.receives[received.queue].bytes(received.piece, *bytes)
+            }
+            Came::Before(bytes) => bytes,
+        }
+    }
+}
 
 impl Parts {
     /// Takes completions, for later. Whether there are any.
@@ -31,17 +53,29 @@ impl Parts {
         self.found.len() > before
     }
 
-    /// Posts used buffers again.
+    /// Takes completions, for later, but those of a queue pair that is no more: its number may soon be another's.
+    pub(super) fn forget(&mut self, pair: u32) {
+        self.look();
+        for completion in std::mem::take(&mut self.found) {
+            if completion.queue_pair() != pair {
+                self.found.push(completion);
+                continue;
+            }
+            let received = Received::of(completion.id());
+            if let Some(Received { queue, piece }) = received
+                && let Some(pool) = self.receives.get_mut(queue)
+                && pool.taken()
+            {
+                pool.give_back(piece);
+            }
+        }
+    }
+
+    /// Posts used buffers again to the pools that run low.
     fn refill(&mut self) -> Result<(), weft_verbs::PostError> {
-        if self.used.is_empty() {
-            return Ok(());
-        }
-        self.again.clear();
-        for index in self.used.drain(..) {
-            self.receives
-                .push(index, RECEIVED | index as u64, &mut self.again);
-        }
-        self.making.buffers.post(&mut self.again)
+        self.receives
+            .iter_mut()
+            .try_for_each(|queue| queue.refill())
     }
 }
 
@@ -75,74 +109,189 @@ impl Links {
     }
 
     fn take(&mut self, completion: &Completion, sink: &mut impl Sink) {
-        let link = self.by_pair.get(&completion.queue_pair()).copied();
-        if completion.id() & RECEIVED == 0 {
-            if let Some(link) = link {
-                self.done(link, completion);
+        // Of a queue pair that is gone nothing is told.
+        let number = completion.queue_pair();
+        let Some(received) = Received::of(completion.id()) else {
+            if let Some(&queue) = self.by_send.get(&number) {
+                self.done(queue, completion);
             }
             return;
+        };
+        let pool = self.parts().receives.get_mut(received.queue);
+        if !pool.is_some_and(|pool| pool.taken()) {
+            return self.adapter_failed();
         }
-        let piece = (completion.id() & !RECEIVED) as usize;
-        // Of a queue pair that is gone nothing is told.
-        if let Some(link) = link {
-            self.came(link, piece, completion, sink);
+        if let Some(&link) = self.by_receive.get(&number) {
+            self.came(link, received, completion, sink);
         }
-        self.parts().used.push(piece);
+        self.parts().receives[received.queue].give_back(received.piece);
     }
 
     /// A request of this process's is done.
-    fn done(&mut self, link: usize, completion: &Completion) {
-        let (there, parts) = self.both(link);
-        let peer = there.peer;
+    fn done(&mut self, queue: usize, completion: &Completion) {
         if !completion.is_success() {
-            return self.broke(peer, completion.status());
+            return self.failed_request(queue, completion);
         }
-        let before = there.receiving.count();
-        let received = there.completed(completion.id(), &mut parts.posting);
-        let has_queued = there.has_queued();
-        if before > 0 && has_queued {
+        let last = self.take_done(queue, completion.id());
+        // What waited for the window, or follows in a transfer.
+        if let Some(link) = last
+            && self.links[link]
+                .as_ref()
+                .is_some_and(|there| there.has_queued())
+        {
             self.activate(link);
         }
-        self.complete(peer, received);
+    }
+
+    /// The requests up to that of `number` are done. The link of the last.
+    fn take_done(&mut self, queue: usize, number: u64) -> Option<usize> {
+        let mut last = None;
+        let (Some(queue), Some(parts)) = (&mut self.queues[queue], &mut self.parts) else {
+            return None;
+        };
+        while let Some(request) = queue.take_done(number, &mut parts.posting) {
+            last = Some(request.link);
+            let Some(there) = &mut self.links[request.link] else {
+                continue;
+            };
+            let received = there.completed(request, &mut parts.posting);
+            self.received
+                .extend(received.map(|cookie| (there.peer, cookie)));
+            if there.has_queued() && !there.is_active && there.stands() {
+                there.is_active = true;
+                self.active.push(there.number());
+            }
+        }
+        last
+    }
+
+    /// A request has failed, and with it its queue pair: those before it are done, those after it are not.
+    #[cold]
+    fn failed_request(&mut self, queue: usize, completion: &Completion) {
+        let status = completion.status();
+        let Some(there) = &self.queues[queue] else {
+            return;
+        };
+        let is_to_host = there.host;
+        if let Some(before) = completion.id().checked_sub(1) {
+            self.take_done(queue, before);
+        }
+        let failing = self.queues[queue].as_ref().and_then(SendQueue::first);
+        let lost: Vec<Peer> = match (is_to_host, status) {
+            // Nobody at the other end refers to it any more: all whom it led to have ended, or their host is gone.
+            (Some(_), IBV_WC_RETRY_EXC_ERR) | (None, _) => {
+                let links = self.links.iter().flatten();
+                let its = links.filter(|there| there.has_queue(queue));
+                its.map(|there| there.peer).collect()
+            }
+            (Some(_), _) => {
+                let link = failing.and_then(|link| self.links[link].as_ref());
+                link.map(|there| there.peer).into_iter().collect()
+            }
+        };
+        for peer in lost {
+            self.broke(peer, status);
+        }
+        if let Some(host) = is_to_host {
+            self.drop_queue(queue);
+            self.shared.send_failed(self.lane, host);
+        }
     }
 
     /// A frame has come.
-    fn came(&mut self, link: usize, piece: usize, completion: &Completion, sink: &mut impl Sink) {
+    fn came(
+        &mut self,
+        link: usize,
+        received: Received,
+        completion: &Completion,
+        sink: &mut impl Sink,
+    ) {
         let peer = self.at(link).peer;
         if !completion.is_success() {
             return self.broke(peer, completion.status());
         }
         let bytes = completion.bytes() as usize;
-        let kind = completion
-            .immediate()
-            .ok_or(Malformed("a frame of no kind"));
-        let done = match kind.and_then(|immediate| Kind::of(immediate, bytes)) {
-            Ok(kind) => self.frame(link, kind, piece, bytes, sink),
-            Err(malformed) => Err(malformed),
-        };
+        let immediate = completion.immediate();
+        let immediate = immediate.ok_or(Malformed("a frame of no kind"));
+        let done = immediate.and_then(|immediate| {
+            let (kind, sequence) = Kind::of(immediate)?;
+            self.in_order(link, kind, sequence, Came::Now(received, bytes), sink)
+        });
         if let Err(Malformed(what)) = done {
             self.lose(peer, lost(peer, format!("it sent {what}")), false);
         }
+    }
+
+    /// Takes a frame in its turn, and those that have waited for it.
+    fn in_order(
+        &mut self,
+        link: usize,
+        kind: Kind,
+        sequence: u32,
+        came: Came<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Malformed> {
+        let (there, _, parts) = self.all(link);
+        match there.order.come(sequence) {
+            Turn::Past => return Ok(()),
+            Turn::Later => return there.order.keep(sequence, kind, came.bytes(parts)),
+            Turn::Now => self.frame(link, kind, came, sink)?,
+        }
+        // The frame may have lost the peer.
+        while let Some(there) = &mut self.links[link]
+            && let Some((kind, frame)) = there.order.take()
+        {
+            self.frame(link, kind, Came::Before(&frame), sink)?;
+        }
+        Ok(())
     }
 
     fn frame(
         &mut self,
         link: usize,
         kind: Kind,
-        piece: usize,
-        bytes: usize,
+        came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
         self.counts().frames.add(1);
-        let (there, parts) = self.both(link);
+        let (there, _, parts) = self.all(link);
+        let frame = came.bytes(parts);
+        if kind != Kind::Part && there.assembled.is_empty() {
+            return self.whole(link, kind, came, sink);
+        }
+        there.assembled.extend_from_slice(frame);
+        if there.assembled.len() > FRAME_BYTES {
+            return Err(Malformed("a packet of too many parts"));
+        }
+        match kind {
+            Kind::Part => Ok(()),
+            Kind::Packet => {
+                let frame = std::mem::take(&mut there.assembled);
+                self.whole(link, kind, Came::Before(&frame), sink)
+            }
+            _ => Err(Malformed("a packet without its last part")),
+        }
+    }
+
+    fn whole(
+        &mut self,
+        link: usize,
+        kind: Kind,
+        came: Came<'_>,
+        sink: &mut impl Sink,
+    ) -> Result<(), Malformed> {
+        let (there, _, parts) = self.all(link);
         let peer = there.peer;
-        let frame = parts.receives.bytes(piece, bytes);
+        let frame = came.bytes(parts);
+        kind.check(frame.len())?;
         let (words, payload) = (words(frame), &frame[HEAD_BYTES..]);
         match kind {
             Kind::Packet => sink.packet(peer, Header(words), payload),
             Kind::Ready => {
-                there.is_open = true;
-                self.opened(peer);
+                there.ready();
+                if there.is_open {
+                    self.opened(peer);
+                }
             }
             Kind::Throttle => there.is_throttled = words[0] != 0,
             Kind::Bye => {
@@ -161,6 +310,7 @@ impl Links {
                 let received = there.receiving.data(words[0], payload)?;
                 self.complete(peer, received);
             }
+            Kind::Part => unreachable!("parts are put together"),
         }
         Ok(())
     }
@@ -168,6 +318,11 @@ impl Links {
     /// A queue pair has ended with this status.
     #[cold]
     fn broke(&mut self, peer: Peer, status: ibv_wc_status) {
+        let link = self
+            .by_peer
+            .get(&peer)
+            .and_then(|&link| self.links[link].as_ref());
+        let is_over_xrc = link.is_some_and(|there| there.is_over_xrc());
         let (why, died) = match (status, self.shared.identity.timeout) {
             (IBV_WC_RETRY_EXC_ERR, Some(timeout)) => {
                 let seconds = timeout.as_secs_f32();
@@ -175,6 +330,10 @@ impl Links {
                     format!("its process has ended, or its host has not answered for {seconds} s");
                 (what, true)
             }
+            (IBV_WC_REM_INV_REQ_ERR, _) if is_over_xrc => (
+                "its process has ended: its receive queues are gone".to_owned(),
+                true,
+            ),
             (IBV_WC_REM_ACCESS_ERR | IBV_WC_REM_INV_REQ_ERR, _) => (
                 "it does not give the memory that it announced".to_owned(),
                 false,

@@ -9,7 +9,12 @@ use weft_verbs::Error;
 
 use super::Links;
 use crate::frame::Kind;
-use crate::link::Link;
+use crate::send_queue::SendQueue;
+
+/// Whether a queue pair is one link's.
+fn is_one_s(queue: &Option<SendQueue>) -> bool {
+    queue.as_ref().is_some_and(|queue| queue.host.is_none())
+}
 
 fn finished(peer: Peer) -> Lost {
     lost(peer, "its process has finished")
@@ -98,6 +103,7 @@ impl Links {
         self.received.retain(|&(other, _)| other != peer);
         self.waiting.remove(&peer);
         self.connected.retain(|&other| other != peer);
+        self.wanted.retain(|&other| other != peer);
         self.lost.insert(peer, why.clone());
         self.untold.push((peer, why));
     }
@@ -107,17 +113,55 @@ impl Links {
     fn drop_link(&mut self, link: usize) {
         self.active.retain(|&other| other != link);
         self.refused.retain(|&other| other != link);
+        self.leave_host(link);
         let (Some(mut there), Some(parts)) = (self.links[link].take(), &mut self.parts) else {
             return;
         };
-        self.by_pair.remove(&there.pair.number());
-        // One that has failed already is as it should be.
-        let _ = there.pair.fail();
-        parts.look();
+        let mut dropped = Vec::new();
+        let (by_send, queues) = (&self.by_send, &self.queues);
+        self.by_receive.retain(|number, of| {
+            let queue = by_send.get(number).filter(|_| *of == link);
+            // Receive queue pairs (XRC) are none of these, although a number may be one's too.
+            let queue = queue.filter(|&&queue| is_one_s(&queues[queue]));
+            dropped.extend(queue.map(|&queue| (*number, queue)));
+            *of != link
+        });
+        for &(number, queue) in &dropped {
+            self.by_send.remove(&number);
+            if let Some(mut queue) = self.queues[queue].take() {
+                // One that has failed already is as it should be.
+                let _ = queue.pair.fail();
+                parts.forget(number);
+                queue.abandon(&mut parts.posting);
+            }
+        }
         there.abandon(&mut parts.posting);
+        // After its queue pairs: the memory of its transfers goes with it.
         drop(there);
-        let links = &self.counts().links;
-        links.set(links.value().saturating_sub(1));
+        let counts = self.counts();
+        counts.links.take(1);
+        counts.queue_pairs.take(dropped.len() as u64);
+    }
+
+    /// The peer's host is to read nothing into memory that the peer's transfers had: its queue pair is another one from here on.
+    fn leave_host(&mut self, link: usize) {
+        let Some(there) = self.links[link].as_ref().filter(|there| there.is_reading()) else {
+            return;
+        };
+        let to_host = |queue: &usize| {
+            self.queues[*queue]
+                .as_ref()
+                .is_some_and(|q| q.host.is_some())
+        };
+        let queue = (0..there.ways())
+            .filter_map(|way| there.queue(way))
+            .find(to_host);
+        if let Some(queue) = queue {
+            let host = self.queues[queue].as_ref().and_then(|queue| queue.host);
+            self.drop_queue(queue);
+            host.into_iter()
+                .for_each(|host| self.shared.send_failed(self.lane, host));
+        }
     }
 
     /// Loses the peers that other lanes have lost.
@@ -140,7 +184,8 @@ impl Links {
         let end = Instant::now() + patience;
         self.take_left();
         for link in 0..self.links.len() {
-            if let Some(there) = self.links[link].as_mut().filter(|there| !there.has_left) {
+            let there = self.links[link].as_mut();
+            if let Some(there) = there.filter(|there| !there.has_left && there.stands()) {
                 there.say(Kind::Bye, [0; 2]);
                 self.activate(link);
             }
@@ -150,18 +195,33 @@ impl Links {
             self.pump();
             for link in 0..self.links.len() {
                 if let Some(there) = &mut self.links[link] {
-                    there.probe_rest();
-                    self.post(link);
+                    there.probe_rest(&mut self.queues);
+                    self.post_all(link);
                 }
             }
             self.turn(&mut Nobody);
-            let waits =
-                |there: &Link| !there.has_left && (there.is_under_way() || there.has_queued());
-            if !self.links.iter().flatten().any(|there| waits(there)) || Instant::now() >= end {
-                return;
+            self.connect_again();
+            let mut links = self.links.iter().flatten();
+            if !links.any(|there| there.is_leaving()) || Instant::now() >= end {
+                break;
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(2));
+        }
+        self.shared.leave_hosts(self.lane);
+    }
+
+    /// Nobody else has links made any more.
+    fn connect_again(&mut self) {
+        let mut links = self.links.iter().flatten();
+        if links.any(|there| there.is_leaving() && !there.stands()) {
+            self.shared.serve();
+        }
+        for peer in std::mem::take(&mut self.wanted) {
+            self.shared.connect(peer);
+        }
+        if self.has_arrivals() {
+            self.take_left();
         }
     }
 

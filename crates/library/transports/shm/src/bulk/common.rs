@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use weft_transport::{Lost, Peer, Refused};
 
-use super::bidirectional::Bidirectional;
 use super::borrowed::BorrowedRings;
 use super::control::Control;
 use super::rings::Rings;
+use super::traffic::Traffic;
 use crate::connecting::Need;
 use crate::layout::CONTROL;
 use crate::links::Links;
@@ -42,7 +42,7 @@ pub struct Common {
     pub mapped: HashMap<(Peer, u64), Arc<Mapping>>,
     pub rings: Rings,
     pub borrowed: BorrowedRings,
-    pub bidirectional: Bidirectional,
+    pub traffic: Traffic,
 }
 
 impl Common {
@@ -53,7 +53,7 @@ impl Common {
             mapped: HashMap::new(),
             rings: Rings::new(),
             borrowed: BorrowedRings::new(),
-            bidirectional: Bidirectional::default(),
+            traffic: Traffic::default(),
         }
     }
 
@@ -110,7 +110,7 @@ impl Common {
     pub fn forget(&mut self, links: &mut Links, peer: Peer) {
         self.rings.forget(links, peer);
         self.borrowed.forget(peer);
-        self.bidirectional.forget(peer);
+        self.traffic.forget(peer);
         self.controls.retain(|(other, _)| *other != peer);
         self.waiting.retain(|(other, _)| *other != peer);
         self.mapped.retain(|(other, _), _| *other != peer);

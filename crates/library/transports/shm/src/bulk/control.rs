@@ -3,8 +3,8 @@
 
 use weft_transport::BulkDescriptor;
 
-use super::bidirectional::Mark;
 use super::byte_ring::{RING_BYTES, RingPosition};
+use super::traffic::Mark;
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;

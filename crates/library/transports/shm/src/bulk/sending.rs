@@ -12,21 +12,31 @@ use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
 use super::borrowed::BorrowedRing;
+use super::byte_ring::RING_BYTES;
 use super::claims::Claims;
 use super::common::{Common, Missing};
 use super::control::{Control, CopyTarget, Descriptor, TransferId};
 use super::copying::Copying;
 use super::rings::RingUse;
+use super::traffic::Pattern;
 use super::transfers::{Step, Transfer, Transfers};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
 
-/// Contiguous messages from this size on are copied from process to process.
+/// Contiguous messages from this size on are copied from process to process, whatever their pattern.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
-/// As [`COPIES_FROM_BYTES`], while messages go both ways at once.
-const COPIES_BIDIRECTIONAL_FROM_BYTES: usize = 512 << 10;
+
+/// The same for one pattern.
+fn copies_from_bytes(pattern: Pattern) -> usize {
+    match pattern {
+        // All that is no packet.
+        Pattern::OneWay => 0,
+        Pattern::Answer => COPIES_FROM_BYTES,
+        Pattern::BothWays => RING_BYTES + 1,
+    }
+}
 
 /// A transfer from here.
 struct Outgoing {
@@ -105,22 +115,19 @@ impl Sending {
         cookie: Cookie,
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
-        let (mark, bidirectional) = common.bidirectional.sent(peer);
+        let (mark, pattern) = common.traffic.sent(peer);
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
         }
-        let from = match (links.shared.options.copies_from_bytes, bidirectional) {
-            (Some(bytes), _) => bytes,
-            (None, false) => COPIES_FROM_BYTES,
-            (None, true) => COPIES_BIDIRECTIONAL_FROM_BYTES,
-        };
+        let asked = links.shared.options.copies_from_bytes;
+        let from = asked.unwrap_or_else(|| copies_from_bytes(pattern));
         let can_copy =
             source.layout.is_none() && source.bytes >= from && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
         let through = match address {
             Some(_) => None,
-            None => begin(links, common, peer, &source, bidirectional, cookie),
+            None => begin(links, common, peer, &source, pattern, cookie),
         };
         let (state, offered) = match through {
             None => (State::Called, None),
@@ -253,7 +260,7 @@ impl Sending {
                     }
                 };
                 let place = given.place;
-                let chunk = filling::chunk(outgoing.source.bytes, false);
+                let chunk = filling::chunk(outgoing.source.bytes, Pattern::OneWay);
                 let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
@@ -334,10 +341,10 @@ fn begin(
     common: &mut Common,
     peer: Peer,
     source: &Memory,
-    bidirectional: bool,
+    pattern: Pattern,
     cookie: Cookie,
 ) -> Option<(Filling, Descriptor)> {
-    let chunk = filling::chunk(source.bytes, bidirectional);
+    let chunk = filling::chunk(source.bytes, pattern);
     if let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie) {
         links.counters.borrowed_transfers += 1;
         let filling = Filling::new(ring, place.begin, None, chunk);

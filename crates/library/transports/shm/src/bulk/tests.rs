@@ -131,9 +131,9 @@ fn words_of_a_copy_are_used_again_only_after_both_sides() {
 }
 
 #[test]
-fn all_sizes_by_default() {
+fn what_goes_one_way_is_copied() {
     let (a, b) = all_sizes(Options::default());
-    assert!(a.endpoint.counters().ring_transfers > 0);
+    assert_eq!(a.endpoint.counters().ring_transfers, 0);
     assert!(b.endpoint.counters().copy_transfers > 0);
 }
 
@@ -368,35 +368,44 @@ fn nonsense_offers_are_refused() {
     }
 }
 
-/// Long messages that go both ways at once are copied once, as soon as that has been seen; answers go through rings.
-#[test]
-fn exchanges_are_copied_and_answers_go_through_rings() {
-    const BYTES: usize = 600_000;
+/// How many messages each side has received by copying, after each of three exchanges and three messages with an answer.
+fn copied_after_rounds(bytes: usize) -> Vec<[u64; 2]> {
     let (mut a, mut b) = pair(Options::default());
     let mut random = Random(12);
-    let mut ways = Vec::new();
+    let mut copied = Vec::new();
     for round in 0..6 {
-        let [mut from_a, mut from_b] = [random.bytes(BYTES), random.bytes(BYTES)];
-        let [mut to_a, mut to_b] = [vec![0; BYTES], vec![0; BYTES]];
+        let [mut from_a, mut from_b] = [random.bytes(bytes), random.bytes(bytes)];
+        let [mut to_a, mut to_b] = [vec![0; bytes], vec![0; bytes]];
         let exchanges = round < 3;
         offer(&mut a, memory(&mut from_a), round);
         if exchanges {
             offer(&mut b, memory(&mut from_b), round);
         }
-        accept(&mut b, BYTES, memory(&mut to_b));
+        accept(&mut b, bytes, memory(&mut to_b));
         if !exchanges {
             finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
             offer(&mut b, memory(&mut from_b), round);
         }
-        accept(&mut a, BYTES, memory(&mut to_a));
+        accept(&mut a, bytes, memory(&mut to_a));
         finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
         finish(&mut b, &mut a, round as usize + 1, round as usize + 1);
         assert!(from_a == to_b && from_b == to_a, "round {round}");
-        let copied = [&a, &b].map(|side| side.endpoint.counters().copy_transfers);
-        ways.push(copied);
+        copied.push([&a, &b].map(|side| side.endpoint.counters().copy_transfers));
     }
-    // What was seen last decides: the first exchange and the second answer go through rings.
-    assert_eq!(ways, [[0, 0], [1, 1], [2, 2], [2, 3], [2, 3], [2, 3]]);
+    copied
+}
+
+/// What is seen decides about the next message: nothing was before the first exchange, and the first message after the last one counts
+/// as a part of another.
+#[test]
+fn exchanges_that_fit_no_ring_are_copied_and_answers_go_through_rings() {
+    let copied = copied_after_rounds(600_000);
+    assert_eq!(copied, [[1, 1], [2, 2], [3, 3], [3, 4], [3, 4], [3, 4]]);
+}
+
+#[test]
+fn exchanges_that_fit_a_ring_go_through_it() {
+    assert_eq!(copied_after_rounds(400_000), [[1, 1]; 6]);
 }
 
 /// Rings that were not used for a while cost nothing, and serve again.

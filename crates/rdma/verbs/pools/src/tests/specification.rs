@@ -111,9 +111,9 @@ fn a_caret_stands_below_the_character() {
 
 #[test]
 fn sensible_pools_are_a_specification() {
-    let xrc = "X,256,512,256,64:X,1k,256,128,32:X,4k,128,64,16:X,16k,128,64,16";
-    let shared = "S,256,512,256,64:S,2k,256,128,32:S,16k,128,64,16";
-    for (has_xrc, text, kib) in [(true, xrc, 2944), (false, shared, 2688)] {
+    let xrc = "X,256,512,256,64:X,1k,256,128,32:X,4k,128,64,16:X,16512,128,64,16";
+    let shared = "S,256,512,256,64:S,2k,256,128,32:S,16512,128,64,16";
+    for (has_xrc, text, kib) in [(true, xrc, 2960), (false, shared, 2704)] {
         let pools = Pools::sensible(has_xrc);
         assert_eq!(pools.to_string(), text);
         assert_eq!(text.parse(), Ok(pools.clone()));

@@ -82,6 +82,12 @@ impl Connections {
         }
     }
 
+    /// Sends nothing to a peer any more, which has refused without the protocol's having begun there: nothing is to be closed.
+    pub fn forget<A: Adapter>(&mut self, peer: Process, now_ns: u64, adapter: &mut A) {
+        let (outgoing, mut with) = self.with(now_ns, adapter);
+        outgoing.forget(peer, &mut with);
+    }
+
     /// A process has ended, whatever it was to this one. There is no event for it.
     pub fn lost<A: Adapter>(&mut self, process: Process, now_ns: u64, adapter: &mut A) {
         self.incoming.lost(process, adapter);

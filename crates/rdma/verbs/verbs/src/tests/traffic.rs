@@ -257,6 +257,11 @@ fn extended_reliable_connections() {
     sender.connect(&near(&context, receiver.number())).unwrap();
     let opened = XrcReceiveQueuePair::open(&xrc, receiver.number()).unwrap();
     assert_eq!(opened.number(), receiver.number());
+    for handle in [&receiver, &opened] {
+        let attributes = handle.query().unwrap();
+        assert_eq!(attributes.dest_qp_num, sender.number());
+        assert_eq!(attributes.qp_state, IBV_QPS_RTS);
+    }
     let mut buffers = ReceiveList::with_room(1);
     buffers.push(8, region.part(32, 8));
     srq.post(&mut buffers).unwrap();

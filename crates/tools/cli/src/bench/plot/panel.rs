@@ -10,6 +10,8 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 56.0;
+/// Between the middles of two labels of the axis below.
+const LABEL_ROOM: f64 = 34.0;
 
 /// Where a panel stands on the page.
 pub struct Frame {
@@ -28,7 +30,7 @@ pub fn draw_panel(out: &mut String, panel: &Panel, frame: &Frame) {
     text(out, x_ends.0, top + 16.0, "start", "title", &panel.title);
     axes(out, panel, (&x, &y));
     for curve in &panel.curves {
-        draw(out, curve, &x, &y);
+        draw(out, panel, curve, (&x, &y));
     }
     legend(out, &panel.curves, x_ends.0, top + 31.0);
 }
@@ -90,6 +92,7 @@ fn axes(out: &mut String, panel: &Panel, (x, y): (&Scale, &Scale)) {
         };
         text(out, left - 6.0, at + 4.0, "end", "", short);
     }
+    let mut last = f64::NEG_INFINITY;
     for &point in &panel.points {
         let at = x.at(point.max(1) as f64);
         let (low, high) = (y.from, y.to);
@@ -97,12 +100,15 @@ fn axes(out: &mut String, panel: &Panel, (x, y): (&Scale, &Scale)) {
             out,
             "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{low}\" y2=\"{high}\"/>"
         );
-        text(out, at, low + 17.0, "middle", "", &binary(point));
+        if at - last >= LABEL_ROOM {
+            text(out, at, low + 17.0, "middle", "", &binary(point));
+            last = at;
+        }
     }
     let (low, high) = (y.from, y.to);
     let _ = writeln!(
         out,
-        "<path class=\"axis\" d=\"M{left} {high}V{low}H{right}\"/>"
+        "<path class=\"axis\" fill=\"none\" d=\"M{left} {high}V{low}H{right}\"/>"
     );
     text(
         out,
@@ -120,7 +126,7 @@ fn axes(out: &mut String, panel: &Panel, (x, y): (&Scale, &Scale)) {
     );
 }
 
-fn draw(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
+fn draw(out: &mut String, panel: &Panel, curve: &Curve, (x, y): (&Scale, &Scale)) {
     let places: Vec<(f64, f64)> = curve
         .points
         .iter()
@@ -141,8 +147,17 @@ fn draw(out: &mut String, curve: &Curve, x: &Scale, y: &Scale) {
         "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
         path.join(" ")
     );
-    for &(px, py) in &places {
+    for (&(px, py), &(point, value)) in places.iter().zip(&curve.points) {
+        let (value, point) = (three_digits(value), binary(point));
+        let tip = format!("{}: {value} at {point} {}", curve.name, panel.x_label);
+        let _ = write!(out, "<g><title>{}</title>", escape(&tip));
+        // What a pointer finds, where the mark is small or none.
+        let _ = write!(
+            out,
+            "<circle cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"6\" fill-opacity=\"0\"/>"
+        );
         mark(out, curve, px, py);
+        out.push_str("</g>\n");
     }
     // It left the picture here: an arrow to the top.
     if let (Some(stopped), Some(&(px, py))) = (curve.stopped, places.last()) {
@@ -217,6 +232,24 @@ pub struct Panel {
     pub curves: Vec<Curve>,
 }
 
+impl Panel {
+    /// With a tick for each point of any of the lines.
+    pub fn of_curves(title: String, x_label: String, y_label: String, curves: Vec<Curve>) -> Panel {
+        let all = curves.iter().flat_map(|c| c.points.iter().map(|p| p.0));
+        let mut points: Vec<u64> = all.collect();
+        points.sort_unstable();
+        points.dedup();
+        Panel {
+            title,
+            x_label,
+            y_label,
+            points,
+            is_percentage: false,
+            curves,
+        }
+    }
+}
+
 /// A line of a panel.
 pub struct Curve {
     pub name: String,
@@ -251,6 +284,7 @@ pub fn escape(words: &str) -> String {
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 /// The look of a library's column.

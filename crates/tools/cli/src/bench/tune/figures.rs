@@ -1,7 +1,7 @@
 //! What was measured: of each operation each algorithm's medians, point by point.
 
 use crate::bench::stats::{binary, median, three_digits};
-use crate::bench::table::align;
+use crate::output::align;
 
 /// The column of what the library chooses by itself.
 pub const TABLE: &str = "table";

@@ -82,9 +82,19 @@ impl SharedArena {
     /// Ends all waits on the board, for a rank that is gone.
     #[cold]
     pub fn give_up(&self, rank: usize) {
-        self.board.give_up(Broken::Gone(rank));
+        self.give_up_because(Broken::Gone(rank));
+    }
+
+    fn give_up_because(&self, why: Broken) {
+        self.board.give_up(why);
         let sleepers = self.board.sleepers();
         sleepers.for_each(|rank| self.processes[rank].wake());
+    }
+
+    /// Ends all waits on the board, as the processes' lengths differ.
+    #[cold]
+    pub fn give_up_apart(&self) {
+        self.give_up_because(Broken::Apart);
     }
 
     /// The error on a board that was given up, if it was.
@@ -104,8 +114,9 @@ impl SharedArena {
     }
 }
 
+/// The error of an operation in which the processes' lengths differ.
 #[cold]
-fn apart() -> Error {
+pub(crate) fn apart() -> Error {
     let why = "the processes passed unlike lengths to a collective operation, and can have no more on this communicator";
     argument(Class::Truncate, "count", why)
 }

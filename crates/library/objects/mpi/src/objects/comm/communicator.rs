@@ -14,6 +14,7 @@ use super::hints::{Hints, Wildcards};
 use super::lanes::{self, LaneSelection};
 use super::members::members;
 use super::numbers::{UNAGREED, contexts};
+use super::operations::{BLOCKING_TAGS, Operations};
 use super::references::References;
 use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
@@ -24,8 +25,8 @@ use crate::objects::handler::{Handler, HandlerCell};
 use crate::objects::topology::Topology;
 use crate::process::job::job;
 
-/// Tags of blocking collective operations are below this.
-const NONBLOCKING_TAGS: u32 = 1 << 29;
+/// Tags of nonblocking collective operations are from here on.
+const NONBLOCKING_TAGS: u32 = BLOCKING_TAGS;
 /// Those of nonblocking ones are below this, those of persistent ones from here on to twice as much.
 const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
 const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::constants::TAG_UB as u32);
@@ -48,8 +49,8 @@ pub struct Comm {
     hints: Mutex<Hints>,
     wildcards: Wildcards,
     name: Mutex<CString>,
-    /// Collective operations begun, for their tags.
-    operations: AtomicU32,
+    /// Its blocking collective operations.
+    operations: Operations,
     /// Nonblocking ones, for theirs.
     nonblocking: AtomicU32,
     /// Persistent collective operations prepared, for theirs.
@@ -76,7 +77,7 @@ impl Comm {
             hints: Mutex::default(),
             wildcards: Wildcards::default(),
             name: Mutex::new(name.to_owned()),
-            operations: AtomicU32::new(0),
+            operations: Operations::default(),
             nonblocking: AtomicU32::new(0),
             persistent: AtomicU32::new(0),
             references: References::default(),
@@ -325,7 +326,11 @@ impl Comm {
 
     /// A tag for the next blocking collective operation, the same on all processes as they call them in one order.
     pub(crate) fn next_operation(&self) -> u32 {
-        self.operations.fetch_add(1, Ordering::Relaxed) % NONBLOCKING_TAGS
+        self.operations.begin()
+    }
+
+    pub(crate) fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     /// A tag for the next nonblocking one. Of a row of their own: blocking operations never match them (MPI-5.0 §6.12),

@@ -82,6 +82,15 @@ enum Form {
     Nonblocking,
 }
 
+/// What the number of another process's communicator, of which this process is one, stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    Comm(CommId),
+    /// It was agreed on here too, and the communicator is freed.
+    Freed,
+    Unknown,
+}
+
 /// An agreement that insists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Insistence {
@@ -253,6 +262,21 @@ impl Contexts {
         match self.used.lock().uses.get(&place(number)) {
             Some(Use::Comm(comm)) => Some(*comm),
             _ => None,
+        }
+    }
+
+    /// What a number stands for here, as far as is known at once: not while this thread, or another, looks at the numbers.
+    pub fn standing(&self, number: u32) -> Standing {
+        if let Some(comm) = predefined::comm(number) {
+            return Standing::Comm(comm);
+        }
+        let Some(used) = self.used.try_lock() else {
+            return Standing::Unknown;
+        };
+        match used.uses.get(&place(number)) {
+            Some(Use::Comm(comm)) => Standing::Comm(*comm),
+            None | Some(Use::Spent) => Standing::Freed,
+            Some(_) => Standing::Unknown,
         }
     }
 

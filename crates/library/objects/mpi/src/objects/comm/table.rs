@@ -98,6 +98,15 @@ pub fn share(id: CommId) -> Result<Arc<Comm>> {
     comm.ok_or_else(not_a_comm)
 }
 
+/// As [`share`], whether or not the program may use it now.
+pub(crate) fn share_known(id: CommId) -> Result<Arc<Comm>> {
+    match id {
+        CommId::WORLD => Ok(world().clone()),
+        CommId::SELF => Ok(self_comm().clone()),
+        _ => share(id),
+    }
+}
+
 #[cold]
 fn not_a_comm() -> Error {
     argument(Class::Comm, "comm", "not a communicator, or a freed one")

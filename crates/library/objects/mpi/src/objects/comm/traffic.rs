@@ -21,6 +21,11 @@ pub(crate) enum Traffic {
 /// Bits of a context that say what traffic it is.
 pub(super) const TRAFFIC_BITS: u32 = 3;
 
+/// Whether a context is of that traffic.
+pub(crate) fn is_of(context: u32, traffic: Traffic) -> bool {
+    context % (1 << TRAFFIC_BITS) == traffic as u32
+}
+
 /// The number of the communicator that a context belongs to.
 pub(crate) fn number_of(context: u32) -> u32 {
     context >> TRAFFIC_BITS

@@ -58,7 +58,7 @@ impl Receiving {
                 common.post(peer, control);
             }
         }
-        common.bidirectional.received(peer, mark);
+        common.traffic.received(peer, mark);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
+use crate::bulk::traffic::Pattern;
 use crate::bulk::transfers::Step;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -15,7 +16,7 @@ const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
 /// The size of chunks while messages go both ways at once. The two sides do not copy one message together then: each fills
 /// its ring and takes from the other's, and a receiver that waits for every few pages has the sender's writes disturb it.
-const BIDIRECTIONAL_CHUNK: usize = 64 << 10;
+const BOTH_WAYS_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -31,9 +32,9 @@ pub struct Filling {
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-pub fn chunk(bytes: usize, bidirectional: bool) -> usize {
-    if bidirectional {
-        return BIDIRECTIONAL_CHUNK;
+pub fn chunk(bytes: usize, pattern: Pattern) -> usize {
+    if pattern == Pattern::BothWays {
+        return BOTH_WAYS_CHUNK;
     }
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use weft_verbs_abi::*;
 
 use super::object::Qp;
+use crate::path::state::QpKind;
 
 /// # Safety
 /// `qp` is a queue pair of this device; the others are writable.
@@ -18,13 +19,19 @@ pub unsafe extern "C" fn ibv_query_qp(
     // SAFETY: the caller's promise.
     let this = &unsafe { Qp::from_abi(qp) }.inner;
     let state = this.record().state.load(Ordering::Acquire);
+    let own = this.attributes();
     let answer = ibv_qp_attr {
+        // Another process may have connected it (XRC).
+        dest_qp_num: match this.kind {
+            QpKind::XrcRecv => this.record().dest_qpn.load(Ordering::Relaxed),
+            _ => own.dest_qp_num,
+        },
         qp_state: state,
         cur_qp_state: state,
         cap: this.caps,
         path_mig_state: IBV_MIG_MIGRATED,
         sq_draining: u8::from(state == IBV_QPS_SQD && !this.backlog.is_empty()),
-        ..*this.attributes()
+        ..*own
     };
     // SAFETY: the caller's promise. The public state is what the application last heard of it.
     unsafe {

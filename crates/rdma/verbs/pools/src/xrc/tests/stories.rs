@@ -138,6 +138,20 @@ fn a_late_copy_of_a_request_makes_nothing() {
 }
 
 #[test]
+fn of_a_peer_that_is_forgotten_nothing_is_left_and_the_next_one_is_asked() {
+    let mut world = figure_4();
+    let (zero, two, three) = (process(0, 0), process(1, 0), process(1, 1));
+    world.connect(zero, two);
+    world.connect(zero, three);
+    world.network.clear();
+    world.forget(zero, two);
+    world.settle();
+    assert!(world.reaches(zero, three) && !world.is_connected(zero, two));
+    world.forget(zero, three);
+    assert_eq!(world.queue_pairs(0), (0, 0));
+}
+
+#[test]
 fn if_the_maker_is_silent_the_next_one_is_asked() {
     let mut world = figure_4();
     let (zero, two, three) = (process(0, 0), process(1, 0), process(1, 1));

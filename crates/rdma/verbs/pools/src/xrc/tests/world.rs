@@ -201,6 +201,10 @@ impl World {
         });
     }
 
+    pub fn forget(&mut self, from: Process, to: Process) {
+        self.with(from, |c, now, adapter| c.forget(to, now, adapter));
+    }
+
     pub fn disconnect(&mut self, from: Process, to: Process) {
         self.with(from, |c, now, adapter| c.disconnect(to, now, adapter));
     }

@@ -44,6 +44,20 @@ fn agreed(processes: &[&Contexts]) -> (u32, u32) {
 }
 
 #[test]
+fn a_freed_number_is_told_from_one_that_is_not_yet_bound() {
+    let [contexts] = of_serials(100);
+    let number = alone(&contexts);
+    assert_eq!(contexts.standing(number), Standing::Unknown);
+    contexts.bind(number, CommId(5));
+    assert_eq!(contexts.standing(number), Standing::Comm(CommId(5)));
+    let used = contexts.used.lock();
+    assert_eq!(contexts.standing(number), Standing::Unknown);
+    drop(used);
+    contexts.release(number);
+    assert_eq!(contexts.standing(number), Standing::Freed);
+}
+
+#[test]
 fn a_number_is_not_used_again_in_its_lap() {
     let [contexts] = of_serials(100);
     let mut seen = BTreeSet::new();

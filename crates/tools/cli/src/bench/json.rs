@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::benchmark::larger_is_better;
+use super::compare::{Comparison, Point, Summary};
 use super::record::Results;
 use super::rounds::FLOOR_COLUMN;
 use super::table::View;
@@ -25,12 +27,41 @@ pub fn benchmark(view: &View) -> Value {
             "over_limit_seconds": cell.over_limit,
         })
     });
+    let series = view
+        .series
+        .iter()
+        .map(|s| json!({"name": s.name, "unit": s.unit, "about": s.about}));
+    let series: Vec<Value> = series.collect();
     json!({
         "name": view.benchmark.name,
+        "about": view.benchmark.about,
+        "series": series,
         "axis": view.benchmark.axis_label,
+        "conditions": view.conditions,
         "floors": floors(view),
         "libraries": subjects(view.results),
         "points": cells.collect::<Vec<_>>(),
+        "comparison": comparison(&view.comparison),
+    })
+}
+
+/// Ours beside the best of the others; ratios of points as the figures are, means of times.
+fn comparison(all: &Comparison) -> Value {
+    let point = |p: &Point| json!({"series": p.series, "x": p.x, "best": p.best, "ratio": p.ratio.value, "low": p.ratio.low, "high": p.ratio.high});
+    let summed_up = |name: &str, s: &Summary| {
+        json!({
+            "series": name, "points": s.points, "mean": s.mean.value, "low": s.mean.low, "high": s.mean.high, "ahead": s.ahead,
+            "level": s.level, "behind": s.behind, "surely_behind": s.surely_behind, "worst": point(&s.worst),
+        })
+    };
+    let series = all
+        .series
+        .iter()
+        .map(|(name, summary)| summed_up(name, summary));
+    json!({
+        "points": all.points.iter().map(point).collect::<Vec<_>>(),
+        "series": series.collect::<Vec<_>>(),
+        "all": all.overall.as_ref().map(|summary| summed_up("all", summary)),
     })
 }
 
@@ -42,9 +73,8 @@ fn floors(view: &View) -> Value {
 }
 
 fn best(values: &[f64], unit: &str) -> Option<f64> {
-    let larger = matches!(unit, "MB/s" | "Mmsg/s" | "%");
     let values = values.iter().copied();
-    if larger {
+    if larger_is_better(unit) {
         values.max_by(f64::total_cmp)
     } else {
         values.min_by(f64::total_cmp)
@@ -64,6 +94,7 @@ fn subjects(results: &Results) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::benchmark::Series;
     use crate::bench::catalog::find;
 
     #[test]
@@ -73,12 +104,9 @@ mod tests {
         results.add("weft", "bandwidth", 8, 30.0, 12.0);
         results.mark_over_limit("mpich", "latency", &[8], 8, 20.0);
         let libraries = ["weft".to_string(), "mpich".into()];
-        let view = View {
-            benchmark: find("pingpong").unwrap(),
-            results: &results,
-            libraries: &libraries,
-            points: &[8],
-        };
+        let pingpong = find("pingpong").unwrap();
+        let series: Vec<&Series> = pingpong.series.iter().collect();
+        let view = View::new(pingpong, &series, &results, &libraries, &[8], "2 ranks");
         let value = benchmark(&view);
         assert_eq!(value["points"][1]["best"], 30.0);
         assert_eq!(value["points"][1]["rounds"], json!([10.0, 12.0]));

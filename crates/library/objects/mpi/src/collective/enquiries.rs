@@ -1,0 +1,108 @@
+//! Blocking collective operations of unlike lengths, which are erroneous (MPI-5.0 §6.4 to §6.9): none waits for ever, as long as the others make
+//! progress.
+//!
+//! How an operation goes follows from the length that each process passes, so where lengths differ one may wait for a message, or a post on
+//! the board, that another never makes. No process can know that by itself, and right programs shall not pay for it. So a process asks the one that it
+//! has waited for, a quarter of a second long, and then ever more rarely (`weft_engine::Enquiry`), and says what length it has passed. The other
+//! process answers in any call that makes progress:
+//! 1. If the operation is over there, or has another length, what is awaited does not come. In place of a message a failure is sent: behind
+//!    all messages of the operation, so that it meets a receive only where nothing else does. For a post the board is given up.
+//! 2. A long message that waits to be taken is dropped, if the operation is over there.
+//! 3. Otherwise it has come, or may come still, and nothing is said.
+//!
+//! One that is in `MPI_Finalize` waits for the launcher and answers nobody; nor are nonblocking and persistent operations asked about.
+//!
+//! A process that so learns of unlike lengths gives up the board of its host too: the others there may be in other steps.
+
+use std::sync::Arc;
+
+use weft_engine::Enquiry;
+use weft_sync::board::{Need, What};
+
+use crate::handle::CommId;
+use crate::objects::comm::numbers::{Standing, contexts};
+use crate::objects::comm::operations::Operations;
+use crate::objects::comm::{Comm, Traffic, is_of, number_of, share_known};
+use crate::objects::request::APART;
+
+/// What a process says of itself: what it waits for on the board, if it does, and one more than the length that it has passed, if it has.
+pub(super) fn words(operations: &Operations, tag: u32, need: Option<Need>) -> [u64; 2] {
+    let bytes = operations.bytes_of(tag);
+    let awaited = need.map_or(0, |need| match need.what {
+        What::Posted => need.step << 2 | POSTED,
+        What::Entered => need.step << 2 | ENTERED,
+    });
+    [awaited, bytes.map_or(0, |bytes| bytes.saturating_add(1))]
+}
+
+const POSTED: u64 = 1;
+const ENTERED: u64 = 2;
+
+/// The number of the failure that a process is sent in place of a message, if that comes no more.
+pub(crate) fn answer(enquiry: &Enquiry) -> Option<u8> {
+    let number = number_of(enquiry.context);
+    if !is_of(enquiry.context, Traffic::Collective) || !Operations::is_tag(enquiry.tag) {
+        return None;
+    }
+    let comm = match contexts().standing(number) {
+        Standing::Unknown => return None,
+        Standing::Freed => return Some(APART),
+        Standing::Comm(id) => match of_number(id, enquiry.context) {
+            // Freed by the program; what is not blocking goes on.
+            None => return Some(APART),
+            Some(comm) => comm,
+        },
+    };
+    let [awaited, bytes] = enquiry.words;
+    let operations = comm.operations();
+    if enquiry.is_of_sender {
+        return operations.is_over(enquiry.tag).then_some(APART);
+    }
+    let own = operations.bytes_of(enquiry.tag);
+    let differs = bytes > 0 && own.is_some_and(|own| own != bytes - 1);
+    if !differs && !operations.is_over(enquiry.tag) {
+        return None;
+    }
+    if awaited == 0 {
+        return Some(APART);
+    }
+    if let Some(rank) = comm.group().rank_of(enquiry.peer) {
+        give_up_if_awaited(&comm, rank as usize, awaited);
+    }
+    None
+}
+
+/// The communicator of a handle, or what its own group does by itself, whichever has the context.
+fn of_number(id: CommId, context: u32) -> Option<Arc<Comm>> {
+    let comm = share_known(id).ok()?;
+    let local = comm.local_and_remote().map(|(local, _)| local.clone());
+    let has_it = |comm: &Arc<Comm>| comm.context(Traffic::Collective) == context;
+    local.filter(has_it).or(Some(comm))
+}
+
+/// Gives the board up if that rank, of this host, still waits there for this process. Of a post that is so if it is in that step; room it
+/// waits for until it has it.
+fn give_up_if_awaited(comm: &Comm, rank: usize, awaited: u64) {
+    let Some(Some(shared)) = comm.arena.get() else {
+        return;
+    };
+    let position = match comm.hosts() {
+        None => rank,
+        Some(hosts) if hosts.host_of(rank) == hosts.own() => hosts.position(rank),
+        Some(_) => return,
+    };
+    let board = &shared.board;
+    let step = awaited >> 2;
+    let (what, is_there) = match awaited & 3 {
+        POSTED => (What::Posted, board.entered(position) == step),
+        _ => (What::Entered, true),
+    };
+    let own = Need {
+        rank: board.rank(),
+        what,
+        step,
+    };
+    if is_there && !board.is_met(own) {
+        shared.give_up_apart();
+    }
+}

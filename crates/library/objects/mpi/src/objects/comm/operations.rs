@@ -1,0 +1,116 @@
+//! Where this process is in the row of a communicator's blocking collective operations, which all its processes make in one order (MPI-5.0 §6.14).
+//!
+//! Written by the one thread that is in such a call; read by any thread that answers another process's enquiry (`collective/enquiries`).
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Tags of blocking collective operations are below this.
+pub(super) const BLOCKING_TAGS: u32 = 1 << 29;
+
+#[derive(Debug)]
+pub(crate) struct Operations {
+    /// Begun, for their tags.
+    begun: AtomicU32,
+    /// Of those the ones that are over, with all that was begun before.
+    over: AtomicU32,
+    /// The tag of the last one whose length was compared with others to choose how it goes, and that length.
+    chosen: AtomicU32,
+    bytes: AtomicU64,
+}
+
+impl Default for Operations {
+    fn default() -> Operations {
+        Operations {
+            begun: AtomicU32::new(0),
+            over: AtomicU32::new(0),
+            chosen: AtomicU32::new(u32::MAX),
+            bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Operations {
+    /// Whether a blocking operation may have this tag.
+    pub fn is_tag(tag: u32) -> bool {
+        tag < BLOCKING_TAGS
+    }
+
+    #[inline]
+    pub fn begin(&self) -> u32 {
+        self.begun.fetch_add(1, Ordering::Relaxed) % BLOCKING_TAGS
+    }
+
+    /// All that were begun are over: this process sends nothing more in them. Released, so that who reads it sees what was sent before as sent.
+    #[inline]
+    pub fn end(&self) {
+        self.over
+            .store(self.begun.load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// Whether the operation of this tag is over here.
+    pub fn is_over(&self, tag: u32) -> bool {
+        let ahead = self.over.load(Ordering::Acquire).wrapping_sub(tag + 1);
+        ahead % BLOCKING_TAGS < BLOCKING_TAGS / 2
+    }
+
+    /// The length of the operation of this tag, as this process passed it. The first of an operation counts: what it is composed of has others.
+    #[inline]
+    pub fn choose(&self, tag: u32, bytes: u64) {
+        if self.chosen.load(Ordering::Relaxed) != tag {
+            self.bytes.store(bytes, Ordering::Relaxed);
+            self.chosen.store(tag, Ordering::Release);
+        }
+    }
+
+    /// The length of the operation of this tag, if that is the last that had one.
+    pub fn bytes_of(&self, tag: u32) -> Option<u64> {
+        let is_chosen = || self.chosen.load(Ordering::Acquire) == tag;
+        let bytes = is_chosen().then(|| self.bytes.load(Ordering::Acquire));
+        // Another thread may have gone on to the next meanwhile.
+        bytes.filter(|_| is_chosen())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_over_once_all_that_were_begun_are() {
+        let operations = Operations::default();
+        assert!(!operations.is_over(0));
+        let tag = operations.begin();
+        let inner = operations.begin();
+        assert!(!operations.is_over(tag) && !operations.is_over(inner));
+        operations.end();
+        assert!(operations.is_over(tag) && operations.is_over(inner));
+        assert!(!operations.is_over(inner + 1));
+    }
+
+    #[test]
+    fn tags_come_again() {
+        let operations = Operations::default();
+        operations.begun.store(BLOCKING_TAGS - 1, Ordering::Relaxed);
+        operations.end();
+        let last = operations.begin();
+        let first = operations.begin();
+        assert_eq!((last, first), (BLOCKING_TAGS - 1, 0));
+        assert!(!operations.is_over(last) && !operations.is_over(first));
+        operations.end();
+        assert!(operations.is_over(last) && operations.is_over(first) && !operations.is_over(1));
+    }
+
+    #[test]
+    fn the_first_length_of_an_operation_counts() {
+        let operations = Operations::default();
+        assert_eq!(operations.bytes_of(0), None);
+        operations.choose(0, 40);
+        operations.choose(0, 80);
+        assert_eq!(operations.bytes_of(0), Some(40));
+        operations.choose(1, 8);
+        assert_eq!(
+            (operations.bytes_of(0), operations.bytes_of(1)),
+            (None, Some(8))
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Enquiries: one process waits, the other makes progress and answers by the tag.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use weft_transport::loopback::Network;
+
+use super::{CONTEXT, Traced, engines, memory};
+use crate::{Engine, Enquiry, Failure, RequestId, Status};
+
+/// Messages of this tag come no more, those of others may.
+const OVER: u32 = 7;
+const OPEN: u32 = 8;
+const NUMBER: u8 = 99;
+const WORDS: [u64; 2] = [3, u64::MAX];
+
+fn answer(enquiry: &Enquiry) -> Option<u8> {
+    ASKED.lock().unwrap().push(*enquiry);
+    (enquiry.tag == OVER).then_some(NUMBER)
+}
+
+static ASKED: Mutex<Vec<Enquiry>> = Mutex::new(Vec::new());
+
+/// What was asked of the messages with a length's last byte as first word; tests run side by side.
+fn asked(words: [u64; 2]) -> Vec<Enquiry> {
+    let all = ASKED.lock().unwrap();
+    all.iter()
+        .copied()
+        .filter(|enquiry| enquiry.words == words)
+        .collect()
+}
+
+/// The status of what process 0 has started and waits for, while process 1 does this and makes progress.
+fn waited(
+    start: impl FnOnce(&Engine<Traced>) -> RequestId + Send,
+    words: [u64; 2],
+    mut meanwhile: impl FnMut(&Engine<Traced>),
+) -> Status {
+    let network = Network::new(5, 64, 1000);
+    let engines = engines(&network, 2).into_iter();
+    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
+    let (me, other) = (&engines[0], &engines[1]);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let id = start(me);
+            me.wait_enquiring(id, || words);
+            is_over.store(true, Ordering::Relaxed);
+            me.finish(id)
+        });
+        while !is_over.load(Ordering::Relaxed) {
+            other.progress();
+            meanwhile(other);
+            std::thread::yield_now();
+        }
+        waiter.join().unwrap()
+    })
+}
+
+#[test]
+fn a_receive_whose_message_does_not_come_fails() {
+    let mut bytes = [0; 8];
+    let start = |engine: &Engine<Traced>| engine.receive_from(1, OVER as i32, &mut bytes);
+    let status = waited(start, WORDS, |_| ());
+    assert_eq!(status.failure, Some(Failure::Operation(NUMBER)));
+    let enquiry = Enquiry {
+        peer: 0,
+        context: CONTEXT,
+        source: 1,
+        tag: OVER,
+        is_of_sender: false,
+        words: WORDS,
+    };
+    assert_eq!(asked(WORDS), [enquiry]);
+}
+
+/// Until it comes: the sender asks again and is not answered.
+#[test]
+fn a_message_that_may_come_is_waited_for() {
+    let words = [4, 4];
+    let (mut bytes, mut sent) = ([0; 8], [6; 8]);
+    let mut is_sent = false;
+    let start = |engine: &Engine<Traced>| engine.receive_from(1, OPEN as i32, &mut bytes);
+    let status = waited(start, words, |other| {
+        if asked(words).len() == 2 && !is_sent {
+            is_sent = true;
+            assert_eq!(other.send_to(0, OPEN, &mut sent, false), RequestId::DONE);
+        }
+    });
+    assert_eq!((status.failure, status.bytes), (None, 8));
+    assert_eq!(bytes, [6; 8]);
+}
+
+/// Whatever is asked: what was sent is ahead of the failure.
+#[test]
+fn a_message_that_was_sent_is_had_first() {
+    let words = [5, 5];
+    let (mut bytes, mut sent) = ([0; 8], [6; 8]);
+    let network = Network::new(6, 64, 1000);
+    let engines = engines(&network, 2).into_iter();
+    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
+    assert_eq!(
+        engines[1].send_to(0, OVER, &mut sent, false),
+        RequestId::DONE
+    );
+    let route = super::route(1, 1, OVER as i32);
+    engines[0].enquire(&route, words);
+    while asked(words).is_empty() {
+        engines[1].progress();
+    }
+    let id = engines[0].receive_from(1, OVER as i32, &mut bytes);
+    let status = super::settle(&engines, 0, id);
+    assert_eq!((status.failure, status.bytes), (None, 8));
+    let mut more = [0; 8];
+    let id = engines[0].receive_from(1, OVER as i32, &mut more);
+    let status = super::settle(&engines, 0, id);
+    assert_eq!(status.failure, Some(Failure::Operation(NUMBER)));
+}
+
+#[test]
+fn a_long_message_that_nobody_receives_leaves_its_sender() {
+    let words = [6, 6];
+    let mut bytes = vec![1; 4096];
+    let start = |engine: &Engine<Traced>| {
+        let message = memory(&mut bytes);
+        let route = super::route(1, 0, OVER as i32);
+        let message = crate::Outgoing {
+            route,
+            memory: message,
+            synchronous: false,
+        };
+        engine.send(message).unwrap()
+    };
+    let status = waited(start, words, |_| ());
+    assert_eq!((status.failure, status.cancelled), (None, false));
+    let asked = asked(words);
+    assert!(asked[0].is_of_sender && asked[0].source == 0 && asked[0].peer == 0);
+}
+
+/// Of another tag it is left for its receive.
+#[test]
+fn a_long_message_that_may_be_received_stays() {
+    let words = [7, 7];
+    let (mut bytes, mut into) = (vec![1; 4096], vec![0; 4096]);
+    let mut receive = None;
+    let start = |engine: &Engine<Traced>| engine.send_to(1, OPEN, &mut bytes, false);
+    let status = waited(start, words, |other| {
+        if asked(words).len() == 2 && receive.is_none() {
+            receive = Some(other.receive_from(0, OPEN as i32, &mut into));
+        }
+    });
+    assert_eq!(status.failure, None);
+    assert_eq!(into, bytes);
+}

@@ -1,0 +1,322 @@
+//! A queue pair of a lane's, and what is posted to it.
+
+use std::collections::VecDeque;
+
+use weft_verbs::{Operation, PostError, Remote, SendList};
+
+use crate::adapter::MOST_UNDER_WAY;
+use crate::buffers::{Piece, Sends};
+use crate::bulk::receiving::Read;
+use crate::frame::Kind;
+use crate::parts::{DEPTH, LanePair};
+
+/// Requests that are posted together.
+pub const LIST: usize = 32;
+/// A completion is asked for with each request of this number.
+const SIGNAL_EVERY: usize = 16;
+/// Places of the queue that packets leave to what is the transport's own.
+const KEPT: usize = 32;
+
+/// What a request does.
+pub enum What {
+    /// Sends so many bytes of a piece, from `offset` on.
+    Frame {
+        immediate: u32,
+        piece: Piece,
+        offset: usize,
+        bytes: usize,
+        /// Nothing else of the piece is to be sent.
+        is_last: bool,
+    },
+    Read(Read),
+    /// Writes nothing: is only there for its completion.
+    Probe,
+    /// A frame that was copied when it was posted.
+    Copied,
+}
+
+/// A request of a link's.
+pub struct Request {
+    /// By number.
+    pub link: usize,
+    /// The one of the link's ways in whose window it is, if in any.
+    pub way: Option<u8>,
+    /// The peer's shared receive queue, over XRC.
+    pub srq: u32,
+    pub what: What,
+}
+
+/// What links of a lane post from and with.
+pub struct Posting {
+    pub sends: Sends,
+    pub list: SendList,
+    /// Requests under way from the lane.
+    pub under_way: usize,
+    /// Until now: lists, requests in them, bytes read.
+    pub posts: u64,
+    pub requests: u64,
+    pub read_bytes: u64,
+}
+
+impl Posting {
+    pub fn new(sends: Sends) -> Posting {
+        Posting {
+            sends,
+            list: SendList::with_room(LIST),
+            under_way: 0,
+            posts: 0,
+            requests: 0,
+            read_bytes: 0,
+        }
+    }
+
+    /// The adapter is to say soon what it has done.
+    fn is_low(&self) -> bool {
+        self.sends.is_low() || self.under_way > MOST_UNDER_WAY / 2
+    }
+
+    /// There is room for more packets, whatever their length.
+    pub fn has_room(&self) -> bool {
+        self.sends.has_room() && self.under_way + DEPTH < MOST_UNDER_WAY
+    }
+
+    /// There is room for what is the transport's own.
+    pub fn has_own_room(&self) -> bool {
+        self.under_way + LIST < MOST_UNDER_WAY
+    }
+}
+
+pub struct SendQueue {
+    pub pair: LanePair,
+    /// It leads to all processes of this host (XRC). Else it is one link's (RC).
+    pub host: Option<u64>,
+    waiting: Vec<Request>,
+    under_way: VecDeque<Request>,
+    /// The number of the next request.
+    next: u64,
+    /// Posted since a completion was asked for.
+    unsignalled: usize,
+    /// At the latest every so many requests a completion is asked for, so that no window is full without one to come.
+    signal_every: usize,
+}
+
+impl SendQueue {
+    /// To one peer, or to a host.
+    pub fn new(pair: LanePair, host: Option<u64>) -> SendQueue {
+        SendQueue {
+            pair,
+            host,
+            waiting: Vec::new(),
+            under_way: VecDeque::new(),
+            next: 0,
+            unsignalled: 0,
+            signal_every: SIGNAL_EVERY,
+        }
+    }
+
+    /// It leads to a pool whose window has so many places.
+    pub fn leads_to(&mut self, window: u32) {
+        let signal_every = (window as usize / 2).max(1);
+        self.signal_every = self.signal_every.min(signal_every);
+    }
+
+    /// Places that are taken.
+    fn taken(&self) -> usize {
+        self.under_way.len() + self.waiting.len()
+    }
+
+    /// Whether a packet has a place: what waits already goes first.
+    pub fn has_place(&self) -> bool {
+        self.taken() < DEPTH - KEPT
+    }
+
+    /// Whether what is the transport's own has a place.
+    pub fn has_own_place(&self) -> bool {
+        self.taken() < DEPTH
+    }
+
+    /// Whether a queue that was full is so no more.
+    pub fn has_room(&self) -> bool {
+        self.taken() < DEPTH / 2
+    }
+
+    /// A request, to be posted by the next [`post`](Self::post). Whether that ought to be now.
+    pub fn push(&mut self, request: Request) -> bool {
+        self.waiting.push(request);
+        self.waiting.len() >= LIST
+    }
+
+    /// Has the adapter say what it has done, if it was not asked to. How many requests that takes.
+    pub fn probe_rest(&mut self, link: usize, srq: u32) -> usize {
+        match self.unsignalled {
+            0 => 0,
+            _ => self.probe(link, srq),
+        }
+    }
+
+    /// Asks whether the peer is there, unless something is under way that will tell. How many requests that takes.
+    pub fn probe(&mut self, link: usize, srq: u32) -> usize {
+        // What is under way to others of the host tells nothing of this one.
+        let is_alone = self.host.is_none();
+        let tells = self.under_way.len() != self.unsignalled || !self.waiting.is_empty();
+        if is_alone && tells || !self.has_own_place() || self.waiting.len() >= LIST {
+            return 0;
+        }
+        self.push(Request {
+            link,
+            way: None,
+            srq,
+            what: What::Probe,
+        });
+        1
+    }
+
+    /// Posts what was pushed, as one list.
+    pub fn post(&mut self, posting: &mut Posting) -> Result<(), PostError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut copied = [None; LIST];
+        posting.list.clear();
+        let is_low = posting.is_low();
+        let requests = self.waiting.len();
+        let is_shared = self.host.is_some();
+        assert!(requests <= LIST, "{requests} requests in a list");
+        for (mut request, copied) in self.waiting.drain(..).zip(&mut copied) {
+            let inline_bytes = self.pair.inline_bytes() as usize;
+            let is_asked = add(&request, inline_bytes, posting);
+            // What goes to a host may have to go again by another queue pair.
+            if !is_shared {
+                *copied = request.take_copied(inline_bytes);
+            }
+            self.unsignalled += 1;
+            let signals = is_asked || is_low || self.unsignalled >= self.signal_every;
+            let added = posting.list.at(posting.list.len() - 1);
+            let added = added.id(self.next).signalled(signals);
+            if is_shared {
+                added.xrc(request.srq);
+            }
+            if signals {
+                self.unsignalled = 0;
+            }
+            self.next += 1;
+            self.under_way.push_back(request);
+        }
+        posting.under_way += requests;
+        posting.requests += requests as u64;
+        posting.posts += 1;
+        let posted = self.pair.post_send(&mut posting.list);
+        copied
+            .into_iter()
+            .flatten()
+            .for_each(|piece| posting.sends.give_back(piece));
+        posted
+    }
+
+    /// The requests that are done once that of `number` is: it, and those before it.
+    pub fn take_done(&mut self, number: u64, posting: &mut Posting) -> Option<Request> {
+        let first = self.next - self.under_way.len() as u64;
+        if first > number {
+            return None;
+        }
+        let request = self.under_way.pop_front()?;
+        posting.under_way -= 1;
+        request.give_back(posting);
+        Some(request)
+    }
+
+    /// The link of the first request that is not done.
+    pub fn first(&self) -> Option<usize> {
+        self.under_way.front().map(|request| request.link)
+    }
+
+    /// What is under way, and what waits, on a queue pair that does nothing more.
+    pub fn take_rest(&mut self, posting: &mut Posting) -> Vec<Request> {
+        posting.under_way -= self.under_way.len();
+        self.under_way
+            .drain(..)
+            .chain(self.waiting.drain(..))
+            .collect()
+    }
+
+    /// Gives back what is under way on a queue pair that does nothing more.
+    pub fn abandon(&mut self, posting: &mut Posting) {
+        posting.under_way -= self.under_way.len();
+        let all = self.under_way.drain(..).chain(self.waiting.drain(..));
+        all.for_each(|request| request.give_back(posting));
+    }
+}
+
+/// Adds a request to the list. Whether a completion is to be asked for.
+fn add(request: &Request, inline_bytes: usize, posting: &mut Posting) -> bool {
+    let list = &mut posting.list;
+    match &request.what {
+        &What::Frame {
+            immediate,
+            piece,
+            offset,
+            bytes,
+            ..
+        } => {
+            let part = posting.sends.part(piece, offset, bytes);
+            let added = list.push(Operation::SendWithImmediate(immediate), part);
+            added.inlined(is_inline(offset, bytes, inline_bytes));
+            piece.is_long()
+        }
+        What::Read(read) => {
+            let part = read.region.part(read.offset, read.bytes);
+            list.push(Operation::Read(read.from), part);
+            true
+        }
+        What::Probe => {
+            let nowhere = Remote { address: 0, key: 0 };
+            list.push(Operation::Write(nowhere), posting.sends.nothing());
+            true
+        }
+        What::Copied => unreachable!("a request that was posted"),
+    }
+}
+
+/// Whether a frame is copied when it is posted. The parts of a piece are not: it is given back once all have left it.
+fn is_inline(offset: usize, bytes: usize, inline_bytes: usize) -> bool {
+    bytes <= inline_bytes && offset == 0
+}
+
+impl Request {
+    /// Whether it has to be done, if it was not. A goodbye is a courtesy: the peer may have gone first.
+    pub fn is_needed(&self) -> bool {
+        match self.what {
+            What::Frame { immediate, .. } => !matches!(Kind::of(immediate), Ok((Kind::Bye, _))),
+            What::Read(_) => true,
+            What::Probe | What::Copied => false,
+        }
+    }
+
+    /// The piece of a frame that was copied when it was posted.
+    fn take_copied(&mut self, inline_bytes: usize) -> Option<Piece> {
+        match self.what {
+            What::Frame {
+                piece,
+                offset,
+                bytes,
+                is_last: true,
+                ..
+            } if is_inline(offset, bytes, inline_bytes) => {
+                self.what = What::Copied;
+                Some(piece)
+            }
+            _ => None,
+        }
+    }
+
+    pub fn give_back(&self, posting: &mut Posting) {
+        if let What::Frame {
+            piece,
+            is_last: true,
+            ..
+        } = self.what
+        {
+            posting.sends.give_back(piece);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+"""Jobs over the RDMA transport, on the device in software: receive pools of all kinds, what they take, floods, and kills."""
+
+import json
+import os
+import random
+import signal
+import time
+
+from kill import victims
+from lib.cases import require
+from load import UNEXPECTED_LIMIT_MIB
+
+DEFAULT = None
+POOLS = {
+    "the default": DEFAULT,
+    "S alone": "S,256,64:S,2k,32:S,16512,16",
+    "X alone": "X,256,64:X,2k,32:X,16512,16",
+    "S beside X": "S,256,64:X,2k,32:X,16512,16",
+    "one small X": "X,1k,64",
+}
+WRONG = [
+    ("S,2k", "receive pools: the count of buffers: missing\n  S,2k\n      ^"),
+    ("S,2k,8:X,1k,8", "sizes ascend\n  S,2k,8:X,1k,8\n           ^"),
+    ("P,2k,8", "receive pools of type P: the transport has none yet"),
+]
+
+
+def job(site, pools, *arguments):
+    chosen = ["--receive-pools", pools] if pools else []
+    return [site.weft, "softrdma", "run", "--", site.mpiexec, "--transport", "rdma", *chosen, *arguments]
+
+
+def run(site, pools, ranks, *command, timeout=120):
+    return site.run(job(site, pools, "-n", ranks, *command), timeout=timeout)
+
+
+def counts(output, ranks):
+    """What each rank counts, by name."""
+    found = [{} for _ in range(ranks)]
+    for line in output.splitlines():
+        if line.startswith("count "):
+            _, rank, name, value = line.split()
+            found[int(rank)][name.removeprefix("weft_rdma_")] = int(value)
+    require(all(found), f"not all ranks count:\n{output}")
+    return found
+
+
+def plan(site, pools, ranks):
+    """What a node of one rank takes in a job of so many nodes, by `weft plan job`."""
+    command = [site.weft, "plan", "job", "--pools", pools, "--ranks", ranks, "--ppn", 1, "--json"]
+    result = site.run(command)
+    require(result.code == 0, result.output)
+    rows = json.loads(result.output)["rows"]
+    return next(row for row in rows if row["nodes"] == ranks)["node"]
+
+
+def takes_what_was_planned(site, pools, ranks):
+    """The library's counts, the device's, and the plan's are the same."""
+    program = site.program("receive_pools")
+    figures = site.build / "receive_pools.json"
+    stat = f"{site.weft} softrdma stat --json >{figures}"
+    output = run(site, pools, ranks, program, stat).ok("receive_pools").output
+    processes = json.loads(figures.read_text())["processes"]
+    processes = [one for one in processes if one["program"].startswith("receive_pools")]
+    require(len(processes) == ranks, f"{len(processes)} processes of {ranks}:\n{output}")
+    planned = plan(site, pools, ranks)
+    for counted in counts(output, ranks):
+        lanes = counted["lanes"]
+        for name, expected in (
+            ("queue_pairs", planned["connected_queue_pairs"]),
+            ("shared_receive_queues", planned["shared_receive_queues"]),
+            ("receive_buffers", planned["buffers"]),
+            ("receive_bytes", planned["buffer_bytes"]),
+        ):
+            require(counted[name] == lanes * expected, f"{name}: {counted[name]}, planned {lanes} x {expected}\n{output}")
+        is_over_xrc = planned["xrc_send_queue_pairs"] > 0
+        # On one host: one queue pair to it, and one of each of the others by which it sends.
+        expected = (lanes, lanes * (ranks - 1)) if is_over_xrc else (0, 0)
+        xrc = counted["xrc_send_queue_pairs"], counted["xrc_receive_queue_pairs"]
+        require(xrc == expected, f"XRC queue pairs: {xrc}, expected {expected}\n{output}")
+    library = sorted(
+        (one["queue_pairs"] + one["xrc_send_queue_pairs"] + one["xrc_receive_queue_pairs"], one["shared_receive_queues"])
+        for one in counts(output, ranks)
+    )
+    figures = [[context["figures"] for context in one["contexts"]] for one in processes]
+    # Beside them the queue pair for datagrams.
+    device = sorted((sum(f["qps"] for f in of) - 1, sum(f["srqs"] for f in of)) for of in figures)
+    require(device == library, f"queue pairs and receive queues: the device has {device}, the library says {library}")
+
+
+def all_talk(site, pools):
+    run(site, pools, 4, site.program("receive_pools")).ok("receive_pools")
+
+
+def wrong(site, pools, said):
+    """What mpiexec does not see is told by MPI_Init, whichever way the specification comes."""
+    program = site.program("receive_pools")
+    by_option = run(site, pools, 2, program)
+    env = {"WEFT_RECEIVE_POOLS": pools}
+    command = [site.weft, "softrdma", "run", "--", site.mpiexec, "--transport", "rdma", "-n", 2, program]
+    by_variable = site.run(command, env=env)
+    for result in (by_option, by_variable):
+        require(result.code != 0 and said in result.output, f"not said: {said}\n{result.output}")
+
+
+def flood(site, pools, messages, mode):
+    program = site.program("flood")
+    run(site, pools, 3, program, messages, UNEXPECTED_LIMIT_MIB, mode, timeout=120 + messages // 10_000).ok("flood")
+
+
+def kills(site, pools, rounds, seed):
+    """kill -9 of a rank while links are made, and later: the job ends."""
+    program = site.program("churn")
+    choose = random.Random(seed)
+    for number in range(rounds):
+        running = site.start(job(site, pools, "-n", 4, program))
+        pids = victims(running, "churn", 4)
+        time.sleep(choose.uniform(0, 0.05 if number % 2 else 0.4))
+        os.kill(choose.choice(pids), signal.SIGKILL)
+        result = running.finish(60)
+        where = f"round {number} of seed {seed}"
+        require(result.code == 128 + signal.SIGKILL, f"{where}: exit code {result.code}, not 137:\n{result.output}")
+
+
+def cases(site):
+    for name, pools in POOLS.items():
+        yield f"over RDMA, all talk to all, {name}", lambda pools=pools: all_talk(site, pools)
+    for pools, ranks in (("S,256,64:S,16512,16", 4), ("X,256,64:X,2k,32:X,16512,16", 4), ("S,256,64:X,16512,16", 3)):
+        what = f"over RDMA, {ranks} ranks take what was planned for {pools}"
+        yield what, lambda pools=pools, ranks=ranks: takes_what_was_planned(site, pools, ranks)
+    for pools, said in WRONG:
+        yield f"over RDMA, pools that cannot be: {pools}", lambda pools=pools, said=said: wrong(site, pools, said)
+    messages = 10_000_000 if site.full else 1_000_000
+    for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"])):
+        for mode in ("outside", "inside"):
+            what = f"over RDMA, {messages} unexpected messages, pools of type {name}, receiver {mode} MPI"
+            yield what, lambda pools=pools, mode=mode: flood(site, pools, messages, mode)
+    for name in ("the default", "S alone", "S beside X"):
+        seed = 5
+        yield f"over RDMA, kills while links are made, {name}", lambda name=name: kills(site, POOLS[name], 6, seed)
