@@ -63,6 +63,7 @@ struct options {
     int count;
     int cpus[2]; /* `floor` only: where its two processes run; -1: it chooses */
     bool bare;   /* `startup` only: initialise and finalise, measure nothing */
+    const char *folder; /* `file` and `file-patterns` only: where their file is */
     /* `patterns` only, which says what they mean */
     const char *operations;
     long long off_cache, offset;
@@ -120,12 +121,13 @@ static inline struct options read_options(int argc, char **argv, const char *lis
                                    {"seconds", required_argument, 0, 's'},
                                    {"bare", no_argument, 0, 'b'},
                                    {"cpus", required_argument, 0, 'c'},
+                                   {"folder", required_argument, 0, 'd'},
                                    {"operations", required_argument, 0, 'o'},
                                    {"off-cache", required_argument, 0, 'r'},
                                    {"offset", required_argument, 0, 'f'},
                                    {"first-use", no_argument, 0, 'u'},
                                    {0, 0, 0, 0}};
-    struct options o = {.seconds = seconds, .cpus = {-1, -1}};
+    struct options o = {.seconds = seconds, .cpus = {-1, -1}, .folder = "."};
     long long max = INT64_MAX;
     int c;
     read_list(&o, points);
@@ -136,6 +138,8 @@ static inline struct options read_options(int argc, char **argv, const char *lis
             o.seconds = atof(optarg);
         else if (c == 'b')
             o.bare = true;
+        else if (c == 'd')
+            o.folder = optarg;
         else if (c == 'o')
             o.operations = optarg;
         else if (c == 'u')

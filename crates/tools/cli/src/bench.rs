@@ -18,6 +18,7 @@ pub mod plot;
 mod progress;
 pub mod record;
 pub mod rounds;
+mod scratch;
 pub mod stats;
 pub mod summary;
 mod table;
@@ -132,6 +133,9 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
         Installation::find().map_err(|e| format!("cannot find where this program is: {e}"))?;
     let machine = Machine::read(installation.tree.as_deref());
     let libraries = libraries(options, &installation, benchmarks)?;
+    if options.folder.is_some() && !benchmarks.iter().any(|b| b.makes_file) {
+        return Err("--folder goes with `file` and `file-patterns`".into());
+    }
     let mut progress = Progress::new(options.json);
     if !options.json {
         println!("{}\n", machine.line());

@@ -41,9 +41,6 @@ pub enum Growth {
     Overlapping,
 }
 
-/// What a caller of [`Tiling::visit`] gives: displacement and length of a run, and whether to go on.
-type Visit<'a> = &'a mut dyn FnMut(isize, usize) -> ControlFlow<()>;
-
 impl Tiling {
     fn new(copier: Arc<Copier>, size: usize, extent: isize) -> Tiling {
         let is_run = matches!(copier.shape(), Shape::Run { .. });
@@ -78,14 +75,22 @@ impl Tiling {
         self.copier.clone()
     }
 
+    /// The most bytes that lie between a run and the next, where displacements grow throughout; none where they do not.
+    pub fn largest_gap(&self) -> Option<usize> {
+        if self.size == 0 {
+            return Some(0);
+        }
+        let one = span(self.copier.shape()).filter(|_| self.copier.origin() >= 0)?;
+        repeated(2, self.extent, one).map(|two| two.gap)
+    }
+
     /// How far displacements grow with positions; none if one in the first tile is negative, or less than one before it.
     pub fn growth(&self) -> Option<Growth> {
-        if self.size == 0 {
+        if self.largest_gap().is_some() {
             return Some(Growth::Throughout);
         }
         let shape = self.copier.shape();
         match span(shape).filter(|_| self.copier.origin() >= 0) {
-            Some(span) if span as i128 <= self.extent as i128 => Some(Growth::Throughout),
             Some(_) => self.bounds().map(|_| Growth::WithinTiles),
             None => starts(shape)
                 .and(self.bounds())
@@ -108,7 +113,7 @@ impl Tiling {
 
     /// The same first tile, where the next one lies behind all of it.
     pub fn apart(&self) -> Option<Tiling> {
-        let extent = isize::try_from(span(self.copier.shape())?).ok()?;
+        let extent = isize::try_from(span(self.copier.shape())?.bytes).ok()?;
         let shape = self.copier.shape().clone();
         let copier = Copier::new(self.copier.origin(), self.size, extent, shape);
         Some(Tiling::new(Arc::new(copier), self.size, extent))
@@ -149,7 +154,11 @@ impl Tiling {
         let _ = self.visit_tiles(window, &mut visit);
     }
 
-    fn visit_tiles(&self, window: Range<usize>, out: Visit<'_>) -> ControlFlow<()> {
+    fn visit_tiles(
+        &self,
+        window: Range<usize>,
+        out: &mut impl FnMut(isize, usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let origin = self.copier.origin();
         if window.is_empty() || self.size == 0 {
             return ControlFlow::Continue(());
@@ -182,22 +191,40 @@ fn runs(shape: &Shape) -> usize {
     }
 }
 
-/// From a shape's first byte to behind its last one, if displacements grow all the way.
-fn span(shape: &Shape) -> Option<usize> {
+/// Where the bytes of a shape lie whose displacements grow all the way.
+#[derive(Clone, Copy)]
+struct Span {
+    /// From the first byte to behind the last one.
+    bytes: usize,
+    /// The most bytes between a run and the next.
+    gap: usize,
+}
+
+impl Span {
+    fn run(bytes: usize) -> Span {
+        Span { bytes, gap: 0 }
+    }
+}
+
+/// The span of a shape, if it has one.
+fn span(shape: &Shape) -> Option<Span> {
     match shape {
-        Shape::Run { size } => Some(*size),
+        Shape::Run { size } => Some(Span::run(*size)),
         Shape::Strided {
             count,
             stride,
             block,
-        } => repeated(*count, *stride, *block),
+        } => repeated(*count, *stride, Span::run(*block)),
         Shape::Blocks {
             block,
             displacements,
-        } => growing(displacements.iter().map(|&at| (at, Some(*block)))),
+        } => {
+            let block = Span::run(*block);
+            growing(displacements.iter().map(|&at| (at, Some(block))))
+        }
         Shape::Runs { runs } => growing(runs.windows(2).map(|pair| {
             let size = pair[1].packed - pair[0].packed;
-            (pair[0].displacement, Some(size))
+            (pair[0].displacement, Some(Span::run(size)))
         })),
         Shape::Loop {
             count,
@@ -214,25 +241,29 @@ fn span(shape: &Shape) -> Option<usize> {
 }
 
 /// The span of `count` copies of something of this span, a stride apart.
-fn repeated(count: usize, stride: isize, span: usize) -> Option<usize> {
+fn repeated(count: usize, stride: isize, one: Span) -> Option<Span> {
+    if count == 1 {
+        return Some(one);
+    }
     let stride = usize::try_from(stride).ok()?;
+    let between = stride.checked_sub(one.bytes)?;
     let before = count.checked_sub(1)?.checked_mul(stride)?;
-    (count == 1 || stride >= span)
-        .then(|| before.checked_add(span))
-        .flatten()
+    Some(Span {
+        bytes: before.checked_add(one.bytes)?,
+        gap: one.gap.max(between),
+    })
 }
 
 /// The span of pieces, each with its displacement and span.
-fn growing(pieces: impl Iterator<Item = (isize, Option<usize>)>) -> Option<usize> {
-    let mut end = 0;
-    for (displacement, span) in pieces {
-        let start = usize::try_from(displacement).ok()?;
-        if start < end {
-            return None;
-        }
-        end = start.checked_add(span?)?;
+fn growing(pieces: impl Iterator<Item = (isize, Option<Span>)>) -> Option<Span> {
+    let mut all = Span::run(0);
+    for (displacement, piece) in pieces {
+        let (start, piece) = (usize::try_from(displacement).ok()?, piece?);
+        let between = start.checked_sub(all.bytes)?;
+        all.gap = all.gap.max(between).max(piece.gap);
+        all.bytes = start.checked_add(piece.bytes)?;
     }
-    Some(end)
+    Some(all)
 }
 
 /// Where the first and the last run of a shape begin; none if one begins before the one that stands before it.
@@ -426,7 +457,12 @@ fn divided(count: usize, stride: isize, end: usize) -> (usize, usize) {
 }
 
 /// Visits the runs of packed bytes `window` of a shape that lies at `at`.
-fn visit(shape: &Shape, at: isize, window: Range<usize>, out: Visit<'_>) -> ControlFlow<()> {
+fn visit(
+    shape: &Shape,
+    at: isize,
+    window: Range<usize>,
+    out: &mut impl FnMut(isize, usize) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     if window.is_empty() {
         return ControlFlow::Continue(());
     }

@@ -21,13 +21,26 @@ impl Coverage {
 
     /// Adds positions of a view, all of which lie in the window that begins at offset `start`.
     pub fn add(&mut self, view: &View, positions: Range<u64>, start: u64) {
-        view.visit(positions, |run| {
-            let at = (run.offset - start) as usize;
-            self.set(at..at + run.bytes);
+        view.visit_apart(positions, |offset, bytes| {
+            let at = (offset - start) as usize;
+            self.set(at..at + bytes);
             ControlFlow::Continue(())
         });
     }
 
+    /// The same, and the gaps between them up to so many bytes; longer ones too, or not.
+    pub fn add_along(&mut self, view: &View, positions: Range<u64>, start: u64, gap: u64) {
+        match view.hull(&positions) {
+            Some(hull)
+                if view.largest_gap().is_some_and(|most| most <= gap) && !positions.is_empty() =>
+            {
+                self.set((hull.start - start) as usize..(hull.end - start) as usize);
+            }
+            _ => self.add(view, positions, start),
+        }
+    }
+
+    #[inline]
     fn set(&mut self, bits: Range<usize>) {
         let (first, last) = (bits.start / 64, (bits.end - 1) / 64);
         let from = u64::MAX << (bits.start % 64);
@@ -41,14 +54,35 @@ impl Coverage {
         self.words[last] |= to;
     }
 
-    /// The runs of what is in the set, in order.
-    pub fn runs(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        let mut at = 0;
+    /// The runs of what is in the set, in order, and in `part` of the window.
+    pub fn runs(&self, part: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+        let (mut at, end) = (part.start, part.end.min(self.bytes));
         std::iter::from_fn(move || {
-            let start = self.next(at, false)?;
-            at = self.next(start, true).unwrap_or(self.bytes);
+            let start = self.next(at, false).filter(|&start| start < end)?;
+            at = self.next(start, true).unwrap_or(self.bytes).min(end);
             Some(start..at)
         })
+    }
+
+    /// From the first to behind the last byte of the set, if it has at least so many runs, that come at least so often on average,
+    /// with gaps below `largest_gap`.
+    pub fn dense_hull(
+        &self,
+        fewest: usize,
+        spacing: usize,
+        largest_gap: usize,
+    ) -> Option<Range<usize>> {
+        let mut runs = self.runs(0..self.bytes);
+        let mut hull = runs.next()?;
+        let mut count = 1;
+        for run in runs {
+            if run.start - hull.end >= largest_gap {
+                return None;
+            }
+            hull.end = run.end;
+            count += 1;
+        }
+        (count >= fewest && hull.len() / count <= spacing).then_some(hull)
     }
 
     /// The first byte from `at` on that is in the set, or, `flipped`, that is not.

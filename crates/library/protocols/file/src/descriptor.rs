@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -27,7 +28,10 @@ pub enum Creation {
 
 /// An open file. Positions are arguments; the descriptor's own is not used.
 #[derive(Debug)]
-pub struct Descriptor(File);
+pub struct Descriptor {
+    file: File,
+    can_be_mapped: bool,
+}
 
 impl Descriptor {
     /// Opens a file, which others of the machine's users may read and write as their mask says.
@@ -45,7 +49,17 @@ impl Descriptor {
                 options.create_new(true);
             }
         }
-        options.truncate(false).open(path).map(Descriptor)
+        let file = options.truncate(false).open(path)?;
+        let can_be_mapped = permission == Permission::ReadWrite && has_one_cache(&file);
+        Ok(Descriptor {
+            file,
+            can_be_mapped,
+        })
+    }
+
+    /// Whether stores to a mapping of the file change the bytes that they are for and no others, whoever writes there too.
+    pub fn can_be_mapped(&self) -> bool {
+        self.can_be_mapped
     }
 
     /// Reads from `offset` on until `out` is full or the file ends; returns how much there was.
@@ -53,7 +67,7 @@ impl Descriptor {
         let mut done = 0;
         while done < out.len() {
             COUNTS.reads.add(1);
-            match self.0.read_at(&mut out[done..], offset) {
+            match self.file.read_at(&mut out[done..], offset) {
                 Ok(0) => break,
                 Ok(bytes) => {
                     done += bytes;
@@ -67,12 +81,19 @@ impl Descriptor {
         Ok(done)
     }
 
+    /// Says that a range will be read soon. What becomes of that is the file system's affair.
+    pub fn will_read(&self, range: &Range<u64>) {
+        let (start, bytes) = (range.start as i64, (range.end - range.start) as i64);
+        // SAFETY: a call on an open descriptor; no memory is involved.
+        unsafe { libc::posix_fadvise64(self.number(), start, bytes, libc::POSIX_FADV_WILLNEED) };
+    }
+
     /// Writes all of `data` from `offset` on.
     pub fn write_at(&self, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
         COUNTS.written_bytes.add(data.len() as u64);
         while !data.is_empty() {
             COUNTS.writes.add(1);
-            match self.0.write_at(data, offset) {
+            match self.file.write_at(data, offset) {
                 Ok(0) => return Err(io::Error::from(io::ErrorKind::WriteZero)),
                 Ok(bytes) => {
                     data = &data[bytes..];
@@ -86,12 +107,12 @@ impl Descriptor {
     }
 
     pub fn size(&self) -> io::Result<u64> {
-        Ok(self.0.metadata()?.len())
+        Ok(self.file.metadata()?.len())
     }
 
     /// Cuts the file off, or lengthens it by bytes of 0.
     pub fn set_size(&self, bytes: u64) -> io::Result<()> {
-        self.0.set_len(bytes)
+        self.file.set_len(bytes)
     }
 
     /// Has the file system reserve its first `bytes`, and lengthens it to that if it is shorter. Its data stay.
@@ -101,7 +122,7 @@ impl Descriptor {
             return Ok(());
         }
         // SAFETY: a call on an open descriptor; no memory is involved.
-        match unsafe { libc::fallocate64(self.0.as_raw_fd(), 0, 0, length) } {
+        match unsafe { libc::fallocate64(self.file.as_raw_fd(), 0, 0, length) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
@@ -109,12 +130,27 @@ impl Descriptor {
 
     /// What was written is on the device when this returns.
     pub fn sync(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     pub(crate) fn number(&self) -> i32 {
-        self.0.as_raw_fd()
+        self.file.as_raw_fd()
     }
+}
+
+/// Whether all who can open the file see it through one cache, whose pages keep their place on the device once they have it: a page
+/// that can be written now can be in a moment.
+fn has_one_cache(file: &File) -> bool {
+    const LOCAL: [libc::c_long; 3] = [
+        libc::EXT4_SUPER_MAGIC,
+        libc::XFS_SUPER_MAGIC,
+        libc::TMPFS_MAGIC,
+    ];
+    // SAFETY: a structure of numbers, for which all bytes 0 are a value.
+    let mut about: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a call on an open descriptor, with a valid structure.
+    let told = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut about) } == 0;
+    told && LOCAL.contains(&about.f_type)
 }
 
 fn too_large() -> io::Error {

@@ -13,12 +13,15 @@ mod descriptor;
 mod domains;
 mod independent;
 mod lock;
+mod mapped;
+mod runs;
 mod view;
 
 pub use counters::{Counters, count_access, count_aggregated, count_two_phase_access, counters};
 pub use coverage::Coverage;
 pub use descriptor::{Creation, Descriptor, Permission};
 pub use domains::{Cursor, Domains};
-pub use independent::{read, write, write_runs};
+pub use independent::{GAP_BYTES, read, write};
 pub use lock::{Locked, Sharing};
+pub use mapped::write_covered;
 pub use view::{Run, View};

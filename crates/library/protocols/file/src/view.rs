@@ -23,6 +23,8 @@ pub struct View {
     bounds: Range<usize>,
     /// Where offsets grow in tiles alone, the tiling of one of them.
     alone: Option<Tiling>,
+    /// The most bytes that lie between two runs, where offsets grow throughout.
+    largest_gap: Option<u64>,
 }
 
 /// Bytes that lie together in the file.
@@ -54,6 +56,7 @@ impl View {
             Growth::WithinTiles | Growth::Overlapping => tiling.bounds()?,
         };
         Some(View {
+            largest_gap: tiling.largest_gap().map(|gap| gap as u64),
             displacement,
             tiling,
             growth,
@@ -70,6 +73,7 @@ impl View {
             growth: Growth::Throughout,
             bounds: 0..0,
             alone: None,
+            largest_gap: Some(0),
         }
     }
 
@@ -103,6 +107,16 @@ impl View {
         let view = View::of(self.displacement.checked_add_signed(before)?, tiling)?;
         let inside = positions.start - tile * size..positions.end - tile * size;
         Some((view, inside))
+    }
+
+    /// From the beginning of a run to that of the next, on average, where offsets grow throughout.
+    pub fn spacing(&self) -> usize {
+        self.tiling.extent().unsigned_abs() / self.tiling.runs().max(1)
+    }
+
+    /// The most bytes that lie between two runs, where offsets grow throughout; none where they do not.
+    pub fn largest_gap(&self) -> Option<u64> {
+        self.largest_gap
     }
 
     /// Where a position lies in the file; none if it is no offset.
@@ -187,10 +201,8 @@ impl View {
     pub fn visit(&self, positions: Range<u64>, mut visit: impl FnMut(Run) -> ControlFlow<()>) {
         let mut last: Option<Run> = None;
         let mut at = 0;
-        let window = positions.start as usize..positions.end as usize;
         let mut over = false;
-        self.tiling.visit(window, |displacement, bytes| {
-            let offset = self.displacement.wrapping_add_signed(displacement as i64);
+        self.visit_apart(positions, |offset, bytes| {
             let run = Run { offset, at, bytes };
             at += bytes;
             match &mut last {
@@ -208,6 +220,21 @@ impl View {
         if let Some(last) = last.filter(|_| !over) {
             let _ = visit(last);
         }
+    }
+
+    /// The same, by offset and length, but runs that touch may come apart.
+    pub(crate) fn visit_apart(
+        &self,
+        positions: Range<u64>,
+        mut visit: impl FnMut(u64, usize) -> ControlFlow<()>,
+    ) {
+        let window = positions.start as usize..positions.end as usize;
+        self.tiling.visit(window, |displacement, bytes| {
+            visit(
+                self.displacement.wrapping_add_signed(displacement as i64),
+                bytes,
+            )
+        });
     }
 
     /// The memory of some positions in a buffer that holds the file from offset `start` on, as far as their hull; of a view whose

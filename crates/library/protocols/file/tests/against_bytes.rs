@@ -1,12 +1,14 @@
 //! Views, domains, reads and writes against a model that knows nothing but single bytes.
 
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use weft_datatype::{Datatype, Growth, Predefined, Tiling};
-use weft_file::{Coverage, Creation, Cursor, Descriptor, Domains, Permission, View, read, write};
+use weft_file::{
+    Coverage, Creation, Cursor, Descriptor, Domains, Permission, View, read, write, write_covered,
+};
 use weft_memory::Memory;
 
 /// A file type, and the displacements of one tile's bytes.
@@ -69,6 +71,11 @@ fn tile() -> impl Strategy<Value = Tile> {
     })
 }
 
+/// A file system whose files can be mapped.
+const IN_MEMORY: &str = "/dev/shm";
+/// Of the mapping that short runs are written through.
+const WINDOW_BYTES: u64 = 2 << 20;
+
 /// A tile whose copies may lie among each other: its extent is anything from a byte to a bit more than its span.
 fn any_tile() -> impl Strategy<Value = Tile> {
     (tile(), 0usize..3, any::<prop::sample::Index>()).prop_map(|(tile, which, index)| match which {
@@ -88,7 +95,7 @@ impl Scratch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("weft-file-{}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
+        let path = Path::new(IN_MEMORY).join(name);
         let opened = Descriptor::open(&path, Permission::ReadWrite, Creation::CreateNew);
         Scratch(path, opened.unwrap())
     }
@@ -147,6 +154,9 @@ proptest! {
         }
         let hull = wanted.first().map_or(0..0, |first| *first..wanted[wanted.len() - 1] + 1);
         prop_assert_eq!(view.hull(&positions), Some(hull));
+        let tiles: Vec<u64> = (0..2 * tile.bytes.len() as u64).map(offset).collect();
+        let gap = tiles.windows(2).map(|pair| pair[1] - pair[0] - 1).max();
+        prop_assert_eq!(view.largest_gap(), gap.or(Some(0)));
         // As another process has it.
         let words = view.tiling().words();
         let other = Tiling::from_words(&words).unwrap();
@@ -197,6 +207,7 @@ proptest! {
         prop_assert_eq!(Some(view.first_from(from)), first.map(|first| first as u64));
         let again = Tiling::from_words(&view.tiling().words()).unwrap();
         prop_assert_eq!(again.growth(), view.tiling().growth());
+        prop_assert_eq!(view.largest_gap().is_some(), view.growth() == Growth::Throughout);
     }
 
     /// Whatever another process says is a tiling that begins at 0 or behind, or none.
@@ -294,12 +305,18 @@ proptest! {
         }
         let mut found = vec![false; bytes];
         let mut last = None;
-        for run in coverage.runs() {
+        for run in coverage.runs(0..bytes) {
             assert!(last.is_none_or(|last| last < run.start), "runs do not touch");
             last = Some(run.end);
             found[run].fill(true);
         }
-        prop_assert_eq!(found, model);
+        prop_assert_eq!(&found, &model);
+        let part = bytes / 3..bytes - bytes / 4;
+        let mut found = vec![false; bytes];
+        coverage.runs(part.clone()).for_each(|run| found[run].fill(true));
+        let within = |(place, &covered)| covered && part.contains(&place);
+        let wanted: Vec<bool> = model.iter().enumerate().map(within).collect();
+        prop_assert_eq!(found, wanted);
     }
 }
 
@@ -309,11 +326,12 @@ proptest! {
     #[test]
     fn what_is_written_is_read_and_nothing_else_changes(
         tile in any_tile(),
-        displacement in 0u64..50,
+        displacement in prop_oneof![0u64..50, WINDOW_BYTES - 100..WINDOW_BYTES + 1],
         writes in (0usize..10_000, 0usize..10_000),
         reads in (0usize..10_000, 0usize..10_000),
         gaps in (0usize..3, 0usize..3),
         before in 0usize..600,
+        may_map in any::<bool>(),
         sieve in prop_oneof![Just(0usize), 1usize..100, Just(1 << 20)],
     ) {
         let scratch = Scratch::new();
@@ -333,8 +351,8 @@ proptest! {
         }
         let from = memory(&mut data, &datatype, count);
         // SAFETY: the memory is `data`, which is longer than what the datatype covers.
-        unsafe { write(&scratch.1, &view, positions, &from) }.unwrap();
-        prop_assert_eq!(&std::fs::read(&scratch.0).unwrap(), &model);
+        unsafe { write(&scratch.1, &view, positions, &from, may_map) }.unwrap();
+        prop_assert!(std::fs::read(&scratch.0).unwrap() == model, "the file differs");
 
         let positions = range(reads, &tile);
         let count = (positions.end - positions.start) as usize;
@@ -351,6 +369,37 @@ proptest! {
         for (place, &byte) in into.iter().enumerate() {
             prop_assert!(byte == 0xa5 || places[..there].contains(&place));
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn what_is_covered_is_written_and_nothing_else_changes(
+        sets in prop::collection::vec((tile(), 0u64..20), 0..4),
+        start in WINDOW_BYTES - 3000..WINDOW_BYTES + 1,
+        bytes in 1usize..6000,
+        may_map in any::<bool>(),
+    ) {
+        let scratch = Scratch::new();
+        let mut coverage = Coverage::default();
+        coverage.clear(bytes);
+        for (tile, displacement) in &sets {
+            let view = View::new(start + displacement, &tile.datatype).unwrap();
+            coverage.add(&view, 0..view.below(start + bytes as u64), start);
+        }
+        let buffer: Vec<u8> = (0..bytes).map(|index| (index * 31 + 5) as u8 | 1).collect();
+        let mut model = vec![0; start as usize];
+        for run in coverage.runs(0..bytes) {
+            model.resize(start as usize + run.start, 0);
+            model.extend(&buffer[run]);
+        }
+        if model.len() == start as usize {
+            model.clear();
+        }
+        write_covered(&scratch.1, start, &buffer, &coverage, may_map).unwrap();
+        prop_assert!(std::fs::read(&scratch.0).unwrap() == model, "the file differs");
     }
 }
 

@@ -23,13 +23,42 @@ fn gaps_are_read_along_and_never_written() {
     unsafe { read(&file, &view, 0..4000, &memory, 0) }.unwrap();
     assert_eq!(counters().reads, 1001);
     // SAFETY: as above.
-    unsafe { write(&file, &view, 0..4000, &memory) }.unwrap();
+    unsafe { write(&file, &view, 0..4000, &memory, false) }.unwrap();
     assert_eq!((counters().writes, counters().written_bytes), (1000, 4000));
+    // Far apart as they are, a call each costs less than the gaps.
+    let apart = View::new(0, &Datatype::vector(10, 4, 16000, &byte).unwrap()).unwrap();
+    let before = counters().reads;
+    // SAFETY: as above.
+    unsafe { read(&file, &apart, 0..40, &memory.part(0, 40), 1 << 20) }.unwrap();
+    assert_eq!(counters().reads - before, 10);
     // Contiguous in the file: one call, wherever the data lie in memory.
     let spread = Datatype::resized(&byte, 0, 2).unwrap();
     let memory = spread.memory(data.as_mut_ptr(), 2000).unwrap();
     // SAFETY: as above.
-    unsafe { write(&file, &View::bytes(0), 0..2000, &memory) }.unwrap();
+    unsafe { write(&file, &View::bytes(0), 0..2000, &memory, true) }.unwrap();
     assert_eq!(counters().writes, 1001);
+    std::fs::remove_file(&path).unwrap();
+    short_runs_are_stored();
+}
+
+/// A call for the last byte, and a mapping for each window that the runs reach into.
+fn short_runs_are_stored() {
+    let path = format!("/dev/shm/weft-file-calls-{}", std::process::id());
+    let file = Descriptor::open(path.as_ref(), Permission::ReadWrite, Creation::CreateNew).unwrap();
+    assert!(file.can_be_mapped());
+    let byte = Predefined::Byte.into();
+    let near = Datatype::vector(1, 4, 8, &byte).unwrap();
+    let near = Datatype::resized(&near, 0, 8).unwrap();
+    let view = View::new(4 << 20, &near).unwrap();
+    let mut data = vec![1u8; 3 << 19];
+    let memory = Memory::contiguous(data.as_mut_ptr(), data.len());
+    let before = counters().writes;
+    // SAFETY: the memory is `data`.
+    unsafe { write(&file, &view, 0..3 << 19, &memory, true) }.unwrap();
+    assert_eq!(counters().writes - before, 3);
+    std::fs::remove_file(&path).unwrap();
+    // What can only be written cannot be mapped.
+    let file = Descriptor::open(path.as_ref(), Permission::Write, Creation::CreateNew).unwrap();
+    assert!(!file.can_be_mapped());
     std::fs::remove_file(&path).unwrap();
 }

@@ -45,6 +45,10 @@ pub struct Benchmark {
     pub summary: bool,
     /// Series whose floor is measured by the same program: each with that, itself a series.
     pub floors: &'static [(&'static str, &'static str)],
+    /// The points from the largest on, since small ones take longest: a library that is stopped has given those before.
+    pub descending: bool,
+    /// The program makes a file, and is told in which folder (`--folder`).
+    pub makes_file: bool,
 }
 
 impl Benchmark {

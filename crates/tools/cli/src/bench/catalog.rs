@@ -48,6 +48,8 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     }
 }
 
@@ -128,6 +130,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "threads",
@@ -152,6 +156,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "one-sided",
@@ -203,6 +209,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "one-sided-threads",
@@ -223,6 +231,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "startup",
@@ -245,6 +255,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "collectives",
@@ -261,6 +273,8 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
     },
     Benchmark {
         name: "collective-sizes",
@@ -290,6 +304,82 @@ pub const ALL: &[Benchmark] = &[
         pin: Pin::Auto,
         summary: false,
         floors: &[],
+        descending: false,
+        makes_file: false,
+    },
+    Benchmark {
+        name: "file",
+        about: "16 MiB a rank to and from one file, dealt out in pieces of N bytes; --ranks N, --folder DIR",
+        axis: Axis::Points {
+            option: "sizes",
+            defaults: &[16, 256, 4 << 10, 16 << 20],
+        },
+        axis_label: "bytes a piece",
+        series: &[
+            series("write-all", "MB/s", "MPI_File_write_at_all"),
+            series("read-all", "MB/s", "MPI_File_read_at_all"),
+            series("write", "MB/s", "MPI_File_write_at"),
+            series("read", "MB/s", "MPI_File_read_at"),
+            series("raw-write", "MB/s", "pwrite, a call each piece; no MPI"),
+            series("raw-read", "MB/s", "pread, a call each piece; no MPI"),
+        ],
+        seconds: 0.25,
+        threads: false,
+        any_ranks: true,
+        pin: Pin::Auto,
+        summary: false,
+        floors: &[
+            ("write-all", "raw-write"),
+            ("read-all", "raw-read"),
+            ("write", "raw-write"),
+            ("read", "raw-read"),
+        ],
+        descending: true,
+        makes_file: true,
+    },
+    Benchmark {
+        name: "file-patterns",
+        about: "BTIO, a checkpoint of a 3-D array and 10^6 pieces a rank: views, collective access, memory; --folder DIR",
+        axis: Axis::Ranks { defaults: &[4] },
+        axis_label: "ranks",
+        series: &[
+            series("bt-view", "ms", "BTIO: types made and view set"),
+            series("bt-write", "MB/s", "BTIO: MPI_File_write_at_all"),
+            series("bt-read", "MB/s", "BTIO: MPI_File_read_at_all"),
+            series("bt-memory", "KiB", "BTIO: memory of a rank, at its peak"),
+            series(
+                "checkpoint-view",
+                "ms",
+                "3-D array: types made and view set",
+            ),
+            series(
+                "checkpoint-write",
+                "MB/s",
+                "3-D array: MPI_File_write_at_all",
+            ),
+            series("checkpoint-read", "MB/s", "3-D array: MPI_File_read_at_all"),
+            series(
+                "checkpoint-memory",
+                "KiB",
+                "3-D array: memory of a rank, at its peak",
+            ),
+            series("pieces-view", "ms", "10^6 pieces: types made and view set"),
+            series("pieces-write", "MB/s", "10^6 pieces: MPI_File_write_at_all"),
+            series("pieces-read", "MB/s", "10^6 pieces: MPI_File_read_at_all"),
+            series(
+                "pieces-memory",
+                "KiB",
+                "10^6 pieces: memory of a rank, at its peak",
+            ),
+        ],
+        seconds: 0.5,
+        threads: false,
+        any_ranks: true,
+        pin: Pin::Auto,
+        summary: false,
+        floors: &[],
+        descending: false,
+        makes_file: true,
     },
     PATTERNS,
 ];
@@ -310,6 +400,8 @@ pub const TUNE: Benchmark = Benchmark {
     pin: Pin::Auto,
     summary: false,
     floors: &[],
+    descending: false,
+    makes_file: false,
 };
 
 /// The machine's own limits: no MPI program, so no library's column.
@@ -335,6 +427,8 @@ pub const FLOOR: Benchmark = Benchmark {
     pin: Pin::Auto,
     summary: false,
     floors: &[],
+    descending: false,
+    makes_file: false,
 };
 
 /// The network between two ranks: the library over TCP beside bare sockets, in one program.
@@ -364,6 +458,8 @@ pub const WIRE: Benchmark = Benchmark {
         ("block", "tcp-block"),
         ("stream", "tcp-stream"),
     ],
+    descending: false,
+    makes_file: false,
 };
 
 /// The series of [`FLOOR`] that carry a whole message, of which the fastest is the floor of `pingpong`.

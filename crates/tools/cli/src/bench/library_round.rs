@@ -10,6 +10,7 @@ use super::job::{self, End, Outcome, Patience};
 use super::library::{Layout, Library};
 use super::plan::{Failure, Plan, list};
 use super::record::{Line, Results};
+use super::scratch::Scratch;
 use super::stats::binary;
 
 /// `startup` commands timed in a round; one alone is a single sample.
@@ -102,6 +103,11 @@ impl LibraryRound<'_, '_> {
     fn measure(&mut self, ranks: u64, arguments: &[String], points: &[u64]) -> Result<(), Failure> {
         let mut command = self.launcher(ranks);
         command.args(arguments).args(&self.plan.arguments);
+        let scratch = self.plan.folder.as_deref().map(Scratch::below);
+        let scratch = scratch.transpose()?;
+        if let Some(scratch) = &scratch {
+            command.arg("--folder").arg(scratch.path());
+        }
         if self.plan.seconds > 0.0 {
             command.arg("--seconds").arg(self.plan.seconds.to_string());
         }

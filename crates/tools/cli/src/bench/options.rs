@@ -25,7 +25,10 @@ pub struct Options {
     /// Write a plot; with several benchmarks, FILE-NAME.svg for each
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes and patterns
+    /// With `file` and `file-patterns`: where their file is [default: the folder of compiled benchmarks]
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Numbers of ranks, for benchmarks measured over ranks (startup, collectives); one number for collective-sizes, patterns and file
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     pub ranks: Vec<u64>,
     /// Where ranks run; auto: each on a core of its own while there are enough, but `patterns` as each library does by default

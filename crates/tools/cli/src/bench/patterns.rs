@@ -73,6 +73,8 @@ pub const PATTERNS: Benchmark = Benchmark {
     pin: Pin::Default,
     summary: true,
     floors: &[],
+    descending: false,
+    makes_file: false,
 };
 
 impl PatternOptions {

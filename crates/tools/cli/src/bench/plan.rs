@@ -1,7 +1,7 @@
 //! What one benchmark is run for, and why that fails.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::benchmark::{Axis, Benchmark, Series};
 use super::catalog::{FLOOR, TUNE, WIRE};
@@ -30,6 +30,8 @@ pub struct Plan<'a> {
     pub limit_seconds: f64,
     pub sources: &'a Path,
     pub build: &'a Path,
+    /// Where the program makes its file, if it makes one.
+    pub folder: Option<PathBuf>,
     /// Measure the machine's limits beside the libraries.
     pub with_floor: bool,
 }
@@ -60,7 +62,10 @@ impl<'a> Plan<'a> {
         points.sort_unstable();
         points.dedup();
         let from_zero = benchmark.default_points().contains(&0);
-        if points.is_empty() || (points[0] == 0 && !from_zero) {
+        if benchmark.descending {
+            points.reverse();
+        }
+        if points.is_empty() || (points.contains(&0) && !from_zero) {
             return Err(format!("{}: no points to measure", benchmark.name));
         }
         let ranks = match options.ranks[..] {
@@ -91,6 +96,10 @@ impl<'a> Plan<'a> {
             limit_seconds: options.limit,
             sources: &installation.sources,
             build: &installation.build,
+            folder: benchmark.makes_file.then(|| {
+                let otherwise = || installation.build.join("bench");
+                options.folder.clone().unwrap_or_else(otherwise)
+            }),
             with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
         })
     }

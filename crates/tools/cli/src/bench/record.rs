@@ -104,7 +104,7 @@ impl Results {
         self.cell(library, series, x).and_then(Cell::value)
     }
 
-    /// Marks a series of a library as too slow from `x` on.
+    /// Marks a series of a library as too slow from `x` on, in the order of the points.
     pub fn mark_over_limit(
         &mut self,
         library: &str,
@@ -113,7 +113,7 @@ impl Results {
         x: u64,
         seconds: f64,
     ) {
-        for &point in points.iter().filter(|&&p| p >= x) {
+        for &point in points.iter().skip_while(|&&p| p != x) {
             self.cells
                 .entry((library.into(), series.into(), point))
                 .or_default()
@@ -121,7 +121,7 @@ impl Results {
         }
     }
 
-    /// The points below the first at which a library was stopped: those that it can be asked for again.
+    /// The points before the first at which a library was stopped: those that it can be asked for again.
     pub fn within_limit(&self, library: &str, points: &[u64]) -> Vec<u64> {
         let stopped = |x: u64| {
             self.cells
@@ -178,5 +178,7 @@ mod tests {
         assert_eq!(results.cell("l", "s", 16), None);
         assert_eq!(results.within_limit("l", &[16, 64, 256]), [16]);
         assert_eq!(results.within_limit("other", &[16, 64]), [16, 64]);
+        results.mark_over_limit("other", "s", &[256, 64, 16], 64, 20.0);
+        assert_eq!(results.within_limit("other", &[256, 64, 16]), [256]);
     }
 }

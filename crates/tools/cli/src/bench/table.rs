@@ -45,8 +45,14 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The least time this machine needs for the point; `None` where nothing of it was measured.
+    /// What this machine allows at the point, as our own run of the program measured it if the program does; `None` where nothing
+    /// of it was measured.
     pub fn floor(&self, series: &Series, x: u64) -> Option<f64> {
+        let floors = self.benchmark.floors.iter();
+        let own = floors.into_iter().find(|(name, _)| *name == series.name);
+        if let Some((_, floor)) = own {
+            return self.results.value(OURS, floor, x);
+        }
         if self.benchmark.name != "pingpong" {
             return None;
         }
@@ -61,10 +67,8 @@ impl<'a> View<'a> {
         })
     }
 
-    fn has_floor(&self) -> bool {
-        self.series
-            .iter()
-            .any(|s| self.points.iter().any(|&x| self.floor(s, x).is_some()))
+    fn has_floor(&self, series: &Series) -> bool {
+        self.points.iter().any(|&x| self.floor(series, x).is_some())
     }
 
     fn text(&self, library: &str, series: &Series, x: u64) -> String {
@@ -92,7 +96,7 @@ impl<'a> View<'a> {
     fn one_series(&self, series: &Series) -> String {
         let compared = self.libraries.iter().any(|l| l == OURS) && self.libraries.len() > 1;
         let spread = compared && self.benchmark.summary;
-        let floored = self.has_floor();
+        let floored = self.has_floor(series);
         let mut header = vec![self.benchmark.axis_label.to_string()];
         header.extend(floored.then(|| FLOOR_COLUMN.into()));
         header.extend(self.libraries.iter().cloned());
@@ -276,6 +280,27 @@ shuffle: time per message (ns, lower is better)
             rows[2],
             ["8", "20.0", "22.0", "-", "-", "4000", "-", "1.10", "-", "-"]
         );
+    }
+
+    #[test]
+    fn a_floor_that_the_program_measures_stands_beside_the_libraries() {
+        let mut results = Results::default();
+        for (library, series, value) in [
+            ("weft", "write", 900.0),
+            ("weft", "raw-write", 1000.0),
+            ("mpich", "write", 600.0),
+            ("mpich", "raw-write", 2000.0),
+        ] {
+            results.add(library, series, 16, value, value);
+        }
+        let text = render("file", &results, &["weft", "mpich"], &[16]);
+        let tables: Vec<&str> = text.split("\n\n").collect();
+        let table = |title: &str| *tables.iter().find(|t| t.starts_with(title)).unwrap();
+        let written = table("file write:");
+        let row: Vec<&str> = written.lines().last().unwrap().split_whitespace().collect();
+        assert_eq!(row, ["16", "1000", "900", "600", "1.50", "0.90"]);
+        let raw = table("file raw-write:");
+        assert!(!raw.contains("floor"), "{raw}");
     }
 
     #[test]

@@ -156,9 +156,10 @@ impl Access {
                 unsafe { weft_file::read(descriptor, view, positions, &self.memory, sieve_bytes) }
             }
             Direction::Write => {
+                let may_map = file.hints.lock().may_map();
                 // SAFETY: as above.
                 let written =
-                    unsafe { weft_file::write(descriptor, view, positions, &self.memory) };
+                    unsafe { weft_file::write(descriptor, view, positions, &self.memory, may_map) };
                 written.map(|()| self.memory.bytes)
             }
         };

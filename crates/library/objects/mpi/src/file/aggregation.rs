@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weft_file::{Domains, View};
+use weft_file::{Domains, GAP_BYTES, View};
 
 use super::form::Direction;
 use super::hints::{Settings, Switch};
@@ -13,6 +13,9 @@ use crate::objects::comm::Comm;
 const PER_HOST: usize = 4;
 /// Runs shorter than this are worth a message.
 const SHORT_BYTES: usize = 64 << 10;
+/// So many processes of one host read for themselves what lies so near together that gaps are read along: bytes that are in the host's
+/// memory come faster from there several times than by a message once.
+const FEW_READERS: usize = 4;
 
 /// What a process tells the others of its access.
 #[derive(Clone, Debug)]
@@ -20,15 +23,20 @@ pub(super) struct Told {
     pub positions: Range<u64>,
     hull: Range<u64>,
     is_scattered: bool,
+    /// Gaps are such as are read along.
+    is_near: bool,
     /// Whether offsets grow with these positions, as two phases need it.
     is_in_order: bool,
 }
 
 impl Told {
-    pub const WORDS: usize = 6;
+    pub const WORDS: usize = 7;
 
     pub fn words(view: &View, positions: &Range<u64>, hull: &Range<u64>) -> [i64; Told::WORDS] {
         let tiling = view.tiling();
+        let in_order = view.in_order(positions);
+        let is_near =
+            |(view, _): &(View, Range<u64>)| view.largest_gap().is_some_and(|gap| gap <= GAP_BYTES);
         let runs = if tiling.is_dense() { 1 } else { tiling.runs() };
         let is_scattered = !tiling.is_dense() && tiling.size() / runs.max(1) < SHORT_BYTES;
         [
@@ -37,7 +45,8 @@ impl Told {
             hull.start as i64,
             hull.end as i64,
             is_scattered.into(),
-            view.in_order(positions).is_some().into(),
+            in_order.as_ref().is_some_and(is_near).into(),
+            in_order.is_some().into(),
         ]
     }
 
@@ -50,7 +59,8 @@ impl Told {
             positions: range(words[0], words[1])?,
             hull: range(words[2], words[3])?,
             is_scattered: words[4] != 0,
-            is_in_order: words[5] != 0,
+            is_near: words[5] != 0,
+            is_in_order: words[6] != 0,
         })
     }
 
@@ -87,6 +97,7 @@ pub(super) fn domains(
     settings: &Settings,
     direction: Direction,
     aggregators: usize,
+    one_host: bool,
 ) -> Option<Domains> {
     let switch = match direction {
         Direction::Read => settings.reading,
@@ -103,7 +114,9 @@ pub(super) fn domains(
         Switch::Disable => false,
         Switch::Automatic => {
             let meet = hulls.windows(2).any(|pair| pair[0].end > pair[1].start);
-            meet && told.iter().any(|told| told.is_scattered)
+            let few = one_host && told.len() <= FEW_READERS;
+            let alone = direction == Direction::Read && few && told.iter().all(|told| told.is_near);
+            meet && !alone && told.iter().any(|told| told.is_scattered)
         }
     };
     let start = hulls.first()?.start;

@@ -65,10 +65,17 @@ pub struct Settings {
     pub writing: Switch,
 }
 
-/// What the library uses where there is no hint.
-const WINDOW_BYTES: u64 = 16 << 20;
+/// What the library uses where there is no hint. What is read or written at a time stays in a core's cache, where it is copied.
 const UNIT_BYTES: u64 = 4096;
-const SIEVE_BYTES: usize = 4 << 20;
+const SIEVE_BYTES: usize = 512 << 10;
+
+/// The window among so many processes: each has a message in it that is worth sending.
+fn window_bytes(processes: usize) -> u64 {
+    const LEAST: u64 = 1 << 20;
+    const MOST: u64 = 16 << 20;
+    const OF_EACH: u64 = 64 << 10;
+    (processes as u64 * OF_EACH).clamp(LEAST, MOST)
+}
 
 impl Settings {
     pub const WORDS: usize = 5;
@@ -97,7 +104,7 @@ impl Settings {
         };
         Settings {
             aggregators: usize::try_from(words[0]).ok().filter(|&count| count > 0),
-            window_bytes: positive(words[1], WINDOW_BYTES),
+            window_bytes: positive(words[1], window_bytes(1)),
             unit_bytes: positive(words[2], UNIT_BYTES),
             reading: switch(words[3]),
             writing: switch(words[4]),
@@ -109,10 +116,22 @@ impl Settings {
 const MOST_BYTES: i64 = 1 << 30;
 
 /// A file's hints, in the order in which they were given.
-#[derive(Clone, Debug, Default)]
-pub struct Hints(Vec<(&'static CStr, CString)>);
+#[derive(Clone, Debug)]
+pub struct Hints {
+    given: Vec<(&'static CStr, CString)>,
+    /// Of the file.
+    processes: usize,
+}
 
 impl Hints {
+    /// None yet, for a file of so many processes.
+    pub fn none(processes: usize) -> Hints {
+        Hints {
+            given: Vec::new(),
+            processes,
+        }
+    }
+
     /// Takes those that an info object has; the others stay.
     pub fn update(&mut self, from: Option<InfoId>) -> Result<()> {
         let Some(from) = from else {
@@ -125,16 +144,16 @@ impl Hints {
             if !is_value(kind, &value) {
                 continue;
             }
-            match self.0.iter_mut().find(|(known, _)| *known == key) {
+            match self.given.iter_mut().find(|(known, _)| *known == key) {
                 Some(pair) => pair.1 = value,
-                None => self.0.push((key, value)),
+                None => self.given.push((key, value)),
             }
         }
         Ok(())
     }
 
     fn text(&self, key: &CStr) -> Option<&str> {
-        let pair = self.0.iter().find(|(known, _)| *known == key)?;
+        let pair = self.given.iter().find(|(known, _)| *known == key)?;
         pair.1.to_str().ok()
     }
 
@@ -158,7 +177,7 @@ impl Hints {
         };
         Settings {
             aggregators: self.number(c"cb_nodes").map(|count| count as usize),
-            window_bytes: bytes(c"cb_buffer_size", WINDOW_BYTES),
+            window_bytes: bytes(c"cb_buffer_size", window_bytes(self.processes)),
             unit_bytes: bytes(c"striping_unit", UNIT_BYTES),
             reading: self.switch(c"romio_cb_read"),
             writing: self.switch(c"romio_cb_write"),
@@ -175,6 +194,11 @@ impl Hints {
         }
     }
 
+    /// Whether short pieces are written through a mapping of the file.
+    pub fn may_map(&self) -> bool {
+        self.text(c"romio_ds_write") != Some("disable")
+    }
+
     /// What was given, and what the library uses where nothing was.
     pub fn info(&self) -> Result<InfoId> {
         let settings = self.settings();
@@ -184,7 +208,7 @@ impl Hints {
             (c"romio_cb_write", "automatic".to_owned()),
             (c"ind_rd_buffer_size", SIEVE_BYTES.to_string()),
         ];
-        let given = self.0.iter();
+        let given = self.given.iter();
         let mut pairs: Vec<(&CStr, String)> = given
             .map(|(key, value)| (*key, value.to_string_lossy().into_owned()))
             .collect();
@@ -215,7 +239,7 @@ mod tests {
     use super::*;
 
     fn hints(pairs: &[(&CStr, &str)]) -> Hints {
-        let mut hints = Hints::default();
+        let mut hints = Hints::none(2);
         let info = info::create_with(pairs).unwrap();
         hints.update(Some(info)).unwrap();
         hints
@@ -230,8 +254,8 @@ mod tests {
             (c"collective_buffering", "1"),
             (c"unknown", "1"),
         ]);
-        assert!(wrong.0.is_empty());
-        assert_eq!(wrong.settings(), Hints::default().settings());
+        assert!(wrong.given.is_empty());
+        assert_eq!(wrong.settings(), Hints::none(2).settings());
     }
 
     #[test]
@@ -252,6 +276,6 @@ mod tests {
         );
         assert_eq!(Settings::of_words(settings.words()), settings);
         let lie = Settings::of_words([-1, 0, i64::MAX, 9, -9]);
-        assert_eq!(lie, Hints::default().settings());
+        assert_eq!(lie, Hints::none(2).settings());
     }
 }

@@ -43,7 +43,7 @@ pub fn open(comm: CommId, name: &CStr, amode: i32, info: Option<InfoId>) -> Resu
 }
 
 fn opened(comm: &Comm, name: &CStr, amode: i32, info: Option<InfoId>) -> Result<Opened> {
-    let mut hints = Hints::default();
+    let mut hints = Hints::none(comm.size() as usize);
     let mut check = || -> Result<_> {
         let (mode, path) = (Mode::new(amode)?, path(name)?);
         hints.update(info)?;

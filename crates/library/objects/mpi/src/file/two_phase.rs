@@ -3,7 +3,7 @@
 //! `weft_file::Domains` says what lies where. In each turn an aggregator works on one window of its domain, and each process sends
 //! it, or receives from it, what it has there: a range of its packed data. At the aggregator the process's view is the layout of
 //! the message, so data go between the program's memory and the window in one step, and only what the processes gave is
-//! written, by as few calls as there are runs. A process takes part in all domains at once, and an aggregator does so beside its own work: so the
+//! written. A process takes part in all domains at once, and an aggregator does so beside its own work: so the
 //! one that drives an access learns of every message that is over, not of one alone, which operations do.
 //!
 //! An error stops no process: it takes part to the end, so that none waits, and then all processes learn of it.
@@ -15,7 +15,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use weft_collective::{Channel, Outcome, PointToPoint};
-use weft_file::{Coverage, Cursor, Domains, View};
+use weft_file::{Coverage, Cursor, Domains, GAP_BYTES, View, write_covered};
 
 use super::access::Access;
 use super::aggregation::{Told, aggregators, domains};
@@ -25,9 +25,6 @@ use super::form::Direction;
 use crate::collective::{Peers, gather_words_over, largest_over};
 use crate::error::{Class, Error, Result};
 use crate::objects::request::Request;
-
-/// A gap in a window up to so long is read along.
-const GAP_BYTES: usize = 16 << 10;
 
 /// Carries out an access together with the other processes. Returns how many bytes of the file there were.
 pub(super) async fn carry_out(
@@ -48,6 +45,7 @@ pub(super) async fn carry_out(
         &access.seen.settings,
         access.direction,
         aggregators.len(),
+        access.file.comm.hosts().is_none(),
     );
     let Some(domains) = plan.filter(|_| !access.file.is_atomic()) else {
         return disk
@@ -279,11 +277,10 @@ impl Phases<'_, '_> {
     /// Writes what is covered of a window.
     async fn store(&self, turn: Turn, buffer: Vec<u8>, coverage: Coverage) -> (Vec<u8>, Coverage) {
         let file = self.access.file.clone();
+        let may_map = file.hints.lock().may_map();
         let work = move || {
-            let written = coverage.runs().try_for_each(|run| {
-                let offset = turn.window.start + run.start as u64;
-                file.descriptor.write_at(offset, &buffer[run])
-            });
+            let start = turn.window.start;
+            let written = write_covered(&file.descriptor, start, &buffer, &coverage, may_map);
             let written = written.map_err(|error| file.failed(&error));
             (written, buffer, coverage)
         };
@@ -339,12 +336,13 @@ impl Phases<'_, '_> {
         buffer.resize(turn.bytes(), 0);
         coverage.clear(turn.bytes());
         for (rank, part) in &turn.parts {
-            coverage.add(&self.parts[*rank].0, part.clone(), turn.window.start);
+            let (view, start) = (&self.parts[*rank].0, turn.window.start);
+            coverage.add_along(view, part.clone(), start, GAP_BYTES);
         }
         let (file, window) = (self.access.file.clone(), turn.window.clone());
         let work = move || {
             let mut end = window.end;
-            for run in near(coverage.runs()) {
+            for run in near(coverage.runs(0..buffer.len())) {
                 let offset = window.start + run.start as u64;
                 let bytes = run.len();
                 match file.descriptor.read_at(offset, &mut buffer[run]) {
@@ -369,7 +367,7 @@ fn near(mut runs: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = runs.next().into_iter().collect();
     for run in runs {
         match joined.last_mut() {
-            Some(last) if run.start - last.end <= GAP_BYTES => last.end = run.end,
+            Some(last) if (run.start - last.end) as u64 <= GAP_BYTES => last.end = run.end,
             _ => joined.push(run),
         }
     }
