@@ -456,7 +456,8 @@ fn divided(count: usize, stride: isize, end: usize) -> (usize, usize) {
     (index, end - index * stride as usize)
 }
 
-/// Visits the runs of packed bytes `window` of a shape that lies at `at`.
+/// Visits the runs of packed bytes `window` of a shape that lies at `at`. Sums wrap: what another process tells may lead beyond the
+/// addresses on the way to a byte that lies among them.
 fn visit(
     shape: &Shape,
     at: isize,
@@ -467,13 +468,12 @@ fn visit(
         return ControlFlow::Continue(());
     }
     match shape {
-        Shape::Run { .. } => return out(at + window.start as isize, window.len()),
+        Shape::Run { .. } => return out(at.wrapping_add(window.start as isize), window.len()),
         Shape::Strided { stride, block, .. } => {
             for (index, part) in pieces(window, *block) {
-                out(
-                    at + stride * index as isize + part.start as isize,
-                    part.len(),
-                )?;
+                let step = stride.wrapping_mul(index as isize);
+                let start = part.start as isize;
+                out(at.wrapping_add(step).wrapping_add(start), part.len())?;
             }
         }
         Shape::Blocks {
@@ -481,7 +481,8 @@ fn visit(
             displacements,
         } => {
             for (index, part) in pieces(window, *block) {
-                out(at + displacements[index] + part.start as isize, part.len())?;
+                let start = displacements[index].wrapping_add(part.start as isize);
+                out(at.wrapping_add(start), part.len())?;
             }
         }
         Shape::Runs { runs } => {
@@ -492,10 +493,9 @@ fn visit(
                 }
                 let start = window.start.max(pair[0].packed);
                 let length = window.end.min(pair[1].packed) - start;
-                out(
-                    at + pair[0].displacement + (start - pair[0].packed) as isize,
-                    length,
-                )?;
+                let inside = (start - pair[0].packed) as isize;
+                let at = at.wrapping_add(pair[0].displacement);
+                out(at.wrapping_add(inside), length)?;
             }
         }
         Shape::Loop {
@@ -505,7 +505,8 @@ fn visit(
             ..
         } => {
             for (index, part) in pieces(window, *size) {
-                visit(child, at + stride * index as isize, part, out)?;
+                let step = stride.wrapping_mul(index as isize);
+                visit(child, at.wrapping_add(step), part, out)?;
             }
         }
         Shape::Sequence { parts, .. } => {
@@ -516,7 +517,8 @@ fn visit(
                 }
                 let start = window.start.max(part.packed) - part.packed;
                 let end = window.end.min(part.packed + part.size) - part.packed;
-                visit(&part.shape, at + part.displacement, start..end, out)?;
+                let at = at.wrapping_add(part.displacement);
+                visit(&part.shape, at, start..end, out)?;
             }
         }
     }
