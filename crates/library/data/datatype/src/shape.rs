@@ -7,6 +7,7 @@
 //! The depth is bounded, so that recursion over a shape is: a loop has at least two iterations of at least one
 //! byte, so 63 fit above each other, and lists within lists are spliced from [`Shape::DEEPEST`] on.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Displacements are bytes relative to the shape's first byte, sizes are packed bytes.
@@ -58,6 +59,40 @@ pub(crate) struct Part {
     pub packed: usize,
     pub size: usize,
     pub shape: Shape,
+}
+
+/// The runs that a window of packed bytes covers, in order: where the first byte of each that is in it lies, and how many are.
+#[inline(always)]
+pub(crate) fn runs_in(runs: &[Run], window: Range<usize>) -> impl Iterator<Item = (isize, usize)> {
+    let Range { start, end } = window;
+    let first = runs.partition_point(|run| run.packed <= start) - 1;
+    let pairs = runs[first..].windows(2);
+    pairs
+        .take_while(move |pair| pair[0].packed < end)
+        .map(move |pair| {
+            let begin = start.max(pair[0].packed);
+            let inside = (begin - pair[0].packed) as isize;
+            let at = pair[0].displacement.wrapping_add(inside);
+            (at, end.min(pair[1].packed) - begin)
+        })
+}
+
+/// The members of a sequence that a window of packed bytes touches, in order, and which packed bytes of each are in it.
+#[inline(always)]
+pub(crate) fn parts_in(
+    parts: &[Part],
+    window: Range<usize>,
+) -> impl Iterator<Item = (&Part, Range<usize>)> {
+    let Range { start, end } = window;
+    let first = parts.partition_point(|part| part.packed + part.size <= start);
+    parts[first..]
+        .iter()
+        .take_while(move |part| part.packed < end)
+        .map(move |part| {
+            let from = start.max(part.packed) - part.packed;
+            let to = end.min(part.packed + part.size) - part.packed;
+            (part, from..to)
+        })
 }
 
 impl Shape {

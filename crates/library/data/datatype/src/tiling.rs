@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::copy::Copier;
 use crate::datatype::Datatype;
-use crate::shape::Shape;
+use crate::shape::{Shape, parts_in, runs_in};
 use weft_memory::Layout;
 
 /// A datatype over and over. Cloning is cheap.
@@ -486,16 +486,8 @@ fn visit(
             }
         }
         Shape::Runs { runs } => {
-            let first = runs.partition_point(|run| run.packed <= window.start) - 1;
-            for pair in runs[first..].windows(2) {
-                if pair[0].packed >= window.end {
-                    break;
-                }
-                let start = window.start.max(pair[0].packed);
-                let length = window.end.min(pair[1].packed) - start;
-                let inside = (start - pair[0].packed) as isize;
-                let at = at.wrapping_add(pair[0].displacement);
-                out(at.wrapping_add(inside), length)?;
+            for (displacement, bytes) in runs_in(runs, window) {
+                out(at.wrapping_add(displacement), bytes)?;
             }
         }
         Shape::Loop {
@@ -510,15 +502,9 @@ fn visit(
             }
         }
         Shape::Sequence { parts, .. } => {
-            let first = parts.partition_point(|part| part.packed + part.size <= window.start);
-            for part in &parts[first..] {
-                if part.packed >= window.end {
-                    break;
-                }
-                let start = window.start.max(part.packed) - part.packed;
-                let end = window.end.min(part.packed + part.size) - part.packed;
+            for (part, inside) in parts_in(parts, window) {
                 let at = at.wrapping_add(part.displacement);
-                visit(&part.shape, at, start..end, out)?;
+                visit(&part.shape, at, inside, out)?;
             }
         }
     }

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) use section::InSection;
 pub use section::{Dimension, Section};
 
-use crate::shape::{Part, Run, Shape};
+use crate::shape::{Shape, parts_in, runs_in};
 use blocks::{Direction, Pack, Unpack, copy_blocks, copy_grid, copy_run, copy_scattered};
 use weft_memory::Layout;
 
@@ -90,7 +90,7 @@ unsafe impl Layout for Copier {
     }
 }
 
-/// Of equal pieces that a window of packed bytes covers.
+/// Some of the equal pieces that a window of packed bytes covers.
 enum Piece {
     /// A part of the piece of this number.
     Part(usize, Range<usize>),
@@ -168,8 +168,14 @@ unsafe fn copy_window<D: Direction>(
                 copy_scattered::<D>(user, packed, &displacements[range], *block);
             },
         }),
-        // SAFETY: by this function's contract.
-        Shape::Runs { runs } => unsafe { copy_runs::<D>(runs, user, packed, window) },
+        Shape::Runs { runs } => {
+            let mut packed = packed;
+            for (at, bytes) in runs_in(runs, window) {
+                // SAFETY: each run lies at its displacement.
+                unsafe { copy_run::<D>(user.wrapping_offset(at), packed, bytes) };
+                packed = packed.wrapping_add(bytes);
+            }
+        }
         Shape::Loop {
             stride,
             size,
@@ -188,58 +194,16 @@ unsafe fn copy_window<D: Direction>(
                 },
             });
         }
-        // SAFETY: by this function's contract.
-        Shape::Sequence { parts, .. } => unsafe {
-            copy_sequence::<D>(parts, user, packed, window);
-        },
-    }
-}
-
-/// [`copy_window`] of runs.
-///
-/// # Safety
-/// As [`copy_window`].
-unsafe fn copy_runs<D: Direction>(
-    runs: &[Run],
-    user: *mut u8,
-    mut packed: *mut u8,
-    window: Range<usize>,
-) {
-    let first = runs.partition_point(|run| run.packed <= window.start) - 1;
-    for pair in runs[first..].windows(2) {
-        if pair[0].packed >= window.end {
-            break;
+        Shape::Sequence { parts, .. } => {
+            let mut packed = packed;
+            for (part, inside) in parts_in(parts, window) {
+                let at = user.wrapping_offset(part.displacement);
+                let bytes = inside.len();
+                // SAFETY: each part lies at its displacement.
+                unsafe { copy_window::<D>(&part.shape, at, packed, inside) };
+                packed = packed.wrapping_add(bytes);
+            }
         }
-        let start = window.start.max(pair[0].packed);
-        let part = window.end.min(pair[1].packed) - start;
-        let at = user.wrapping_offset(pair[0].displacement);
-        // SAFETY: the runs partition the packed bytes, and each lies at its displacement.
-        unsafe { copy_run::<D>(at.wrapping_add(start - pair[0].packed), packed, part) };
-        packed = packed.wrapping_add(part);
-    }
-}
-
-/// [`copy_window`] of a sequence.
-///
-/// # Safety
-/// As [`copy_window`].
-unsafe fn copy_sequence<D: Direction>(
-    parts: &[Part],
-    user: *mut u8,
-    mut packed: *mut u8,
-    window: Range<usize>,
-) {
-    let first = parts.partition_point(|part| part.packed + part.size <= window.start);
-    for part in &parts[first..] {
-        if part.packed >= window.end {
-            break;
-        }
-        let start = window.start.max(part.packed) - part.packed;
-        let end = window.end.min(part.packed + part.size) - part.packed;
-        let at = user.wrapping_offset(part.displacement);
-        // SAFETY: the parts partition the packed bytes, and each lies at its displacement.
-        unsafe { copy_window::<D>(&part.shape, at, packed, start..end) };
-        packed = packed.wrapping_add(end - start);
     }
 }
 
