@@ -52,6 +52,23 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
+    /// What most benchmarks have in common; the rest each says of itself.
+    pub const PLAIN: Benchmark = Benchmark {
+        name: "",
+        about: "",
+        axis: Axis::Ranks { defaults: &[] },
+        axis_label: "",
+        series: &[],
+        seconds: 0.0,
+        threads: false,
+        any_ranks: false,
+        pin: Pin::Auto,
+        summary: false,
+        floors: &[],
+        descending: false,
+        makes_file: false,
+    };
+
     pub fn default_points(&self) -> &'static [u64] {
         match self.axis {
             Axis::Points { defaults, .. } | Axis::Ranks { defaults } => defaults,

@@ -1,7 +1,6 @@
 //! The benchmarks that there are.
 
 use super::benchmark::{Axis, Benchmark, Series, series};
-use super::library::Pin;
 use super::patterns::PATTERNS;
 
 /// The series of `startup` that the driver measures itself: the whole `mpiexec` of a program that only initialises
@@ -43,13 +42,7 @@ const fn requests(name: &'static str, about: &'static str, series: &'static [Ser
         axis_label: "requests",
         series,
         seconds: 0.25,
-        threads: false,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     }
 }
 
@@ -125,13 +118,7 @@ pub const ALL: &[Benchmark] = &[
             series("both", "%", "hidden while both compute"),
         ],
         seconds: 0.25,
-        threads: false,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "threads",
@@ -152,12 +139,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 1.0,
         threads: true,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "one-sided",
@@ -204,13 +186,7 @@ pub const ALL: &[Benchmark] = &[
             ),
         ],
         seconds: 0.1,
-        threads: false,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "one-sided-threads",
@@ -227,12 +203,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         seconds: 0.5,
         threads: true,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "startup",
@@ -250,13 +221,7 @@ pub const ALL: &[Benchmark] = &[
             ),
         ],
         seconds: 0.0,
-        threads: false,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "collectives",
@@ -268,13 +233,7 @@ pub const ALL: &[Benchmark] = &[
             series("allreduce", "us", "MPI_Allreduce of 8 bytes"),
         ],
         seconds: 0.5,
-        threads: false,
-        any_ranks: false,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "collective-sizes",
@@ -299,13 +258,8 @@ pub const ALL: &[Benchmark] = &[
             ),
         ],
         seconds: 0.05,
-        threads: false,
         any_ranks: true,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
-        makes_file: false,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "file",
@@ -324,10 +278,7 @@ pub const ALL: &[Benchmark] = &[
             series("raw-read", "MB/s", "pread, a call each piece; no MPI"),
         ],
         seconds: 0.25,
-        threads: false,
         any_ranks: true,
-        pin: Pin::Auto,
-        summary: false,
         floors: &[
             ("write-all", "raw-write"),
             ("read-all", "raw-read"),
@@ -336,6 +287,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         descending: true,
         makes_file: true,
+        ..Benchmark::PLAIN
     },
     Benchmark {
         name: "file-patterns",
@@ -373,13 +325,9 @@ pub const ALL: &[Benchmark] = &[
             ),
         ],
         seconds: 0.5,
-        threads: false,
         any_ranks: true,
-        pin: Pin::Auto,
-        summary: false,
-        floors: &[],
-        descending: false,
         makes_file: true,
+        ..Benchmark::PLAIN
     },
     PATTERNS,
 ];
@@ -393,15 +341,9 @@ pub const TUNE: Benchmark = Benchmark {
         defaults: COLLECTIVE_SIZES,
     },
     axis_label: "bytes",
-    series: &[],
     seconds: 0.05,
-    threads: false,
     any_ranks: true,
-    pin: Pin::Auto,
-    summary: false,
-    floors: &[],
-    descending: false,
-    makes_file: false,
+    ..Benchmark::PLAIN
 };
 
 /// The machine's own limits: no MPI program, so no library's column.
@@ -422,13 +364,7 @@ pub const FLOOR: Benchmark = Benchmark {
         series("stream", "MB/s", "one way, x is the chunk"),
     ],
     seconds: 0.1,
-    threads: false,
-    any_ranks: false,
-    pin: Pin::Auto,
-    summary: false,
-    floors: &[],
-    descending: false,
-    makes_file: false,
+    ..Benchmark::PLAIN
 };
 
 /// The network between two ranks: the library over TCP beside bare sockets, in one program.
@@ -449,17 +385,12 @@ pub const WIRE: Benchmark = Benchmark {
         series("stream", "MB/s", "one way, 16 messages under way"),
     ],
     seconds: 0.1,
-    threads: false,
-    any_ranks: false,
-    pin: Pin::Auto,
-    summary: false,
     floors: &[
         ("spin", "tcp-spin"),
         ("block", "tcp-block"),
         ("stream", "tcp-stream"),
     ],
-    descending: false,
-    makes_file: false,
+    ..Benchmark::PLAIN
 };
 
 /// The series of [`FLOOR`] that carry a whole message, of which the fastest is the floor of `pingpong`.

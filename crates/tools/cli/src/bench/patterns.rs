@@ -68,13 +68,10 @@ pub const PATTERNS: Benchmark = Benchmark {
         operation("Alltoallv", "MPI_Alltoallv"),
     ],
     seconds: 0.05,
-    threads: false,
     any_ranks: true,
     pin: Pin::Default,
     summary: true,
-    floors: &[],
-    descending: false,
-    makes_file: false,
+    ..Benchmark::PLAIN
 };
 
 impl PatternOptions {
