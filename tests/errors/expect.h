@@ -75,6 +75,18 @@ static inline void expect_start(int *argc, char ***argv, const char *name)
         sigaction(signals[i], &action, NULL);
 }
 
+/* A duplicate of the world that returns errors, after as many barriers as let those of one host share memory. */
+static inline MPI_Comm used_duplicate(void)
+{
+    enum { BARRIERS = 12 };
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    return_errors(comm);
+    for (int i = 0; i < BARRIERS; i++)
+        EXPECT(MPI_SUCCESS, MPI_Barrier(comm));
+    return comm;
+}
+
 static inline int expect_finish(void)
 {
     if (expect_failures == 0)

@@ -5,22 +5,12 @@
  * ranks: 2,3,4,5 */
 #include "expect.h"
 
-enum { MOST = 1 << 15, GUARD = 64, BEFORE = 12 };
+enum { MOST = 1 << 15, GUARD = 64 };
 
 static int rank, size, last;
 /* Whether all share memory. */
 static int shares;
 static int from[(MOST + GUARD) * 5], into[(MOST + GUARD) * 5];
-
-static MPI_Comm fresh(void)
-{
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    return_errors(comm);
-    for (int i = 0; i < BEFORE; i++)
-        EXPECT(MPI_SUCCESS, MPI_Barrier(comm));
-    return comm;
-}
 
 /* Numbers to send, and nothing yet where they go. */
 static void prepare(int count)
@@ -60,7 +50,7 @@ static void check_usable(MPI_Comm comm)
 /* The last rank has `odd` elements, the others `count`; both are moved in the same way. */
 static void uneven(int count, int odd)
 {
-    MPI_Comm comm = fresh();
+    MPI_Comm comm = used_duplicate();
     int own = rank == last ? odd : count;
     int longer = count > odd;
     int here = rank == last && longer ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
@@ -102,7 +92,7 @@ static void uneven(int count, int odd)
  * operations are errors from there on; not where those of more than two ranks went by messages. */
 static void apart(int count, int odd)
 {
-    MPI_Comm comm = fresh();
+    MPI_Comm comm = used_duplicate();
     int own = rank == last ? odd : count;
     prepare(own);
     int class = RESULT_OF(MPI_Bcast(into, own, MPI_INT, 0, comm));

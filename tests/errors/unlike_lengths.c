@@ -4,23 +4,13 @@
  * ranks: 2,3,4,5 */
 #include "expect.h"
 
-enum { MOST = 1 << 18, GUARD = 16, BEFORE = 12 };
+enum { MOST = 1 << 18, GUARD = 16 };
 
 static int rank, size, last;
 static int from[MOST + GUARD], into[MOST + GUARD];
 
 /* What happened to all, by rank. */
 static int classes[64];
-
-static MPI_Comm fresh(void)
-{
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    return_errors(comm);
-    for (int i = 0; i < BEFORE; i++)
-        EXPECT(MPI_SUCCESS, MPI_Barrier(comm));
-    return comm;
-}
 
 /* A sum of everyone's rank + 1 has no other value where it is no error. */
 static void sum_is_right(const char *name, int class, int count)
@@ -89,7 +79,7 @@ static int run(int operation, int own, int shortest, MPI_Comm comm)
 
 static void apart(int operation, int count, int odd)
 {
-    MPI_Comm comm = fresh();
+    MPI_Comm comm = used_duplicate();
     int own = rank == last ? odd : count, shortest = count < odd ? count : odd;
     for (int i = 0; i < MOST + GUARD; i++) {
         from[i] = rank + 1;
