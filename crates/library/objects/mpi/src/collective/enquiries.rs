@@ -25,7 +25,7 @@ use crate::objects::comm::operations::Operations;
 use crate::objects::comm::{Comm, Traffic, is_of, number_of, share_known};
 use crate::objects::request::APART;
 
-/// What a process says of itself: what it waits for on the board, if it does, and one more than the length that it has passed, if it has.
+/// What a process says of itself: what it waits for on the board, or 0, and the length that it has passed plus one, or 0.
 pub(super) fn words(operations: &Operations, tag: u32, need: Option<Need>) -> [u64; 2] {
     let bytes = operations.bytes_of(tag);
     let awaited = need.map_or(0, |need| match need.what {

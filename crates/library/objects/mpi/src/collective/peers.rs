@@ -40,7 +40,7 @@ pub struct Peers<'a> {
     tag: u32,
 }
 
-/// Of operations whose length nobody asks for.
+/// Stands for the tag of an operation whose length nobody asks for.
 const NO_TAG: u32 = u32::MAX;
 
 /// The one that learns what an operation waits for.

@@ -117,7 +117,7 @@ impl<'a> Rooted<'a> {
         self.blocks.as_ref().map(|blocks| blocks as &dyn Blocks)
     }
 
-    /// Of blocks that are all as long: whether that is nothing.
+    /// Whether the blocks are all as long, and have no bytes.
     fn is_void(&self) -> bool {
         let any = self.leaf.as_ref().map(|leaf| leaf.bytes);
         let any = any.or_else(|| self.blocks.as_ref().map(|blocks| blocks.block(0).bytes));

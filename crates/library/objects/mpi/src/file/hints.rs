@@ -65,7 +65,7 @@ pub struct Settings {
     pub writing: Switch,
 }
 
-/// What the library uses where there is no hint. What is read or written at a time stays in a core's cache, where it is copied.
+/// What the library uses where there is no hint. It reads and writes so much at a time as stays in a core's cache, where it is copied.
 const UNIT_BYTES: u64 = 4096;
 const SIEVE_BYTES: usize = 512 << 10;
 
@@ -119,7 +119,7 @@ const MOST_BYTES: i64 = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct Hints {
     given: Vec<(&'static CStr, CString)>,
-    /// Of the file.
+    /// How many have the file open.
     processes: usize,
 }
 

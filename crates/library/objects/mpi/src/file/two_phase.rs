@@ -180,13 +180,13 @@ impl Served<'_> {
 
 struct Phases<'a, 'p> {
     access: &'a Access,
-    /// Of the access, in a view whose offsets grow.
+    /// What this process accesses, in a view whose offsets grow.
     positions: Range<u64>,
     peers: &'a Peers<'p>,
     tag: u32,
     disk: Disk<'a>,
     domains: Domains,
-    /// By rank, where this process reads and writes for others.
+    /// What each rank accesses, if this process reads or writes for others.
     parts: &'a [(View, Range<u64>)],
     /// The first error.
     failed: RefCell<Option<Error>>,
