@@ -54,6 +54,45 @@ impl Packed {
     }
 }
 
+/// Bytes of a transfer, from `at` on, that are packed for one system call, which takes so many others before them.
+struct Packing<'a> {
+    transfer: u64,
+    at: usize,
+    bytes: &'a [u8],
+    before: usize,
+}
+
+impl Packing<'_> {
+    /// What is left of them, of which and of what comes before them so much was sent.
+    fn left(&self, sent: usize) -> Packed {
+        let written = sent.saturating_sub(self.before).min(self.bytes.len());
+        Packed {
+            transfer: self.transfer,
+            at: self.at + written,
+            bytes: self.bytes[written..].to_vec(),
+        }
+    }
+}
+
+/// What one system call is to write.
+struct Gathered<'a, 's> {
+    slices: [IoSlice<'a>; PIECES],
+    count: usize,
+    /// All of it, where a transfer's runs may be more than those.
+    runs: Vec<IoSlice<'a>>,
+    packing: Option<Packing<'s>>,
+}
+
+impl<'a> Gathered<'a, '_> {
+    fn all(&self) -> &[IoSlice<'a>] {
+        if self.runs.is_empty() {
+            &self.slices[..self.count]
+        } else {
+            &self.runs
+        }
+    }
+}
+
 /// What waits to be written to a connection.
 #[derive(Default)]
 pub struct Outgoing {
@@ -160,62 +199,14 @@ impl Outgoing {
         sources: &mut impl Sources,
         scratch: &mut [u8],
     ) -> io::Result<(Written, usize)> {
-        let mut slices: [IoSlice; PIECES] = std::array::from_fn(|_| IoSlice::new(&[]));
-        let scratch_bytes = scratch.len();
-        let mut scratch = Some(scratch);
-        // What was packed now, and the bytes before it.
-        let mut packs: Option<(u64, usize, &[u8], usize)> = None;
-        // All of them, where there may be more than those.
-        let mut runs: Vec<IoSlice> = Vec::new();
-        let (mut count, mut before) = (0, 0);
-        for piece in &self.pieces {
-            let (bytes, is_whole) = match piece {
-                Piece::Frames { bytes, at } => (&bytes[*at..], true),
-                Piece::Data { transfer, at, end } if sources.has_long_runs(*transfer) => {
-                    runs.extend_from_slice(&slices[..count]);
-                    sources.runs(*transfer, *at, *end, &mut runs);
-                    break;
-                }
-                Piece::Data { transfer, at, end } => {
-                    let Some(scratch) = scratch.take_if(|_| true) else {
-                        break;
-                    };
-                    let lies = sources.stretch(*transfer, *at, *end);
-                    let known = lies.or_else(|| self.packed.from(*transfer, *at));
-                    let bytes = known.unwrap_or_else(|| {
-                        let packed = &mut scratch[..scratch_bytes.min(end - at)];
-                        sources.pack(*transfer, *at, packed);
-                        packs = Some((*transfer, *at, packed, before));
-                        packed
-                    });
-                    (bytes, bytes.len() == end - at)
-                }
-            };
-            before += bytes.len();
-            slices[count] = IoSlice::new(bytes);
-            count += 1;
-            if !is_whole || count == PIECES {
-                break;
-            }
-        }
-        let all = if runs.is_empty() {
-            &slices[..count]
-        } else {
-            &runs
-        };
-        if all.is_empty() {
+        let gathered = self.gather(sources, scratch);
+        if gathered.all().is_empty() {
             return Ok((Written::All, 0));
         }
-        let sent = socket.send_vectored_with_flags(all, libc::MSG_NOSIGNAL);
-        if let Some((transfer, at, bytes, before)) = packs {
-            let written = sent.as_ref().map_or(0, |sent| sent.saturating_sub(before));
-            let written = written.min(bytes.len());
-            self.packed_bytes += bytes.len();
-            self.packed = Packed {
-                transfer,
-                at: at + written,
-                bytes: bytes[written..].to_vec(),
-            };
+        let sent = socket.send_vectored_with_flags(gathered.all(), libc::MSG_NOSIGNAL);
+        if let Some(packing) = gathered.packing {
+            self.packed_bytes += packing.bytes.len();
+            self.packed = packing.left(sent.as_ref().map_or(0, |&sent| sent));
         }
         match sent {
             Ok(bytes) => {
@@ -231,6 +222,67 @@ impl Outgoing {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok((Written::Some, 0)),
             Err(error) => Err(error),
         }
+    }
+
+    /// What stands first, as far as one system call takes it.
+    #[inline]
+    fn gather<'a, 's: 'a>(
+        &'a self,
+        sources: &'a impl Sources,
+        scratch: &'s mut [u8],
+    ) -> Gathered<'a, 's> {
+        let mut gathered = Gathered {
+            slices: std::array::from_fn(|_| IoSlice::new(&[])),
+            count: 0,
+            runs: Vec::new(),
+            packing: None,
+        };
+        let mut scratch = Some(scratch);
+        let mut before = 0;
+        for piece in &self.pieces {
+            let (bytes, is_whole) = match piece {
+                Piece::Frames { bytes, at } => (&bytes[*at..], true),
+                Piece::Data { transfer, at, end } if sources.has_long_runs(*transfer) => {
+                    let Gathered {
+                        slices,
+                        count,
+                        runs,
+                        ..
+                    } = &mut gathered;
+                    runs.extend_from_slice(&slices[..*count]);
+                    sources.runs(*transfer, *at, *end, runs);
+                    break;
+                }
+                Piece::Data { transfer, at, end } => {
+                    let Some(scratch) = scratch.take() else {
+                        break;
+                    };
+                    let lies = sources.stretch(*transfer, *at, *end);
+                    let known = lies.or_else(|| self.packed.from(*transfer, *at));
+                    let bytes = known.unwrap_or_else(|| {
+                        let most = scratch.len().min(end - at);
+                        let bytes = &mut scratch[..most];
+                        sources.pack(*transfer, *at, bytes);
+                        let (transfer, at, bytes) = (*transfer, *at, &*bytes);
+                        gathered.packing = Some(Packing {
+                            transfer,
+                            at,
+                            bytes,
+                            before,
+                        });
+                        bytes
+                    });
+                    (bytes, bytes.len() == end - at)
+                }
+            };
+            before += bytes.len();
+            gathered.slices[gathered.count] = IoSlice::new(bytes);
+            gathered.count += 1;
+            if !is_whole || gathered.count == PIECES {
+                break;
+            }
+        }
+        gathered
     }
 
     /// So many bytes have left.
