@@ -3,29 +3,20 @@
 mod accumulate;
 mod short_access;
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 
+use weft_contract::Cards;
 use weft_datatype::{Datatype, Op, Predefined};
 use weft_memory::Memory;
 use weft_shm::{Options, Shm};
-use weft_transport::{Directory, Fabric, Peer};
+use weft_transport::{Fabric, Peer};
 
 use crate::runs::RUNS;
 use crate::{
     Fault, LockKind, Member, Operation, Own, Place, Processes, Ranks, Target, Update, Window,
 };
-
-#[derive(Default)]
-struct Cards(Mutex<HashMap<Peer, String>>);
-
-impl Directory for Cards {
-    fn card(&self, peer: Peer) -> Result<String, String> {
-        Ok(self.0.lock().unwrap()[&peer].clone())
-    }
-}
 
 fn spin(met: &mut dyn FnMut() -> bool) {
     while !met() {
@@ -65,7 +56,7 @@ fn window_among(
         .map(|rank| Shm::with_options(rank, &ranks, 1, cards.clone(), options).unwrap())
         .collect();
     for (rank, shm) in shms.iter().enumerate() {
-        cards.0.lock().unwrap().insert(rank as Peer, shm.card());
+        cards.put(rank as Peer, shm.card());
     }
     let mut parts: Vec<Vec<u64>> = (0..size).map(|_| vec![0; words]).collect();
     let owns: Vec<Own> = shms

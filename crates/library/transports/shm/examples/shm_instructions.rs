@@ -3,26 +3,13 @@
 //! `valgrind --tool=callgrind --toggle-collect='shm_instructions::send*' shm_instructions` counts the sends,
 //! `...::poll*` the turns that receive them; divide by the number of packets, which is printed.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use weft_contract::Cards;
 use weft_shm::{Shm, ShmEndpoint};
-use weft_transport::{Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 const PACKETS: u64 = 100_000;
-
-struct Cards(Mutex<HashMap<Peer, String>>);
-
-impl Directory for Cards {
-    fn card(&self, peer: Peer) -> Result<String, String> {
-        self.0
-            .lock()
-            .expect("no panic inside")
-            .get(&peer)
-            .cloned()
-            .ok_or_else(|| "no card".into())
-    }
-}
 
 struct Taken(u64);
 
@@ -58,14 +45,10 @@ fn poll(endpoint: &mut ShmEndpoint, taken: &mut Taken) {
 }
 
 fn main() {
-    let cards = Arc::new(Cards(Mutex::new(HashMap::new())));
+    let cards = Arc::new(Cards::default());
     let fabrics = [0, 1].map(|rank| {
         let fabric = Shm::new(rank, &[0, 1], 1, cards.clone()).expect("shared memory");
-        cards
-            .0
-            .lock()
-            .expect("no panic inside")
-            .insert(rank, fabric.card());
+        cards.put(rank, fabric.card());
         fabric
     });
     let [mut here, mut there] = fabrics.each_ref().map(|fabric| fabric.endpoint(0));

@@ -1,31 +1,14 @@
 //! For tests: several fabrics in one process, and a sink that remembers.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use weft_memory::Memory;
-use weft_transport::{
-    BulkDescriptor, Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink,
-};
+pub use weft_contract::{Cards, Random, memory, offer_bytes, offer_from};
+use weft_transport::{Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 use crate::endpoint::ShmEndpoint;
 use crate::fabric::Shm;
 use crate::shared::Options;
-
-/// Cards in a map.
-#[derive(Default)]
-pub struct Cards(pub Mutex<HashMap<Peer, String>>);
-
-impl Directory for Cards {
-    fn card(&self, peer: Peer) -> Result<String, String> {
-        self.0
-            .lock()
-            .unwrap()
-            .get(&peer)
-            .cloned()
-            .ok_or_else(|| "it has no card".to_owned())
-    }
-}
 
 /// What a lane was told.
 #[derive(Default)]
@@ -136,7 +119,7 @@ pub fn host(ranks: Vec<Peer>, options: Options) -> Vec<Process> {
     let attach = |&rank: &Peer| Shm::with_options(rank, &ranks, 2, cards.clone(), options).unwrap();
     let fabrics: Vec<Shm> = ranks.iter().map(attach).collect();
     for (&rank, fabric) in ranks.iter().zip(&fabrics) {
-        cards.0.lock().unwrap().insert(rank, fabric.card());
+        cards.put(rank, fabric.card());
     }
     ranks
         .into_iter()
@@ -157,42 +140,4 @@ pub fn pair(options: Options) -> (Process, Process) {
     let mut both = world(2, options);
     let second = both.pop().unwrap();
     (both.pop().unwrap(), second)
-}
-
-/// A small generator of random numbers (xorshift64*), so that a failure can be repeated by its seed.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % bound
-    }
-
-    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
-        let mut seed = self.below(1 << 30) as u32;
-        (0..count)
-            .map(|_| {
-                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                (seed >> 24) as u8
-            })
-            .collect()
-    }
-}
-
-/// An offer as the engine would carry it: in the payload of a packet.
-pub fn offer_bytes(offer: BulkDescriptor) -> Vec<u8> {
-    offer.0.iter().flat_map(|word| word.to_ne_bytes()).collect()
-}
-
-pub fn offer_from(payload: &[u8]) -> BulkDescriptor {
-    let mut words = payload
-        .chunks_exact(8)
-        .map(|word| u64::from_ne_bytes(word.try_into().unwrap()));
-    BulkDescriptor(std::array::from_fn(|_| words.next().unwrap()))
-}
-
-pub fn memory(bytes: &mut [u8]) -> Memory {
-    Memory::contiguous(bytes.as_mut_ptr(), bytes.len())
 }

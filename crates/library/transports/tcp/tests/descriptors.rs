@@ -1,25 +1,15 @@
 //! A process that may have few descriptors: what it is told, and that nothing panics or waits for ever. A test of its own program, as
 //! the limit is the whole process's.
 
-use std::collections::HashMap;
 use std::fs::File;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weft_contract::Cards;
 use weft_tcp::{Options, Tcp, TcpEndpoint};
-use weft_transport::{Cookie, Directory, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
 const LANES: u32 = 8;
-
-#[derive(Default)]
-struct Cards(Mutex<HashMap<Peer, String>>);
-
-impl Directory for Cards {
-    fn card(&self, peer: Peer) -> Result<String, String> {
-        let cards = self.0.lock().unwrap();
-        cards.get(&peer).cloned().ok_or_else(|| "none".to_owned())
-    }
-}
 
 /// What a lane is told: of lost peers and rooms.
 #[derive(Default)]
@@ -98,7 +88,7 @@ fn too_few_descriptors_are_told() {
     let cards = Arc::new(Cards::default());
     let make = |rank, size| {
         let made = Tcp::new(rank, size, LANES, cards.clone(), options());
-        made.inspect(|fabric| drop(cards.0.lock().unwrap().insert(rank, fabric.card())))
+        made.inspect(|fabric| cards.put(rank, fabric.card()))
     };
     let mut hoard = Hoard::new();
     // One more each time, until there are as many as it takes.

@@ -31,7 +31,7 @@ fn transfer_between(
     target: Memory,
     meanwhile: &mut dyn FnMut(&mut [&mut Process]),
 ) {
-    let (me, peer, bytes) = (from.fabric_rank(), to.fabric_rank(), source.bytes);
+    let (me, peer, bytes) = (rank_of(from), rank_of(to), source.bytes);
     let descriptor = from.endpoint.bulk_send(peer, source, 1).expect("a link");
     from.send(peer, 5, &offer_bytes(descriptor)).expect("room");
     turn(&mut [from, to], |all| !all[1].log.packets.is_empty());
@@ -46,10 +46,8 @@ fn transfer_between(
     (from.log.sent, to.log.received) = (Vec::new(), Vec::new());
 }
 
-impl Process {
-    fn fabric_rank(&self) -> Peer {
-        self.fabric.rank()
-    }
+fn rank_of(process: &Process) -> Peer {
+    process.fabric.rank()
 }
 
 fn sent(process: &Process) -> Vec<u64> {
@@ -170,7 +168,7 @@ fn all_transfers_of_a_failed_connection_go_on() {
             } else {
                 (&mut b, &mut a)
             };
-            let peer = to.fabric_rank();
+            let peer = rank_of(to);
             let descriptor = from.endpoint.bulk_send(peer, memory(source), number as u64);
             let bytes = offer_bytes(descriptor.unwrap());
             from.send(peer, 1, &bytes).unwrap();
@@ -179,7 +177,7 @@ fn all_transfers_of_a_failed_connection_go_on() {
         }
         for (number, target) in targets.iter_mut().enumerate() {
             let to = if number % 2 == 0 { &mut b } else { &mut a };
-            let (from, bytes) = (1 - to.fabric_rank(), target.len());
+            let (from, bytes) = (1 - rank_of(to), target.len());
             let taken = to.endpoint.bulk_receive(
                 from,
                 descriptors[number],

@@ -2,56 +2,16 @@
 //! memory, on several lanes, awake and asleep.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier};
 
+use weft_contract::{Cards, Random, memory, strided};
 use weft_engine::{ANYBODY, Engine, Incoming, Outgoing, Pace, RequestId, Route};
-use weft_memory::{Layout, Memory};
-use weft_transport::{Directory, Peer};
+use weft_memory::Memory;
+use weft_transport::Peer;
 
 use super::{Net, attach, card};
 
 const CONTEXT: u32 = 8;
-
-#[derive(Default)]
-struct Cards(Mutex<HashMap<Peer, String>>);
-
-impl Directory for Cards {
-    fn card(&self, peer: Peer) -> Result<String, String> {
-        let cards = self.0.lock().unwrap();
-        cards.get(&peer).cloned().ok_or_else(|| "none".to_owned())
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
-    }
-}
-
-/// Every second byte of a buffer twice as long.
-struct EverySecond;
-
-// SAFETY: touches bytes 0, 2, 4 ... of the span, as many as are packed.
-unsafe impl Layout for EverySecond {
-    unsafe fn pack(&self, base: *const u8, offset: usize, out: &mut [u8]) {
-        for (index, byte) in out.iter_mut().enumerate() {
-            // SAFETY: by this function's contract.
-            *byte = unsafe { *base.add(2 * (offset + index)) };
-        }
-    }
-    unsafe fn unpack(&self, base: *mut u8, offset: usize, data: &[u8]) {
-        for (index, byte) in data.iter().enumerate() {
-            // SAFETY: by this function's contract.
-            unsafe { *base.add(2 * (offset + index)) = *byte };
-        }
-    }
-}
 
 /// A message: the two ends know it by the number of the seed.
 #[derive(Clone, Copy)]
@@ -98,10 +58,9 @@ impl Message {
     }
 
     fn memory(&self, buffer: &mut [u8], is_strided: bool) -> Memory {
-        Memory {
-            base: buffer.as_mut_ptr(),
-            bytes: self.bytes,
-            layout: is_strided.then(|| Arc::new(EverySecond) as Arc<dyn Layout>),
+        match is_strided {
+            false => memory(buffer),
+            true => strided(buffer),
         }
     }
 }
@@ -154,7 +113,7 @@ pub fn processes(size: u32, pace: Pace, body: impl Fn(&Node, Peer, &Barrier) + S
     let barrier = Barrier::new(size as usize);
     let make = |rank| {
         let fabric = attach(rank, size, cards.clone());
-        cards.0.lock().unwrap().insert(rank, card(&fabric));
+        cards.put(rank, card(&fabric));
         Engine::new(fabric, rank, size, pace, 1)
     };
     let engines: Vec<Node> = (0..size).map(make).collect();

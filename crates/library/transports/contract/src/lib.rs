@@ -1,0 +1,49 @@
+//! What every transport between hosts keeps to, as tests that each one runs: `weft_contract::tests!(Tcp)`.
+//!
+//! Several fabrics are in one process, each with one lane and a sink that remembers ([`Process`]); a transport says how they are made
+//! ([`Tested`]). What a transport has beside the contract it tests with the same processes.
+
+mod layouts;
+mod packets;
+mod process;
+mod random;
+mod transfers;
+
+pub use layouts::{Scattered, strided};
+pub use packets::{
+    an_unready_receiver_holds, every_length_arrives, random_traffic, send_with_writes_the_payload,
+    throttled_packets_are_refused_until_the_peer_resumes,
+};
+pub use process::{Cards, Log, Process, Tested, link, linked_pair, turn, world};
+pub use random::Random;
+pub use transfers::{
+    a_transfer_nobody_wants_yet_holds_up_no_other, bulk_of_every_length_arrives,
+    less_may_be_wanted_than_there_is, memory, offer, offer_bytes, offer_from,
+    scattered_memory_is_sent_and_received, take, take_back_often, transfers_can_be_taken_back,
+};
+
+/// The contract's tests of a transport.
+#[macro_export]
+macro_rules! tests {
+    ($fabric:ty) => {
+        $crate::tests!($fabric:
+            every_length_arrives
+            send_with_writes_the_payload
+            random_traffic
+            throttled_packets_are_refused_until_the_peer_resumes
+            bulk_of_every_length_arrives
+            a_transfer_nobody_wants_yet_holds_up_no_other
+            less_may_be_wanted_than_there_is
+            transfers_can_be_taken_back
+            scattered_memory_is_sent_and_received
+        );
+    };
+    ($fabric:ty: $($name:ident)*) => {
+        $(
+            #[test]
+            pub(super) fn $name() {
+                $crate::$name::<$fabric>();
+            }
+        )*
+    };
+}
