@@ -36,6 +36,10 @@ pub trait Tested: Fabric + Sized {
     fn tested(rank: Peer, size: u32, cards: Arc<Cards>) -> Self;
 
     fn own_card(&self) -> String;
+
+    /// Links that stand, and those that are being made.
+    fn links(&self) -> u64;
+    fn under_way(&self) -> usize;
 }
 
 /// What a lane was told.
@@ -138,10 +142,15 @@ pub fn world<F: Tested>(size: u32) -> Vec<Process<F>> {
     (0..size).map(make).collect()
 }
 
+pub fn pair<F: Tested>() -> (Process<F>, Process<F>) {
+    let mut both = world(2);
+    let second = both.pop().unwrap();
+    (both.pop().unwrap(), second)
+}
+
 /// Two processes with a link.
 pub fn linked_pair<F: Tested>() -> (Process<F>, Process<F>) {
-    let mut both = world(2);
-    let (mut b, mut a) = (both.pop().unwrap(), both.pop().unwrap());
+    let (mut a, mut b) = pair();
     link(&mut a, &mut b);
     (a, b)
 }

@@ -26,6 +26,14 @@ impl Tested for Rdma {
     fn own_card(&self) -> String {
         self.card()
     }
+
+    fn links(&self) -> u64 {
+        self.counters().links
+    }
+
+    fn under_way(&self) -> usize {
+        self.pending()
+    }
 }
 
 /// The device in software, loaded as programs load it: the library that cargo built for these tests.
@@ -85,14 +93,8 @@ pub fn worlds_apart(options: &[Options]) -> World {
     World { cards, all }
 }
 
-pub fn world(size: u32) -> Vec<Process> {
-    weft_contract::world(size)
-}
-
 pub fn pair() -> (Process, Process) {
-    let mut both = world(2);
-    let second = both.pop().unwrap();
-    (both.pop().unwrap(), second)
+    weft_contract::pair()
 }
 
 /// Two processes with a link, over XRC one each way.

@@ -24,6 +24,14 @@ impl Tested for Tcp {
     fn own_card(&self) -> String {
         self.card()
     }
+
+    fn links(&self) -> u64 {
+        self.counters().links
+    }
+
+    fn under_way(&self) -> usize {
+        self.pending()
+    }
 }
 
 /// Options for tests: the loopback interface alone.
@@ -56,9 +64,7 @@ pub fn world(size: u32) -> Vec<Process> {
 }
 
 pub fn pair() -> (Process, Process) {
-    let mut both = world(2);
-    let second = both.pop().unwrap();
-    (both.pop().unwrap(), second)
+    weft_contract::pair()
 }
 
 pub fn linked_pair() -> (Process, Process) {

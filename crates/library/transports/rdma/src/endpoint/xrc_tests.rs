@@ -24,7 +24,7 @@ fn what_is_true_of_other_links_is_true_here() {
         tests::transfers_can_be_taken_back,
         tests::scattered_memory_is_sent_and_received,
         tests::what_an_unready_receiver_holds_has_a_bound,
-        ending_tests::connecting_waits_for_no_process,
+        tests::connecting_waits_for_no_process,
         ending_tests::lies_end_the_peer_that_tells_them,
     ];
     for test in all {

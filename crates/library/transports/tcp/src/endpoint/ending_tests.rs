@@ -6,9 +6,7 @@ use weft_transport::{BulkDescriptor, Endpoint, Fabric, Header, Lost, Refused};
 
 use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, Purpose, REPLY_BYTES, Refusal, Reply, hash_job};
-use crate::world::{
-    Log, Process, linked_pair, memory, offer_bytes, options, pair, turn, world_with,
-};
+use crate::world::{Log, Process, linked_pair, memory, options, pair, turn, world_with};
 
 /// Connects to a process as a stranger does.
 fn stranger(process: &Process) -> TcpStream {
@@ -195,85 +193,6 @@ fn no_way_is_told_with_all_that_was_tried() {
     assert!(a.log.writable.is_empty());
 }
 
-#[test]
-fn a_peer_without_a_card_is_lost() {
-    let world = world_with(3, &options());
-    world.cards.0.lock().unwrap().remove(&1);
-    world
-        .cards
-        .0
-        .lock()
-        .unwrap()
-        .insert(2, "tcp1:none".to_owned());
-    let mut process = world.all.into_iter().next().unwrap();
-    for peer in [1, 2] {
-        assert_eq!(process.send(peer, 0, &[]), Err(Refused::Connecting));
-        process.poll();
-    }
-    assert_eq!(process.log.lost[&1], "rank 1 is lost: it has no card");
-    assert!(process.log.lost[&2].contains("its card is none of tcp: tcp1:none"));
-}
-
-#[test]
-fn both_may_connect_at_once() {
-    for _ in 0..30 {
-        let (mut a, mut b) = pair();
-        assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
-        assert_eq!(b.send(0, 0, &[]), Err(Refused::Connecting));
-        turn(&mut [&mut a, &mut b], |all| {
-            all.iter().all(|one| !one.log.writable.is_empty())
-        });
-        a.send(1, 1, b"from a").unwrap();
-        b.send(0, 2, b"from b").unwrap();
-        turn(&mut [&mut a, &mut b], |all| {
-            all.iter().all(|one| !one.log.packets.is_empty())
-        });
-        turn(&mut [&mut a, &mut b], |all| {
-            all.iter().all(|one| one.fabric.pending() == 0)
-        });
-        for (process, peer) in [(&mut a, 1), (&mut b, 0)] {
-            assert_eq!(
-                (&process.log.writable[..], process.log.packets.len()),
-                (&[peer][..], 1)
-            );
-            assert_eq!(process.fabric.counters().links, 1);
-            assert!(process.log.lost.is_empty());
-        }
-    }
-}
-
-/// A process that computes answers nobody; whoever connects to it goes on, and what it sends waits.
-#[test]
-fn connecting_waits_for_no_process() {
-    let (mut a, mut b) = pair();
-    let begin = Instant::now();
-    assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
-    assert!(begin.elapsed() < Duration::from_secs(20));
-    for _ in 0..100 {
-        a.poll();
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    assert!(a.log.writable.is_empty() && a.log.lost.is_empty());
-    assert!(a.pending().contains("a connection to rank 1 is being made"));
-    turn(&mut [&mut a, &mut b], |all| all[0].log.writable == [1]);
-}
-
-#[test]
-fn a_goodbye_is_no_death() {
-    let (mut a, mut b) = linked_pair();
-    b.send(0, 5, b"last").unwrap();
-    drop(b);
-    for _ in 0..200 {
-        a.poll();
-    }
-    assert_eq!(a.log.packets.pop_front().unwrap().2, b"last");
-    assert!(a.log.lost.is_empty());
-    // To whoever wants something of it, it is lost.
-    assert_eq!(a.endpoint.expect(1, false), Err(Refused::Lost));
-    a.poll();
-    assert_eq!(a.log.lost[&1], "rank 1 is lost: its process has finished");
-}
-
 /// Ends a process's connections as the kernel does when it dies.
 fn die(mut process: Process) {
     process.endpoint.die();
@@ -307,37 +226,6 @@ fn all_lanes_lose_a_peer() {
     assert!(b.log.lost[&0].contains("given up"), "{}", b.log.lost[&0]);
     // It is not taken back.
     assert_eq!(b.send(0, 0, &[]), Err(Refused::Lost));
-}
-
-#[test]
-fn what_a_lost_peer_has_to_do_with_is_not_told() {
-    let (mut a, mut b) = linked_pair();
-    let (mut data, mut got) = (vec![1; 3 << 20], vec![0; 3 << 20]);
-    let offer = a.endpoint.bulk_send(1, memory(&mut data), 9).unwrap();
-    a.endpoint
-        .send(1, Header([0, 0]), &offer_bytes(offer), false)
-        .unwrap();
-    turn(&mut [&mut a, &mut b], |all| !all[1].log.packets.is_empty());
-    let target = memory(&mut got);
-    b.endpoint
-        .bulk_receive(0, offer, data.len(), target, 4)
-        .unwrap();
-    for _ in 0..3 {
-        a.poll();
-        b.poll();
-    }
-    b.endpoint
-        .end(0, &Lost("rank 0 is no longer wanted".into()));
-    turn(&mut [&mut a, &mut b], |all| {
-        all.iter().all(|one| !one.log.lost.is_empty())
-    });
-    let before = got.clone();
-    for _ in 0..100 {
-        a.poll();
-        b.poll();
-    }
-    assert!(a.log.sent.is_empty() && b.log.received.is_empty());
-    assert!(got == before, "memory that the transport had to let go");
 }
 
 #[test]
