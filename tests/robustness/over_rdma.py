@@ -17,11 +17,16 @@ POOLS = {
     "X alone": "X,256,64:X,2k,32:X,16512,16",
     "S beside X": "S,256,64:X,2k,32:X,16512,16",
     "one small X": "X,1k,64",
+    "P alone": "P,256,64:P,2k,32:P,16512,16",
+    "P beside S": "P,256,64:S,2k,32:P,16512,16",
+    "P beside X": "P,256,64:X,2k,32:X,16512,16",
+    "one small P": "P,1k,8",
 }
 WRONG = [
     ("S,2k", "receive pools: the count of buffers: missing\n  S,2k\n      ^"),
     ("S,2k,8:X,1k,8", "sizes ascend\n  S,2k,8:X,1k,8\n           ^"),
-    ("P,2k,8", "receive pools of type P: the transport has none yet"),
+    ("P,2k,8,4,6", "credits: from 1 to 5\n  P,2k,8,4,6\n           ^"),
+    ("P,2k,32768", "the adapter's queues hold 32768 buffers at most"),
 ]
 
 
@@ -125,16 +130,22 @@ def kills(site, pools, rounds, seed):
 def cases(site):
     for name, pools in POOLS.items():
         yield f"over RDMA, all talk to all, {name}", lambda pools=pools: all_talk(site, pools)
-    for pools, ranks in (("S,256,64:S,16512,16", 4), ("X,256,64:X,2k,32:X,16512,16", 4), ("S,256,64:X,16512,16", 3)):
+    for pools, ranks in (
+        ("S,256,64:S,16512,16", 4),
+        ("X,256,64:X,2k,32:X,16512,16", 4),
+        ("S,256,64:X,16512,16", 3),
+        ("P,256,64:P,2k,32,8,3:P,16512,16", 4),
+        ("P,256,64:S,2k,64:X,16512,16", 3),
+    ):
         what = f"over RDMA, {ranks} ranks take what was planned for {pools}"
         yield what, lambda pools=pools, ranks=ranks: takes_what_was_planned(site, pools, ranks)
     for pools, said in WRONG:
         yield f"over RDMA, pools that cannot be: {pools}", lambda pools=pools, said=said: wrong(site, pools, said)
     messages = 10_000_000 if site.full else 1_000_000
-    for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"])):
+    for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"]), ("P", POOLS["P alone"])):
         for mode in ("outside", "inside"):
             what = f"over RDMA, {messages} unexpected messages, pools of type {name}, receiver {mode} MPI"
             yield what, lambda pools=pools, mode=mode: flood(site, pools, messages, mode)
-    for name in ("the default", "S alone", "S beside X"):
+    for name in ("the default", "S alone", "S beside X", "P alone", "P beside X"):
         seed = 5
         yield f"over RDMA, kills while links are made, {name}", lambda name=name: kills(site, POOLS[name], 6, seed)
