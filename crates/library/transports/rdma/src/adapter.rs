@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use weft_endpoint::{Adapter as Model, Bound, Category, Lane, Lanes, choose};
+use weft_endpoint::{Adapter as Model, Bound, Category, Hardware, Lane, Lanes, choose};
 use weft_pools::{Kind, Pool, Pools, Reach};
 use weft_sync::Section;
 use weft_verbs::abi::{
@@ -139,6 +139,11 @@ impl Adapter {
     /// Buffers that a lane may have posted for all peers, at most.
     pub fn most_receives(&self) -> u32 {
         most_receives(&self.pools, self.has_xrc)
+    }
+
+    /// UAR pages and uUARs of the process.
+    pub fn hardware(&self) -> Result<Hardware, Unusable> {
+        self.lanes.enter().hardware().map_err(unusable)
     }
 
     /// What the next lane has.
