@@ -17,11 +17,21 @@ POOLS = {
     "X alone": "X,256,64:X,2k,32:X,16512,16",
     "S beside X": "S,256,64:X,2k,32:X,16512,16",
     "one small X": "X,1k,64",
+    "P alone": "P,256,64:P,2k,32:P,16512,16",
+    "P beside S": "P,256,64:S,2k,32:P,16512,16",
+    "P beside X": "P,256,64:X,2k,32:X,16512,16",
+    "one small P": "P,1k,8",
 }
+# Lanes of a process.
+LANES = 8
+CATEGORIES = ("mpi-everywhere", "2xdynamic", "dynamic", "shared-dynamic", "static")
+# A plan of threads doubles completion queues with the thread domains, of which every second one is unused; lanes have none for those.
+DOUBLED = {"2xdynamic": 2}
 WRONG = [
     ("S,2k", "receive pools: the count of buffers: missing\n  S,2k\n      ^"),
     ("S,2k,8:X,1k,8", "sizes ascend\n  S,2k,8:X,1k,8\n           ^"),
-    ("P,2k,8", "receive pools of type P: the transport has none yet"),
+    ("P,2k,8,4,6", "credits: from 1 to 5\n  P,2k,8,4,6\n           ^"),
+    ("P,2k,32768", "the adapter's queues hold 32768 buffers at most"),
 ]
 
 
@@ -54,15 +64,48 @@ def plan(site, pools, ranks):
     return next(row for row in rows if row["nodes"] == ranks)["node"]
 
 
-def takes_what_was_planned(site, pools, ranks):
-    """The library's counts, the device's, and the plan's are the same."""
-    program = site.program("receive_pools")
+def planned_category(site, category, lanes):
+    """What a rank of so many lanes takes, by `weft plan`."""
+    result = site.run([site.weft, "plan", "--category", category, "--threads", lanes, "--json"])
+    require(result.code == 0, result.output)
+    return json.loads(result.output)["categories"][0]["rank"]
+
+
+def sums(contexts):
+    """What contexts have together."""
+    plain = {name: sum(context[name] for context in contexts) for name in ("contexts", "cqs", "qps", "srqs")}
+    return plain | {name: sum(context[name]["total"] for context in contexts) for name in ("uars", "uuars")}
+
+
+def counted_by_device(site, command, ranks):
+    """Runs receive_pools. What it says, and of each of its processes the sums over contexts of what the device counts."""
     figures = site.build / "receive_pools.json"
     stat = f"{site.weft} softrdma stat --json >{figures}"
-    output = run(site, pools, ranks, program, stat).ok("receive_pools").output
+    output = site.run([*command, site.program("receive_pools"), stat, 16], timeout=120).ok("receive_pools").output
     processes = json.loads(figures.read_text())["processes"]
     processes = [one for one in processes if one["program"].startswith("receive_pools")]
     require(len(processes) == ranks, f"{len(processes)} processes of {ranks}:\n{output}")
+    return output, [sums([context["figures"] for context in one["contexts"]]) for one in processes]
+
+
+def category_takes_what_was_planned(site, category):
+    """UAR pages, uUARs and completion queues of a rank that uses all lanes: the library's counts, the device's, and the plan's."""
+    command = job(site, DEFAULT, "--endpoints", category, "-n", 2)
+    output, device = counted_by_device(site, command, 2)
+    for counted, seen in zip(counts(output, 2), device):
+        require(counted["lanes"] == LANES, f"{counted['lanes']} lanes in use, not {LANES}\n{output}")
+        planned = planned_category(site, category, LANES)
+        # The queue pair for datagrams has a completion queue too.
+        expected = planned["contexts"], planned["uars"], planned["uuars"], planned["cqs"] // DOUBLED.get(category, 1) + 1
+        library = counted["uars"], counted["uuars"], counted["completion_queues"]
+        require(library == expected[1:], f"the library counts {library}, planned {expected[1:]}\n{output}")
+        on_device = tuple(seen[name] for name in ("contexts", "uars", "uuars", "cqs"))
+        require(on_device == expected, f"the device counts {on_device}, planned {expected}\n{output}")
+
+
+def takes_what_was_planned(site, pools, ranks):
+    """Queue pairs, receive queues and buffers: the library's counts, the device's, and the plan's are the same."""
+    output, device = counted_by_device(site, job(site, pools, "-n", ranks), ranks)
     planned = plan(site, pools, ranks)
     for counted in counts(output, ranks):
         lanes = counted["lanes"]
@@ -82,9 +125,8 @@ def takes_what_was_planned(site, pools, ranks):
         (one["queue_pairs"] + one["xrc_send_queue_pairs"] + one["xrc_receive_queue_pairs"], one["shared_receive_queues"])
         for one in counts(output, ranks)
     )
-    figures = [[context["figures"] for context in one["contexts"]] for one in processes]
     # Beside them the queue pair for datagrams.
-    device = sorted((sum(f["qps"] for f in of) - 1, sum(f["srqs"] for f in of)) for of in figures)
+    device = sorted((one["qps"] - 1, one["srqs"]) for one in device)
     require(device == library, f"queue pairs and receive queues: the device has {device}, the library says {library}")
 
 
@@ -125,16 +167,25 @@ def kills(site, pools, rounds, seed):
 def cases(site):
     for name, pools in POOLS.items():
         yield f"over RDMA, all talk to all, {name}", lambda pools=pools: all_talk(site, pools)
-    for pools, ranks in (("S,256,64:S,16512,16", 4), ("X,256,64:X,2k,32:X,16512,16", 4), ("S,256,64:X,16512,16", 3)):
+    for pools, ranks in (
+        ("S,256,64:S,16512,16", 4),
+        ("X,256,64:X,2k,32:X,16512,16", 4),
+        ("S,256,64:X,16512,16", 3),
+        ("P,256,64:P,2k,32,8,3:P,16512,16", 4),
+        ("P,256,64:S,2k,64:X,16512,16", 3),
+    ):
         what = f"over RDMA, {ranks} ranks take what was planned for {pools}"
         yield what, lambda pools=pools, ranks=ranks: takes_what_was_planned(site, pools, ranks)
+    for category in CATEGORIES:
+        what = f"over RDMA, lanes of category {category} take what was planned"
+        yield what, lambda category=category: category_takes_what_was_planned(site, category)
     for pools, said in WRONG:
         yield f"over RDMA, pools that cannot be: {pools}", lambda pools=pools, said=said: wrong(site, pools, said)
     messages = 10_000_000 if site.full else 1_000_000
-    for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"])):
+    for name, pools in (("X", DEFAULT), ("S", POOLS["S alone"]), ("P", POOLS["P alone"])):
         for mode in ("outside", "inside"):
             what = f"over RDMA, {messages} unexpected messages, pools of type {name}, receiver {mode} MPI"
             yield what, lambda pools=pools, mode=mode: flood(site, pools, messages, mode)
-    for name in ("the default", "S alone", "S beside X"):
+    for name in ("the default", "S alone", "S beside X", "P alone", "P beside X"):
         seed = 5
         yield f"over RDMA, kills while links are made, {name}", lambda name=name: kills(site, POOLS[name], 6, seed)

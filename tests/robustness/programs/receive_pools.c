@@ -1,4 +1,5 @@
-/* receive_pools [COMMAND]: all ranks talk to all, in messages of all sizes, checked. Then rank 0 tells, a line for each rank and
+/* receive_pools [COMMAND [COMMUNICATORS]]: all ranks talk to all, in messages of all sizes, checked; on the world, or on so many copies
+ * of it, one after the other: their numbers lead to different lanes. Then rank 0 tells, a line for each rank and
  * performance variable, `count RANK NAME VALUE` of the tools' interface (MPI-5.0 §15.3.7), the receive pools in use, and runs COMMAND
  * while the job stands. */
 #include <mpi.h>
@@ -10,7 +11,8 @@ enum { LONGEST = 60000 };
 static const int sizes[] = {0, 8, 200, 300, 1500, 3000, 9000, 16384, LONGEST};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const char *const names[] = {
-    "weft_rdma_lanes",          "weft_rdma_queue_pairs",          "weft_rdma_xrc_send_queue_pairs",
+    "weft_rdma_lanes",          "weft_rdma_uars",                 "weft_rdma_uuars",
+    "weft_rdma_completion_queues", "weft_rdma_queue_pairs",       "weft_rdma_xrc_send_queue_pairs",
     "weft_rdma_xrc_receive_queue_pairs", "weft_rdma_shared_receive_queues", "weft_rdma_receive_buffers",
     "weft_rdma_receive_bytes",
 };
@@ -23,7 +25,7 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-static void talk(void)
+static void talk(MPI_Comm comm)
 {
     static unsigned char out[LONGEST], in[LONGEST];
     for (int step = 1; step < size; step++) {
@@ -32,7 +34,7 @@ static void talk(void)
             MPI_Status status;
             int count;
             memset(out, rank + i + 1, sizeof out);
-            MPI_Sendrecv(out, sizes[i], MPI_BYTE, to, i, in, LONGEST, MPI_BYTE, from, i, MPI_COMM_WORLD, &status);
+            MPI_Sendrecv(out, sizes[i], MPI_BYTE, to, i, in, LONGEST, MPI_BYTE, from, i, comm, &status);
             MPI_Get_count(&status, MPI_BYTE, &count);
             if (count != sizes[i])
                 fail("a message of the wrong length");
@@ -81,7 +83,13 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size > 64)
         fail("more than 64 ranks");
-    talk();
+    if (argc < 3)
+        talk(MPI_COMM_WORLD);
+    for (int copies = argc < 3 ? 0 : atoi(argv[2]); copies > 0; copies--) {
+        MPI_Comm copy;
+        MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+        talk(copy);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     count(mine);
     MPI_Gather(mine, NAMES, MPI_UNSIGNED_LONG_LONG, all, NAMES, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);

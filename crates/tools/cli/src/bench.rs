@@ -28,6 +28,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use weft_endpoint::Category;
 
 use crate::installation::Installation;
 use crate::machine::{Machine, ProcessorTime};
@@ -36,7 +37,6 @@ pub use options::Options;
 
 use benchmark::Benchmark;
 use catalog::{ALL, FLOOR, WIRE};
-use compare::OURS;
 use conditions::conditions;
 use library::{Library, Pin};
 use plan::Plan;
@@ -146,10 +146,11 @@ fn run_all(options: &Options, benchmarks: &[&'static Benchmark]) -> Result<bool,
         let results = rounds::run(&plan, &mut |text| progress.show(text));
         progress.clear();
         let results = results.map_err(|failure| failure.explained(benchmark))?;
-        ours_well &= results
-            .subjects
-            .get(OURS)
-            .is_none_or(|s| s.failures.is_empty());
+        let mut ours = libraries.iter().filter(|library| library.peer.is_none());
+        ours_well &= ours.all(|library| {
+            let subject = results.subjects.get(&library.name);
+            subject.is_none_or(|s| s.failures.is_empty())
+        });
         let names = column_names(benchmark, &libraries);
         let said = conditions(options, &plan);
         let view = View::new(
@@ -190,8 +191,14 @@ fn libraries(
         .peers_dir
         .clone()
         .unwrap_or_else(|| installation.build.join("peers"));
-    let ours = [Library::weft(installation)].into_iter();
-    let all = ours.chain(
+    let ours: Vec<_> = match &options.categories[..] {
+        [] => vec![Library::weft(installation)],
+        categories => {
+            let of = |&category: &Category| Library::of_category(category, installation);
+            categories.iter().map(of).collect()
+        }
+    };
+    let all = ours.into_iter().chain(
         options
             .peers
             .iter()

@@ -142,6 +142,35 @@ fn rounds_are_interleaved_and_the_table_compares() {
 }
 
 #[test]
+fn endpoint_categories_take_turns() {
+    let tree = Tree::new(QUICK);
+    let noting = MPIEXEC.replace(r#"echo "$name""#, r#"echo "$*""#);
+    tree.script("install/bin/mpiexec", &noting);
+    let output = tree.weft(&["--endpoints", "dynamic,static", "--rounds", "2"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let turns = tree.turns();
+    let of = |turn: &String| {
+        let words: Vec<&str> = turn.split_whitespace().collect();
+        let at = words
+            .iter()
+            .position(|word| *word == "--transport")
+            .unwrap();
+        words[at..at + 4].join(" ")
+    };
+    let turns: Vec<String> = turns.iter().map(of).collect();
+    let [first, second] =
+        ["dynamic", "static"].map(|name| format!("--transport rdma --endpoints {name}"));
+    let expected = [&first, &second, &second, &first];
+    assert!(turns.iter().eq(expected), "{turns:?}");
+    let table = text(&output.stdout);
+    assert_eq!(words_of_row(&table, "64"), ["64", "100", "100"]);
+    assert!(table.contains("dynamic") && table.contains("static"));
+    let refused = tree.weft(&["--endpoints", "dynamics"]);
+    assert!(!refused.status.success());
+    assert!(text(&refused.stderr).contains("dynamics is no category"));
+}
+
+#[test]
 fn a_missing_peer_is_named_and_left_out() {
     let tree = Tree::new(QUICK);
     let output = tree.weft(&["--peers", "intel", "--rounds", "1"]);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use weft_endpoint::{Adapter as Model, Bound, Category, Lane, Lanes, choose};
+use weft_endpoint::{Adapter as Model, Bound, Category, Hardware, Lane, Lanes, choose};
 use weft_pools::{Kind, Pool, Pools, Reach};
 use weft_sync::Section;
 use weft_verbs::abi::{
@@ -60,6 +60,8 @@ pub struct Adapter {
     pub reads: u8,
     /// Of one request.
     pub most_bytes: usize,
+    /// Of a completion queue.
+    pub most_entries: u32,
     pub category: Category,
     /// Whether the adapter has XRC, and the process somebody to share it with.
     pub has_xrc: bool,
@@ -125,6 +127,7 @@ impl Adapter {
             mtu: port.active_mtu,
             reads: attributes.max_qp_rd_atom.clamp(1, MOST_READS) as u8,
             most_bytes: port.max_msg_sz as usize,
+            most_entries: attributes.max_cqe.max(0) as u32,
             category,
             has_xrc,
             pools,
@@ -133,9 +136,14 @@ impl Adapter {
         })
     }
 
-    /// Buffers that a lane may have posted, at most.
+    /// Buffers that a lane may have posted for all peers, at most.
     pub fn most_receives(&self) -> u32 {
         most_receives(&self.pools, self.has_xrc)
+    }
+
+    /// UAR pages and uUARs of the process.
+    pub fn hardware(&self) -> Result<Hardware, Unusable> {
+        self.lanes.enter().hardware().map_err(unusable)
     }
 
     /// What the next lane has.
@@ -192,22 +200,26 @@ fn most_receives(pools: &Pools, has_xrc: bool) -> u32 {
     pools
         .all()
         .iter()
+        .filter(|pool| pool.kind != Kind::PerPeer)
         .map(|pool| pool.count * queues(pool))
         .sum()
 }
 
 /// Whether the transport has such pools, and the adapter room for their buffers.
 fn check(pools: &Pools, has_xrc: bool, adapter: &ibv_device_attr) -> Result<(), Unusable> {
-    if pools.has(Kind::PerPeer) {
-        let what = "receive pools of type P: the transport has none yet, only S and X";
-        return Err(unusable(format_args!("{what} ({pools})")));
-    }
-    let most = adapter.max_srq_wr.max(0) as u32;
-    let all = most_receives(pools, has_xrc);
+    let most = |pool: &Pool| match pool.kind {
+        Kind::PerPeer => adapter.max_qp_wr.max(0) as u32,
+        Kind::Shared | Kind::Xrc => adapter.max_srq_wr.max(0) as u32,
+    };
+    let one_peer = pools.all().iter().filter(|pool| pool.kind == Kind::PerPeer);
+    let one_peer: u32 = one_peer.map(|pool| pool.count + pool.reserve()).sum();
+    let all = most_receives(pools, has_xrc) + one_peer;
     let room = (adapter.max_cqe.max(0) as u32).saturating_sub(MOST_UNDER_WAY as u32);
-    match pools.all().iter().find(|pool| pool.count > most) {
+    let is_too_many = |pool: &&Pool| pool.count + pool.reserve() > most(pool);
+    match pools.all().iter().find(is_too_many) {
         Some(pool) => Err(unusable(format_args!(
-            "receive pool {pool}: the adapter's queues hold {most} buffers at most"
+            "receive pool {pool}: the adapter's queues hold {} buffers at most",
+            most(pool)
         ))),
         None if all > room => Err(unusable(format_args!(
             "receive pools {pools}: {all} buffers, of which the adapter's completion queues can report {room} at most"
@@ -257,6 +269,7 @@ mod tests {
     fn pools_that_the_adapter_cannot_hold_are_refused() {
         let adapter = ibv_device_attr {
             max_srq_wr: 1000,
+            max_qp_wr: 100,
             max_cqe: 1500 + MOST_UNDER_WAY as i32,
             ..Default::default()
         };
@@ -267,9 +280,13 @@ mod tests {
                 .map(|error| error.to_string())
         };
         assert_eq!(error("S,256,1000:X,2k,500"), None);
-        let why = error("S,256,8:P,2k,8").unwrap();
+        assert_eq!(error("P,64,80,40,4:S,256,1000:P,2k,80,40,4:S,4k,300"), None);
+        let why = error("P,64,80,40,4:S,256,1000:P,2k,80,40,4:S,4k,301").unwrap();
+        assert!(why.contains("1501 buffers"), "{why}");
+        // Beside them 6 for credits alone.
+        let why = error("S,256,8:P,2k,96,48,16").unwrap();
         assert!(
-            why.contains("of type P") && why.contains("P,2k,8,4,2"),
+            why.contains("P,2k,96,48,16") && why.contains("100 buffers"),
             "{why}"
         );
         let why = error("S,256,1001").unwrap();

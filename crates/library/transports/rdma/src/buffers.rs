@@ -158,11 +158,12 @@ impl Sends {
     }
 }
 
-/// Buffers of one size to receive into.
+/// Buffers of one size to receive into. Those of its pieces are free that are not posted.
 pub struct Receives {
     region: MemoryRegion,
     pieces: Pieces,
     bytes: usize,
+    list: ReceiveList,
 }
 
 impl Receives {
@@ -172,6 +173,7 @@ impl Receives {
             region: region(domain, pieces.end(), IBV_ACCESS_LOCAL_WRITE)?,
             pieces,
             bytes,
+            list: ReceiveList::with_room(count),
         })
     }
 
@@ -179,9 +181,19 @@ impl Receives {
         self.pieces.count
     }
 
-    /// The bytes of a buffer.
-    pub fn longest(&self) -> usize {
-        self.bytes
+    /// Bytes of all buffers.
+    pub fn buffer_bytes(&self) -> usize {
+        self.pieces.count * self.bytes
+    }
+
+    /// Buffers that are not posted.
+    pub fn free(&self) -> usize {
+        self.pieces.free.len()
+    }
+
+    /// What was in a piece is done with.
+    pub fn give_back(&mut self, piece: usize) {
+        self.pieces.free.push(piece as u32);
     }
 
     /// The bytes of a frame that has come into piece `index`; the piece is posted again only after they are used.
@@ -196,9 +208,15 @@ impl Receives {
         }
     }
 
-    /// Adds piece `index` to a list of buffers, whose completion will have number `id`.
-    pub fn push(&self, index: usize, id: u64, list: &mut ReceiveList) {
-        let offset = self.pieces.at(index as u32);
-        list.push(id, self.region.part(offset, self.bytes));
+    /// A list of `count` of the free pieces, to be posted now. The completion of a piece will have the number that `id` gives it.
+    pub fn list(&mut self, count: usize, id: impl Fn(usize) -> u64) -> &mut ReceiveList {
+        let free = &mut self.pieces.free;
+        let pieces = free.split_off(free.len() - count);
+        self.list.clear();
+        for piece in pieces {
+            let part = self.region.part(self.pieces.at(piece), self.bytes);
+            self.list.push(id(piece as usize), part);
+        }
+        &mut self.list
     }
 }

@@ -14,6 +14,11 @@ pub struct Counters {
     pub receive_queue_pairs: u64,
     /// Lanes that have a completion queue.
     pub lanes: u64,
+    /// Those queues, and that for datagrams.
+    pub completion_queues: u64,
+    /// UAR pages and uUARs of the process's contexts; 0 if the device fails to tell.
+    pub uars: u64,
+    pub uuars: u64,
     /// Shared receive queues, and what is posted to them.
     pub shared_receive_queues: u64,
     pub buffers: u64,

@@ -232,6 +232,12 @@ impl RdmaEndpoint {
         self.links.at(link).say(kind, words);
         self.post_own(link);
     }
+
+    /// Gives the peer credits that it is not owed, by the first queue pair of the link.
+    fn give(&mut self, peer: Peer, credits: u32) {
+        let link = self.links.reach(peer).expect("a link");
+        self.links.give(link, credits);
+    }
 }
 
 impl Drop for RdmaEndpoint {

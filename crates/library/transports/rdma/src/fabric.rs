@@ -123,8 +123,13 @@ impl Rdma {
     }
 
     pub fn counters(&self) -> Counters {
+        let lanes = self.shared.made_lanes() as u64;
+        let hardware = self.shared.adapter.hardware().unwrap_or_default();
         let mut counters = Counters {
-            lanes: self.shared.made_lanes() as u64,
+            lanes,
+            completion_queues: lanes + 1,
+            uars: hardware.uars(),
+            uuars: hardware.uuars(),
             receive_queue_pairs: self.shared.receive_queue_pairs() as u64,
             ..Counters::default()
         };

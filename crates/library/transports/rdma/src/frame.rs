@@ -1,8 +1,9 @@
 //! What travels on a link: sends with a kind and a number in their immediate data, two words, and a payload if the kind has one.
 //!
-//! A link's frames go by several queue pairs, between which adapters keep no order. They are numbered one after the other, modulo 2^24,
+//! A link's frames go by several queue pairs, between which adapters keep no order. They are numbered one after the other, modulo 2^16,
 //! and the receiver has them in that order (`order`). A frame that is longer than all of the peer's buffers goes in parts, which
-//! are nothing until the rest has come.
+//! are nothing until the rest has come. Beside its number a frame carries credits of the queue pair that it goes by (`per_peer`); where
+//! no frame does, credits go alone, without a number: they are counted as they come.
 
 /// The longest payload of a packet; as in the other transports, so that nothing is to be asked by peer.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
@@ -33,17 +34,34 @@ pub enum Kind {
     Part = 7,
 }
 
-/// Numbers of frames are below this.
-pub const SEQUENCE_END: u32 = 1 << 24;
+/// Numbers of frames are below this: many times what may be under way on all queue pairs of a link.
+pub const SEQUENCE_END: u32 = 1 << 16;
+/// Credits that a frame has room for.
+pub const MOST_CREDITS: u32 = (1 << 12) - 1;
+
+const CREDITS_SHIFT: u32 = 16;
+const KIND_SHIFT: u32 = 28;
+/// In place of a frame's kind.
+const CREDITS_ALONE: u32 = 15;
+
+/// The immediate data of a send: 4 bits of kind; then 12 of credits and 16 of the frame's number, or all 28 of credits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Immediate {
+    Frame {
+        kind: Kind,
+        sequence: u32,
+        credits: u32,
+    },
+    Credits(u32),
+}
 
 /// What a peer has sent and no rule allows, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
 impl Kind {
-    /// What the immediate data of a frame say: its kind and its number.
-    pub fn of(immediate: u32) -> Result<(Kind, u32), Malformed> {
-        let kind = match immediate >> 24 {
+    fn of(number: u32) -> Option<Kind> {
+        Some(match number {
             0 => Kind::Packet,
             1 => Kind::Ready,
             2 => Kind::Throttle,
@@ -52,13 +70,8 @@ impl Kind {
             5 => Kind::Stream,
             6 => Kind::Data,
             7 => Kind::Part,
-            _ => return Err(Malformed("a frame of no kind")),
-        };
-        Ok((kind, immediate % SEQUENCE_END))
-    }
-
-    pub fn immediate(self, sequence: u32) -> u32 {
-        (self as u32) << 24 | sequence
+            _ => return None,
+        })
     }
 
     /// Whether a frame that is whole has a length of its kind's.
@@ -71,6 +84,30 @@ impl Kind {
         match lengths.contains(&bytes) {
             true => Ok(()),
             false => Err(Malformed("a frame of the wrong length")),
+        }
+    }
+}
+
+impl Immediate {
+    pub fn of(number: u32) -> Result<Immediate, Malformed> {
+        match number >> KIND_SHIFT {
+            CREDITS_ALONE => Ok(Immediate::Credits(number % (1 << KIND_SHIFT))),
+            kind => Ok(Immediate::Frame {
+                kind: Kind::of(kind).ok_or(Malformed("a frame of no kind"))?,
+                sequence: number % SEQUENCE_END,
+                credits: number >> CREDITS_SHIFT & MOST_CREDITS,
+            }),
+        }
+    }
+
+    pub fn number(self) -> u32 {
+        match self {
+            Immediate::Frame {
+                kind,
+                sequence,
+                credits,
+            } => (kind as u32) << KIND_SHIFT | credits << CREDITS_SHIFT | sequence,
+            Immediate::Credits(credits) => CREDITS_ALONE << KIND_SHIFT | credits,
         }
     }
 }
@@ -94,16 +131,36 @@ mod tests {
     #[test]
     fn kinds_have_lengths() {
         for number in 0..8 {
-            let (kind, sequence) = Kind::of(number << 24 | 77).unwrap();
-            assert_eq!((kind as u32, sequence), (number, 77));
-            assert_eq!(kind.immediate(sequence), number << 24 | 77);
+            let kind = Kind::of(number).unwrap();
+            assert_eq!(kind as u32, number);
             let shortest = if kind == Kind::Part { 1 } else { HEAD_BYTES };
             assert!(kind.check(shortest).is_ok() && kind.check(shortest - 1).is_err());
             let is_long = matches!(kind, Kind::Packet | Kind::Data | Kind::Part);
             assert_eq!(kind.check(FRAME_BYTES).is_ok(), is_long);
             assert!(kind.check(FRAME_BYTES + 1).is_err());
         }
-        assert!(Kind::of(8 << 24).is_err() && Kind::of(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn immediate_data_round_trip() {
+        for number in 0..8 {
+            let kind = Kind::of(number).unwrap();
+            for (sequence, credits) in [(0, 0), (77, 1), (SEQUENCE_END - 1, MOST_CREDITS)] {
+                let frame = Immediate::Frame {
+                    kind,
+                    sequence,
+                    credits,
+                };
+                assert_eq!(Immediate::of(frame.number()), Ok(frame));
+            }
+        }
+        for credits in [1, weft_pools::MOST_COUNT, (1 << 28) - 1] {
+            let alone = Immediate::Credits(credits);
+            assert_eq!(Immediate::of(alone.number()), Ok(alone));
+        }
+        for kind in 8..15 {
+            assert!(Immediate::of(kind << 28 | 5).is_err());
+        }
     }
 
     #[test]

@@ -22,7 +22,7 @@ use crate::card::Key;
 
 const MAGIC: [u8; 8] = *b"weftrdma";
 /// The version of the handshake and of what follows it.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// What every datagram begins with.
 const HEAD_BYTES: usize = 52;

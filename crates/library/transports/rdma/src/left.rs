@@ -6,7 +6,7 @@ use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
 use weft_transport::Peer;
 
-use crate::parts::{LanePair, Making, Memory};
+use crate::parts::{LanePair, MadePair, Making, Memory};
 use crate::receive_queue::ReceiveQueue;
 
 /// A lane's link to a peer: there is one at most.
@@ -15,8 +15,8 @@ pub type Name = (Peer, u32);
 /// Queue pairs (RC) of a link that stand.
 pub struct Made {
     pub name: Name,
-    pub pairs: Vec<LanePair>,
-    /// Of the peer, all through which it receives from this process: the shared ones in the order of the queue pairs.
+    pub pairs: Vec<MadePair>,
+    /// Of the peer, all through which it receives from this process: those that are not over XRC in the order of the queue pairs.
     pub pools: Vec<Pool>,
     /// The peer knows of it.
     pub is_open: bool,

@@ -14,7 +14,8 @@
 //! queue pairs (RC) of the two processes' own, one for each pool: the B-SRQ of Shipman 2008. To pools of type X leads one queue pair (XRC)
 //! of the lane's to the peer's *host*: each request names the shared receive queue. `weft_pools::xrc` says how such queue pairs are agreed
 //! on, `xrc` does that with the adapter, `domain` is what the processes of a host share. A link over XRC leads one way: who has only been
-//! sent to asks for the way back when it has something to say, to read, or to await.
+//! sent to asks for the way back when it has something to say, to read, or to await. To pools of type P lead queue pairs (RC) with buffers
+//! of their own (`per_peer`), for which the peer has credits: these come back with frames, or alone once many are owed.
 //!
 //! # Sending
 //! A packet is written into a registered piece (`buffers`), for the smallest of the peer's buffers that holds it, and posted, inline where it
@@ -27,7 +28,7 @@
 //! long as the process is slow to look. Where it is empty the adapter tries again for as long as it takes: a receiver that computes is no
 //! error. What it cannot take stays with its senders, each of which has a bounded number of requests under way to a pool and on a queue
 //! pair, after which the engine keeps messages ([`Busy`](weft_transport::Refused::Busy)); what the engine has unmatched it bounds
-//! itself, by throttling.
+//! itself, by throttling. To a pool of type P nothing is sent without a buffer, so that the adapter does not even try again.
 //!
 //! # Long messages
 //! The sender registers the memory, the receiver reads it (RDMA read) straight to where it is to be, and says so. Registrations last for
@@ -67,12 +68,15 @@ mod links;
 mod options;
 mod order;
 mod parts;
+mod per_peer;
 mod place;
+mod pool_pair;
 mod receive_queue;
 mod send_queue;
 mod setup;
 mod shared;
 mod user_memory;
+mod way;
 #[cfg(test)]
 mod world;
 mod xrc;

@@ -2,33 +2,22 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::ops::Range;
 
+use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
-use weft_pools::{Kind as PoolKind, Pool, SendWindow};
 use weft_transport::{Cookie, Peer};
 
 use crate::buffers::Piece;
 use crate::bulk::receiving::{Next, Read, Receiving};
 use crate::bulk::sending::Sending;
-use crate::frame::{HEAD_BYTES, Kind, Malformed, SEQUENCE_END, put_words};
+use crate::frame::{HEAD_BYTES, Immediate, Kind, MOST_CREDITS, Malformed, SEQUENCE_END, put_words};
 use crate::order::Order;
 use crate::send_queue::{Posting, Request, SendQueue, What};
+use crate::way::Way;
 
 /// The lane's queue pairs, by number.
 pub type SendQueues = [Option<SendQueue>];
-
-/// How frames come into one of the peer's pools.
-struct Way {
-    /// How the peer is reached.
-    kind: PoolKind,
-    /// The queue pair, by number, once it stands.
-    queue: Option<usize>,
-    /// The peer's shared receive queue, over XRC.
-    srq: u32,
-    /// Of the pool's buffers.
-    bytes: usize,
-    window: SendWindow,
-}
 
 /// What waits for a place, in order.
 enum Queued {
@@ -52,6 +41,10 @@ pub struct Link {
     number: usize,
     /// By ascending size.
     ways: Vec<Way>,
+    /// Its queue pairs (RC), by number, once they stand: those of its ways that are not over XRC, and those by which only the peer sends.
+    pairs: Range<usize>,
+    /// Credits are to go alone.
+    pub owes: bool,
     /// This process asked for its queue pairs (RC), or the one that did has said that it is ready; or it has none.
     is_ready: bool,
     /// It can be sent on: it is ready, and all ways stand.
@@ -83,18 +76,14 @@ pub struct Link {
 impl Link {
     /// To a peer with those pools, to which no way stands so far.
     pub fn new(number: usize, peer: Peer, pools: &[Pool], most_bytes: usize) -> Link {
-        let way = |pool: &Pool| Way {
-            kind: pool.kind,
-            queue: None,
-            srq: 0,
-            bytes: pool.bytes as usize,
-            window: SendWindow::new(pool),
-        };
+        let ways: Vec<Way> = pools.iter().map(Way::new).collect();
         Link {
             peer,
             number,
-            ways: pools.iter().map(way).collect(),
-            is_ready: pools.iter().all(|pool| pool.kind != PoolKind::Shared),
+            is_ready: ways.iter().all(Way::is_over_xrc),
+            ways,
+            pairs: 0..0,
+            owes: false,
             is_open: false,
             is_asked: false,
             has_left: false,
@@ -112,16 +101,14 @@ impl Link {
         }
     }
 
-    /// The queue pairs (RC) of the link, the first of which has this number, stand.
-    pub fn connect(&mut self, first: usize, is_ready: bool, queues: &mut SendQueues) {
-        let shared = self
-            .ways
-            .iter_mut()
-            .filter(|way| way.kind == PoolKind::Shared);
-        for (way, queue) in shared.zip(first..) {
+    /// The queue pairs (RC) of the link, which have these numbers, stand.
+    pub fn connect(&mut self, pairs: Range<usize>, is_ready: bool, queues: &mut SendQueues) {
+        let ways = self.ways.iter_mut().filter(|way| !way.is_over_xrc());
+        for (way, queue) in ways.zip(pairs.clone()) {
             way.queue = Some(queue);
-            at_mut(queues, queue).leads_to(way.window.most());
+            at_mut(queues, queue).leads_to(way.window());
         }
+        self.pairs = pairs;
         self.is_ready |= is_ready;
         self.look();
     }
@@ -139,11 +126,11 @@ impl Link {
         theirs: &[SharedQueue],
         queues: &mut SendQueues,
     ) -> Result<(), Malformed> {
-        for way in self.ways.iter_mut().filter(|way| way.kind == PoolKind::Xrc) {
+        for way in self.ways.iter_mut().filter(|way| way.is_over_xrc()) {
             let its = theirs.iter().find(|its| its.bytes as usize == way.bytes);
             let its = its.ok_or(Malformed("queues that are not those of its card"))?;
             (way.queue, way.srq) = (Some(queue), its.number);
-            at_mut(queues, queue).leads_to(way.window.most());
+            at_mut(queues, queue).leads_to(way.window());
         }
         self.look();
         Ok(())
@@ -175,7 +162,7 @@ impl Link {
     }
 
     pub fn is_over_xrc(&self) -> bool {
-        self.ways.iter().any(|way| way.kind == PoolKind::Xrc)
+        self.ways.iter().any(Way::is_over_xrc)
     }
 
     /// Among the lane's.
@@ -187,6 +174,11 @@ impl Link {
         self.ways.len()
     }
 
+    /// Whether the link is to be pumped: something waits and the ways stand, or credits are to go alone.
+    pub fn has_more(&self) -> bool {
+        self.owes || self.has_queued() && self.stands()
+    }
+
     /// Whether something is to go by a way that stands, or is to stand again.
     pub fn is_leaving(&self) -> bool {
         let is_reached = self.stands() || self.is_asked;
@@ -195,7 +187,12 @@ impl Link {
 
     /// Whether it has the queue pair of that number.
     pub fn has_queue(&self, queue: usize) -> bool {
-        self.ways.iter().any(|way| way.queue == Some(queue))
+        self.pairs.contains(&queue) || self.ways.iter().any(|way| way.queue == Some(queue))
+    }
+
+    /// Its queue pairs (RC), by number.
+    pub fn pairs(&self) -> Range<usize> {
+        self.pairs.clone()
     }
 
     /// Whether reads are under way, or wait.
@@ -206,8 +203,7 @@ impl Link {
     /// By which the peer is asked for what is no frame: data of long messages, and whether it is there. The queue pair, and the
     /// peer's receive queue.
     fn last(&self) -> Option<(usize, u32)> {
-        let way = self.ways.last()?;
-        Some((way.queue?, way.srq))
+        self.ways.last()?.to()
     }
 
     /// The way to the smallest buffers that hold so many bytes.
@@ -228,14 +224,14 @@ impl Link {
         let Some(way) = self.smallest(bytes).map(|way| &self.ways[way]) else {
             return true;
         };
-        way.window.has_room() && way.queue.is_some_and(|queue| at(queues, queue).has_place())
+        way.has_room() && way.queue.is_some_and(|queue| at(queues, queue).has_place())
     }
 
     /// Whether a peer that was busy is so no more.
     pub fn has_room(&self, queues: &SendQueues) -> bool {
         let is_free = |way: &Way| {
             let has_room = |queue| at(queues, queue).has_room();
-            way.window.is_half_free() && way.queue.is_some_and(has_room)
+            way.has_room_again() && way.queue.is_some_and(has_room)
         };
         self.parts == 0 && self.ways.iter().all(is_free)
     }
@@ -290,7 +286,16 @@ impl Link {
         (piece, offset, bytes, is_last): (Piece, usize, usize, bool),
         queues: &mut SendQueues,
     ) -> Option<usize> {
-        let immediate = kind.immediate(self.sequence);
+        let to = self.ways[way].to();
+        let credits = to.map_or(0, |(queue, _)| {
+            at_mut(queues, queue).take_credits(MOST_CREDITS)
+        });
+        let immediate = Immediate::Frame {
+            kind,
+            sequence: self.sequence,
+            credits,
+        };
+        let immediate = immediate.number();
         self.sequence = (self.sequence + 1) % SEQUENCE_END;
         let what = What::Frame {
             immediate,
@@ -299,9 +304,7 @@ impl Link {
             bytes,
             is_last,
         };
-        let has_place = self.ways[way].window.start();
-        debug_assert!(has_place, "a frame without a place in its window");
-        let to = self.ways[way].queue.zip(Some(self.ways[way].srq));
+        self.ways[way].start();
         self.push(to, Some(way as u8), what, queues)
     }
 
@@ -329,7 +332,7 @@ impl Link {
     pub fn take_back(&mut self, request: Request, posting: &mut Posting) {
         self.under_way -= 1;
         if let Some(way) = request.way {
-            self.ways[way as usize].window.completed(1);
+            self.ways[way as usize].completed();
         }
         match request.is_needed() {
             true => self.queue.push_front(Queued::Again(request)),
@@ -390,10 +393,43 @@ impl Link {
         None
     }
 
+    /// Pushes the credits that are to go alone. They wait for no way of the link's: the peer has credits to come as soon as it sends.
+    /// What finds no place stays owed.
+    pub fn pump_credits(&mut self, queues: &mut SendQueues, posting: &Posting) {
+        let mut owes = false;
+        for queue in self.pairs.clone() {
+            let due = match posting.has_own_room() {
+                true => at_mut(queues, queue).take_due(),
+                false => None,
+            };
+            if let Some(credits) = due {
+                self.push_credits(queue, credits, queues);
+            }
+            owes |= at(queues, queue).owes();
+        }
+        self.owes = owes;
+    }
+
+    fn push_credits(&mut self, queue: usize, credits: u32, queues: &mut SendQueues) {
+        self.push(Some((queue, 0)), None, What::Credits(credits), queues);
+    }
+
+    #[cfg(test)]
+    pub fn give(&mut self, credits: u32, queues: &mut SendQueues) {
+        self.push_credits(self.pairs.start, credits, queues);
+    }
+
+    /// The peer has given credits back, by a queue pair of that number.
+    pub fn given(&mut self, queue: usize, credits: u32) -> Result<(), Malformed> {
+        let way = self.ways.iter_mut().find(|way| way.queue == Some(queue));
+        let way = way.ok_or(Malformed("credits for no pool of its"))?;
+        way.given(credits)
+    }
+
     fn has_own_place(&self, way: usize, queues: &SendQueues) -> bool {
         let way = &self.ways[way];
         let has_place = |queue| at(queues, queue).has_own_place();
-        way.window.has_room() && way.queue.is_some_and(has_place)
+        way.has_room() && way.queue.is_some_and(has_place)
     }
 
     /// Pushes the first of what waits, if it has a place.
@@ -449,9 +485,8 @@ impl Link {
                 let to = match way {
                     None => self.last(),
                     Some(way) => {
-                        let has_place = self.ways[way].window.start();
-                        debug_assert!(has_place, "a frame without a place in its window");
-                        self.ways[way].queue.zip(Some(self.ways[way].srq))
+                        self.ways[way].start();
+                        self.ways[way].to()
                     }
                 };
                 Ok(self.push(to, request.way, request.what, queues))
@@ -481,7 +516,7 @@ impl Link {
     pub fn completed(&mut self, request: Request, posting: &mut Posting) -> Option<Cookie> {
         self.under_way -= 1;
         if let Some(way) = request.way {
-            self.ways[way as usize].window.completed(1);
+            self.ways[way as usize].completed();
         }
         let What::Read(read) = request.what else {
             return None;

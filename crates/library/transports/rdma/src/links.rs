@@ -1,6 +1,7 @@
 //! A lane's links: which there are, what is posted to them, what the engine is to be told of them.
 
 mod completions;
+mod credits;
 mod losing;
 mod ways;
 
@@ -273,10 +274,31 @@ impl Links {
             }
         }
         self.post_all(link);
+        self.pump_credits(link);
         let there = self.links[link].as_ref();
-        if there.is_some_and(|there| there.has_queued() && there.stands()) {
+        if there.is_some_and(|there| there.has_more()) {
             self.activate(link);
         }
+    }
+
+    /// Posts the credits that a link owes and that no frame has taken along.
+    fn pump_credits(&mut self, link: usize) {
+        let (Some(there), Some(parts)) = (&mut self.links[link], &self.parts) else {
+            return;
+        };
+        if there.owes {
+            there.pump_credits(&mut self.queues, &parts.posting);
+            self.post_pairs(link);
+        }
+    }
+
+    /// Posts what was pushed to a link's own queue pairs.
+    fn post_pairs(&mut self, link: usize) {
+        let pairs = self.links[link].as_ref().map(|there| there.pairs());
+        pairs
+            .into_iter()
+            .flatten()
+            .for_each(|queue| self.post(queue));
     }
 
     /// Posts what was pushed to the queue pairs of a link, as long as it is there.
@@ -320,7 +342,7 @@ impl Links {
                 Left::Send { pair, host } => {
                     self.counts().send_queue_pairs.add(1);
                     self.by_send.insert(pair.number(), self.queues.len());
-                    self.queues.push(Some(SendQueue::new(pair, Some(host))));
+                    self.queues.push(Some(SendQueue::to_host(pair, host)));
                 }
                 Left::Gone(number) => {
                     if let Some(&queue) = self.by_send.get(&number) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weft_pools::xrc::SharedQueue;
-use weft_pools::{Kind, Pool, Pools, Reach};
+use weft_pools::{Kind, Pool};
 use weft_sync::Section;
 use weft_verbs::{
     Channel, CompletionQueue, Kind as PairKind, ProtectionDomain, QueuePair, QueuePairAttributes,
@@ -12,6 +12,8 @@ use weft_verbs::{
 
 use crate::adapter::{Adapter, MOST_UNDER_WAY, Unusable, unusable};
 use crate::buffers::Sends;
+use crate::per_peer::PerPeer;
+use crate::pool_pair::PoolPair;
 use crate::receive_queue::ReceiveQueue;
 
 pub type LanePair = QueuePair<SerialDomain>;
@@ -21,14 +23,10 @@ pub const DEPTH: usize = 128;
 /// An envelope, and a short payload.
 const INLINE_BYTES: u32 = 128;
 
-/// The pools through which a process receives from a peer that reaches it so, by ascending size: each of the kind that it is then of.
-pub fn selected(pools: &Pools, reach: Reach) -> Vec<Pool> {
-    let selection = pools.toward(reach);
-    let pool = |chosen: &weft_pools::Chosen| Pool {
-        kind: chosen.kind,
-        ..pools.all()[chosen.pool]
-    };
-    selection.pools().iter().map(pool).collect()
+/// A queue pair (RC) in the making, with the buffers of its own, if it has such.
+pub struct MadePair {
+    pub pair: LanePair,
+    pub own: Option<PerPeer>,
 }
 
 /// The lane's receive queues.
@@ -46,6 +44,15 @@ pub struct Making {
     pub completions: CompletionQueue,
     pub channel: Channel,
     queues: Section<Queues>,
+    entries: Section<Entries>,
+}
+
+/// How many completions the lane's queue has room for, and how many may come.
+struct Entries {
+    room: u32,
+    used: u32,
+    /// Of the adapter's queues.
+    most: u32,
 }
 
 /// What the lane's endpoint has, beside the queues.
@@ -64,7 +71,7 @@ impl Making {
         let domain = match given.parent {
             None => SerialDomain::locked(protection.clone()),
             // SAFETY: a lane's queue pairs are posted to by its endpoint, which the holder of its section drives, and by nobody
-            // else: `links` has them.
+            // else: `links` has them. Before that whoever makes one, and alone has it, posts its first receive buffers.
             Some(parent) => unsafe { SerialDomain::promised(parent) },
         };
         let channel = Channel::new(&context).map_err(unusable)?;
@@ -81,40 +88,68 @@ impl Making {
             completions: completions.map_err(unusable)?,
             channel,
             queues: Section::new(Queues::default()),
+            entries: Section::new(Entries {
+                room: entries,
+                used: entries,
+                most: adapter.most_entries,
+            }),
         };
         Ok((making, memory))
     }
 
-    /// Queue pairs (RC) for one peer: one for each shared pool, of this process or of the peer, whoever has more. That of a place
-    /// receives from the own pool of that place. Receive queues that were not there before go to `made`.
+    /// Queue pairs (RC) for one peer. Shared receive queues that were not there before go to `made`.
     pub fn queue_pairs(
         &self,
-        own: &[Pool],
-        peer: &[Pool],
+        pools: &[PoolPair],
         made: &mut Vec<ReceiveQueue>,
-    ) -> Result<Vec<LanePair>, Unusable> {
-        let is_shared = |pool: &&Pool| pool.kind == Kind::Shared;
-        let own: Vec<&Pool> = own.iter().filter(is_shared).collect();
-        let count = peer.iter().filter(is_shared).count().max(own.len());
-        let pair = |place: usize| {
-            let pool = own.get(place).or(own.last());
-            let queue = pool
-                .map(|pool| self.receive_queue(pool, made))
-                .transpose()?;
-            self.queue_pair(queue.as_ref())
+    ) -> Result<Vec<MadePair>, Unusable> {
+        self.make_room(pools.iter().map(PoolPair::own_buffers).sum())?;
+        let pair = |pools: &PoolPair| {
+            let shared = pools.own.filter(|own| own.kind == Kind::Shared);
+            let shared = shared.map(|own| self.receive_queue(&own, made));
+            Ok(MadePair {
+                pair: self.queue_pair(shared.transpose()?.as_ref(), pools.own_buffers())?,
+                own: PerPeer::new(&self.protection, pools)?,
+            })
         };
-        (0..count).map(pair).collect()
+        pools.iter().map(pair).collect()
     }
 
-    fn queue_pair(&self, receives: Option<&SharedReceiveQueue>) -> Result<LanePair, Unusable> {
+    fn queue_pair(
+        &self,
+        shared: Option<&SharedReceiveQueue>,
+        own_buffers: u32,
+    ) -> Result<LanePair, Unusable> {
         let attributes = QueuePairAttributes {
             send_depth: DEPTH as u32,
+            receive_depth: own_buffers.max(1),
             inline_bytes: INLINE_BYTES,
             ..QueuePairAttributes::default()
         };
         let queue = || self.completions.clone();
-        let pair = QueuePair::new(self.domain.clone(), queue(), queue(), receives, &attributes);
+        let pair = QueuePair::new(self.domain.clone(), queue(), queue(), shared, &attributes);
         pair.map_err(unusable)
+    }
+
+    /// Has the completion queue report so many receives more, of a link that is made. That of a peer that is lost stays: it is lost once.
+    fn make_room(&self, receives: u32) -> Result<(), Unusable> {
+        let mut entries = self.entries.enter();
+        let used = entries.used.saturating_add(receives);
+        if used > entries.room {
+            let most = entries.most;
+            if used > most {
+                let what =
+                    "receive pools of type P: this link's buffers are more than the adapter's";
+                return Err(unusable(format_args!(
+                    "{what} completion queue can report, {used} of {most}"
+                )));
+            }
+            let room = used.saturating_mul(2).min(most);
+            self.completions.resize(room).map_err(unusable)?;
+            entries.room = room;
+        }
+        entries.used = used;
+        Ok(())
     }
 
     /// A queue pair (XRC) to a host.

@@ -1,33 +1,49 @@
 //! A pool's buffers, and the shared receive queue that they are posted to.
 
 use weft_pools::{Pool, Refill};
-use weft_verbs::{PostError, ProtectionDomain, ReceiveList, SharedReceiveQueue};
+use weft_verbs::{PostError, ProtectionDomain, SharedReceiveQueue};
 
 use crate::adapter::{Unusable, unusable};
 use crate::buffers::Receives;
 
-/// The number of a completion is a received piece's, with this bit and the queue's number, or counts the requests of its send queue.
-pub const RECEIVED: u64 = 1 << 63;
+/// The number of a completion is a received piece's, with this bit, or counts the requests of its send queue.
+const RECEIVED: u64 = 1 << 63;
+/// It is a piece of the queue pair's own, and no number of a queue stands beside it.
+const OWN: u64 = 1 << 62;
 const QUEUE_SHIFT: u32 = 32;
 
-/// A received piece: the number of its queue among the lane's, its own in the queue.
+/// A received piece, by its number among those of its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    pub queue: usize,
-    pub piece: usize,
+pub enum Received {
+    /// Of a shared receive queue, by its number among the lane's.
+    Shared { queue: usize, piece: usize },
+    /// Of the queue pair that the completion names.
+    Own { piece: usize },
 }
 
 impl Received {
-    fn id(self) -> u64 {
-        RECEIVED | (self.queue as u64) << QUEUE_SHIFT | self.piece as u64
+    pub fn id(self) -> u64 {
+        match self {
+            Received::Shared { queue, piece } => {
+                RECEIVED | (queue as u64) << QUEUE_SHIFT | piece as u64
+            }
+            Received::Own { piece } => RECEIVED | OWN | piece as u64,
+        }
     }
 
     /// From the number of a completion, unless that is of a request.
     #[inline]
     pub fn of(id: u64) -> Option<Received> {
-        (id & RECEIVED != 0).then_some(Received {
-            queue: (id & !RECEIVED) as usize >> QUEUE_SHIFT,
-            piece: id as u32 as usize,
+        if id & RECEIVED == 0 {
+            return None;
+        }
+        let piece = id as u32 as usize;
+        Some(match id & OWN {
+            0 => Received::Shared {
+                queue: (id & !RECEIVED) as usize >> QUEUE_SHIFT,
+                piece,
+            },
+            _ => Received::Own { piece },
         })
     }
 }
@@ -37,9 +53,6 @@ pub struct ReceiveQueue {
     number: usize,
     receives: Receives,
     refill: Refill,
-    /// Pieces whose frames are done with.
-    used: Vec<usize>,
-    list: ReceiveList,
 }
 
 impl ReceiveQueue {
@@ -56,8 +69,6 @@ impl ReceiveQueue {
             number,
             receives: Receives::new(domain, bytes, count).map_err(unusable)?,
             refill: Refill::new(pool),
-            used: (0..count).collect(),
-            list: ReceiveList::with_room(count),
         };
         made.refill().map_err(unusable)?;
         Ok(made)
@@ -75,7 +86,7 @@ impl ReceiveQueue {
 
     /// Bytes of its buffers.
     pub fn buffer_bytes(&self) -> usize {
-        self.receives.count() * self.receives.longest()
+        self.receives.buffer_bytes()
     }
 
     /// A frame has come. False if the adapter cannot have had a buffer for it.
@@ -86,26 +97,22 @@ impl ReceiveQueue {
 
     /// What was in a piece is done with.
     pub fn give_back(&mut self, piece: usize) {
-        self.used.push(piece);
+        self.receives.give_back(piece);
     }
 
     /// Posts used buffers again, once few are left, in one list.
     #[inline]
     pub fn refill(&mut self) -> Result<(), PostError> {
-        match (self.refill.needed() as usize).min(self.used.len()) {
+        match (self.refill.needed() as usize).min(self.receives.free()) {
             0 => Ok(()),
             count => self.post(count),
         }
     }
 
     fn post(&mut self, count: usize) -> Result<(), PostError> {
-        self.list.clear();
         let queue = self.number;
-        for piece in self.used.drain(self.used.len() - count..) {
-            let id = Received { queue, piece }.id();
-            self.receives.push(piece, id, &mut self.list);
-        }
-        self.queue.post(&mut self.list)?;
+        let id = |piece| Received::Shared { queue, piece }.id();
+        self.queue.post(self.receives.list(count, id))?;
         self.refill.filled(count as u32);
         Ok(())
     }
@@ -118,8 +125,9 @@ mod tests {
     #[test]
     fn numbers_of_pieces_round_trip() {
         for (queue, piece) in [(0, 0), (31, 32_767), (1, 0), (0, 1)] {
-            let received = Received { queue, piece };
-            assert_eq!(Received::of(received.id()), Some(received));
+            for received in [Received::Shared { queue, piece }, Received::Own { piece }] {
+                assert_eq!(Received::of(received.id()), Some(received));
+            }
         }
         assert_eq!(Received::of(u64::MAX >> 1), None);
     }

@@ -1,4 +1,4 @@
-//! A queue pair of a lane's, and what is posted to it.
+//! A queue pair of a lane's, what is posted to it, and its own buffers.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,9 @@ use weft_verbs::{Operation, PostError, Remote, SendList};
 use crate::adapter::MOST_UNDER_WAY;
 use crate::buffers::{Piece, Sends};
 use crate::bulk::receiving::Read;
-use crate::frame::Kind;
+use crate::frame::{Immediate, Kind};
 use crate::parts::{DEPTH, LanePair};
+use crate::per_peer::PerPeer;
 
 /// Requests that are posted together.
 pub const LIST: usize = 32;
@@ -29,6 +30,8 @@ pub enum What {
         is_last: bool,
     },
     Read(Read),
+    /// Sends credits alone.
+    Credits(u32),
     /// Writes nothing: is only there for its completion.
     Probe,
     /// A frame that was copied when it was posted.
@@ -90,6 +93,8 @@ pub struct SendQueue {
     pub pair: LanePair,
     /// It leads to all processes of this host (XRC). Else it is one link's (RC).
     pub host: Option<u64>,
+    /// What it receives into, if that is not shared. Goes after it.
+    pub own: Option<PerPeer>,
     waiting: Vec<Request>,
     under_way: VecDeque<Request>,
     /// The number of the next request.
@@ -101,11 +106,24 @@ pub struct SendQueue {
 }
 
 impl SendQueue {
-    /// To one peer, or to a host.
-    pub fn new(pair: LanePair, host: Option<u64>) -> SendQueue {
+    /// To one peer.
+    pub fn to_peer(pair: LanePair, own: Option<PerPeer>) -> SendQueue {
+        SendQueue {
+            own,
+            ..SendQueue::new(pair, None)
+        }
+    }
+
+    /// To a host.
+    pub fn to_host(pair: LanePair, host: u64) -> SendQueue {
+        SendQueue::new(pair, Some(host))
+    }
+
+    fn new(pair: LanePair, host: Option<u64>) -> SendQueue {
         SendQueue {
             pair,
             host,
+            own: None,
             waiting: Vec::new(),
             under_way: VecDeque::new(),
             next: 0,
@@ -114,10 +132,10 @@ impl SendQueue {
         }
     }
 
-    /// It leads to a pool whose window has so many places.
-    pub fn leads_to(&mut self, window: u32) {
-        let signal_every = (window as usize / 2).max(1);
-        self.signal_every = self.signal_every.min(signal_every);
+    /// It leads to a pool whose window, if it has one, has so many places.
+    pub fn leads_to(&mut self, window: Option<u32>) {
+        let signal_every = window.map(|window| (window as usize / 2).max(1));
+        self.signal_every = self.signal_every.min(signal_every.unwrap_or(SIGNAL_EVERY));
     }
 
     /// Places that are taken.
@@ -138,6 +156,25 @@ impl SendQueue {
     /// Whether a queue that was full is so no more.
     pub fn has_room(&self) -> bool {
         self.taken() < DEPTH / 2
+    }
+
+    /// Whether credits are to go alone.
+    pub fn owes(&self) -> bool {
+        self.own.as_ref().is_some_and(PerPeer::owes)
+    }
+
+    /// Credits that are to go alone, if that is due and they have a place.
+    pub fn take_due(&mut self) -> Option<u32> {
+        match self.has_own_place() {
+            true => self.own.as_mut()?.take_due(),
+            false => None,
+        }
+    }
+
+    /// The credits that a frame carries which has room for so many.
+    #[inline]
+    pub fn take_credits(&mut self, most: u32) -> u32 {
+        self.own.as_mut().map_or(0, |own| own.take_credits(most))
     }
 
     /// A request, to be posted by the next [`post`](Self::post). Whether that ought to be now.
@@ -268,6 +305,14 @@ fn add(request: &Request, inline_bytes: usize, posting: &mut Posting) -> bool {
             list.push(Operation::Read(read.from), part);
             true
         }
+        &What::Credits(credits) => {
+            let immediate = Immediate::Credits(credits).number();
+            list.push(
+                Operation::SendWithImmediate(immediate),
+                posting.sends.nothing(),
+            );
+            false
+        }
         What::Probe => {
             let nowhere = Remote { address: 0, key: 0 };
             list.push(Operation::Write(nowhere), posting.sends.nothing());
@@ -286,9 +331,18 @@ impl Request {
     /// Whether it has to be done, if it was not. A goodbye is a courtesy: the peer may have gone first.
     pub fn is_needed(&self) -> bool {
         match self.what {
-            What::Frame { immediate, .. } => !matches!(Kind::of(immediate), Ok((Kind::Bye, _))),
+            What::Frame { immediate, .. } => {
+                let frame = Immediate::of(immediate);
+                !matches!(
+                    frame,
+                    Ok(Immediate::Frame {
+                        kind: Kind::Bye,
+                        ..
+                    })
+                )
+            }
             What::Read(_) => true,
-            What::Probe | What::Copied => false,
+            What::Credits(_) | What::Probe | What::Copied => false,
         }
     }
 

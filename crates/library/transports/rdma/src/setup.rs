@@ -14,7 +14,8 @@ use crate::datagrams::{Datagram, Datagrams};
 use crate::handshake::{End, Message, Nonce, Refusal, Step, psn};
 use crate::identity::Identity;
 use crate::left::{Made, Name};
-use crate::parts::{LanePair, selected};
+use crate::parts::MadePair;
+use crate::pool_pair::{PoolPair, selected};
 use crate::xrc::LaneXrc;
 
 /// Between the first two requests; then twice as long, up to the last.
@@ -31,7 +32,7 @@ pub struct Way {
 
 /// A link that was asked for.
 struct Dial {
-    pairs: Vec<LanePair>,
+    pairs: Vec<MadePair>,
     nonce: Nonce,
     request: Datagram,
     way: Way,
@@ -104,7 +105,7 @@ impl Setup {
     pub fn dial(
         &mut self,
         name: Name,
-        pairs: Vec<LanePair>,
+        pairs: Vec<MadePair>,
         way: Way,
         identity: &Identity,
     ) -> Result<(), Unusable> {
@@ -143,7 +144,7 @@ impl Setup {
         way: &Way,
         identity: &Identity,
         adapter: &Adapter,
-        make: impl FnOnce() -> Result<Vec<LanePair>, Unusable>,
+        make: impl FnOnce() -> Result<Vec<MadePair>, Unusable>,
     ) -> Option<Made> {
         let name = (asks.from, asks.lane);
         if let Some(known) = self.answered.get(&name) {
@@ -160,9 +161,9 @@ impl Setup {
             Some(dial) => Ok(dial.pairs),
             None => make(),
         };
-        let connected = pairs.and_then(|pairs| {
+        let connected = pairs.and_then(|mut pairs| {
             let own = end(&pairs, &asks.nonce);
-            connect(&pairs, (&own, theirs), &way.card, identity, adapter)?;
+            connect(&mut pairs, (&own, theirs), &way.card, identity, adapter)?;
             Ok((pairs, own))
         });
         let Ok((pairs, own)) = connected else {
@@ -201,11 +202,11 @@ impl Setup {
             Step::Refused(why) => return Some(Outcome::Lost(says.from, why.to_string())),
             _ => return None,
         };
-        let Dial { pairs, way, .. } = dial;
+        let Dial { mut pairs, way, .. } = dial;
         let own = end(&pairs, &says.nonce);
         self.standing.insert(name);
         Some(
-            match connect(&pairs, (&own, theirs), &way.card, identity, adapter) {
+            match connect(&mut pairs, (&own, theirs), &way.card, identity, adapter) {
                 Ok(()) => Outcome::Made(made(name, pairs, &way, adapter, true)),
                 Err(why) => Outcome::Lost(says.from, why.to_string()),
             },
@@ -226,16 +227,17 @@ impl Setup {
 }
 
 /// Of queue pairs that all begin with the same packet.
-fn end(pairs: &[LanePair], nonce: &Nonce) -> End {
+fn end(pairs: &[MadePair], nonce: &Nonce) -> End {
     End {
         psn: psn(nonce),
-        queue_pairs: pairs.iter().map(|pair| pair.number()).collect(),
+        queue_pairs: pairs.iter().map(|made| made.pair.number()).collect(),
     }
 }
 
-/// Connects queue pairs to those that a peer has for them.
+/// Connects queue pairs to those that a peer has for them, and posts the buffers of their own: before the peer is told, which then has
+/// credits for them.
 fn connect(
-    pairs: &[LanePair],
+    pairs: &mut [MadePair],
     (own, theirs): (&End, &End),
     card: &Card,
     identity: &Identity,
@@ -247,14 +249,28 @@ fn connect(
             "it has {theirs} queue pairs for a link that takes {own}"
         )));
     }
-    for (pair, &number) in pairs.iter().zip(&theirs.queue_pairs) {
-        let to = adapter.connection(card, own.psn, (number, theirs.psn), identity.timeout);
-        pair.connect(&to).map_err(unusable)?;
+    let pools = pool_pairs(card, adapter);
+    for ((made, pools), &number) in pairs.iter_mut().zip(pools).zip(&theirs.queue_pairs) {
+        let mut to = adapter.connection(card, own.psn, (number, theirs.psn), identity.timeout);
+        if pools.is_promised() {
+            to.receiver_not_ready_retries = 0;
+        }
+        made.pair.connect(&to).map_err(unusable)?;
+        if let Some(own) = &mut made.own {
+            own.post_all(&made.pair).map_err(unusable)?;
+        }
     }
     Ok(())
 }
 
-fn made(name: Name, pairs: Vec<LanePair>, way: &Way, adapter: &Adapter, is_open: bool) -> Made {
+/// The pools at the ends of a link's queue pairs (RC).
+pub fn pool_pairs(card: &Card, adapter: &Adapter) -> Vec<PoolPair> {
+    let reach = adapter.reach(card);
+    let [own, peer] = [&adapter.pools, &card.pools].map(|pools| selected(pools, reach));
+    PoolPair::all(&own, &peer)
+}
+
+fn made(name: Name, pairs: Vec<MadePair>, way: &Way, adapter: &Adapter, is_open: bool) -> Made {
     Made {
         name,
         pairs,

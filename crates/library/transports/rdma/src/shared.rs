@@ -22,9 +22,9 @@ use crate::handshake::{End, Message, Refusal, Step, is_signed};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::left::{Left, Name};
-use crate::parts::{LanePair, Making, selected};
+use crate::parts::{MadePair, Making};
 use crate::receive_queue::ReceiveQueue;
-use crate::setup::{Outcome, Setup, Way};
+use crate::setup::{Outcome, Setup, Way, pool_pairs};
 
 /// In [`Shared::signalled`]: there are links to be made ([`Shared::serve`]).
 const SERVE: u64 = 1 << 63;
@@ -217,12 +217,10 @@ impl Shared {
     }
 
     /// Queue pairs of a lane's to a peer. The lane's parts, and its receive queues, are made with the first that need them. Inside `making`.
-    fn queue_pairs(&self, lane: u32, peer: &Card) -> Result<Vec<LanePair>, Unusable> {
+    fn queue_pairs(&self, lane: u32, peer: &Card) -> Result<Vec<MadePair>, Unusable> {
         let making = self.parts(lane)?;
-        let reach = self.adapter.reach(peer);
-        let [own, theirs] = [&self.adapter.pools, &peer.pools].map(|pools| selected(pools, reach));
         let mut made = Vec::new();
-        let pairs = making.queue_pairs(&own, &theirs, &mut made);
+        let pairs = making.queue_pairs(&pool_pairs(peer, &self.adapter), &mut made);
         self.leave_queues(lane, made);
         pairs
     }

@@ -19,7 +19,8 @@ use crate::adapter::Adapter;
 use crate::card::Card;
 use crate::handshake::psn;
 use crate::left::Left;
-use crate::parts::{LanePair, Making, selected};
+use crate::parts::{LanePair, Making};
+use crate::pool_pair::selected;
 
 /// A process that computes answers nobody: the protocol asks another one of its host then, and `shared` begins again with it.
 const TIMING: Timing = Timing {

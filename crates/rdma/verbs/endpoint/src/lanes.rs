@@ -3,12 +3,17 @@
 use weft_verbs::{Context, Device, ParentDomain, ProtectionDomain, ThreadDomain};
 
 use crate::promise::Promise;
-use crate::{Category, Error, Layout, LayoutError, Level};
+use crate::usage::Account;
+use crate::{Adapter, Category, Error, Hardware, Layout, LayoutError, Level, Objects, plan};
 
 /// The contexts and domains of a category, made lane by lane. A lane stands for what the paper calls a thread.
 pub struct Lanes {
     device: Device,
+    category: Category,
     layout: Layout,
+    /// Those that are made, and the contexts that are open for them.
+    made: usize,
+    contexts: Vec<Context>,
     asks_sharing: bool,
     /// What all lanes share, unless each has a context.
     common: ProtectionDomain,
@@ -35,9 +40,13 @@ impl Lanes {
             let why = format!("{category}: its queue pairs are several lanes'");
             return Err(LayoutError(why).into());
         }
+        let common = ProtectionDomain::new(&device.open()?)?;
         Ok(Lanes {
             device: device.clone(),
-            common: ProtectionDomain::new(&device.open()?)?,
+            category,
+            made: 0,
+            contexts: vec![common.context().clone()],
+            common,
             asks_sharing: true,
             is_common_taken: false,
             layout,
@@ -49,19 +58,35 @@ impl Lanes {
         self.common.context()
     }
 
+    /// UAR pages and uUARs of the contexts: as the device counts them; of devices that do not tell, as the lanes that there are were
+    /// planned.
+    pub fn hardware(&self) -> Result<Hardware, Error> {
+        let account = Account::new(self.contexts.clone(), Objects::default());
+        match (account.usage()?.hardware, self.made) {
+            (Some(counted), _) => Ok(counted),
+            (None, 0) => Ok(Hardware::default()),
+            (None, made) => Ok(plan(self.category, made, 1, &Adapter::TODAY)?.rank.hardware),
+        }
+    }
+
     /// What the next lane has.
     pub fn lane(&mut self) -> Result<Lane, Error> {
         let shares = self.layout.context > 1 || !self.is_common_taken;
         self.is_common_taken = true;
         let domain = match shares {
             true => self.common.clone(),
-            false => ProtectionDomain::new(&self.device.open()?)?,
+            false => {
+                let context = self.device.open()?;
+                self.contexts.push(context.clone());
+                ProtectionDomain::new(&context)?
+            }
         };
         let mut unused = Vec::new();
         let parent = match self.layout.thread_domain {
             None => None,
             Some(level) => Some(self.parent(&domain, level, &mut unused)?),
         };
+        self.made += 1;
         Ok(Lane {
             domain,
             parent,

@@ -1,13 +1,14 @@
 //! Credits of a per-peer pool.
 //!
-//! Each of two peers has posted `count` buffers of the pool for data to the queue pair between them, and `count / window` more for
-//! messages of credits alone ([`Pool::reserve`]). Of the one direction, and the other likewise:
+//! The receiver has posted `count` buffers of the pool for data to the queue pair that leads from its peer, and the peer, whatever its own
+//! pool there, `count / window` buffers for messages of credits alone ([`Pool::reserve`]), `window` being the pool's `credits`.
+//! Of this direction, and the other likewise, if it has a pool of its own:
 //!
-//! 1. The sender spends a credit for each data message. A message without a credit waits.
+//! 1. The sender spends a credit for each data message ([`SendCredits`]). A message without a credit waits.
 //! 2. A data message takes a buffer. Once at most `low` data buffers are left, the receiver posts those that were used again, and owes
-//!    the sender a credit for each.
-//! 3. What a receiver owes goes back with its next data message; once it owes `window`, in a message of credits alone, which costs no
-//!    credit.
+//!    the sender a credit for each ([`OwedCredits`]).
+//! 3. What a receiver owes goes back with its next data message, or as much of it as that carries; once it owes `window`, all of it, in a
+//!    message of credits alone, which costs no credit.
 //! 4. The buffer that held a message of credits alone is posted again *before* its credits are counted.
 //!
 //! So credits held, data under way, buffers used and not posted again, credits owed, and credits under way back are `count` together at all
@@ -19,19 +20,6 @@
 use std::fmt;
 
 use crate::{Pool, Refill};
-
-/// One side of a connection: the credits it has, and those it owes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credits {
-    count: u32,
-    window: u32,
-    /// Data messages that may be sent.
-    held: u32,
-    /// The buffers for the peer's data.
-    buffers: Refill,
-    /// Buffers that have been posted again and that the peer does not know of.
-    owed: u32,
-}
 
 /// What a peer did that it must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,56 +44,72 @@ impl fmt::Display for Violation {
 
 impl std::error::Error for Violation {}
 
-impl Credits {
-    /// With all buffers posted on both sides, whose pools are alike.
-    pub fn new(pool: &Pool) -> Credits {
+/// The sender's half: the credits it has for a pool of its peer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendCredits {
+    count: u32,
+    held: u32,
+}
+
+impl SendCredits {
+    /// For a pool of which all buffers are posted.
+    pub fn new(pool: &Pool) -> SendCredits {
+        SendCredits {
+            count: pool.count,
+            held: pool.count,
+        }
+    }
+
+    /// Spends a credit on a data message; false if there is none, so that the message waits.
+    #[must_use]
+    pub fn spend(&mut self) -> bool {
+        let has_credit = self.held > 0;
+        self.held -= u32::from(has_credit);
+        has_credit
+    }
+
+    /// The peer has given so many back.
+    pub fn given(&mut self, given: u32) -> Result<(), Violation> {
+        let SendCredits { count, held } = *self;
+        let sum = held.checked_add(given).filter(|sum| *sum <= count);
+        self.held = sum.ok_or(Violation::TooManyCredits { held, given, count })?;
+        Ok(())
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held
+    }
+}
+
+/// The receiver's half: the data buffers that are posted for one peer, and the credits that are owed to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwedCredits {
+    window: u32,
+    /// The buffers for the peer's data.
+    buffers: Refill,
+    /// Buffers that have been posted again and that the peer does not know of.
+    owed: u32,
+}
+
+impl OwedCredits {
+    /// With all buffers posted.
+    pub fn new(pool: &Pool) -> OwedCredits {
         let mut buffers = Refill::new(pool);
         buffers.filled(pool.count);
-        Credits {
-            count: pool.count,
+        OwedCredits {
             window: pool.credits,
-            held: pool.count,
             buffers,
             owed: 0,
         }
     }
 
-    /// Spends a credit on a data message, and says how many credits the message carries; `None` if the message has to wait.
-    pub fn spend(&mut self) -> Option<u32> {
-        self.held = self.held.checked_sub(1)?;
-        Some(std::mem::take(&mut self.owed))
-    }
-
-    /// A data message has come, with so many credits.
-    pub fn data_arrived(&mut self, credits: u32) -> Result<(), Violation> {
-        if !self.peer_has_credit() || !self.buffers.taken() {
-            return Err(Violation::NoCredit);
-        }
-        self.receive(credits)
-    }
-
-    /// Whether the peer may have a credit that it has not spent: buffers that it does not know of are none of its.
-    fn peer_has_credit(&self) -> bool {
-        self.buffers.posted() > self.owed
-    }
-
-    /// A message of credits alone has come, and its buffer is posted again.
-    pub fn credits_arrived(&mut self, credits: u32) -> Result<(), Violation> {
-        self.receive(credits)
-    }
-
-    fn receive(&mut self, given: u32) -> Result<(), Violation> {
-        let held = self.held;
-        match held.checked_add(given).filter(|sum| *sum <= self.count) {
-            Some(sum) => {
-                self.held = sum;
-                Ok(())
-            }
-            None => Err(Violation::TooManyCredits {
-                held,
-                given,
-                count: self.count,
-            }),
+    /// A data message has come.
+    pub fn data_arrived(&mut self) -> Result<(), Violation> {
+        // Buffers that the peer does not know of are none of its.
+        let peer_has_credit = self.buffers.posted() > self.owed;
+        match peer_has_credit && self.buffers.taken() {
+            true => Ok(()),
+            false => Err(Violation::NoCredit),
         }
     }
 
@@ -120,13 +124,21 @@ impl Credits {
         self.owed += buffers;
     }
 
-    /// The credits of a message of credits alone, if one is due; it is to be sent.
-    pub fn message_due(&mut self) -> Option<u32> {
-        (self.owed >= self.window).then(|| std::mem::take(&mut self.owed))
+    /// The credits that a data message carries, which has room for so many.
+    pub fn take(&mut self, most: u32) -> u32 {
+        let taken = self.owed.min(most);
+        self.owed -= taken;
+        taken
     }
 
-    pub fn held(&self) -> u32 {
-        self.held
+    /// Whether a message of credits alone is due.
+    pub fn is_due(&self) -> bool {
+        self.owed >= self.window
+    }
+
+    /// The credits of a message of credits alone, if one is due; it is to be sent.
+    pub fn message_due(&mut self) -> Option<u32> {
+        self.is_due().then(|| std::mem::take(&mut self.owed))
     }
 
     pub fn owed(&self) -> u32 {

@@ -37,7 +37,7 @@ pub mod xrc;
 mod tests;
 
 pub use account::{Account, Job};
-pub use credits::{Credits, Violation};
+pub use credits::{OwedCredits, SendCredits, Violation};
 pub use mix::{Mix, MixUse, PoolUse};
 pub use pool::{
     Kind, LEAST_BYTES, MOST_BYTES, MOST_COUNT, MOST_POOLS, Pool, default_credits, default_low,

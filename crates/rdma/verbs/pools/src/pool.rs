@@ -55,8 +55,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Buffers beside `count` that are posted to each peer for its messages of credits alone. Each of these carries `credits` or more
-    /// of the `count` that there are, so no more of them are under way.
+    /// Buffers that whoever sends to the pool posts for messages of credits alone, beside those of its own pool. Each of these carries
+    /// `credits` or more of the `count` that there are, so no more of them are under way.
     pub fn reserve(&self) -> u32 {
         match self.kind {
             Kind::PerPeer => self.count / self.credits,

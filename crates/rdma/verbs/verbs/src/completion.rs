@@ -1,4 +1,4 @@
-//! Completion queues and the channels that wake for them (ibv_create_cq(3), ibv_create_cq_ex(3), ibv_poll_cq(3)).
+//! Completion queues and the channels that wake for them (ibv_create_cq(3), ibv_create_cq_ex(3), ibv_poll_cq(3), ibv_resize_cq(3)).
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use weft_verbs_abi::inline::{ibv_cq_ex_to_cq, ibv_create_cq_ex, ibv_poll_cq, ibv_req_notify_cq};
 use weft_verbs_abi::*;
@@ -132,7 +132,11 @@ pub struct CompletionQueue {
     inner: Arc<Locked>,
 }
 
-struct Locked(Inner);
+struct Locked {
+    inner: Inner,
+    /// Held while the queue is resized, for which the library takes no lock that covers all of it.
+    resizing: Mutex<()>,
+}
 
 // SAFETY: the library takes the queue's lock.
 unsafe impl Send for Locked {}
@@ -156,40 +160,47 @@ impl CompletionQueue {
         let channel = channel.map(|(channel, _)| channel);
         let inner = Inner::new("ibv_create_cq", raw, context, channel)?;
         Ok(CompletionQueue {
-            inner: Arc::new(Locked(inner)),
+            inner: Arc::new(Locked {
+                inner,
+                resizing: Mutex::new(()),
+            }),
         })
     }
 
     /// Takes completions, as many as there are and have room.
     #[inline]
     pub fn poll<'w>(&self, into: &'w mut [Completion]) -> Result<&'w [Completion], Error> {
-        self.inner.0.poll(into)
+        self.inner.inner.poll(into)
     }
 
     /// Asks the channel for one event: at the next completion, or the next solicited one.
     pub fn arm(&self, solicited_only: bool) -> Result<(), Error> {
-        self.inner.0.arm(solicited_only)
+        self.inner.inner.arm(solicited_only)
     }
 
     pub fn channel(&self) -> Option<&Channel> {
-        self.inner.0.channel.as_ref()
+        self.inner.inner.channel.as_ref()
     }
 
-    /// How many completions it has room for.
-    pub fn entries(&self) -> u32 {
-        // SAFETY: alive; the field does not change, because nobody resizes it.
-        unsafe { (*self.inner.0.raw).cqe as u32 }
+    /// Makes room for at least `entries` completions; those that wait stay. `EINVAL` if more wait, `ENOSYS` from devices that cannot.
+    pub fn resize(&self, entries: u32) -> Result<(), Error> {
+        let Locked { inner, resizing } = &*self.inner;
+        let _alone = resizing.lock();
+        let entries = c_int::try_from(entries).unwrap_or(c_int::MAX);
+        // SAFETY: alive; no other thread resizes it.
+        let answer = unsafe { (inner.context.library().resize_cq)(inner.raw, entries) };
+        check("ibv_resize_cq", answer, || inner.context.name().into())
     }
 }
 
 // SAFETY: kept by the value; it has a lock.
 unsafe impl Completions for CompletionQueue {
     fn as_abi(&self) -> *mut ibv_cq {
-        self.inner.0.raw
+        self.inner.inner.raw
     }
 
     fn context(&self) -> &Context {
-        &self.inner.0.context
+        &self.inner.inner.context
     }
 }
 

@@ -3,6 +3,7 @@
 //! | library | started as | pinned / not | environment |
 //! |---|---|---|---|
 //! | weft | `mpiexec -n N` | `--bind-to core` / `none` | |
+//! | a category | `mpiexec -n N --transport rdma --endpoints CATEGORY`, ours | as weft | |
 //! | mpich | `mpiexec -n N` | `-bind-to core` / `none` | |
 //! | openmpi | `mpiexec -n N`, more ranks than cores: `--map-by :OVERSUBSCRIBE` | `--bind-to core` / `none` | leave to run as root |
 //! | intel | `mpiexec -n N -genv I_MPI_FABRICS shm` | `-genv I_MPI_PIN 1` and one core each / `0` | `I_MPI_ROOT`, `FI_PROVIDER_PATH` |
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::ValueEnum;
+use weft_endpoint::Category;
 
 use crate::installation::Installation;
 
@@ -76,6 +78,8 @@ pub struct Library {
     pub name: String,
     /// `None` for our own.
     pub peer: Option<Peer>,
+    /// Our own over RDMA, with endpoints of this category.
+    category: Option<Category>,
     prefix: PathBuf,
 }
 
@@ -85,9 +89,19 @@ impl Library {
         let library = Library {
             name: "weft".into(),
             peer: None,
+            category: None,
             prefix: installation.prefix.clone(),
         };
         library.complete("make install")
+    }
+
+    /// Our library over RDMA, with endpoints of this category, by whose name it goes.
+    pub fn of_category(category: Category, installation: &Installation) -> Result<Library, String> {
+        Ok(Library {
+            name: category.name().into(),
+            category: Some(category),
+            ..Library::weft(installation)?
+        })
     }
 
     /// A peer below `peers`; the error says how to get it.
@@ -100,6 +114,7 @@ impl Library {
         let library = Library {
             name: name.into(),
             peer: Some(peer),
+            category: None,
             prefix: peers.join(name),
         };
         library.complete(&format!("scripts/peers.sh {}", peers.display()))
@@ -141,6 +156,9 @@ impl Library {
             None => {
                 command.args(bind_option("--bind-to", layout.pin));
                 command.args(host_options(layout.hosts));
+                if let Some(category) = self.category {
+                    command.args(["--transport", "rdma", "--endpoints", category.name()]);
+                }
             }
             Some(Peer::Mpich) => {
                 command.args(bind_option("-bind-to", layout.pin));
@@ -237,6 +255,7 @@ mod tests {
         let library = Library {
             name: "x".into(),
             peer,
+            category: None,
             prefix: "/p".into(),
         };
         let command = library.launcher(
@@ -283,6 +302,7 @@ mod tests {
         let library = Library {
             name: "weft".into(),
             peer: None,
+            category: None,
             prefix: "/p".into(),
         };
         let hosts = ["a".to_string(), "b".to_string()];

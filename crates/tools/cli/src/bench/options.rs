@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use weft_endpoint::Category;
 
 use super::library::{Peer, Pin};
 use super::stats;
@@ -16,6 +17,9 @@ pub struct Options {
     /// Libraries to compare with, set up by scripts/peers.sh
     #[arg(long, value_delimiter = ',', value_enum)]
     pub peers: Vec<Peer>,
+    /// Our library over RDMA, once with each of these endpoint categories, in turns; without an adapter inside `weft softrdma run --`
+    #[arg(long = "endpoints", value_delimiter = ',', value_name = "CATEGORY", conflicts_with_all = ["peers", "hosts", "tune"])]
+    pub categories: Vec<Category>,
     /// Folder of the peers
     #[arg(long, value_name = "DIR")]
     pub peers_dir: Option<PathBuf>,

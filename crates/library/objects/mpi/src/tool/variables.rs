@@ -139,6 +139,9 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
         "weft_rdma_links" Level TunerBasic rdma.links "Links to other processes by adapters, one per lane and process";
         "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue of an adapter";
+        "weft_rdma_uars" Level TunerBasic rdma.uars "Pages of the adapter's registers (UARs) that this process has; planned ones where the adapter does not tell";
+        "weft_rdma_uuars" Level TunerBasic rdma.uuars "Micro UARs (uUARs) on these pages";
+        "weft_rdma_completion_queues" Level TunerBasic rdma.completion_queues "Completion queues, one per lane and one for datagrams";
         "weft_rdma_queue_pairs" Level TunerBasic rdma.queue_pairs "Queue pairs (RC) to other processes";
         "weft_rdma_xrc_send_queue_pairs" Level TunerBasic rdma.send_queue_pairs "Queue pairs (XRC) to hosts";
         "weft_rdma_xrc_receive_queue_pairs" Level TunerBasic rdma.receive_queue_pairs "Queue pairs (XRC) of this host by which messages of others come to this process";

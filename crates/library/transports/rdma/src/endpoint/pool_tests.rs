@@ -49,6 +49,8 @@ fn a_queue_pair_and_a_shared_receive_queue_for_each_pool() {
         ([four; 2], 4, [4, 4]),
         (["S,256,32:S,2k,16", four], 4, [2, 4]),
         ([four, "S,4k,16"], 4, [4, 1]),
+        (["P,256,32,16,4:S,16512,16"; 2], 2, [1, 1]),
+        (["P,256,32:P,16512,16"; 2], 2, [0, 0]),
     ] {
         let (a, b) = linked(pools);
         for (process, queues, pools) in [(&a, queues[0], pools[0]), (&b, queues[1], pools[1])] {
@@ -68,6 +70,96 @@ fn a_queue_pair_and_a_shared_receive_queue_for_each_pool() {
             assert_eq!(counters.buffer_bytes, bytes);
         }
     }
+}
+
+/// Buffers for data of a pool of type P, and for credits of the peer's.
+#[test]
+fn peers_may_have_other_pools_than_buffers_are_posted_for() {
+    for (pools, buffers, bytes) in [
+        // Of 32 and 16 credits, 8 and 4 may be in messages of credits alone.
+        (
+            ["P,256,32,16,4", "P,128,16,8,4"],
+            [32 + 4, 16 + 8],
+            [36 * 256, 24 * 128],
+        ),
+        (
+            ["P,256,32,16,4", "S,512,16"],
+            [32, 16],
+            [32 * 256, 16 * 512],
+        ),
+        // There is no pool of the second's where the credits for that of 2 KiB come.
+        (
+            ["S,256,8:P,2k,32,16,4", "S,512,16"],
+            [8 + 32, 16 + 8],
+            [8 * 256 + 32 * 2048, 16 * 512 + 8 * 64],
+        ),
+    ] {
+        let (a, b) = linked(pools);
+        for (process, buffers, bytes) in [(&a, buffers[0], bytes[0]), (&b, buffers[1], bytes[1])] {
+            let counters = process.fabric.counters();
+            let counted = (counters.buffers, counters.buffer_bytes);
+            assert_eq!(counted, (buffers, bytes), "{pools:?}");
+        }
+    }
+}
+
+/// A pool of type P takes what it has buffers for, and nothing is under way without one.
+#[test]
+fn no_more_is_sent_than_there_are_credits() {
+    let (mut a, mut b) = linked(["S,64,8", "P,256,40,20,9:P,2k,12,6,3:S,16512,16"]);
+    for (bytes, count) in [
+        (256 - HEAD_BYTES, 40),
+        (256 - HEAD_BYTES + 1, 12),
+        (0, 0),
+        (2048 - HEAD_BYTES, 0),
+    ] {
+        let room = fill(&mut a, 1, bytes);
+        // The link's first frames have taken some, and may have been given back.
+        assert!(room <= count && room + 8 >= count, "{bytes} bytes: {room}");
+    }
+    turn(&mut [&mut a, &mut b], |all| {
+        all[1].log.packets.len() >= 52 - 8
+    });
+    // All are given back.
+    assert!(fill(&mut a, 1, 0) > 8);
+}
+
+/// Credits go with frames that go anyway: a ping-pong takes no further request, where fewer are posted again at once than may be owed.
+#[test]
+fn credits_travel_with_frames() {
+    const ROUNDS: u64 = 500;
+    let (mut a, mut b) = linked(["P,256,16,12,8"; 2]);
+    let before = [&a, &b].map(|process| process.fabric.counters().requests);
+    for number in 0..ROUNDS {
+        turn(&mut [&mut a, &mut b], |all| {
+            all[0].send(1, number, &[]).is_ok()
+        });
+        turn(&mut [&mut a, &mut b], |all| {
+            all[1].log.packets.pop_front().is_some()
+        });
+        turn(&mut [&mut a, &mut b], |all| {
+            all[1].send(0, number, &[]).is_ok()
+        });
+        turn(&mut [&mut a, &mut b], |all| {
+            all[0].log.packets.pop_front().is_some()
+        });
+    }
+    for (process, before) in [a, b].iter().zip(before) {
+        let requests = process.fabric.counters().requests - before;
+        assert!(requests <= ROUNDS + ROUNDS / 50, "{requests} requests");
+    }
+}
+
+#[test]
+fn a_peer_that_gives_too_many_credits_is_lost() {
+    let (mut a, mut b) = linked(["P,256,16"; 2]);
+    b.endpoint.give(0, 17);
+    turn(&mut [&mut a, &mut b], |all| !all[0].log.lost.is_empty());
+    let why = &a.log.lost[&1];
+    assert!(
+        why.contains("it sent more credits than its pool has buffers"),
+        "{why}"
+    );
 }
 
 /// Each pool has a window of its own, so that of each length as many are taken as the smallest pool that fits admits.
@@ -102,13 +194,17 @@ fn mixed_lengths_arrive_in_order() {
         "S,64,2,0,1:S,80,1:S,256,4",
         "S,256,64:S,2k,32:S,16512,16",
         "S,128,8:S,1k,4:S,4k,2",
+        "P,64,1",
+        "P,64,2,0,1:P,80,1:S,256,4",
+        "P,256,64:P,2k,32,16,17:P,16512,16,1,1",
+        "S,128,8:P,1k,4,3,4:S,4k,2:P,8k,3",
     ];
     for (seed, mine) in all.iter().enumerate() {
         for theirs in all {
             let (mut a, mut b) = linked([mine, theirs]);
             let mut random = Random(seed as u64 + 1);
             let mut expected = [VecDeque::new(), VecDeque::new()];
-            for number in 0..600u64 {
+            for number in 0..1500u64 {
                 let from = random.below(2) as usize;
                 let limit = [40, 300, 3000, EAGER_BYTES as u64 + 1][random.below(4) as usize];
                 let bytes = random.below(limit) as usize;
@@ -167,9 +263,20 @@ fn data_in_frames_fit_the_peer_s_buffers() {
 /// than the buffers.
 #[test]
 fn a_flood_of_an_unready_receiver_waits_with_its_senders() {
+    for (pools, buffers) in [
+        ("S,64,8,4,2:S,512,4,2,1", 12),
+        // 12 and 6 for each of the senders.
+        ("P,64,8,4,2:P,512,4,2,2", 5 * 18),
+        ("P,64,8,4,2:S,512,4,2,1", 5 * 12 + 4),
+    ] {
+        flood(pools, buffers);
+    }
+}
+
+fn flood(pools: &str, buffers: u64) {
     const SENDERS: u32 = 5;
     const EACH: u64 = 4000;
-    let mut all = world_with(SENDERS + 1, &with_pools("S,64,8,4,2:S,512,4,2,1")).all;
+    let mut all = world_with(SENDERS + 1, &with_pools(pools)).all;
     let mut receiver = all.remove(0);
     let mut next = vec![0; SENDERS as usize];
     let mut came = vec![0; SENDERS as usize];
@@ -197,7 +304,7 @@ fn a_flood_of_an_unready_receiver_waits_with_its_senders() {
         }
         assert!(begin.elapsed().as_secs() < 60, "{came:?}");
     }
-    assert_eq!(receiver.fabric.counters().buffers, 12);
+    assert_eq!(receiver.fabric.counters().buffers, buffers);
     let lost = all.iter().all(|one| one.log.lost.is_empty());
     assert!(lost && receiver.log.lost.is_empty());
 }

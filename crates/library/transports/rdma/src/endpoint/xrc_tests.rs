@@ -74,6 +74,9 @@ fn a_job_has_what_its_account_says() {
         "S,256,16:X,16512,8",
         "S,256,16:S,16512,8",
         "X,16512,8",
+        "P,256,16,8,4:X,16512,8",
+        "P,256,16,7,8:P,2k,4:P,16512,8",
+        "P,256,16:S,2k,4:X,16512,8",
     ] {
         for (nodes, ranks) in [(2, 1), (2, 3), (3, 2)] {
             let mut all = hosts(nodes, ranks, pools);
@@ -306,6 +309,19 @@ fn who_only_sends_is_throttled() {
     });
     all[1].endpoint.throttle(0, false);
     turn_all(&mut all, |all| all[0].send(1, 0, &[]).is_ok());
+}
+
+/// Credits go back by the queue pair of their pool, although the receiver has no way to the sender's host.
+#[test]
+fn who_is_only_sent_to_gives_credits_back() {
+    let mut all = hosts(2, 1, "P,256,8:X,16512,8");
+    connect(&mut all, &[(0, 1)]);
+    for number in 0..100 {
+        turn_all(&mut all, |all| all[0].send(1, number, b"short").is_ok());
+    }
+    turn_all(&mut all, |all| all[1].log.packets.len() == 100);
+    let counters = all[1].fabric.counters();
+    assert_eq!((counters.send_queue_pairs, counters.queue_pairs), (0, 1));
 }
 
 /// What a process has sent arrives although it leaves, and although a process of the same host has gone before.

@@ -5,11 +5,12 @@ use weft_transport::{Header, Peer, Sink};
 use weft_verbs::Completion;
 use weft_verbs::abi::{
     IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_RETRY_EXC_ERR,
-    ibv_wc_status,
+    IBV_WC_RNR_RETRY_EXC_ERR, ibv_wc_status,
 };
 
 use super::{Links, Parts};
-use crate::frame::{FRAME_BYTES, HEAD_BYTES, Kind, Malformed, words};
+use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, words};
+use crate::link::SendQueues;
 use crate::order::Turn;
 use crate::receive_queue::Received;
 use crate::send_queue::SendQueue;
@@ -21,18 +22,22 @@ const MOST_A_TURN: usize = 128;
 
 /// Where the bytes of a frame are.
 #[derive(Clone, Copy)]
-enum Came<'a> {
-    /// In the buffer that they have come into.
-    Now(Received, usize),
+pub(super) enum Came<'a> {
+    /// In a piece, that they have come into, of the shared receive queue of this number.
+    Shared(usize, usize, usize),
+    /// In a piece of the own ones of the queue pair of this number.
+    Own(usize, usize, usize),
     /// Copied.
     Before(&'a [u8]),
 }
 
 impl Came<'_> {
-    fn bytes<'b>(&'b self, parts: &'b Parts) -> &'b [u8] {
-        match self {
-            Came::Now(received, bytes) => {
-                parts.receives[received.queue].bytes(received.piece, *bytes)
+    fn bytes<'b>(&'b self, queues: &'b SendQueues, parts: &'b Parts) -> &'b [u8] {
+        match *self {
+            Came::Shared(queue, piece, bytes) => parts.receives[queue].bytes(piece, bytes),
+            Came::Own(queue, piece, bytes) => {
+                let own = queues[queue].as_ref().and_then(|queue| queue.own.as_ref());
+                own.expect("where it came into").bytes(piece, bytes)
             }
             Came::Before(bytes) => bytes,
         }
@@ -61,8 +66,9 @@ impl Parts {
                 self.found.push(completion);
                 continue;
             }
+            // Pieces of the queue pair's own go with it.
             let received = Received::of(completion.id());
-            if let Some(Received { queue, piece }) = received
+            if let Some(Received::Shared { queue, piece }) = received
                 && let Some(pool) = self.receives.get_mut(queue)
                 && pool.taken()
             {
@@ -111,20 +117,32 @@ impl Links {
     fn take(&mut self, completion: &Completion, sink: &mut impl Sink) {
         // Of a queue pair that is gone nothing is told.
         let number = completion.queue_pair();
-        let Some(received) = Received::of(completion.id()) else {
-            if let Some(&queue) = self.by_send.get(&number) {
-                self.done(queue, completion);
+        match Received::of(completion.id()) {
+            None => {
+                if let Some(&queue) = self.by_send.get(&number) {
+                    self.done(queue, completion);
+                }
             }
-            return;
-        };
-        let pool = self.parts().receives.get_mut(received.queue);
-        if !pool.is_some_and(|pool| pool.taken()) {
-            return self.adapter_failed();
+            Some(Received::Shared { queue, piece }) => {
+                let pool = self.parts().receives.get_mut(queue);
+                if !pool.is_some_and(|pool| pool.taken()) {
+                    return self.adapter_failed();
+                }
+                if let Some(&link) = self.by_receive.get(&number) {
+                    let came = Came::Shared(queue, piece, completion.bytes() as usize);
+                    self.came(link, came, completion, sink);
+                }
+                self.parts().receives[queue].give_back(piece);
+            }
+            Some(Received::Own { piece }) => {
+                if let Some(&link) = self.by_receive.get(&number)
+                    && let Some(&queue) = self.by_send.get(&number)
+                {
+                    let came = Came::Own(queue, piece, completion.bytes() as usize);
+                    self.came(link, came, completion, sink);
+                }
+            }
         }
-        if let Some(&link) = self.by_receive.get(&number) {
-            self.came(link, received, completion, sink);
-        }
-        self.parts().receives[received.queue].give_back(received.piece);
     }
 
     /// A request of this process's is done.
@@ -157,7 +175,7 @@ impl Links {
             let received = there.completed(request, &mut parts.posting);
             self.received
                 .extend(received.map(|cookie| (there.peer, cookie)));
-            if there.has_queued() && !there.is_active && there.stands() {
+            if there.has_more() && !there.is_active {
                 there.is_active = true;
                 self.active.push(there.number());
             }
@@ -198,24 +216,29 @@ impl Links {
         }
     }
 
-    /// A frame has come.
-    fn came(
-        &mut self,
-        link: usize,
-        received: Received,
-        completion: &Completion,
-        sink: &mut impl Sink,
-    ) {
+    /// A frame has come, or credits alone.
+    fn came(&mut self, link: usize, came: Came<'_>, completion: &Completion, sink: &mut impl Sink) {
         let peer = self.at(link).peer;
         if !completion.is_success() {
             return self.broke(peer, completion.status());
         }
-        let bytes = completion.bytes() as usize;
         let immediate = completion.immediate();
         let immediate = immediate.ok_or(Malformed("a frame of no kind"));
-        let done = immediate.and_then(|immediate| {
-            let (kind, sequence) = Kind::of(immediate)?;
-            self.in_order(link, kind, sequence, Came::Now(received, bytes), sink)
+        let done = immediate.and_then(|immediate| match Immediate::of(immediate)? {
+            Immediate::Credits(credits) => {
+                self.credits_alone(link, credits, came, completion.queue_pair())
+            }
+            Immediate::Frame {
+                kind,
+                sequence,
+                credits,
+            } => {
+                self.taken(came)?;
+                self.given(link, credits, completion.queue_pair())?;
+                self.in_order(link, kind, sequence, came, sink)?;
+                self.frame_done(came);
+                Ok(())
+            }
         });
         if let Err(Malformed(what)) = done {
             self.lose(peer, lost(peer, format!("it sent {what}")), false);
@@ -231,10 +254,10 @@ impl Links {
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let (there, _, parts) = self.all(link);
+        let (there, queues, parts) = self.all(link);
         match there.order.come(sequence) {
             Turn::Past => return Ok(()),
-            Turn::Later => return there.order.keep(sequence, kind, came.bytes(parts)),
+            Turn::Later => return there.order.keep(sequence, kind, came.bytes(queues, parts)),
             Turn::Now => self.frame(link, kind, came, sink)?,
         }
         // The frame may have lost the peer.
@@ -254,8 +277,8 @@ impl Links {
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
         self.counts().frames.add(1);
-        let (there, _, parts) = self.all(link);
-        let frame = came.bytes(parts);
+        let (there, queues, parts) = self.all(link);
+        let frame = came.bytes(queues, parts);
         if kind != Kind::Part && there.assembled.is_empty() {
             return self.whole(link, kind, came, sink);
         }
@@ -280,9 +303,9 @@ impl Links {
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let (there, _, parts) = self.all(link);
+        let (there, queues, parts) = self.all(link);
         let peer = there.peer;
-        let frame = came.bytes(parts);
+        let frame = came.bytes(queues, parts);
         kind.check(frame.len())?;
         let (words, payload) = (words(frame), &frame[HEAD_BYTES..]);
         match kind {
@@ -336,6 +359,10 @@ impl Links {
             ),
             (IBV_WC_REM_ACCESS_ERR | IBV_WC_REM_INV_REQ_ERR, _) => (
                 "it does not give the memory that it announced".to_owned(),
+                false,
+            ),
+            (IBV_WC_RNR_RETRY_EXC_ERR, _) => (
+                "it has no buffer for what it gave credits for".to_owned(),
                 false,
             ),
             (IBV_WC_LOC_LEN_ERR, _) => ("it sent a frame of the wrong length".to_owned(), false),

@@ -117,7 +117,7 @@ impl Links {
         let (Some(mut there), Some(parts)) = (self.links[link].take(), &mut self.parts) else {
             return;
         };
-        let mut dropped = Vec::new();
+        let (mut dropped, mut own) = (Vec::new(), Vec::new());
         let (by_send, queues) = (&self.by_send, &self.queues);
         self.by_receive.retain(|number, of| {
             let queue = by_send.get(number).filter(|_| *of == link);
@@ -133,6 +133,7 @@ impl Links {
                 let _ = queue.pair.fail();
                 parts.forget(number);
                 queue.abandon(&mut parts.posting);
+                own.extend(queue.own);
             }
         }
         there.abandon(&mut parts.posting);
@@ -141,6 +142,10 @@ impl Links {
         let counts = self.counts();
         counts.links.take(1);
         counts.queue_pairs.take(dropped.len() as u64);
+        for own in own {
+            counts.buffers.take(own.count() as u64);
+            counts.buffer_bytes.take(own.buffer_bytes() as u64);
+        }
     }
 
     /// The peer's host is to read nothing into memory that the peer's transfers had: its queue pair is another one from here on.

@@ -9,6 +9,7 @@ use super::Links;
 use crate::frame::{Kind, Malformed};
 use crate::left::Made;
 use crate::link::Link;
+use crate::parts::MadePair;
 use crate::send_queue::SendQueue;
 
 impl Links {
@@ -34,15 +35,21 @@ impl Links {
         let Some(number) = self.link_to(peer, &made.pools) else {
             return;
         };
-        self.counts().queue_pairs.add(made.pairs.len() as u64);
+        let counts = self.counts();
+        counts.queue_pairs.add(made.pairs.len() as u64);
+        for own in made.pairs.iter().filter_map(|made| made.own.as_ref()) {
+            counts.buffers.add(own.count() as u64);
+            counts.buffer_bytes.add(own.buffer_bytes() as u64);
+        }
         let first = self.queues.len();
-        for pair in made.pairs {
+        for MadePair { pair, own } in made.pairs {
             self.by_send.insert(pair.number(), self.queues.len());
             self.by_receive.insert(pair.number(), number);
-            self.queues.push(Some(SendQueue::new(pair, None)));
+            self.queues.push(Some(SendQueue::to_peer(pair, own)));
         }
+        let pairs = first..self.queues.len();
         let (there, queues, _) = self.all(number);
-        there.connect(first, made.is_open, queues);
+        there.connect(pairs, made.is_open, queues);
         if made.is_open {
             there.say(Kind::Ready, [0; 2]);
         }

@@ -20,7 +20,7 @@ use crate::domain;
 use crate::handshake::{Message, Refusal, Step};
 use crate::hosts::apart;
 use crate::left::{Left, Name};
-use crate::parts::selected;
+use crate::pool_pair::selected;
 use crate::setup::{Setup, message};
 use crate::xrc::{Actor, Done, LaneHands, LaneXrc};
 
@@ -291,6 +291,6 @@ impl Shared {
     /// Whether it sends to it by queue pairs of its own.
     pub(super) fn sends_connected(&self, card: &Card) -> bool {
         let pools = selected(&card.pools, self.adapter.reach(card));
-        pools.iter().any(|pool| pool.kind == Kind::Shared)
+        pools.iter().any(|pool| pool.kind != Kind::Xrc)
     }
 }

@@ -29,13 +29,21 @@ fn software() -> &'static Library {
     })
 }
 
-/// Processes have the categories in turn: how lanes share an adapter is nothing to a peer.
+/// Processes have the categories in turn, and receive pools: how lanes share an adapter is nothing to a peer, and what it receives into
+/// stands on its card.
 fn attach(rank: Peer, size: u32, cards: Arc<dyn Directory>) -> Rdma {
     let categories = Category::ALL
         .into_iter()
         .filter(|&c| c != Category::MpiThreads);
+    let pools = [
+        None,
+        Some("P,256,128:P,2k,32:P,16512,16"),
+        Some("S,256,64:P,4k,32:S,16512,16"),
+    ];
+    let pools = pools[rank as usize % pools.len()];
     let options = Options {
         category: categories.cycle().nth(rank as usize),
+        pools: pools.map(|pools| pools.parse().unwrap()),
         library: Some(software()),
         ..Options::default()
     };

@@ -82,6 +82,25 @@ fn a_list_of_writes_has_one_completion() {
 }
 
 #[test]
+fn completions_that_wait_stay_where_a_queue_is_resized() {
+    let side = plain();
+    let mut list = SendList::with_room(16);
+    for id in 0..16 {
+        let to = Operation::Write(side.region.remote());
+        list.push(to, side.region.part(0, 1)).id(id).signalled(true);
+    }
+    side.pair.post_send(&mut list).unwrap();
+    let refused = side.queue.resize(15).unwrap_err();
+    assert_eq!(
+        (refused.call, refused.errno),
+        ("ibv_resize_cq", libc::EINVAL)
+    );
+    side.queue.resize(4000).unwrap();
+    side.queue.resize(16).unwrap();
+    assert!((0..16).all(|id| side.next().id() == id));
+}
+
+#[test]
 fn reads_and_atomics() {
     let side = plain();
     let remote = side.region.remote();
