@@ -15,6 +15,7 @@
 mod card;
 mod cores;
 mod error;
+mod fence;
 #[allow(unsafe_code)]
 mod ffi;
 mod host;
@@ -243,9 +244,14 @@ impl Bootstrap {
 
     /// Waits until every rank of the job has joined.
     pub fn fence(&self) -> Result<()> {
+        self.fence_with(&mut || ())
+    }
+
+    /// The same, and calls `turn` four times a second meanwhile, in which the launcher may be asked for cards.
+    pub fn fence_with(&self, turn: &mut dyn FnMut()) -> Result<()> {
         match &self.exchange {
-            Exchange::Pmi1(client) => client.fence(),
-            Exchange::Pmix(client) => client.fence(),
+            Exchange::Pmi1(client) => client.fence(turn),
+            Exchange::Pmix(client) => client.fence(turn),
             Exchange::Single(_) => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! PMIx through the launcher's own library.
 
 use crate::error::{Error, Result};
+use crate::fence::TURN;
 use crate::ffi::pmix::{ERROR_UNREACHABLE, Library, Status, Unusable};
 use crate::job::{Job, Launcher};
 use crate::{host, hosts::Hosts};
@@ -45,9 +46,10 @@ impl Client {
             .map_err(|status| failed("PMIx_Put", status))
     }
 
-    pub fn fence(&self) -> Result<()> {
+    /// Waits for all ranks. Whenever that takes [`TURN`] longer, `turn` is called.
+    pub fn fence(&self, turn: &mut dyn FnMut()) -> Result<()> {
         self.library
-            .fence()
+            .fence(TURN, turn)
             .map_err(|status| failed("PMIx_Fence", status))
     }
 
@@ -181,7 +183,7 @@ impl Client {
 
     fn exchange_identities(&self, size: u32) -> Result<Hosts> {
         self.tell(HOST, &host::identity())?;
-        self.fence()?;
+        self.fence(&mut || ())?;
         let names = (0..size).map(|rank| self.told(HOST, rank));
         Ok(Hosts::named(names.collect::<Result<Vec<String>>>()?))
     }

@@ -72,8 +72,7 @@ impl<F: Fabric> Engine<F> {
             self.count_background_wake();
             let is_alone = self.is_alone_since(before);
             if !is_alone && !self.watch.is_watched() {
-                self.look_everywhere();
-                self.progress();
+                self.progress_everywhere();
                 continue;
             }
             if self.watch.join_in_background(&background.waiter) {

@@ -40,9 +40,8 @@ thread_local! {
 #[derive(Clone)]
 pub struct Awaited(Arc<Waiter>);
 
-#[cfg(test)]
 impl Awaited {
-    /// As if what the operation waits for had come.
+    /// Has the operation polled in the next turn of progress, as if what it waits for had come. No thread that sleeps is woken for it.
     pub fn call(&self) {
         self.0.tell();
     }

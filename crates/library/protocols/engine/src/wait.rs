@@ -454,6 +454,12 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
+    /// One turn of progress that looks at all there is, of a thread that waits for something else and makes few.
+    pub fn progress_everywhere(&self) {
+        self.look_everywhere();
+        self.progress();
+    }
+
     pub(crate) fn disarm(&self) {
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();

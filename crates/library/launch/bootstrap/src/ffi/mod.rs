@@ -58,6 +58,18 @@ pub fn send_all(socket: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a read would not wait, now or within `limit`: there is something, or an end, or an error. No, if a signal comes.
+pub fn is_readable_within(socket: &impl AsRawFd, limit: Duration) -> bool {
+    let mut asked = libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let milliseconds = c_int::try_from(limit.as_millis()).unwrap_or(c_int::MAX);
+    // SAFETY: one structure, which is live.
+    unsafe { libc::poll(&mut asked, 1, milliseconds) > 0 }
+}
+
 /// The CPUs that this thread may run on, a bit each, up to the last one; empty where the kernel does not say.
 pub fn affinity() -> Vec<u8> {
     // The kernel refuses a mask that is shorter than its own.

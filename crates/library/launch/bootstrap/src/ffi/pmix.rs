@@ -6,6 +6,8 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{offset_of, size_of, zeroed};
 use std::ptr;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 const NAMESPACE_BYTES: usize = 256;
 const KEY_BYTES: usize = 512;
@@ -26,6 +28,9 @@ const TYPE_RANK: u16 = 40;
 pub const SUCCESS: Status = 0;
 /// The library runs without a server.
 pub const ERROR_UNREACHABLE: Status = -25;
+
+/// What was begun is over already, and nobody is called.
+const OPERATION_SUCCEEDED: Status = -157;
 
 pub type Status = c_int;
 
@@ -79,7 +84,15 @@ type GetFn = unsafe extern "C" fn(
 ) -> Status;
 type PutFn = unsafe extern "C" fn(u8, *const c_char, *mut Value) -> Status;
 type CommitFn = unsafe extern "C" fn() -> Status;
-type FenceFn = unsafe extern "C" fn(*const Process, usize, *const Info, usize) -> Status;
+type FenceFn = unsafe extern "C" fn(
+    *const Process,
+    usize,
+    *const Info,
+    usize,
+    FenceEndFn,
+    *mut c_void,
+) -> Status;
+type FenceEndFn = unsafe extern "C" fn(Status, *mut c_void);
 type AbortFn = unsafe extern "C" fn(c_int, *const c_char, *mut Process, usize) -> Status;
 type FinalizeFn = unsafe extern "C" fn(*const Info, usize) -> Status;
 
@@ -92,6 +105,29 @@ pub struct Library {
     fence: FenceFn,
     abort: AbortFn,
     finalize: FinalizeFn,
+}
+
+/// A fence under way: its caller has one count of it, and the library another until it calls [`fence_ends`].
+struct Fence {
+    collect: Info,
+    outcome: Mutex<Option<Status>>,
+    over: Condvar,
+}
+
+// SAFETY: `collect` is written before the library is given the fence, and only read from then on; the rest is under a lock.
+unsafe impl Send for Fence {}
+// SAFETY: as above.
+unsafe impl Sync for Fence {}
+
+/// Called by a thread of the library's.
+///
+/// # Safety
+/// `fence` is a count of a [`Fence`], which nobody uses afterwards.
+unsafe extern "C" fn fence_ends(status: Status, fence: *mut c_void) {
+    // SAFETY: the contract.
+    let fence = unsafe { Arc::from_raw(fence.cast_const().cast::<Fence>()) };
+    *fence.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
+    fence.over.notify_one();
 }
 
 /// Why libpmix is of no use.
@@ -140,7 +176,7 @@ impl Library {
         };
         let init = symbol(c"PMIx_Init")?;
         let (get, put) = (symbol(c"PMIx_Get")?, symbol(c"PMIx_Put")?);
-        let (commit, fence) = (symbol(c"PMIx_Commit")?, symbol(c"PMIx_Fence")?);
+        let (commit, fence) = (symbol(c"PMIx_Commit")?, symbol(c"PMIx_Fence_nb")?);
         let (abort, finalize) = (symbol(c"PMIx_Abort")?, symbol(c"PMIx_Finalize")?);
         // SAFETY: these names have these signatures in the PMIx Standard, and the library stays loaded. An all-zero
         // `Process` is a valid value, which `PMIx_Init` fills; no information is passed.
@@ -251,11 +287,45 @@ impl Library {
         }
     }
 
-    /// Waits for all ranks of the namespace and collects what they have put.
-    pub fn fence(&self) -> Result<(), Status> {
-        let collect = flag(c"pmix.collect");
-        // SAFETY: no process array means the whole namespace; one information item.
-        check(unsafe { (self.fence)(ptr::null(), 0, &collect, 1) })
+    /// Waits for all ranks of the namespace and collects what they have put. Whenever that takes `pause` longer, `turn` is called.
+    pub fn fence(&self, pause: Duration, turn: &mut dyn FnMut()) -> Result<(), Status> {
+        let fence = Arc::new(Fence {
+            collect: flag(c"pmix.collect"),
+            outcome: Mutex::new(None),
+            over: Condvar::new(),
+        });
+        let theirs = Arc::into_raw(fence.clone());
+        // SAFETY: no process array means the whole namespace; one information item, which lives until `fence_ends` has been called.
+        let begun = unsafe {
+            let ends: FenceEndFn = fence_ends;
+            (self.fence)(
+                ptr::null(),
+                0,
+                &fence.collect,
+                1,
+                ends,
+                theirs as *mut c_void,
+            )
+        };
+        if begun != SUCCESS {
+            // SAFETY: the library calls `fence_ends` after success alone; so this count is nobody's.
+            drop(unsafe { Arc::from_raw(theirs) });
+            return if begun == OPERATION_SUCCEEDED {
+                Ok(())
+            } else {
+                Err(begun)
+            };
+        }
+        loop {
+            let outcome = fence.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = fence
+                .over
+                .wait_timeout_while(outcome, pause, |outcome| outcome.is_none());
+            if let Some(status) = *waited.unwrap_or_else(PoisonError::into_inner).0 {
+                return check(status);
+            }
+            turn();
+        }
     }
 
     /// Asks the server to end the whole namespace.

@@ -2,6 +2,7 @@
 
 use super::{LineBuffer, Message};
 use crate::error::{Error, Result};
+use crate::fence::TURN;
 use crate::job::{Job, Launcher};
 use crate::mapping::Mapping;
 use crate::{card, ffi, host, hosts::Hosts};
@@ -10,7 +11,7 @@ use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Answers are bounded by the server's longest value, at most a few KiB.
 const LINE_MAX_BYTES: usize = 1 << 20;
@@ -22,6 +23,9 @@ const VALUE_MAX_BYTES: usize = 640;
 /// How many facts are asked for in one line: a key and its value are some 30 bytes.
 const KEYS_AT_ONCE: usize = 128;
 
+/// The server's word that all ranks have joined a fence.
+const FENCE_END: &str = "barrier_out";
+
 /// The fact that names a rank's host.
 const HOST: &str = "host";
 
@@ -31,11 +35,18 @@ pub(crate) struct Client {
     /// The socket is of the Unix family or TCP; `UnixStream` reads either.
     socket: UnixStream,
     /// One exchange of question and answer at a time. Only `abort` writes without it.
-    answers: Mutex<LineBuffer>,
+    answers: Mutex<Answers>,
     key_value_space: String,
     value_max_bytes: usize,
     /// Whether it gives several values at once, as our launcher does.
     takes_lists: bool,
+}
+
+/// What the server sends: an answer to each question, and between two of them the end of a fence.
+struct Answers {
+    lines: LineBuffer,
+    /// This process has joined a fence, whose end has not come.
+    is_in_fence: bool,
 }
 
 impl Client {
@@ -65,7 +76,10 @@ impl Client {
     ) -> Result<(Client, Job)> {
         let mut client = Client {
             socket: UnixStream::from(socket),
-            answers: Mutex::new(LineBuffer::new(LINE_MAX_BYTES)),
+            answers: Mutex::new(Answers {
+                lines: LineBuffer::new(LINE_MAX_BYTES),
+                is_in_fence: false,
+            }),
             key_value_space: String::new(),
             value_max_bytes: 0,
             takes_lists: false,
@@ -159,7 +173,7 @@ impl Client {
             return Ok(Hosts::one(size));
         }
         self.tell(HOST, rank, &host::identity())?;
-        self.fence()?;
+        self.fence(&mut || ())?;
         let names = (0..size).map(|other| self.told(HOST, other));
         Ok(Hosts::named(names.collect::<Result<Vec<String>>>()?))
     }
@@ -175,9 +189,25 @@ impl Client {
         card::join(rank, |key| self.require(key, rank))
     }
 
-    pub fn fence(&self) -> Result<()> {
-        self.ask(&Message::new("barrier_in"), "barrier_out")
-            .map(drop)
+    /// Waits for all ranks. Whenever that takes [`TURN`] longer, `turn` is called, which may ask the server for something.
+    pub fn fence(&self, turn: &mut dyn FnMut()) -> Result<()> {
+        let mut answers = self.answers();
+        self.send(&Message::new("barrier_in"))?;
+        answers.is_in_fence = true;
+        loop {
+            // An answer to what a turn asked for may have had the end before it, or behind it.
+            if !answers.is_in_fence {
+                return Ok(());
+            }
+            if answers.lines.has_line() || ffi::is_readable_within(&self.socket, Duration::ZERO) {
+                return self.receive(&mut answers, FENCE_END).map(drop);
+            }
+            drop(answers);
+            if !ffi::is_readable_within(&self.socket, TURN) {
+                turn();
+            }
+            answers = self.answers();
+        }
     }
 
     pub fn rejoin(&self) -> Result<()> {
@@ -278,7 +308,7 @@ impl Client {
         self.receive(&mut answers, answer)
     }
 
-    fn answers(&self) -> MutexGuard<'_, LineBuffer> {
+    fn answers(&self) -> MutexGuard<'_, Answers> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -287,36 +317,41 @@ impl Client {
             .map_err(|error| Error::launcher(format!("its connection is lost ({error})")))
     }
 
-    fn receive(&self, answers: &mut LineBuffer, command: &str) -> Result<Message> {
-        let line = self.receive_line(answers)?;
-        let shown = || String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
-        let message = Message::parse(&line).map_err(|malformed| {
-            Error::launcher(format!(
-                "its answer {:?} is malformed: {malformed}",
-                shown()
-            ))
-        })?;
-        if message.command() != command {
-            return Err(Error::launcher(format!(
-                "it answers {:?} where {command} is due",
-                shown()
-            )));
+    /// The next message, which is that command. The end of a fence that comes before it is noted.
+    fn receive(&self, answers: &mut Answers, command: &str) -> Result<Message> {
+        loop {
+            let line = self.receive_line(&mut answers.lines)?;
+            let shown = || String::from_utf8_lossy(&line[..line.len().min(100)]).into_owned();
+            let message = Message::parse(&line).map_err(|malformed| {
+                let shown = shown();
+                Error::launcher(format!("its answer {shown:?} is malformed: {malformed}"))
+            })?;
+            let ends_fence = answers.is_in_fence && message.command() == FENCE_END;
+            answers.is_in_fence &= !ends_fence;
+            if message.command() == command {
+                return Ok(message);
+            }
+            if !ends_fence {
+                let shown = shown();
+                return Err(Error::launcher(format!(
+                    "it answers {shown:?} where {command} is due"
+                )));
+            }
         }
-        Ok(message)
     }
 
-    fn receive_line(&self, answers: &mut LineBuffer) -> Result<Vec<u8>> {
+    fn receive_line(&self, lines: &mut LineBuffer) -> Result<Vec<u8>> {
         loop {
-            if let Some(line) = answers.next_line() {
+            if let Some(line) = lines.next_line() {
                 return Ok(line);
             }
-            if answers.too_long() {
+            if lines.too_long() {
                 return Err(Error::launcher("it sends a line without end"));
             }
             let mut bytes = [0; 4096];
             match (&self.socket).read(&mut bytes) {
                 Ok(0) => return Err(Error::launcher("it has closed the connection")),
-                Ok(count) => answers.push(&bytes[..count]),
+                Ok(count) => lines.push(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => {
                     return Err(Error::launcher(format!("its connection is lost ({error})")));

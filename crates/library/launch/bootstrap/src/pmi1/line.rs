@@ -48,6 +48,11 @@ impl LineBuffer {
         }
     }
 
+    /// Whether [`next_line`](Self::next_line) has one to give.
+    pub fn has_line(&self) -> bool {
+        self.bytes[self.searched..].contains(&b'\n')
+    }
+
     /// Bytes after the last whole line.
     pub fn remainder(&self) -> &[u8] {
         &self.bytes[self.start..]
@@ -81,7 +86,10 @@ mod tests {
             let mut lines = Vec::new();
             for bytes in text.chunks(piece) {
                 buffer.push(bytes);
-                lines.extend(std::iter::from_fn(|| buffer.next_line()));
+                while buffer.has_line() {
+                    lines.extend(buffer.next_line());
+                }
+                prop_assert!(buffer.next_line().is_none());
             }
             lines.push(buffer.take_remainder());
             prop_assert!(buffer.remainder().is_empty());

@@ -87,10 +87,43 @@ fn works_with_a_server_that_says_little() {
     );
     let card = "0123456789=".repeat(100);
     client.publish(1, &card).unwrap();
-    client.fence().unwrap();
+    client.fence(&mut || ()).unwrap();
     assert_eq!(client.card(1).unwrap(), card);
     assert!(matches!(client.card(7), Err(Error::Card(_))));
     client.finalize().unwrap();
+}
+
+/// The end of a fence comes before or behind the answer to what is asked meanwhile, in one piece with it.
+#[test]
+fn cards_are_asked_for_during_a_fence() {
+    for (before, behind) in [("cmd=barrier_out\n", ""), ("", "cmd=barrier_out\n")] {
+        let mut honest = honest();
+        let (mut fences, mut is_in_fence) = (0, false);
+        let (client, _) = connect(move |line: &str| {
+            if line.starts_with("cmd=barrier_in") {
+                fences += 1;
+                // The first is the one that hosts are told in.
+                is_in_fence = fences > 1;
+                return honest(line).map(|end| if is_in_fence { String::new() } else { end });
+            }
+            let answer = honest(line)?;
+            Some(match std::mem::take(&mut is_in_fence) {
+                true => format!("{before}{answer}{behind}"),
+                false => answer,
+            })
+        })
+        .unwrap();
+        client.publish(1, "here").unwrap();
+        let mut turns = 0;
+        let asks = &mut || {
+            turns += 1;
+            assert_eq!(client.card(1).unwrap(), "here");
+        };
+        client.fence(asks).unwrap();
+        assert_eq!(turns, 1);
+        // What comes after it is its own answer.
+        assert_eq!(client.card(1).unwrap(), "here");
+    }
 }
 
 /// Each reply in turn is replaced by something else; the client refuses in one line, and neither hangs nor panics.

@@ -10,7 +10,8 @@
 //! 2. A long message that waits to be taken is dropped, if the operation is over there.
 //! 3. Otherwise it has come, or may come still, and nothing is said.
 //!
-//! One that is in `MPI_Finalize` waits for the launcher and answers nobody; nor are nonblocking and persistent operations asked about.
+//! One that waits in `MPI_Finalize` for the others answers too, four times a second (`lifetime/models`). Nonblocking and persistent operations are
+//! not asked about.
 //!
 //! A process that so learns of unlike lengths gives up the board of its host too: the others there may be in other steps.
 

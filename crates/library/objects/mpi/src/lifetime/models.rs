@@ -60,7 +60,8 @@ impl Models {
     fn leave(&mut self) -> Result<()> {
         let together = self.membership == Membership::Together;
         self.membership = Membership::Left;
-        job::leave(together)
+        // Others may wait for an answer, as in a collective operation whose lengths differ (`collective/enquiries`).
+        job::leave(together, &mut || engine().progress_everywhere())
     }
 
     fn is_open(&self) -> bool {

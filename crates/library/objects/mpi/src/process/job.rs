@@ -76,11 +76,11 @@ pub(crate) fn rejoin() -> Result<()> {
     membership().bootstrap.rejoin().map_err(of_launcher)
 }
 
-/// Leaves the job, `together` with all others or alone.
-pub(crate) fn leave(together: bool) -> Result<()> {
+/// Leaves the job, `together` with all others or alone. While the others are waited for, `turn` is called now and then.
+pub(crate) fn leave(together: bool, turn: &mut dyn FnMut()) -> Result<()> {
     let bootstrap = &membership().bootstrap;
     let fenced = match together {
-        true => bootstrap.fence(),
+        true => bootstrap.fence_with(turn),
         false => Ok(()),
     };
     let left = fenced.and_then(|()| bootstrap.finalize());

@@ -145,9 +145,12 @@ pub fn flush_all(id: WindowId, place: Where) -> Result<()> {
     }
 }
 
-/// `MPI_Win_sync`: in the unified model an ordering of memory (MPI-5.0 §12.5.4, §12.7).
+/// `MPI_Win_sync`: in the unified model an ordering of memory (MPI-5.0 §12.5.4, §12.7). A program that calls it again and again waits for others.
 pub fn sync(id: WindowId) -> Result<()> {
-    find(id)?;
+    let window = find(id)?;
     order_memory();
+    if let Some(far) = &window.far {
+        far.send_gathered(&window.comm);
+    }
     Ok(())
 }

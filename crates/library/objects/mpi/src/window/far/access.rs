@@ -64,6 +64,7 @@ impl Path<'_> {
             let access = piece.access;
             Self::write(&mut state, &Command::Put { access, data });
         }
+        self.gather(&mut state);
         Ok(())
     }
 
@@ -156,9 +157,10 @@ impl Path<'_> {
             Self::write(&mut state, &command);
         }
         match results {
-            Some(_) => self.send(&mut state),
-            None => Ok(()),
+            Some(_) => self.send(&mut state)?,
+            None => self.gather(&mut state),
         }
+        Ok(())
     }
 
     /// `MPI_Compare_and_swap` of one element at an offset; all three memories hold one.

@@ -17,7 +17,9 @@ impl Far {
     /// Completes all accesses to one target.
     pub fn flush(&self, comm: &Comm, target: u32, place: Where) -> Result<()> {
         let path = self.path(comm, target);
-        path.end_flush(path.start_flush(place, false)?)
+        let flushing = path.start_flush(place, false)?;
+        self.send_gathered(comm);
+        path.end_flush(flushing)
     }
 
     /// The same of all targets.
@@ -29,6 +31,18 @@ impl Far {
     pub fn flush_some(&self, comm: &Comm, targets: &[u32]) -> Result<()> {
         let paths = targets.iter().map(|&target| self.path(comm, target));
         flush_each(paths, |path| path.start_flush(Where::Target, false))
+    }
+
+    /// Sends what was gathered. The next call that completes accesses to a target tells of what could not be sent there.
+    pub fn send_gathered(&self, comm: &Comm) {
+        for target in self.gathered.take() {
+            let path = self.path(comm, target);
+            let mut state = path.enter();
+            state.is_gathered = false;
+            if let Err(error) = path.send(&mut state) {
+                state.failed.get_or_insert(error);
+            }
+        }
     }
 
     /// Sees to it that all that was asked of other processes is done, locks that were let go too.

@@ -22,6 +22,8 @@ pub struct Line {
 pub struct State {
     /// Commands that have not been sent yet.
     pub batch: Vec<u8>,
+    /// The target is among those of [`Gathered`](super::gathered::Gathered).
+    pub is_gathered: bool,
     /// Messages that are answers or data have tags of their own, one after the other.
     tags: u32,
     /// Accesses so far, whose number is that of the last.

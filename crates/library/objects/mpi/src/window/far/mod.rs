@@ -4,7 +4,8 @@
 //! this for the rest. An origin tells a target of another host by messages what to do (`weft_rma::far`), and the target's process
 //! does it in its own part, by the calls that it would use itself; so what near and far processes update excludes one another.
 //! 1. *Commands* travel in a context of their own, in order, so that a target handles those of one origin in the order of the
-//!    calls: accumulates need that (§12.7.1). Several go in one message ([`line`](self::line)).
+//!    calls: accumulates need that (§12.7.1). Several go in one message ([`line`](self::line)), which nobody has to wait for
+//!    ([`gathered`](self::gathered)).
 //! 2. What is answered comes to a receive that the origin has posted before, straight into the program's memory. So do the data of
 //!    a long put, which its command announces: to memory of the window.
 //! 3. A target handles commands by an engine's operation ([`server`]), in whatever turn of progress brings them. It waits for
@@ -15,6 +16,7 @@
 
 mod access;
 mod completion;
+mod gathered;
 mod line;
 mod lock;
 mod path;
@@ -35,6 +37,7 @@ use crate::process::background::{Kept, keep};
 
 pub use access::Buffers;
 pub use completion::Where;
+use gathered::Gathered;
 use line::Line;
 pub use path::{Owner, Path};
 pub use server::serve;
@@ -55,6 +58,7 @@ pub struct Far {
     is_dynamic: bool,
     /// The operation that handles commands.
     server: OnceLock<Request>,
+    gathered: Gathered,
     _background: Kept,
 }
 
@@ -71,6 +75,7 @@ impl Far {
             parts: sizes.iter().zip(units).enumerate().map(part).collect(),
             is_dynamic,
             server: OnceLock::new(),
+            gathered: Gathered::default(),
             _background: keep()?,
         })
     }
@@ -81,8 +86,12 @@ impl Far {
 
     /// The way to one of the processes.
     pub fn path<'a>(&'a self, comm: &'a Comm, target: u32) -> Path<'a> {
-        let line = &self.part(target).line;
-        Path { comm, target, line }
+        Path {
+            comm,
+            target,
+            line: &self.part(target).line,
+            gathered: &self.gathered,
+        }
     }
 
     fn paths<'a>(&'a self, comm: &'a Comm) -> impl Iterator<Item = Path<'a>> {

@@ -5,6 +5,7 @@ use weft_engine::RequestId;
 use weft_memory::Memory;
 use weft_rma::far::Command;
 
+use super::gathered::Gathered;
 use super::line::{DATA_TAGS, Line, State, What};
 use crate::error::{Class, Error, Result, argument};
 use crate::messages::start::{start_receive, start_send};
@@ -42,6 +43,7 @@ pub struct Path<'a> {
     pub(super) comm: &'a Comm,
     pub(super) target: u32,
     pub(super) line: &'a Line,
+    pub(super) gathered: &'a Gathered,
 }
 
 /// A completion that was begun: what is to be waited for.
@@ -110,6 +112,14 @@ impl<'a> Path<'a> {
     pub(super) fn write_last(&self, state: &mut State, command: &Command) -> Result<()> {
         self.write_short(state, command)?;
         self.send(state)
+    }
+
+    /// Leaves the batch for other commands to join it.
+    pub(super) fn gather(&self, state: &mut State) {
+        if !state.batch.is_empty() && !state.is_gathered {
+            state.is_gathered = true;
+            self.gathered.add(self.target);
+        }
     }
 
     /// Sends the batch.

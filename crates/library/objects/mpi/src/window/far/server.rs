@@ -40,6 +40,9 @@ pub fn serve(window: Arc<Window>) -> Result<Request> {
         ring.push_back(post(&window, vec![0; MESSAGE_BYTES].into())?);
     }
     operation::begin_in_background(lane, context, |awaited| {
+        if let Some(far) = &window.far {
+            far.gathered.sent_by(&awaited);
+        }
         let mut server = Server {
             window,
             awaited,
@@ -118,6 +121,9 @@ struct Server {
 
 impl Server {
     fn poll(&mut self) -> Poll<()> {
+        if let Some(far) = &self.window.far {
+            far.send_gathered(&self.window.comm);
+        }
         loop {
             self.handle_messages();
             self.handle_arrivals();
