@@ -16,12 +16,17 @@ import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
+import boost_mpi
+import espresso
 import fftw
 import h5py_suite
 import hdf5
 import hpcc
 import hypre
+import lammps
 import mumps
+import opencoarrays
+import parpack
 import petsc
 import pnetcdf
 import rsmpi
@@ -33,7 +38,7 @@ from workshop import Workshop
 
 # By target of make; what needs another one stands behind it.
 PROGRAMS = {
-    "programs": [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch],
+    "programs": [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch, boost_mpi, lammps, parpack, opencoarrays, espresso],
     "io-programs": [hdf5, pnetcdf, h5py_suite],
 }
 

@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import tarfile
+from fnmatch import fnmatch
 
 from lib import debian_source
 from lib.cases import Failure, end_of
@@ -67,15 +68,15 @@ class Workshop:
         path.mkdir(parents=True)
         return path
 
-    def debian_source(self, package):
-        """The authors' archive as Debian keeps it, unpacked. Returns its folder and version."""
+    def debian_source(self, package, only="*", release=None):
+        """The authors' archive as Debian keeps it, what matches `only` in it unpacked. Returns its folder and version."""
         try:
-            archive, version = debian_source.fetch(package, self.build / "debian")
+            archive, version = debian_source.fetch(package, self.build / "debian", release)
         except debian_source.Unavailable as reason:
             raise Failed(str(reason)) from reason
         source = self.folder(package)
         with tarfile.open(archive) as packed:
-            packed.extractall(source, filter="data")
+            packed.extractall(source, [found for found in packed if fnmatch(found.name, only)], filter="data")
         (top,) = source.iterdir()
         return top, version
 
