@@ -150,7 +150,7 @@ mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks
 	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
 	$(spread) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
-programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc, PT-Scotch, Boost.MPI, LAMMPS, PARPACK, OpenCoarrays, Quantum ESPRESSO (about 70 minutes; ONLY=hpcc HOSTS=2)
+programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc, PT-Scotch, Boost.MPI, LAMMPS, StarPU, PARPACK, OpenCoarrays, Quantum ESPRESSO (about 70 minutes; ONLY=hpcc HOSTS=2)
 	@scripts/setup.sh programs
 	$(if $(HOSTS),python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)' --set-up)
 	$(spread) python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)'

@@ -31,6 +31,7 @@ import petsc
 import pnetcdf
 import rsmpi
 import scotch
+import starpu
 from lib.cases import Failure
 from lib.commands import declare
 from lib.processes import end_by_signals
@@ -38,7 +39,7 @@ from workshop import Workshop
 
 # By target of make; what needs another one stands behind it.
 PROGRAMS = {
-    "programs": [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch, boost_mpi, lammps, parpack, opencoarrays, espresso],
+    "programs": [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch, boost_mpi, lammps, starpu, parpack, opencoarrays, espresso],
     "io-programs": [hdf5, pnetcdf, h5py_suite],
 }
 
