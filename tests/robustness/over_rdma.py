@@ -8,6 +8,7 @@ import time
 
 from kill import victims
 from lib.cases import require
+from lib.receive_pools import counts, planned
 from load import UNEXPECTED_LIMIT_MIB
 
 DEFAULT = None
@@ -44,26 +45,6 @@ def run(site, pools, ranks, *command, timeout=120):
     return site.run(job(site, pools, "-n", ranks, *command), timeout=timeout)
 
 
-def counts(output, ranks):
-    """What each rank counts, by name."""
-    found = [{} for _ in range(ranks)]
-    for line in output.splitlines():
-        if line.startswith("count "):
-            _, rank, name, value = line.split()
-            found[int(rank)][name.removeprefix("weft_rdma_")] = int(value)
-    require(all(found), f"not all ranks count:\n{output}")
-    return found
-
-
-def plan(site, pools, ranks):
-    """What a node of one rank takes in a job of so many nodes, by `weft plan job`."""
-    command = [site.weft, "plan", "job", "--pools", pools, "--ranks", ranks, "--ppn", 1, "--json"]
-    result = site.run(command)
-    require(result.code == 0, result.output)
-    rows = json.loads(result.output)["rows"]
-    return next(row for row in rows if row["nodes"] == ranks)["node"]
-
-
 def planned_category(site, category, lanes):
     """What a rank of so many lanes takes, by `weft plan`."""
     result = site.run([site.weft, "plan", "--category", category, "--threads", lanes, "--json"])
@@ -94,9 +75,9 @@ def category_takes_what_was_planned(site, category):
     output, device = counted_by_device(site, command, 2)
     for counted, seen in zip(counts(output, 2), device):
         require(counted["lanes"] == LANES, f"{counted['lanes']} lanes in use, not {LANES}\n{output}")
-        planned = planned_category(site, category, LANES)
+        rank = planned_category(site, category, LANES)
         # The queue pair for datagrams has a completion queue too.
-        expected = planned["contexts"], planned["uars"], planned["uuars"], planned["cqs"] // DOUBLED.get(category, 1) + 1
+        expected = rank["contexts"], rank["uars"], rank["uuars"], rank["cqs"] // DOUBLED.get(category, 1) + 1
         library = counted["uars"], counted["uuars"], counted["completion_queues"]
         require(library == expected[1:], f"the library counts {library}, planned {expected[1:]}\n{output}")
         on_device = tuple(seen[name] for name in ("contexts", "uars", "uuars", "cqs"))
@@ -106,17 +87,18 @@ def category_takes_what_was_planned(site, category):
 def takes_what_was_planned(site, pools, ranks):
     """Queue pairs, receive queues and buffers: the library's counts, the device's, and the plan's are the same."""
     output, device = counted_by_device(site, job(site, pools, "-n", ranks), ranks)
-    planned = plan(site, pools, ranks)
+    # On one host each rank stands for a node.
+    node = planned(site.run, site.weft, pools, ranks, 1)
     for counted in counts(output, ranks):
         lanes = counted["lanes"]
         for name, expected in (
-            ("queue_pairs", planned["connected_queue_pairs"]),
-            ("shared_receive_queues", planned["shared_receive_queues"]),
-            ("receive_buffers", planned["buffers"]),
-            ("receive_bytes", planned["buffer_bytes"]),
+            ("queue_pairs", node["connected_queue_pairs"]),
+            ("shared_receive_queues", node["shared_receive_queues"]),
+            ("receive_buffers", node["buffers"]),
+            ("receive_bytes", node["buffer_bytes"]),
         ):
             require(counted[name] == lanes * expected, f"{name}: {counted[name]}, planned {lanes} x {expected}\n{output}")
-        is_over_xrc = planned["xrc_send_queue_pairs"] > 0
+        is_over_xrc = node["xrc_send_queue_pairs"] > 0
         # On one host: one queue pair to it, and one of each of the others by which it sends.
         expected = (lanes, lanes * (ranks - 1)) if is_over_xrc else (0, 0)
         xrc = counted["xrc_send_queue_pairs"], counted["xrc_receive_queue_pairs"]

@@ -1,5 +1,6 @@
-/* receive_pools [COMMAND [COMMUNICATORS]]: all ranks talk to all, in messages of all sizes, checked; on the world, or on so many copies
- * of it, one after the other: their numbers lead to different lanes. Then rank 0 tells, a line for each rank and
+/* receive_pools [COMMAND [COMMUNICATORS [PPN]]]: all ranks talk to all, in messages of all sizes, checked; on the world, or on so many
+ * copies of it, one after the other: their numbers lead to different lanes. With PPN to all but those of the same PPN ranks, and what
+ * is counted then is that of before anything else. Then rank 0 tells, a line for each rank and
  * performance variable, `count RANK NAME VALUE` of the tools' interface (MPI-5.0 §15.3.7), the receive pools in use, and runs COMMAND
  * while the job stands. */
 #include <mpi.h>
@@ -17,7 +18,7 @@ static const char *const names[] = {
     "weft_rdma_receive_bytes",
 };
 enum { NAMES = sizeof names / sizeof *names };
-static int rank, size;
+static int rank, size, ranks_a_host;
 
 static void fail(const char *what)
 {
@@ -25,18 +26,24 @@ static void fail(const char *what)
     MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
+/* Nobody, in place of a rank of the same host. */
+static int partner(int other)
+{
+    return ranks_a_host && other / ranks_a_host == rank / ranks_a_host ? MPI_PROC_NULL : other;
+}
+
 static void talk(MPI_Comm comm)
 {
     static unsigned char out[LONGEST], in[LONGEST];
     for (int step = 1; step < size; step++) {
-        int to = (rank + step) % size, from = (rank - step + size) % size;
+        int to = partner((rank + step) % size), from = partner((rank - step + size) % size);
         for (int i = 0; i < SIZES; i++) {
             MPI_Status status;
             int count;
             memset(out, rank + i + 1, sizeof out);
             MPI_Sendrecv(out, sizes[i], MPI_BYTE, to, i, in, LONGEST, MPI_BYTE, from, i, comm, &status);
             MPI_Get_count(&status, MPI_BYTE, &count);
-            if (count != sizes[i])
+            if (count != (from == MPI_PROC_NULL ? 0 : sizes[i]))
                 fail("a message of the wrong length");
             for (int at = 0; at < count; at++)
                 if (in[at] != (unsigned char)(from + i + 1))
@@ -83,15 +90,25 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size > 64)
         fail("more than 64 ranks");
-    if (argc < 3)
+    int copies = argc < 3 ? 0 : atoi(argv[2]);
+    ranks_a_host = argc < 4 ? 0 : atoi(argv[3]);
+    if (!copies)
         talk(MPI_COMM_WORLD);
-    for (int copies = argc < 3 ? 0 : atoi(argv[2]); copies > 0; copies--) {
+    if (ranks_a_host) {
+        count(mine);
+        /* Nobody goes on, to talk within its host, before all have counted: a rank that ends the second of these has heard of all other
+         * hosts that they had ended the first, for which they had to hear of all of this one. */
+        talk(MPI_COMM_WORLD);
+        talk(MPI_COMM_WORLD);
+    }
+    for (; copies > 0; copies--) {
         MPI_Comm copy;
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
         talk(copy);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    count(mine);
+    if (!ranks_a_host)
+        count(mine);
     MPI_Gather(mine, NAMES, MPI_UNSIGNED_LONG_LONG, all, NAMES, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     if (rank == 0) {
         for (int of = 0; of < size; of++)

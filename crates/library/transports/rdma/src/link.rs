@@ -366,10 +366,10 @@ impl Link {
 
     /// Has the adapter say what it has done, if it was not asked to.
     pub fn probe_rest(&mut self, queues: &mut SendQueues) {
-        for way in &self.ways {
-            if let Some(queue) = way.queue {
-                self.under_way += at_mut(queues, queue).probe_rest(self.number, way.srq);
-            }
+        let over_xrc = self.ways.iter().filter(|way| way.is_over_xrc());
+        let pairs = self.pairs.clone().map(|queue| (queue, 0));
+        for (queue, srq) in pairs.chain(over_xrc.filter_map(Way::to)) {
+            self.under_way += at_mut(queues, queue).probe_rest(self.number, srq);
         }
     }
 

@@ -246,6 +246,7 @@ impl Links {
             if let Some(there) = &mut self.links[link] {
                 there.probe_rest(&mut self.queues);
                 self.post_all(link);
+                self.post_pairs(link);
             }
         }
     }

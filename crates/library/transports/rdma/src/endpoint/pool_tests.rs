@@ -150,6 +150,22 @@ fn credits_travel_with_frames() {
     }
 }
 
+/// Credits that went by a queue pair by which only the peer sends are done, so that a process may leave.
+#[test]
+fn who_has_given_credits_back_leaves_at_once() {
+    let (mut a, mut b) = linked(["P,256,8:P,2k,8", "S,16512,64"]);
+    for number in 0..30 {
+        turn(&mut [&mut a, &mut b], |all| {
+            all[1].send(0, number, &[7; 1000]).is_ok()
+        });
+    }
+    turn(&mut [&mut a, &mut b], |all| all[0].log.packets.len() == 30);
+    let begin = std::time::Instant::now();
+    drop(a);
+    assert!(begin.elapsed().as_millis() < 500);
+    assert!(b.log.lost.is_empty());
+}
+
 #[test]
 fn a_peer_that_gives_too_many_credits_is_lost() {
     let (mut a, mut b) = linked(["P,256,16"; 2]);

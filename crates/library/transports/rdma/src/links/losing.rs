@@ -202,6 +202,7 @@ impl Links {
                 if let Some(there) = &mut self.links[link] {
                     there.probe_rest(&mut self.queues);
                     self.post_all(link);
+                    self.post_pairs(link);
                 }
             }
             self.turn(&mut Nobody);
