@@ -85,7 +85,10 @@ impl Responder {
                 }
                 Response::Read(mut read) => {
                     if !self.send_read_response(&read, batch, host) {
-                        self.fail_read(read.next, host);
+                        // What was asked for again may have been answered before: then nobody waits, and the memory may be gone.
+                        if !read.again {
+                            self.fail_read(read.next, host);
+                        }
                         continue;
                     }
                     read.next += 1;

@@ -187,6 +187,26 @@ fn memory_that_went_away_is_refused_at_the_packet_that_wanted_it() {
     assert_eq!(target.side.faults, [Fault::Access]);
 }
 
+/// A late copy of a request has nobody who waits for its answer: its memory may be gone.
+#[test]
+fn memory_that_goes_away_while_it_is_read_again_ends_nothing() {
+    let mut target = Target::new();
+    target.read(0, 0, 100);
+    let mut sent = 0;
+    while sent < 100 {
+        sent += target.answers().len();
+    }
+    target.read(0, 0, 100);
+    let again = target.answers().len();
+    assert!(again < 100);
+    target.side.shared = 0..0;
+    assert_eq!(target.answers(), []);
+    assert_eq!(target.side.faults, []);
+    target.side.shared = Side::new(0).shared;
+    target.write(100);
+    assert_eq!(target.answers(), [ack(100)]);
+}
+
 #[test]
 fn reads_are_answered_again_from_where_they_are_asked_for() {
     let mut target = Target::new();
