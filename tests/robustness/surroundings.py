@@ -18,6 +18,13 @@ def mounted(site, script, env=None):
 def no_ptrace(site):
     for program in ("exchange", "windows"):
         site.mpirun(RANKS, site.program(program), before=[site.plain("deny"), "reach"]).ok(program)
+    faulty_calls(site, "short", before=[site.plain("deny"), "reach"])
+
+
+def faulty_calls(site, kind, **options):
+    """System calls on files that move less than they were asked for, or fail."""
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        site.mpirun(RANKS, site.program("file_faults"), kind, folder, **options).ok(f"file_faults {kind}")
 
 
 def no_segment(site, kind, call):
@@ -103,6 +110,8 @@ def cases(site):
     yield "a /dev/shm of 64 KiB", lambda: mounted(site, "mount -t tmpfs -o size=64k none /dev/shm")
     yield "files on a full file system", lambda: full_file_system(site)
     yield "files on a file system that cannot be written", lambda: read_only_file_system(site)
+    for kind in ("short", "EDQUOT", "ENOSPC", "EIO", "ESTALE", "EROFS"):
+        yield f"files, system calls that are {kind}", lambda kind=kind: faulty_calls(site, kind)
     yield "files of at most 8 KiB, a limit that can be lifted", lambda: small_files(site, "-S -f 16", True)
     yield "files of at most 8 KiB, a limit that cannot", lambda: small_files(site, "-f 16", False)
     yield "a /dev/shm that cannot be written", lambda: mounted(site, "mount -t tmpfs -o ro none /dev/shm")

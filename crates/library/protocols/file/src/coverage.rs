@@ -64,25 +64,26 @@ impl Coverage {
         })
     }
 
-    /// From the first to behind the last byte of the set, if it has at least so many runs, that come at least so often on average,
-    /// with gaps below `largest_gap`.
-    pub fn dense_hull(
+    /// From the first to behind the last byte of the set, if it has at least so many runs, of at most so many bytes on average, and gaps
+    /// of at most `largest_gap`.
+    pub fn hull_of_short(
         &self,
         fewest: usize,
-        spacing: usize,
+        run_bytes: usize,
         largest_gap: usize,
     ) -> Option<Range<usize>> {
         let mut runs = self.runs(0..self.bytes);
         let mut hull = runs.next()?;
-        let mut count = 1;
+        let (mut count, mut bytes) = (1, hull.len());
         for run in runs {
-            if run.start - hull.end >= largest_gap {
+            if run.start - hull.end > largest_gap {
                 return None;
             }
             hull.end = run.end;
             count += 1;
+            bytes += run.len();
         }
-        (count >= fewest && hull.len() / count <= spacing).then_some(hull)
+        (count >= fewest && bytes / count <= run_bytes).then_some(hull)
     }
 
     /// The first byte from `at` on that is in the set, or, `flipped`, that is not.

@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::counters::COUNTS;
+use crate::windows::{Window, Windows};
 
 /// What may be done with an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub enum Creation {
 pub struct Descriptor {
     file: File,
     can_be_mapped: bool,
+    windows: Windows,
 }
 
 impl Descriptor {
@@ -54,12 +56,22 @@ impl Descriptor {
         Ok(Descriptor {
             file,
             can_be_mapped,
+            windows: Windows::default(),
         })
     }
 
-    /// Whether stores to a mapping of the file change the bytes that they are for and no others, whoever writes there too.
+    /// Whether data copied to a mapping of the file change the bytes that they are for and no others, whoever writes there too.
     pub fn can_be_mapped(&self) -> bool {
         self.can_be_mapped
+    }
+
+    /// The window of the file that begins at an offset; it is put back after use.
+    pub(crate) fn window(&self, start: u64) -> io::Result<Window> {
+        self.windows.take(&self.file, start)
+    }
+
+    pub(crate) fn put_back(&self, window: Window) {
+        self.windows.put_back(window);
     }
 
     /// Reads from `offset` on until `out` is full or the file ends; returns how much there was.

@@ -2,7 +2,7 @@
 //!
 //! Memory that is not contiguous goes through a stage, by the datatype's own loops. Each run of the file is one system call.
 //! Where runs to be read are near each other, so are the gaps between them read (*sieving*): a call costs as much as several thousand bytes.
-//! Where short runs to be written are, they are stored into a mapping of the file (`mapped`).
+//! Where short runs to be written are, they are copied into a mapping of the file (`mapped`).
 
 use std::io;
 use std::ops::{ControlFlow, Range};
@@ -16,7 +16,7 @@ use crate::view::{Run, View};
 
 /// Packed bytes of memory that is not contiguous that are moved at a time.
 const STAGE_BYTES: usize = 512 << 10;
-/// Runs that come less often than this, on average, cost less by a call each than by the gaps between them.
+/// Runs that come no more often than this, on average, cost less by a call each than by the gaps between them.
 const SPACING_BYTES: usize = 8 << 10;
 /// A gap up to so long is read along.
 pub const GAP_BYTES: u64 = 16 << 10;
@@ -78,7 +78,7 @@ pub unsafe fn read(
         view,
         sieve_bytes,
         sieve: Vec::new(),
-        reads_runs: view.spacing() > SPACING_BYTES,
+        reads_runs: view.spacing() >= SPACING_BYTES,
     };
     if memory.layout.is_none() {
         let out: &mut [u8] = match memory.bytes {

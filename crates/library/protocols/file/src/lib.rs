@@ -16,6 +16,8 @@ mod lock;
 mod mapped;
 mod runs;
 mod view;
+mod windows;
+mod writer;
 
 pub use counters::{Counters, count_access, count_aggregated, count_two_phase_access, counters};
 pub use coverage::Coverage;

@@ -48,9 +48,13 @@ pub(super) async fn carry_out(
         access.file.comm.hosts().is_none(),
     );
     let Some(domains) = plan.filter(|_| !access.file.is_atomic()) else {
-        return disk
-            .run(move || access.carry_out().map(|bytes| (access, bytes)))
-            .await;
+        let direction = access.direction;
+        let work = move || access.carry_out().map(|bytes| (access, bytes));
+        let outcome = disk.run(work).await;
+        return match direction {
+            Direction::Read => outcome,
+            Direction::Write => agreed(&channel, outcome).await,
+        };
     };
     weft_file::count_two_phase_access();
     let in_order = access.seen.view.in_order(&access.positions);
@@ -87,16 +91,18 @@ pub(super) async fn carry_out(
     }
     all(roles).await;
     let (failed, ended) = (phases.failed.take(), phases.ended.get());
-    let class = failed.as_ref().map_or(0, |error| error.class as i64);
-    let worst = largest_over(&channel, [class]).await;
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let bytes = (ended - positions.start) as usize;
+    let outcome = failed.map_or(Ok((access, bytes)), Err);
+    agreed(&channel, outcome).await
+}
+
+/// An error of one process is an error of all.
+async fn agreed<T>(channel: &Channel<'_, Peers<'_>>, outcome: Result<T>) -> Result<T> {
+    let class = outcome.as_ref().err().map_or(0, |error| error.class as i64);
+    let worst = largest_over(channel, [class]).await;
+    let value = outcome?;
     match worst? {
-        [0] => {
-            let bytes = (ended - positions.start) as usize;
-            Ok((access, bytes))
-        }
+        [0] => Ok(value),
         [class] => Err(elsewhere(class)),
     }
 }
