@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counted costs of an eager message, of a one-sided access, of a collective operation of nothing and of a call from Fortran, against budgets and what is recorded.
+"""Counted costs of an eager message, a one-sided access, a collective operation of nothing and a call from Fortran, against budgets and what is recorded.
 
     tests/costs/run.py --prefix DIR [--build DIR] [--record]
 
@@ -158,7 +158,8 @@ def budgets(gate, costs):
     for phase in VOID:
         cost = costs["void", phase, False]
         gate.at_most(f"{phase} of nothing, instructions", cost.instructions, VOID_BUDGET, "budget")
-        gate.at_most(f"{phase} of nothing, system calls and allocations", cost.system_calls + cost.allocations, 0, "budget")
+        for kind in ("locked", "system_calls", "allocations"):
+            gate.at_most(f"{phase} of nothing, {kind.replace('_', ' ')}", getattr(cost, kind), 0, "budget")
     for phase in ("start", "persistent_test", "persistent_wait", "waitany", "waitsome"):
         gate.at_most(f"{phase}, allocations", costs["requests", phase, False].allocations, 0, "budget")
 
