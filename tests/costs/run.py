@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counted costs of an eager message, of a one-sided access and of a call from Fortran, against budgets and what is recorded.
+"""Counted costs of an eager message, a one-sided access, a collective operation of nothing and a call from Fortran, against budgets and what is recorded.
 
     tests/costs/run.py --prefix DIR [--build DIR] [--record]
 
@@ -46,9 +46,12 @@ REQUESTS = {"start": 10, "persistent_test": 5, "persistent_wait": 5, "pair_wait"
 # to fill in a descriptor included: 30 ns, at 3 GHz and one and a half instructions a cycle.
 CALLS = {"rank_module": "rank_c", "isend_module": "isend_c", "isend_element": "isend_c", "isend_matrix": "isend_c"}
 CALL_BUDGET = 130
+# Collective operations in which there is nothing to move, and the instructions of each at most.
+VOID = "bcast reduce reduce_scatter allreduce allgather allgatherv gather gatherv scatter scatterv alltoall alltoallv".split()
+VOID_BUDGET = 350
 FORTRAN = [*dict.fromkeys(CALLS.values()), *CALLS, "isend_section"]
 # The program of each order and its phases.
-PROGRAMS = {"fortran": ("fortran", dict.fromkeys(FORTRAN, SENDER)), "requests": ("requests", dict.fromkeys(REQUESTS, SENDER)), "prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES)}
+PROGRAMS = {"fortran": ("fortran", dict.fromkeys(FORTRAN, SENDER)), "requests": ("requests", dict.fromkeys(REQUESTS, SENDER)), "prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES), "void": ("collectives", dict.fromkeys(VOID, SENDER))}
 
 
 class Costs:
@@ -152,6 +155,11 @@ def budgets(gate, costs):
         more = calls[phase].instructions - calls[in_c].instructions
         gate.at_most(f"{phase}, instructions more than {in_c}", more, CALL_BUDGET, "budget")
         gate.at_most(f"{phase}, allocations", calls[phase].allocations, 0, "budget")
+    for phase in VOID:
+        cost = costs["void", phase, False]
+        gate.at_most(f"{phase} of nothing, instructions", cost.instructions, VOID_BUDGET, "budget")
+        for kind in ("locked", "system_calls", "allocations"):
+            gate.at_most(f"{phase} of nothing, {kind.replace('_', ' ')}", getattr(cost, kind), 0, "budget")
     for phase in ("start", "persistent_test", "persistent_wait", "waitany", "waitsome"):
         gate.at_most(f"{phase}, allocations", costs["requests", phase, False].allocations, 0, "budget")
 
@@ -179,6 +187,7 @@ def main():
     # One run each: the phases are of one rank.
     wanted += [("passive", (phase,), False) for phase in ACCESSES]
     wanted += [("fortran", (phase,), False) for phase in FORTRAN]
+    wanted += [("void", (phase,), False) for phase in VOID]
     wanted += [("requests", (phase,), threads) for threads in (False, True) for phase in REQUESTS]
     native = {key: launch(options, *key) for key in {(order, threads) for order, _, threads in wanted}}
     costs = {}

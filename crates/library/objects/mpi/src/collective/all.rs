@@ -21,6 +21,12 @@ fn check_in_place<T>(comm: &Comm, send: &Option<T>) -> Result<()> {
     }
 }
 
+/// Whether what a process sends has no bytes, or lies in the receive buffer, so that it has as many as that.
+#[inline]
+fn is_nothing_or_in_place<T>(send: &Option<T>, is_nothing: impl FnOnce(&T) -> bool) -> bool {
+    send.as_ref().is_none_or(is_nothing)
+}
+
 pub struct Allgather<'a> {
     send: Option<Memory>,
     receive: Layout<'a>,
@@ -33,6 +39,11 @@ pub fn allgather(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Allgather<'static>>> {
+    if let Some(call) = Call::if_void(comm, |_| {
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     check_distinct(send, receive.address)?;
@@ -48,6 +59,11 @@ pub fn allgatherv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Allgather<'a>>> {
+    if let Some(call) = Call::if_void(comm, |_| {
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     let send = optional_memory(send).of_buffer("send")?;
@@ -96,6 +112,11 @@ pub fn alltoall(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Alltoall<'static>>> {
+    if let Some(call) = Call::if_void(comm, |_| {
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     check_distinct(send, receive.address)?;
@@ -115,6 +136,11 @@ pub fn alltoallv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Alltoall<'a>>> {
+    if let Some(call) = Call::if_void(comm, |_| {
+        receive.is_nothing() && is_nothing_or_in_place(&send, Vectors::is_nothing)
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;
     let ranks = comm.peer_count();

@@ -16,6 +16,14 @@ pub struct Vectors<'a> {
     pub datatype: TypeId,
 }
 
+impl Vectors<'_> {
+    /// As [`Buffer::is_nothing`].
+    #[inline]
+    pub(super) fn is_nothing(&self) -> bool {
+        types::is_plain(self.datatype) && self.counts.are_zero()
+    }
+}
+
 /// A buffer of blocks of differing datatypes: one count, displacement in bytes, and datatype per process.
 #[derive(Clone)]
 pub struct Types<'a> {

@@ -35,7 +35,13 @@ pub trait Plan {
 }
 
 /// A collective operation that can run: at once, beside other calls, or again and again.
-pub struct Call<P> {
+pub enum Call<P> {
+    /// This process moves nothing in it, and no other waits for it.
+    Void(&'static Comm),
+    Planned(Planned<P>),
+}
+
+pub struct Planned<P> {
     comm: Arc<Comm>,
     plan: P,
 }
@@ -58,19 +64,70 @@ impl Tags {
 
 impl<P: Plan> Call<P> {
     pub(super) fn new(comm: Arc<Comm>, plan: P) -> Call<P> {
-        Call { comm, plan }
+        Call::Planned(Planned { comm, plan })
+    }
+
+    /// The call on an intra-communicator in which this process moves nothing, if that is found at a glance: `moves_nothing` is false too
+    /// where an argument is unusual or wrong, which is for a plan to find.
+    #[inline(always)]
+    pub(super) fn if_void(
+        id: CommId,
+        moves_nothing: impl FnOnce(&Comm) -> bool,
+    ) -> Option<Call<P>> {
+        let comm = crate::objects::comm::find(id).ok()?;
+        let is_void = comm.local_and_remote().is_none() && moves_nothing(comm);
+        is_void.then_some(Call::Void(comm))
     }
 
     /// The blocking form. In line, so that the plan is made where it is used.
     #[inline(always)]
     pub fn run(self) -> Result<()> {
-        let Call { comm, plan } = self;
-        let tags = Tags::next(&comm, Comm::next_operation);
+        match self {
+            Call::Void(comm) => pass(comm),
+            Call::Planned(planned) => planned.run(),
+        }
+    }
+
+    /// The nonblocking form (MPI-5.0 §6.12).
+    pub fn begin(self) -> Result<Request> {
+        match self {
+            Call::Void(comm) => {
+                Tags::next(comm, Comm::next_nonblocking);
+                Ok(Request::done())
+            }
+            Call::Planned(planned) => planned.begin(),
+        }
+    }
+
+    /// The persistent form (MPI-5.0 §6.13).
+    pub fn prepare(self) -> Result<Request> {
+        match self {
+            Call::Void(comm) => {
+                Tags::next(comm, Comm::next_persistent);
+                persistent::register(Box::new(|| Ok(Request::done())))
+            }
+            Call::Planned(planned) => planned.prepare(),
+        }
+    }
+}
+
+/// Goes through a blocking operation in which nothing is moved here: another rank may move something, so that the arena is made with it.
+#[inline]
+fn pass(comm: &Comm) -> Result<()> {
+    arena::access(comm, comm.next_operation());
+    comm.operations().end();
+    Ok(())
+}
+
+impl<P: Plan> Planned<P> {
+    #[inline(always)]
+    fn run(self) -> Result<()> {
+        let Planned { comm, plan } = self;
         let local_and_remote = comm.local_and_remote();
         if local_and_remote.is_none() && plan.is_void() {
-            comm.operations().end();
-            return Ok(());
+            return pass(&comm);
         }
+        let tags = Tags::next(&comm, Comm::next_operation);
         let outcome = Outcome::default();
         let Some((local, _)) = local_and_remote else {
             let peers = Peers::of_call(&comm, tags.own, arena::access(&comm, tags.own));
@@ -95,8 +152,7 @@ impl<P: Plan> Call<P> {
         result
     }
 
-    /// The nonblocking form (MPI-5.0 §6.12).
-    pub fn begin(self) -> Result<Request> {
+    fn begin(self) -> Result<Request> {
         let tags = Tags::next(&self.comm, Comm::next_nonblocking);
         let prepared = Prepared(Arc::new(Inner {
             comm: CommReference::new(self.comm),
@@ -106,9 +162,9 @@ impl<P: Plan> Call<P> {
         prepared.start()
     }
 
-    /// The persistent form (MPI-5.0 §6.13). Its starts need not come in one order on all processes, so their tag is
-    /// one that the operation keeps; between two processes its messages do not overtake each other from start to start.
-    pub fn prepare(self) -> Result<Request> {
+    /// Its starts need not come in one order on all processes, so their tag is one that the operation keeps; between two processes
+    /// its messages do not overtake each other from start to start.
+    fn prepare(self) -> Result<Request> {
         let tags = Tags::next(&self.comm, Comm::next_persistent);
         let prepared = Prepared(Arc::new(Inner {
             comm: CommReference::new(self.comm),

@@ -69,6 +69,19 @@ const BOTH: Significant = Significant {
 };
 
 impl Reduce {
+    /// As [`Buffer::is_nothing`](crate::objects::types::Buffer), of both buffers and the operation.
+    #[inline]
+    fn is_nothing(&self) -> bool {
+        self.count == 0 && types::is_plain(self.datatype) && self.op.is_defined_on(self.datatype)
+    }
+
+    /// The same of a reduction to a root, at which alone the input may be in place.
+    #[inline]
+    fn moves_nothing_to(&self, root: i32, comm: &Comm) -> bool {
+        let root = Root::new(comm, root);
+        root.is_ok_and(|root| root.is_me() || self.input.is_some()) && self.is_nothing()
+    }
+
     fn check(self, comm: &Comm, significant: Significant) -> Result<Operands> {
         let datatype = types::committed(self.datatype)?;
         let op = Operator::new(self.op, self.datatype)?;
@@ -132,6 +145,9 @@ pub struct ReduceToRoot {
 /// `MPI_Reduce`.
 #[inline]
 pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
+    if let Some(call) = Call::if_void(comm, |comm| arguments.moves_nothing_to(root, comm)) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     if arguments.input.is_none() && root.has_leaf() && !root.may_be_in_place() {
@@ -181,6 +197,9 @@ pub struct Allreduce(Operands);
 /// `MPI_Allreduce`.
 #[inline]
 pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
+    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let operands = arguments.check(&comm, BOTH)?;
     Ok(Call::new(comm, Allreduce(operands)))
@@ -218,6 +237,9 @@ pub fn reduce_scatter(
     counts: &Counts<'_>,
     comm: CommId,
 ) -> Result<Call<ReduceScatter>> {
+    if let Some(call) = Call::if_void(comm, |_| counts.are_zero() && arguments.is_nothing()) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let mut bounds = vec![0];
     let mut end = 0usize;
@@ -231,6 +253,9 @@ pub fn reduce_scatter(
 
 /// `MPI_Reduce_scatter_block`: the count is each process's.
 pub fn reduce_scatter_block(arguments: Reduce, comm: CommId) -> Result<Call<ReduceScatter>> {
+    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let count = checked_count(arguments.count, "recvcount")?;
     let all = count.checked_mul(comm.size() as usize);
@@ -294,6 +319,9 @@ pub struct Scan {
 /// `MPI_Scan`.
 #[inline]
 pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
+    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     intercomm::check_intra(&comm, "comm")?;
     let operands = arguments.check(&comm, BOTH)?;
@@ -310,6 +338,9 @@ pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
 /// `MPI_Exscan`.
 #[inline]
 pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
+    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     intercomm::check_intra(&comm, "comm")?;
     // Rank 0 gets no result, and its receive buffer is not significant, unless it is the input too.

@@ -12,6 +12,7 @@ use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
+use crate::objects::comm::Comm;
 use crate::objects::types::Buffer;
 
 pub struct Barrier;
@@ -46,6 +47,11 @@ pub struct Bcast {
 /// `MPI_Bcast`.
 #[inline]
 pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
+    if let Some(call) = Call::if_void(comm, |comm| {
+        Root::new(comm, root).is_ok() && buffer.is_nothing()
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let memory = match root.is_me() || root.has_leaf() {
@@ -73,6 +79,23 @@ impl Plan for Bcast {
 
     async fn between(&self, sides: &Sides<'_, Peers<'_>>) -> Result<()> {
         inter::bcast(sides, self.memory.clone(), self.root.between()).await
+    }
+}
+
+/// Whether this process has no bytes in its part, as a glance at the arguments tells: the root in its part and its blocks, any other in
+/// its part, which is not in place.
+#[inline]
+fn moves_nothing(
+    comm: &Comm,
+    root: i32,
+    leaf: Option<Buffer>,
+    has_no_blocks: impl FnOnce() -> bool,
+) -> bool {
+    let leaf = leaf.map(|leaf| leaf.is_nothing());
+    match Root::new(comm, root).map(Root::is_me) {
+        Ok(true) => leaf.unwrap_or(true) && has_no_blocks(),
+        Ok(false) => leaf.unwrap_or(false),
+        Err(_) => false,
     }
 }
 
@@ -144,6 +167,11 @@ pub fn gather(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'static>>> {
+    if let Some(call) = Call::if_void(comm, |comm| {
+        moves_nothing(comm, root, send, || receive.is_nothing())
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
@@ -163,6 +191,13 @@ pub fn gatherv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'a>>> {
+    if let Some(call) = Call::if_void(comm, |comm| {
+        moves_nothing(comm, root, send, || {
+            receive.as_ref().is_some_and(Vectors::is_nothing)
+        })
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let receive = receive.filter(|_| root.is_me());
@@ -211,6 +246,11 @@ pub fn scatter(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'static>>> {
+    if let Some(call) = Call::if_void(comm, |comm| {
+        moves_nothing(comm, root, receive, || send.is_nothing())
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let mut blocks = None;
@@ -230,6 +270,13 @@ pub fn scatterv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'a>>> {
+    if let Some(call) = Call::if_void(comm, |comm| {
+        moves_nothing(comm, root, receive, || {
+            send.as_ref().is_some_and(Vectors::is_nothing)
+        })
+    }) {
+        return Ok(call);
+    }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
     let send = send.filter(|_| root.is_me());

@@ -17,6 +17,22 @@ pub enum OpId {
     User(u64),
 }
 
+impl OpId {
+    /// Whether it is predefined, and on this datatype.
+    pub(crate) fn is_defined_on(self, datatype: TypeId) -> bool {
+        match self {
+            OpId::Predefined(op) => predefined(op, datatype).is_some(),
+            OpId::User(_) => false,
+        }
+    }
+}
+
+/// A predefined operation, on the types that the standard allows (MPI-5.0 §6.9.2).
+fn predefined(op: Op, datatype: TypeId) -> Option<PredefinedOp> {
+    let predefined = types::plain(datatype).filter(|_| !op.is_accumulate_only())?;
+    PredefinedOp::new(op, predefined)
+}
+
 /// A function of the program's.
 pub trait Function: Send + Sync {
     /// The most elements that one call takes.
@@ -107,11 +123,9 @@ impl Operator {
         })
     }
 
-    /// A predefined operation, on the types that the standard allows (MPI-5.0 §6.9.2).
+    /// A predefined operation.
     pub fn predefined(op: Op, datatype: TypeId) -> Result<Operator> {
-        let predefined = types::plain(datatype).filter(|_| !op.is_accumulate_only());
-        predefined
-            .and_then(|predefined| PredefinedOp::new(op, predefined))
+        predefined(op, datatype)
             .map(Operator::Predefined)
             .ok_or_else(|| {
                 let on = types::as_predefined(datatype)

@@ -29,6 +29,14 @@ impl Counts<'_> {
         }
     }
 
+    #[inline]
+    pub fn are_zero(&self) -> bool {
+        match self {
+            Counts::Int(values) => values.iter().all(|&value| value == 0),
+            Counts::Large(values) => values.iter().all(|&value| value == 0),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         match self {
             Counts::Int(values) => values.len(),

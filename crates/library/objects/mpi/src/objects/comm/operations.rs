@@ -35,9 +35,12 @@ impl Operations {
         tag < BLOCKING_TAGS
     }
 
+    /// No locked instruction: one thread at a time begins an operation.
     #[inline]
     pub fn begin(&self) -> u32 {
-        self.begun.fetch_add(1, Ordering::Relaxed) % BLOCKING_TAGS
+        let begun = self.begun.load(Ordering::Relaxed);
+        self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
+        begun % BLOCKING_TAGS
     }
 
     /// All that were begun are over: this process sends nothing more in them. Released, so that who reads it sees what was sent before as sent.

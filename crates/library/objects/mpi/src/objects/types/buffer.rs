@@ -22,6 +22,12 @@ impl Buffer {
         Some(Span { base, bytes })
     }
 
+    /// Whether it is right and holds nothing, as far as a glance tells: a derived datatype takes a longer look.
+    #[inline]
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.plain().is_some_and(|span| span.bytes == 0)
+    }
+
     #[inline]
     pub fn memory(&self) -> Result<Memory> {
         datatype::memory(self.address, self.count, self.datatype)

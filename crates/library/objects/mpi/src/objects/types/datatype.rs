@@ -146,6 +146,12 @@ fn plain_size(id: TypeId) -> Option<usize> {
     (size != 0).then_some(usize::from(size))
 }
 
+/// Whether the handle names a predefined datatype without holes.
+#[inline]
+pub fn is_plain(id: TypeId) -> bool {
+    plain_size(id).is_some()
+}
+
 /// Bytes of a buffer argument whose datatype is predefined and without holes, if nothing is wrong with it.
 #[inline]
 pub fn plain_bytes(buffer: *mut u8, count: i64, id: TypeId) -> Option<usize> {

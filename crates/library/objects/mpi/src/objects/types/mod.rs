@@ -8,7 +8,7 @@ pub mod fortran;
 pub use buffer::Buffer;
 pub use datatype::{
     Found, TypeId, annotation, as_predefined, commit, committed, dup, find, find_committed, free,
-    in_section, is_address, keep, memory, name, plain, plain_bytes, register, set_name,
+    in_section, is_address, is_plain, keep, memory, name, plain, plain_bytes, register, set_name,
 };
 pub(crate) use datatype::{PrivateHandle, current};
 pub use fortran::constituent;
