@@ -19,6 +19,14 @@ class Failed(Failure):
     """A program that did not build, did not end well, or whose own checks failed; the text says which and shows the end."""
 
 
+def inside(member, folder):
+    """tarfile's filter for data; a link that leads out of the folder is left out."""
+    try:
+        return tarfile.data_filter(member, folder)
+    except (tarfile.AbsoluteLinkError, tarfile.LinkOutsideDestinationError):
+        return None
+
+
 class Workshop:
     def __init__(self, prefix, build, timeout, jobs):
         names = ("mpicc", "mpicxx", "mpifort", "mpiexec")
@@ -76,7 +84,7 @@ class Workshop:
             raise Failed(str(reason)) from reason
         source = self.folder(package)
         with tarfile.open(archive) as packed:
-            packed.extractall(source, [found for found in packed if fnmatch(found.name, only)], filter="data")
+            packed.extractall(source, [found for found in packed if fnmatch(found.name, only)], filter=inside)
         (top,) = source.iterdir()
         return top, version
 

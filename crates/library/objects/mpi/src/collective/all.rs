@@ -39,9 +39,11 @@ pub fn allgather(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Allgather<'static>>> {
-    if let Some(call) = Call::if_void(comm, |_| {
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
-    }) {
+    if let Some(call) = Call::if_void(
+        comm,
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
+        |_| true,
+    ) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -59,9 +61,11 @@ pub fn allgatherv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Allgather<'a>>> {
-    if let Some(call) = Call::if_void(comm, |_| {
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
-    }) {
+    if let Some(call) = Call::if_void(
+        comm,
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
+        |_| true,
+    ) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -112,9 +116,11 @@ pub fn alltoall(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Alltoall<'static>>> {
-    if let Some(call) = Call::if_void(comm, |_| {
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing)
-    }) {
+    if let Some(call) = Call::if_void(
+        comm,
+        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
+        |_| true,
+    ) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -136,9 +142,11 @@ pub fn alltoallv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Alltoall<'a>>> {
-    if let Some(call) = Call::if_void(comm, |_| {
-        receive.is_nothing() && is_nothing_or_in_place(&send, Vectors::is_nothing)
-    }) {
+    if let Some(call) = Call::if_void(
+        comm,
+        receive.is_nothing() && is_nothing_or_in_place(&send, Vectors::is_nothing),
+        |_| true,
+    ) {
         return Ok(call);
     }
     let comm = shared(comm)?;

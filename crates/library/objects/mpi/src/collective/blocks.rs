@@ -20,7 +20,7 @@ impl Vectors<'_> {
     /// As [`Buffer::is_nothing`].
     #[inline]
     pub(super) fn is_nothing(&self) -> bool {
-        types::is_plain(self.datatype) && self.counts.are_zero()
+        self.counts.are_zero() && types::is_plain(self.datatype)
     }
 }
 

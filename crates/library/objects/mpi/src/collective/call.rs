@@ -67,22 +67,26 @@ impl<P: Plan> Call<P> {
         Call::Planned(Planned { comm, plan })
     }
 
-    /// The call on an intra-communicator in which this process moves nothing, if that is found at a glance: `moves_nothing` is false too
+    /// The call on an intra-communicator in which this process moves nothing, if that is found at a glance: `has_nothing` is false too
     /// where an argument is unusual or wrong, which is for a plan to find.
     #[inline(always)]
     pub(super) fn if_void(
         id: CommId,
-        moves_nothing: impl FnOnce(&Comm) -> bool,
+        has_nothing: bool,
+        and: impl FnOnce(&Comm) -> bool,
     ) -> Option<Call<P>> {
+        if !has_nothing {
+            return None;
+        }
         let comm = crate::objects::comm::find(id).ok()?;
-        let is_void = comm.local_and_remote().is_none() && moves_nothing(comm);
+        let is_void = comm.local_and_remote().is_none() && and(comm);
         is_void.then_some(Call::Void(comm))
     }
 
     /// The blocking form. In line, so that the plan is made where it is used.
     #[inline(always)]
     pub fn run(self) -> Result<()> {
-        match self {
+        match &self {
             Call::Void(comm) => pass(comm),
             Call::Planned(planned) => planned.run(),
         }
@@ -121,22 +125,22 @@ fn pass(comm: &Comm) -> Result<()> {
 
 impl<P: Plan> Planned<P> {
     #[inline(always)]
-    fn run(self) -> Result<()> {
+    fn run(&self) -> Result<()> {
         let Planned { comm, plan } = self;
         let local_and_remote = comm.local_and_remote();
         if local_and_remote.is_none() && plan.is_void() {
-            return pass(&comm);
+            return pass(comm);
         }
-        let tags = Tags::next(&comm, Comm::next_operation);
+        let tags = Tags::next(comm, Comm::next_operation);
         let outcome = Outcome::default();
         let Some((local, _)) = local_and_remote else {
-            let peers = Peers::of_call(&comm, tags.own, arena::access(&comm, tags.own));
+            let peers = Peers::of_call(comm, tags.own, arena::access(comm, tags.own));
             let channel = Channel::new(&peers, tags.own, &outcome);
             let result = run_blocking(plan.within(&channel), || peers.wait());
             comm.operations().end();
             return result;
         };
-        let peers = Peers::of_call(&comm, tags.own, None);
+        let peers = Peers::of_call(comm, tags.own, None);
         let channel = Channel::new(&peers, tags.own, &outcome);
         let local_peers = Peers::of_call(local, tags.local, None);
         let sides = Sides {

@@ -70,16 +70,16 @@ const BOTH: Significant = Significant {
 
 impl Reduce {
     /// As [`Buffer::is_nothing`](crate::objects::types::Buffer), of both buffers and the operation.
-    #[inline]
+    #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.count == 0 && types::is_plain(self.datatype) && self.op.is_defined_on(self.datatype)
     }
 
-    /// The same of a reduction to a root, at which alone the input may be in place.
+    /// Whether the root is right, and the input in place at the root alone.
     #[inline]
-    fn moves_nothing_to(&self, root: i32, comm: &Comm) -> bool {
+    fn may_go_to(&self, root: i32, comm: &Comm) -> bool {
         let root = Root::new(comm, root);
-        root.is_ok_and(|root| root.is_me() || self.input.is_some()) && self.is_nothing()
+        root.is_ok_and(|root| root.is_me() || self.input.is_some())
     }
 
     fn check(self, comm: &Comm, significant: Significant) -> Result<Operands> {
@@ -143,9 +143,11 @@ pub struct ReduceToRoot {
 }
 
 /// `MPI_Reduce`.
-#[inline]
+#[inline(always)]
 pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
-    if let Some(call) = Call::if_void(comm, |comm| arguments.moves_nothing_to(root, comm)) {
+    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |comm| {
+        arguments.may_go_to(root, comm)
+    }) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -195,9 +197,9 @@ impl Plan for ReduceToRoot {
 pub struct Allreduce(Operands);
 
 /// `MPI_Allreduce`.
-#[inline]
+#[inline(always)]
 pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
-    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -237,7 +239,7 @@ pub fn reduce_scatter(
     counts: &Counts<'_>,
     comm: CommId,
 ) -> Result<Call<ReduceScatter>> {
-    if let Some(call) = Call::if_void(comm, |_| counts.are_zero() && arguments.is_nothing()) {
+    if let Some(call) = Call::if_void(comm, counts.are_zero() && arguments.is_nothing(), |_| true) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -253,7 +255,7 @@ pub fn reduce_scatter(
 
 /// `MPI_Reduce_scatter_block`: the count is each process's.
 pub fn reduce_scatter_block(arguments: Reduce, comm: CommId) -> Result<Call<ReduceScatter>> {
-    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -319,7 +321,7 @@ pub struct Scan {
 /// `MPI_Scan`.
 #[inline]
 pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
-    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -338,7 +340,7 @@ pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
 /// `MPI_Exscan`.
 #[inline]
 pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
-    if let Some(call) = Call::if_void(comm, |_| arguments.is_nothing()) {
+    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
         return Ok(call);
     }
     let comm = shared(comm)?;

@@ -12,7 +12,6 @@ use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
-use crate::objects::comm::Comm;
 use crate::objects::types::Buffer;
 
 pub struct Barrier;
@@ -47,8 +46,8 @@ pub struct Bcast {
 /// `MPI_Bcast`.
 #[inline]
 pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
-    if let Some(call) = Call::if_void(comm, |comm| {
-        Root::new(comm, root).is_ok() && buffer.is_nothing()
+    if let Some(call) = Call::if_void(comm, buffer.is_nothing(), |comm| {
+        Root::new(comm, root).is_ok()
     }) {
         return Ok(call);
     }
@@ -82,21 +81,21 @@ impl Plan for Bcast {
     }
 }
 
-/// Whether this process has no bytes in its part, as a glance at the arguments tells: the root in its part and its blocks, any other in
-/// its part, which is not in place.
+/// The call in which this process has no bytes in its part, which is in place at the root alone, nor the root in its blocks.
 #[inline]
-fn moves_nothing(
-    comm: &Comm,
+fn if_void<P: Plan>(
+    id: CommId,
     root: i32,
     leaf: Option<Buffer>,
     has_no_blocks: impl FnOnce() -> bool,
-) -> bool {
-    let leaf = leaf.map(|leaf| leaf.is_nothing());
-    match Root::new(comm, root).map(Root::is_me) {
-        Ok(true) => leaf.unwrap_or(true) && has_no_blocks(),
-        Ok(false) => leaf.unwrap_or(false),
-        Err(_) => false,
-    }
+) -> Option<Call<P>> {
+    let has_nothing = leaf.is_none_or(|leaf| leaf.is_nothing());
+    Call::if_void(id, has_nothing, |comm| {
+        Root::new(comm, root).is_ok_and(|root| match root.is_me() {
+            true => has_no_blocks(),
+            false => leaf.is_some(),
+        })
+    })
 }
 
 /// One block that every process has, and at the root all of them.
@@ -167,9 +166,7 @@ pub fn gather(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'static>>> {
-    if let Some(call) = Call::if_void(comm, |comm| {
-        moves_nothing(comm, root, send, || receive.is_nothing())
-    }) {
+    if let Some(call) = if_void(comm, root, send, || receive.is_nothing()) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -191,10 +188,8 @@ pub fn gatherv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'a>>> {
-    if let Some(call) = Call::if_void(comm, |comm| {
-        moves_nothing(comm, root, send, || {
-            receive.as_ref().is_some_and(Vectors::is_nothing)
-        })
+    if let Some(call) = if_void(comm, root, send, || {
+        receive.as_ref().is_some_and(Vectors::is_nothing)
     }) {
         return Ok(call);
     }
@@ -246,9 +241,7 @@ pub fn scatter(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'static>>> {
-    if let Some(call) = Call::if_void(comm, |comm| {
-        moves_nothing(comm, root, receive, || send.is_nothing())
-    }) {
+    if let Some(call) = if_void(comm, root, receive, || send.is_nothing()) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -270,10 +263,8 @@ pub fn scatterv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'a>>> {
-    if let Some(call) = Call::if_void(comm, |comm| {
-        moves_nothing(comm, root, receive, || {
-            send.as_ref().is_some_and(Vectors::is_nothing)
-        })
+    if let Some(call) = if_void(comm, root, receive, || {
+        send.as_ref().is_some_and(Vectors::is_nothing)
     }) {
         return Ok(call);
     }

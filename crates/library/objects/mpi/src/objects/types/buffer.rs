@@ -25,7 +25,7 @@ impl Buffer {
     /// Whether it is right and holds nothing, as far as a glance tells: a derived datatype takes a longer look.
     #[inline]
     pub(crate) fn is_nothing(&self) -> bool {
-        self.plain().is_some_and(|span| span.bytes == 0)
+        self.count == 0 && datatype::is_plain(self.datatype)
     }
 
     #[inline]
