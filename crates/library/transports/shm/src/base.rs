@@ -140,11 +140,14 @@ impl Base {
         unsafe { &*self.mapping.base().cast::<Front>() }
     }
 
-    /// The address of the owner's key in the owner's memory, and the key: what a probe reads.
+    /// The address of the owner's key in the owner's memory, and the key: what a probe reads. A peer may say any address; at a wrong one
+    /// the key is not found.
     pub fn probe(&self) -> (u64, [u64; 2]) {
         let owner = &self.front().owner;
         (
-            owner.address + std::mem::offset_of!(Owner, key) as u64,
+            owner
+                .address
+                .wrapping_add(std::mem::offset_of!(Owner, key) as u64),
             owner.key,
         )
     }
