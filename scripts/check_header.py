@@ -29,7 +29,7 @@ EXPECTED = {
     "MPI_Pcontrol": "the package prints LaTeX for the variable arguments",
     "MPI_Info_create_env": "the package prints argv one pointer level short",
 }
-FORTRAN_ABSENT = {"mpi_register_datarep", "mpi_status_f082f", "mpi_status_f2f08", "mpi_sizeof"}
+FORTRAN_ABSENT = {"mpi_status_f082f", "mpi_status_f2f08", "mpi_sizeof"}
 FORTRAN_EXPECTED = {
     "mpi_abi_get_fortran_booleans": "LOGICAL of any kind: logical_size says of which",
     "mpi_abi_set_fortran_booleans": "LOGICAL of any kind: logical_size says of which",
@@ -51,8 +51,6 @@ F08_EXPECTED = {
     "mpi_free_mem": "the memory is freed, so no INTENT(IN)",
     "mpi_get_address": "INTENT(IN): nothing is stored to",
     "mpi_win_detach": "INTENT(IN): nothing is stored to",
-    "mpi_register_datarep": "absent, as files are",
-    "mpi_register_datarep_c": "absent, as files are",
 }
 NOT_IN_ABI = re.compile(r"_(c2f|f2c|c2f08|f082c|f082f|f2f08)$")
 COMPILERS = [["gcc", "-std=c99", "-xc"], ["gcc", "-std=c11", "-xc"], ["g++", "-std=c++17", "-xc++"]]

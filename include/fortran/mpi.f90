@@ -397,6 +397,7 @@ module mpi
   external :: MPI_WIN_NULL_COPY_FN
   external :: MPI_WIN_NULL_DELETE_FN
   external :: MPI_WIN_DUP_FN
+  external :: MPI_CONVERSION_FN_NULL
 
   interface
     subroutine MPI_Bsend(buf, count, datatype, dest, tag, comm, ierror)
@@ -4256,6 +4257,16 @@ module mpi
       integer :: count
       integer :: datatype
       integer :: status(MPI_STATUS_SIZE)
+      integer :: ierror
+    end subroutine
+    subroutine MPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, &
+        extra_state, ierror)
+      import
+      character(len=*) :: datarep
+      external :: read_conversion_fn
+      external :: write_conversion_fn
+      external :: dtype_file_extent_fn
+      integer(kind=MPI_ADDRESS_KIND) :: extra_state
       integer :: ierror
     end subroutine
     subroutine MPI_Pcontrol(level)
@@ -8380,6 +8391,16 @@ module mpi
       integer :: count
       integer :: datatype
       integer :: status(MPI_STATUS_SIZE)
+      integer :: ierror
+    end subroutine
+    subroutine PMPI_Register_datarep(datarep, read_conversion_fn, write_conversion_fn, dtype_file_extent_fn, &
+        extra_state, ierror)
+      import
+      character(len=*) :: datarep
+      external :: read_conversion_fn
+      external :: write_conversion_fn
+      external :: dtype_file_extent_fn
+      integer(kind=MPI_ADDRESS_KIND) :: extra_state
       integer :: ierror
     end subroutine
     subroutine PMPI_Pcontrol(level)

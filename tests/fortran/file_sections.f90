@@ -2,12 +2,12 @@
 ! by shared file pointers, beside the same elements written and read as ordinary arrays (MPI-5.0 §14.4 and §19.1.12).
 program file_sections
   use mpi_f08
-  use, intrinsic :: iso_fortran_env, only: error_unit
+  use check, only: begin, finish, hold, rank
   implicit none
   integer, parameter :: elements = 12, rows = 6, columns = 8
   ! Every second row, every second column, columns backwards.
   integer, asynchronous :: given(rows, columns), got(rows, columns)
-  integer :: rank, size, round = 0
+  integer :: round = 0
   ! Of all processes, and of one alone.
   type(MPI_File) :: file, own
   type(MPI_Request) :: request
@@ -15,9 +15,7 @@ program file_sections
   ! Where this process's elements begin in the file.
   integer(MPI_OFFSET_KIND) :: place
 
-  call MPI_Init()
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
-  call MPI_Comm_size(MPI_COMM_WORLD, size)
+  call begin
   place = elements*rank
   file = opened(MPI_COMM_WORLD, 'all')
   own = opened(MPI_COMM_SELF, 'own')
@@ -31,20 +29,9 @@ program file_sections
   call of_other_types
   call MPI_File_close(file)
   call MPI_File_close(own)
-  call MPI_Barrier(MPI_COMM_WORLD)
-  if (rank == 0) print '(a)', 'ok file_sections'
-  call MPI_Finalize()
+  call finish('file_sections')
 
 contains
-
-  subroutine hold(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    if (condition) return
-    write (error_unit, '(a, i0, 2a)') 'rank ', rank, ': not so: ', what
-    flush (error_unit)
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
 
   ! A new file of INTEGERs beside the program, where processes on all hosts find it, that is gone once it is closed. An error
   ! ends the job.

@@ -4,8 +4,8 @@ use weft_abi::table::{self, Function};
 
 use super::routine::body;
 
-/// The predefined functions of attribute keys, which a program passes on.
-const FUNCTIONS: [&str; 12] = [
+/// Predefined functions, which a program passes on.
+const FUNCTIONS: [&str; 13] = [
     "NULL_COPY_FN",
     "NULL_DELETE_FN",
     "DUP_FN",
@@ -18,6 +18,7 @@ const FUNCTIONS: [&str; 12] = [
     "WIN_NULL_COPY_FN",
     "WIN_NULL_DELETE_FN",
     "WIN_DUP_FN",
+    "CONVERSION_FN_NULL",
 ];
 
 fn routines() -> impl Iterator<Item = &'static Function> {

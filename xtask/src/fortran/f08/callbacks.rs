@@ -11,7 +11,8 @@ const ATTRIBUTED: [(&str, &str, &str, &str); 3] = [
 
 pub fn interfaces() -> String {
     let mut text = String::from("\n  ! Functions of the program's\n  abstract interface\n");
-    for (suffix, kind) in [("", "integer"), ("_c", "integer(kind=MPI_COUNT_KIND)")] {
+    for suffix in ["", "_c"] {
+        let kind = integer(suffix);
         text += &subroutine(
             &format!("MPI_User_function{suffix}"),
             "invec, inoutvec, len, datatype",
@@ -61,6 +62,30 @@ pub fn interfaces() -> String {
             ],
         );
     }
+    for suffix in ["", "_c"] {
+        let kind = integer(suffix);
+        text += &subroutine(
+            &format!("MPI_Datarep_conversion_function{suffix}"),
+            "userbuf, datatype, count, filebuf, position, extra_state, ierror",
+            &[
+                "type(c_ptr), value :: userbuf, filebuf",
+                "type(MPI_Datatype) :: datatype",
+                &format!("{kind} :: count"),
+                "integer(kind=MPI_OFFSET_KIND) :: position",
+                &format!("{ADDRESS} :: extra_state"),
+                "integer :: ierror",
+            ],
+        );
+    }
+    text += &subroutine(
+        "MPI_Datarep_extent_function",
+        "datatype, extent, extra_state, ierror",
+        &[
+            "type(MPI_Datatype) :: datatype",
+            &format!("{ADDRESS} :: extent, extra_state"),
+            "integer :: ierror",
+        ],
+    );
     let extra = format!("{ADDRESS} :: extra_state");
     for (name, dummies, declaration) in [
         (
@@ -96,7 +121,21 @@ pub fn interfaces() -> String {
             "  procedure(MPI_{name}_delete_attr_function) :: MPI_{upper}_NULL_DELETE_FN\n"
         );
     }
+    for suffix in ["", "_c"] {
+        let upper = suffix.to_uppercase();
+        text += &format!(
+            "  procedure(MPI_Datarep_conversion_function{suffix}) :: MPI_CONVERSION_FN_NULL{upper}\n"
+        );
+    }
     text
+}
+
+/// A count in functions of that form.
+fn integer(suffix: &str) -> &'static str {
+    match suffix {
+        "_c" => "integer(kind=MPI_COUNT_KIND)",
+        _ => "integer",
+    }
 }
 
 fn subroutine(name: &str, dummies: &str, declarations: &[&str]) -> String {

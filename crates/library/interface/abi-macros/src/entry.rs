@@ -132,9 +132,10 @@ fn given(function: &Function, large: bool) -> TokenStream {
 }
 
 /// The object whose error handler gets the error: the first communicator, window, file or session that goes in
-/// (MPI-5.0 §9.3). Calls that are on no file, as opening one, have the handler of `MPI_FILE_NULL` (§14.7).
+/// (MPI-5.0 §9.3). Calls of files that are on none, as opening one, have the handler of `MPI_FILE_NULL` (§14.7).
 fn object(function: &Function, large: bool) -> TokenStream {
-    if matches!(function.name, "File_open" | "File_delete") {
+    let on_no_file = ["File_open", "File_delete", "Register_datarep"];
+    if on_no_file.contains(&function.name) {
         return quote!(crate::entry::Object::File(MPI_FILE_NULL.addr()));
     }
     let parameter = function.parameters(large).find(|parameter| {

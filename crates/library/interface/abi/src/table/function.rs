@@ -83,11 +83,10 @@ impl Function {
             .any(|parameter| parameter.large_only || parameter.kind.starts_with("POLY"))
     }
 
-    /// Whether Fortran has it: all but the tool interface, the conversions of handles to what they are in Fortran, and the
-    /// registration of conversion functions, which are C's.
+    /// Whether Fortran has it: all but the tool interface and the conversions of handles to what they are in Fortran.
     pub fn has_fortran(&self) -> bool {
         let converts = self.name.ends_with("_toint") || self.name.ends_with("_fromint");
-        !converts && !self.name.starts_with("T_") && self.name != "Register_datarep"
+        !converts && !self.name.starts_with("T_")
     }
 
     /// Whether `mpi_f08` has it: all that Fortran has but what MPI-2.0 deprecated (MPI-5.0 §16.1).

@@ -1,6 +1,7 @@
 //! The program's data representations (MPI-5.0 §14.5.3).
 
 use std::ffi::{CStr, c_int, c_void};
+use std::mem::transmute;
 use std::ptr::with_exposed_provenance_mut;
 
 use weft_abi::*;
@@ -10,38 +11,45 @@ use weft_mpi::{Class, Error, TypeId};
 
 use crate::argument::null_pointer;
 use crate::entry::{FromC, Result};
+use crate::integer;
+use crate::language::{self, Language};
 use crate::output::Output;
 
-type Small = unsafe extern "C-unwind" fn(
+/// A conversion function of C's whose count is a `C`.
+type Converting<C> = unsafe extern "C-unwind" fn(
     *mut c_void,
     MPI_Datatype,
-    c_int,
-    *mut c_void,
-    MPI_Offset,
-    *mut c_void,
-) -> c_int;
-type Large = unsafe extern "C-unwind" fn(
-    *mut c_void,
-    MPI_Datatype,
-    MPI_Count,
+    C,
     *mut c_void,
     MPI_Offset,
     *mut c_void,
 ) -> c_int;
 type Extent = unsafe extern "C-unwind" fn(MPI_Datatype, *mut MPI_Aint, *mut c_void) -> c_int;
 
+/// One of Fortran's: all but the buffers go by reference.
+type FortranConverting<C> = unsafe extern "C-unwind" fn(
+    *mut c_void,
+    *mut c_int,
+    *mut C,
+    *mut c_void,
+    *mut MPI_Offset,
+    *mut isize,
+    *mut c_int,
+);
+type FortranExtent = unsafe extern "C-unwind" fn(*mut c_int, *mut MPI_Aint, *mut isize, *mut c_int);
+
 /// A conversion function, by the form of the call that it came in.
 #[derive(Clone, Copy)]
 enum Conversion {
     /// `MPI_CONVERSION_FN_NULL`.
     None,
-    Small(Small),
-    Large(Large),
+    Int(Converting<c_int>),
+    Large(Converting<MPI_Count>),
 }
 
 impl FromC<MPI_Datarep_conversion_function> for Conversion {
     unsafe fn from_c(raw: MPI_Datarep_conversion_function, _: &'static str) -> Result<Conversion> {
-        Ok(raw.map_or(Conversion::None, Conversion::Small))
+        Ok(raw.map_or(Conversion::None, Conversion::Int))
     }
 }
 
@@ -62,6 +70,7 @@ impl FromC<MPI_Datarep_extent_function> for Extent {
 
 /// What a representation was registered with.
 struct Program {
+    language: Language,
     read: Conversion,
     write: Conversion,
     extent: Extent,
@@ -69,6 +78,7 @@ struct Program {
 }
 
 /// The arguments of one call of a conversion function.
+#[derive(Clone, Copy)]
 struct Converted {
     user: *mut c_void,
     datatype: TypeId,
@@ -87,31 +97,47 @@ impl Converted {
 }
 
 impl Program {
-    fn extra_state(&self) -> *mut c_void {
-        with_exposed_provenance_mut(self.extra_state)
+    fn call(&self, function: Conversion, arguments: &Converted) -> Result<c_int> {
+        Ok(match function {
+            Conversion::None => MPI_SUCCESS,
+            Conversion::Int(function) => {
+                self.convert(function, arguments.small_count()?, arguments)
+            }
+            Conversion::Large(function) => self.convert(function, arguments.count, arguments),
+        })
     }
 
-    fn call(&self, function: Conversion, arguments: &Converted) -> Result<c_int> {
+    fn convert<C>(&self, function: Converting<C>, mut count: C, arguments: &Converted) -> c_int {
         let Converted {
             user,
             datatype,
-            count,
             file,
+            ..
         } = *arguments;
-        let (datatype, extra) = (datatype.into_c(), self.extra_state());
-        // SAFETY of both: the program's function for its representation, with buffers as long as it has said.
-        Ok(match function {
-            Conversion::None => MPI_SUCCESS,
-            Conversion::Small(function) => {
-                let count = arguments.small_count()?;
-                // SAFETY: as above.
-                unsafe { function(user, datatype, count, file, 0, extra) }
-            }
-            // SAFETY: as above.
-            Conversion::Large(function) => unsafe {
-                function(user, datatype, count, file, 0, extra)
-            },
-        })
+        let handle = datatype.into_c();
+        if self.language == Language::C {
+            let extra = with_exposed_provenance_mut(self.extra_state);
+            // SAFETY: the program's function for its representation, with buffers as long as it has said.
+            return unsafe { function(user, handle, count, file, 0, extra) };
+        }
+        // SAFETY: the program's functions are Fortran's.
+        let function = unsafe { transmute::<Converting<C>, FortranConverting<C>>(function) };
+        let mut number = integer::of_handle(handle.addr());
+        let (mut position, mut extra, mut code) = (0, self.extra_state.cast_signed(), MPI_SUCCESS);
+        let (number, count) = (&raw mut number, &raw mut count);
+        // SAFETY: as above; the arguments by reference live as long as the call.
+        unsafe {
+            function(
+                user,
+                number,
+                count,
+                file,
+                &mut position,
+                &mut extra,
+                &mut code,
+            )
+        };
+        code
     }
 }
 
@@ -124,9 +150,20 @@ fn checked(function: &str, code: c_int) -> Result<()> {
 
 impl Functions for Program {
     fn file_extent(&self, datatype: TypeId) -> Result<i64> {
-        let mut extent = 0;
-        // SAFETY: the program's function for its representation.
-        let code = unsafe { (self.extent)(datatype.into_c(), &mut extent, self.extra_state()) };
+        let (mut extent, handle) = (0, datatype.into_c());
+        let code = if self.language == Language::C {
+            let extra = with_exposed_provenance_mut(self.extra_state);
+            // SAFETY: the program's function for its representation.
+            unsafe { (self.extent)(handle, &mut extent, extra) }
+        } else {
+            // SAFETY: the program's functions are Fortran's.
+            let function = unsafe { transmute::<Extent, FortranExtent>(self.extent) };
+            let mut number = integer::of_handle(handle.addr());
+            let (mut extra, mut code) = (self.extra_state.cast_signed(), MPI_SUCCESS);
+            // SAFETY: as above.
+            unsafe { function(&mut number, &mut extent, &mut extra, &mut code) };
+            code
+        };
         checked("extent", code).map(|()| extent as i64)
     }
 
@@ -168,6 +205,7 @@ fn register_datarep(
     extra_state: *mut c_void,
 ) -> Result<()> {
     let program = Program {
+        language: language::take(),
         read: read_conversion_fn,
         write: write_conversion_fn,
         extent: dtype_file_extent_fn,

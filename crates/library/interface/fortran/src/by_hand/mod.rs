@@ -5,5 +5,6 @@ mod callback;
 mod contents;
 mod extra;
 mod predefined;
+mod representation;
 mod spawn;
 mod text;
