@@ -23,18 +23,5 @@ static struct phase phases[] = {
     LISTED(bcast), LISTED(reduce), LISTED(reduce_scatter), LISTED(allreduce), LISTED(allgather), LISTED(allgatherv),
     LISTED(gather), LISTED(gatherv), LISTED(scatter), LISTED(scatterv), LISTED(alltoall), LISTED(alltoallv),
 };
-enum { PHASES = sizeof phases / sizeof *phases };
 
-int main(int argc, char **argv)
-{
-    begin(argc, argv);
-    for (int i = 0; i < WARM_ROUNDS + rounds; i++) {
-        warm = i < WARM_ROUNDS;
-        meet();
-        for (int k = 0; k < PHASES; k++)
-            run(&phases[k]);
-    }
-    report(phases, PHASES);
-    MPI_Finalize();
-    return 0;
-}
+int main(int argc, char **argv) { return count_phases(argc, argv, phases, sizeof phases / sizeof *phases); }

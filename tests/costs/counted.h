@@ -5,7 +5,7 @@
  * the kernel's system call user dispatch (not under valgrind, whose own calls it would catch).
  *
  * A program defines its phases by PHASE, lists them in `phases`, and calls `begin`, then `meet` and `run` in WARM_ROUNDS and the
- * asked rounds, then `report`. */
+ * asked rounds, then `report`; `count_phases` does all of it where the ranks meet once a round. */
 #ifndef COUNTED_H
 #define COUNTED_H
 #include <dlfcn.h>
@@ -163,5 +163,18 @@ static void report(const struct phase *phases, int count)
         pthread_mutex_unlock(&until);
         pthread_join(idle, NULL);
     }
+}
+
+static __attribute__((unused)) int count_phases(int argc, char **argv, struct phase *phases, int count)
+{
+    begin(argc, argv);
+    for (int i = 0; i < WARM_ROUNDS + rounds; i++) {
+        warm = i < WARM_ROUNDS;
+        meet();
+        for (int k = 0; k < count; k++)
+            run(&phases[k]);
+    }
+    report(phases, count);
+    return MPI_Finalize();
 }
 #endif

@@ -28,17 +28,5 @@ static struct phase phases[] = {
     LISTED(isend_matrix),
     LISTED(isend_section),
 };
-enum { PHASES = sizeof phases / sizeof *phases };
 
-int main(int argc, char **argv)
-{
-    begin(argc, argv);
-    for (int i = 0; i < WARM_ROUNDS + rounds; i++) {
-        warm = i < WARM_ROUNDS;
-        meet();
-        for (int phase = 0; phase < PHASES; phase++)
-            run(&phases[phase]);
-    }
-    report(phases, PHASES);
-    return MPI_Finalize();
-}
+int main(int argc, char **argv) { return count_phases(argc, argv, phases, sizeof phases / sizeof *phases); }

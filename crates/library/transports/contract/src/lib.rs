@@ -19,7 +19,7 @@ pub use packets::{
     an_unready_receiver_holds, every_length_arrives, random_traffic, send_with_writes_the_payload,
     throttled_packets_are_refused_until_the_peer_resumes,
 };
-pub use process::{Cards, Log, Process, Tested, link, linked_pair, pair, turn, world};
+pub use process::{Cards, Log, Process, Tested, World, link, linked_pair, pair, turn, world};
 pub use random::Random;
 pub use transfers::{
     a_transfer_nobody_wants_yet_holds_up_no_other, bulk_of_every_length_arrives,

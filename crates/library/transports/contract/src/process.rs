@@ -131,21 +131,40 @@ impl<F: Tested> Process<F> {
     }
 }
 
-/// So many processes that can reach each other.
+/// Processes that can reach each other.
+pub struct World<F: Fabric> {
+    pub cards: Arc<Cards>,
+    pub all: Vec<Process<F>>,
+}
+
+impl<F: Tested> World<F> {
+    /// So many, each with the fabric that `make` gives its rank.
+    pub fn new(size: u32, make: impl Fn(Peer, Arc<Cards>) -> F) -> World<F> {
+        let cards = Arc::new(Cards::default());
+        let made = |rank| {
+            let fabric = make(rank, cards.clone());
+            cards.put(rank, fabric.own_card());
+            Process::new(fabric)
+        };
+        let all = (0..size).map(made).collect();
+        World { cards, all }
+    }
+
+    /// The two of a world of two.
+    pub fn into_pair(self) -> (Process<F>, Process<F>) {
+        let two = <[Process<F>; 2]>::try_from(self.all)
+            .ok()
+            .expect("a world of two");
+        two.into()
+    }
+}
+
 pub fn world<F: Tested>(size: u32) -> Vec<Process<F>> {
-    let cards = Arc::new(Cards::default());
-    let make = |rank| {
-        let fabric = F::tested(rank, size, cards.clone());
-        cards.put(rank, fabric.own_card());
-        Process::new(fabric)
-    };
-    (0..size).map(make).collect()
+    World::new(size, |rank, cards| F::tested(rank, size, cards)).all
 }
 
 pub fn pair<F: Tested>() -> (Process<F>, Process<F>) {
-    let mut both = world(2);
-    let second = both.pop().unwrap();
-    (both.pop().unwrap(), second)
+    World::new(2, |rank, cards| F::tested(rank, 2, cards)).into_pair()
 }
 
 /// Two processes with a link.

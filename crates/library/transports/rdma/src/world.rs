@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use weft_contract::{Cards, Tested};
+use weft_contract::{Cards, Tested, World};
 pub use weft_contract::{Log, Random, Scattered, memory, offer_bytes, offer_from, turn};
 use weft_transport::Peer;
 use weft_verbs::abi::Library;
@@ -70,27 +70,17 @@ pub fn options() -> Options {
     }
 }
 
-pub struct World {
-    pub cards: Arc<Cards>,
-    pub all: Vec<Process>,
-}
-
-pub fn world_with(size: u32, options: &Options) -> World {
-    worlds_apart(&vec![options.clone(); size as usize])
+pub fn world_with(size: u32, options: &Options) -> World<Rdma> {
+    world_with_each(&vec![options.clone(); size as usize])
 }
 
 /// Processes with options of their own.
-pub fn worlds_apart(options: &[Options]) -> World {
-    let cards = Arc::new(Cards::default());
+pub fn world_with_each(options: &[Options]) -> World<Rdma> {
     let size = options.len() as u32;
-    let make = |rank: Peer| {
+    World::new(size, |rank, cards| {
         let options = options[rank as usize].clone();
-        let fabric = Rdma::new(rank, size, LANES, cards.clone(), options).unwrap();
-        cards.put(rank, fabric.card());
-        Process::new(fabric)
-    };
-    let all = (0..size).map(make).collect();
-    World { cards, all }
+        Rdma::new(rank, size, LANES, cards, options).unwrap()
+    })
 }
 
 pub fn pair() -> (Process, Process) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use weft_contract::{Cards, Tested, link};
+use weft_contract::{Cards, Tested, World, link};
 pub use weft_contract::{Log, Random, memory, offer_bytes, offer_from, turn};
 use weft_transport::Peer;
 
@@ -43,20 +43,10 @@ pub fn options() -> Options {
     }
 }
 
-pub struct World {
-    pub cards: Arc<Cards>,
-    pub all: Vec<Process>,
-}
-
-pub fn world_with(size: u32, options: &Options) -> World {
-    let cards = Arc::new(Cards::default());
-    let make = |rank| {
-        let fabric = Tcp::new(rank, size, LANES, cards.clone(), options.clone()).unwrap();
-        cards.put(rank, fabric.card());
-        Process::new(fabric)
-    };
-    let all = (0..size).map(make).collect();
-    World { cards, all }
+pub fn world_with(size: u32, options: &Options) -> World<Tcp> {
+    World::new(size, |rank, cards| {
+        Tcp::new(rank, size, LANES, cards, options.clone()).unwrap()
+    })
 }
 
 pub fn world(size: u32) -> Vec<Process> {
@@ -84,16 +74,13 @@ fn interface(number: u32, rank: u32) -> Interface {
 
 /// Two processes of hosts that have so many interfaces each, with a link.
 pub fn pair_with_interfaces(counts: [u32; 2]) -> (Process, Process) {
-    let cards = Arc::new(Cards::default());
-    let [mut a, mut b] = [0, 1].map(|rank| {
+    let world = World::new(2, |rank, cards| {
         let own: Vec<Interface> = (0..counts[rank as usize])
             .map(|number| interface(number, rank))
             .collect();
-        let options = options();
-        let fabric = Tcp::with(rank, 2, LANES, cards.clone(), &options, own.clone(), own).unwrap();
-        cards.put(rank, fabric.card());
-        Process::new(fabric)
+        Tcp::with(rank, 2, LANES, cards, &options(), own.clone(), own).unwrap()
     });
+    let (mut a, mut b) = world.into_pair();
     link(&mut a, &mut b);
     (a, b)
 }

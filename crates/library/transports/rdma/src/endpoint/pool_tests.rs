@@ -6,7 +6,7 @@ use weft_transport::{Endpoint, Peer, Refused};
 
 use crate::frame::{EAGER_BYTES, HEAD_BYTES};
 use crate::options::Options;
-use crate::world::{Process, Random, memory, options, turn, world_with, worlds_apart};
+use crate::world::{Process, Random, memory, options, turn, world_with, world_with_each};
 
 fn with_pools(pools: &str) -> Options {
     Options {
@@ -17,7 +17,7 @@ fn with_pools(pools: &str) -> Options {
 
 /// Two processes with such pools, and a link.
 fn linked(pools: [&str; 2]) -> (Process, Process) {
-    let mut both = worlds_apart(&pools.map(with_pools)).all;
+    let mut both = world_with_each(&pools.map(with_pools)).all;
     let (mut b, mut a) = (both.pop().unwrap(), both.pop().unwrap());
     assert_eq!(a.send(1, 0, &[]), Err(Refused::Connecting));
     // What tells of the link may fill a small pool for a moment.

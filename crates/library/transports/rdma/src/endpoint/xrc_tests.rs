@@ -9,7 +9,7 @@ use super::{ending_tests, tests};
 use crate::options::Options;
 use crate::world::{
     Process, Random, linked_pair, memory, offer_bytes, offer_from, options, over_xrc, turn,
-    worlds_apart,
+    world_with_each,
 };
 
 #[test]
@@ -48,7 +48,7 @@ fn hosts(hosts: u32, ranks: u32, pools: &str) -> Vec<Process> {
         ..options()
     };
     let all: Vec<Options> = (0..hosts * ranks).map(of).collect();
-    worlds_apart(&all).all
+    world_with_each(&all).all
 }
 
 fn turn_all(all: &mut [Process], done: impl FnMut(&mut [&mut Process]) -> bool) {
@@ -277,7 +277,7 @@ fn who_shares_nothing_is_reached_all_the_same() {
     };
     // Rank 2 says that its host's file is rank 0's, which has none: that is of another host.
     let all = [Some(1), Some(1), Some(0), None].map(of);
-    let mut all = worlds_apart(&all).all;
+    let mut all = world_with_each(&all).all;
     let pairs = [
         (1, 2),
         (2, 1),
