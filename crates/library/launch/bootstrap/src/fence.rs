@@ -2,5 +2,5 @@
 
 use std::time::Duration;
 
-/// What a fence leaves between two turns of the one who waits in it: as long as an idle process sleeps.
+/// How long a process waits in a fence before it takes another turn: as long as an idle process sleeps.
 pub const TURN: Duration = Duration::from_millis(250);

@@ -29,7 +29,7 @@ pub const SUCCESS: Status = 0;
 /// The library runs without a server.
 pub const ERROR_UNREACHABLE: Status = -25;
 
-/// What was begun is over already, and nobody is called.
+/// The operation is complete already, and its callback is not called.
 const OPERATION_SUCCEEDED: Status = -157;
 
 pub type Status = c_int;

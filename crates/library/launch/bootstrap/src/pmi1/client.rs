@@ -42,7 +42,7 @@ pub(crate) struct Client {
     takes_lists: bool,
 }
 
-/// What the server sends: an answer to each question, and between two of them the end of a fence.
+/// The lines that the server sends: one answer to each request, and the end of a fence between any two of them.
 struct Answers {
     lines: LineBuffer,
     /// This process has joined a fence, whose end has not come.

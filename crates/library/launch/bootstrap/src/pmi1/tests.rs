@@ -121,7 +121,7 @@ fn cards_are_asked_for_during_a_fence() {
         };
         client.fence(asks).unwrap();
         assert_eq!(turns, 1);
-        // What comes after it is its own answer.
+        // The end of the fence is not taken for the next answer.
         assert_eq!(client.card(1).unwrap(), "here");
     }
 }
