@@ -43,10 +43,11 @@ pub fn complaints(symbols: &BTreeMap<&str, &str>, dynamic: &str) -> Vec<String> 
     complaints
 }
 
-/// The procedures that the module declares, in lower case, without `P` and once; but those that carry a symbol of `mpi_f08`.
+/// The procedures that the module declares, and the predefined ones that programs pass on, of `mpi_f08` too: in lower case, without
+/// `P` and once; but those that carry a symbol of `mpi_f08`.
 fn routines() -> BTreeSet<String> {
-    let module = fortran::module().to_lowercase();
-    let names = module.lines().filter_map(|line| {
+    let modules = (fortran::module() + &predefined()).to_lowercase();
+    let names = modules.lines().filter_map(|line| {
         let line = line.trim();
         if line.contains("bind(c") {
             return None;
@@ -59,6 +60,18 @@ fn routines() -> BTreeSet<String> {
         name.starts_with("mpi_").then(|| name.to_string())
     });
     names.collect()
+}
+
+/// The predefined procedures of `mpi_f08`, one a line.
+fn predefined() -> String {
+    let module = fortran::f08_module();
+    let names = module
+        .lines()
+        .filter(|line| line.starts_with("  procedure("))
+        .filter_map(|line| line.split_once(" :: "));
+    names
+        .map(|(_, name)| format!("external :: {name}\n"))
+        .collect()
 }
 
 /// The symbols that `mpi_f08` calls. BIND(C) procedures carry theirs, compilers put an underscore behind the others.
