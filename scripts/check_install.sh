@@ -130,6 +130,9 @@ object_only() {
 runpath_not_rpath() {
     compiles_and_runs "$1" && readelf -d "$scratch/ring" | grep RUNPATH && ! readelf -d "$scratch/ring" | grep '(RPATH)'
 }
+in_a_path_with_a_comma() {
+    rm -rf "$scratch/a,b" && cp -a -- "$1" "$scratch/a,b" && runpath_not_rpath "$scratch/a,b" && rm -rf "$scratch/a,b"
+}
 through_a_link() {
     ln -s "$1/bin/mpicc" "$scratch/cc-for-mpi" && "$scratch/cc-for-mpi" examples/ring.c -o "$scratch/by-link"
 }
@@ -194,6 +197,7 @@ for tree in "$prefix" "$elsewhere"; do
 done
 # Of the prefix only: FindMPI does not read paths with blanks in a wrapper's answer.
 check "CMake's find_package(MPI) finds C, C++ and Fortran" cmake_finds_us "$prefix"
+check "a path with a comma" in_a_path_with_a_comma "$prefix"
 check "--version: the compiler's first line first" compiler_speaks_first "$prefix"
 check "--version: ours is there" own_version "$prefix"
 check "the compiler can be chosen" compiler_is_chosen "$prefix"
