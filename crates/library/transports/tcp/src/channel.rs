@@ -11,6 +11,7 @@ use crate::identity::{self, Identity};
 use crate::outgoing::{Outgoing, Written};
 use crate::paths::Path;
 use crate::sending::Sending;
+use crate::silence::Silence;
 use crate::system::{Interest, Poller};
 
 /// A read is so long at first, and where data are expected to follow, of which it should bring little.
@@ -54,6 +55,7 @@ pub struct Channel {
     pub broken: Option<io::Error>,
     /// The addresses of its ends, if the system tells them.
     pub path: Option<Path>,
+    pub silence: Silence,
     /// The interface by which it goes, as its traffic is counted.
     interface: usize,
     interest: Option<Interest>,

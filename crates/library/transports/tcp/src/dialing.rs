@@ -12,6 +12,7 @@ use crate::card::Card;
 use crate::handshake::{HELLO_BYTES, Hello, REPLY_BYTES, Refusal, Reply, prove};
 use crate::identity::{Identity, Link, fill};
 use crate::paths::Path;
+use crate::silence::Silence;
 use crate::system;
 
 /// After so long the next address is tried beside this one.
@@ -44,6 +45,8 @@ pub struct Attempt {
     pub socket: Socket,
     pub address: SocketAddr,
     begun: Instant,
+    /// The peer may compute for long before it answers: its host has to be heard of meanwhile.
+    silence: Silence,
     phase: Phase,
     hello: [u8; HELLO_BYTES],
     buffer: [u8; REPLY_BYTES],
@@ -203,6 +206,7 @@ impl Attempt {
             socket,
             address,
             begun: now,
+            silence: Silence::default(),
             phase: Phase::Connecting,
             hello: [0; HELLO_BYTES],
             buffer: [0; REPLY_BYTES],
@@ -235,6 +239,7 @@ impl Attempt {
             if !self.is_connected(now)? {
                 return Ok(false);
             }
+            identity.tune(&self.socket, link.purpose)?;
             // Who is refused at once may be unable to say it, and is to hear why.
             if let Err(failure) = self.say_hello(link, card, identity) {
                 let is_told = fill(&self.socket, &mut self.buffer, &mut self.filled)?;
@@ -257,7 +262,13 @@ impl Attempt {
                 _ => return Err(stranger()),
             }
         }
-        Ok(false)
+        let unanswered = system::unanswered(&self.socket);
+        match identity.silence(link.purpose) {
+            Some(limit) if self.silence.lasts(limit, now, unanswered) => {
+                Err(io::Error::from_raw_os_error(libc::ETIMEDOUT).into())
+            }
+            _ => Ok(false),
+        }
     }
 
     fn is_connected(&self, now: Instant) -> Result<bool, Failure> {

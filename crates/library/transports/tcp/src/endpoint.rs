@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
+mod silence_tests;
+#[cfg(test)]
 mod stripe_tests;
 #[cfg(test)]
 mod tests;
@@ -27,6 +29,8 @@ use weft_transport::endings::lost;
 
 /// Turns between two looks at what is not hot.
 const LOOK_EVERY: u32 = 16;
+/// Turns between two looks at the clock, whether it is time to find silent hosts. A thread that sleeps does so each time.
+const FIND_SILENT_EVERY: u32 = 1 << 12;
 /// A process that leaves waits no longer than so for its peers' hosts to have what it sent.
 const PARTING: Duration = Duration::from_secs(5);
 
@@ -156,6 +160,9 @@ impl Endpoint for TcpEndpoint {
         self.has_told_room = false;
         let looks =
             std::mem::take(&mut self.looks) || self.habit.number().is_multiple_of(LOOK_EVERY);
+        if self.habit.number().is_multiple_of(FIND_SILENT_EVERY) {
+            self.links.find_silent();
+        }
         let moved = self.links.turn(looks, sink);
         moved | self.links.tell(sink)
     }
@@ -256,6 +263,7 @@ impl Endpoint for TcpEndpoint {
     fn disarm(&mut self) {
         self.links.shared.stay_awake();
         self.links.disarm();
+        self.links.find_silent();
         self.looks = true;
     }
 

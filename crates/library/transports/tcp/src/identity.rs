@@ -51,26 +51,29 @@ pub struct Identity {
 const STRIPE_SILENCE: Duration = Duration::from_secs(5);
 
 impl Identity {
-    /// Makes a connection fit for messages: nothing is held back, and a host that is silent for too long is found out.
+    /// How long a connection's other end may leave what was sent there without an answer.
+    pub fn silence(&self, purpose: Purpose) -> Option<Duration> {
+        match purpose {
+            Purpose::Stripe(_) => Some(
+                self.timeout
+                    .map_or(STRIPE_SILENCE, |all| all.min(STRIPE_SILENCE)),
+            ),
+            Purpose::Packets | Purpose::Bulk => self.timeout,
+        }
+    }
+
+    /// Makes a connection fit for messages: nothing is held back, and a host that is silent for too long is found out, here while nothing is
+    /// under way, else by `silence`.
     pub fn tune(&self, socket: &Socket, purpose: Purpose) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
-        let of_stripe = self
-            .timeout
-            .map_or(STRIPE_SILENCE, |all| all.min(STRIPE_SILENCE));
-        let timeout = match purpose {
-            Purpose::Stripe(_) => Some(of_stripe),
-            Purpose::Packets | Purpose::Bulk => self.timeout,
-        };
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = self.silence(purpose) {
             let idle = (timeout / 3).max(Duration::from_secs(1));
             let between = (timeout / 6).max(Duration::from_secs(1));
             let keepalive = TcpKeepalive::new()
                 .with_time(idle)
                 .with_interval(between)
                 .with_retries(4);
-            let socket = SockRef::from(socket);
-            socket.set_tcp_keepalive(&keepalive)?;
-            socket.set_tcp_user_timeout(Some(timeout))?;
+            SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
         }
         Ok(())
     }

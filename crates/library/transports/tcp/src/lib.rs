@@ -30,7 +30,8 @@
 //! lets its process sleep has read all that it was told. So a sleeper waits for one descriptor, and no event can be lost.
 //!
 //! # Losing a peer
-//! A connection that ends, or fails, without a goodbye has its peer lost for all lanes (`transport::endings`). A goodbye does not: a process may
+//! A host that is silent for too long is found out by whoever makes progress (`silence`), and its connection then fails. A connection that
+//! ends, or fails, without a goodbye has its peer lost for all lanes (`transport::endings`). A goodbye does not: a process may
 //! leave before others do, and is lost only to whoever wants something of it. So a peer of which something is awaited needs a
 //! connection, one for all lanes; where many might send what is awaited, a bounded number of them have one (`transport::watching`).
 
@@ -60,6 +61,7 @@ mod receiving;
 mod sending;
 mod setup;
 mod shared;
+mod silence;
 mod slab;
 mod stripes;
 mod system;

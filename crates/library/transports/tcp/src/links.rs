@@ -2,6 +2,7 @@
 
 mod losing;
 mod seeking;
+mod silent;
 mod sleeping;
 mod telling;
 mod turn;
@@ -76,6 +77,7 @@ pub struct Links {
     lost: BTreeMap<Peer, Lost>,
     untold: Vec<(Peer, Lost)>,
     endings_seen: usize,
+    looks_for_silence_at: Instant,
     /// Transfers that are complete, by the peer whose loss takes that back.
     sent: Vec<(Peer, Cookie)>,
     received: Vec<(Peer, Cookie)>,
@@ -101,6 +103,7 @@ impl Links {
             lost: BTreeMap::new(),
             untold: Vec::new(),
             endings_seen: 0,
+            looks_for_silence_at: Instant::now(),
             sent: Vec::new(),
             received: Vec::new(),
             buffer: vec![0; 2 * MOST_READ_BYTES].into(),

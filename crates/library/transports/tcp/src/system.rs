@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::AsRawFd;
+use std::time::Duration;
 
 use socket2::Socket;
 
@@ -39,4 +40,19 @@ pub fn unconfirmed(socket: &Socket) -> usize {
     // SAFETY: writes an int.
     let asked = unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, &mut bytes) };
     if asked == 0 { bytes.max(0) as usize } else { 0 }
+}
+
+/// How long ago the kernel last heard of a connection's other end, if it has no answer to something that it sent there.
+pub fn unanswered(socket: &Socket) -> Option<Duration> {
+    // SAFETY: numbers alone, of which zero is one.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let mut bytes = size_of_val(&info) as libc::socklen_t;
+    let (level, name) = (libc::IPPROTO_TCP, libc::TCP_INFO);
+    // SAFETY: writes no more than `bytes` bytes of `info`; what an older kernel does not know stays zero.
+    let asked = unsafe {
+        let info = (&raw mut info).cast();
+        libc::getsockopt(socket.as_raw_fd(), level, name, info, &mut bytes)
+    };
+    let waits = asked == 0 && (info.tcpi_unacked > 0 || info.tcpi_probes > 0);
+    waits.then(|| Duration::from_millis(info.tcpi_last_ack_recv.into()))
 }
