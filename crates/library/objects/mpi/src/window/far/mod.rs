@@ -18,6 +18,7 @@
 mod access;
 mod completion;
 mod exposed;
+mod exposure;
 mod gathered;
 mod line;
 mod lock;
@@ -39,8 +40,8 @@ use crate::process::background::{Kept, keep};
 
 pub use access::Buffers;
 pub use completion::Where;
-pub use exposed::Words;
-use exposed::{OwnExposure, TheirExposure};
+pub use exposure::Words;
+use exposure::{OwnExposure, TheirExposure};
 use gathered::Gathered;
 use line::Line;
 pub use path::{Owner, Path};
@@ -98,7 +99,7 @@ impl Far {
         Path {
             comm,
             target,
-            part,
+            exposure: &part.exposure,
             line: &part.line,
             gathered: &self.gathered,
         }

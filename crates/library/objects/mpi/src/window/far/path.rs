@@ -5,7 +5,7 @@ use weft_engine::RequestId;
 use weft_memory::Memory;
 use weft_rma::far::Command;
 
-use super::Part;
+use super::exposure::TheirExposure;
 use super::gathered::Gathered;
 use super::line::{DATA_TAGS, Line, State, What};
 use crate::error::{Class, Error, Result, argument};
@@ -45,7 +45,7 @@ impl Owner {
 pub struct Path<'a> {
     pub(super) comm: &'a Comm,
     pub(super) target: u32,
-    pub(super) part: &'a Part,
+    pub(super) exposure: &'a TheirExposure,
     pub(super) line: &'a Line,
     pub(super) gathered: &'a Gathered,
 }
