@@ -30,9 +30,9 @@ robustness() {
 fuzzing() { scripts/fuzz.sh 10; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
-# Messages and collectives over RDMA queue pairs, on the device in software; all of it: make rdma.
+# Messages, collectives and windows over RDMA queue pairs, on the device in software; all of it: make rdma.
 rdma() { "$prefix/bin/weft" softrdma run -- python3 tests/run.py --mpicc "$mpicc" --mpiexec "$mpiexec" --ranks 2 \
-    --mpiexec-args "--transport rdma" --filter 'point_to_point/(send_modes|bulk|probe|matched|wildcards|truncation|synchronous|persistent|cancel)|collectives/(every_form|derived|reductions)' --build "$out/conformance"; }
+    --mpiexec-args "--transport rdma" --filter 'point_to_point/(send_modes|bulk|probe|matched|wildcards|truncation|synchronous|persistent|cancel)|collectives/(every_form|derived|reductions)|one_sided/' --build "$out/conformance"; }
 
 hosts() { python3 tests/hosts/run.py --target check --prefix "$prefix" --peers "$peers" --build "$out/hosts" --quick; }
 

@@ -1,5 +1,8 @@
 """What receive pools take of each host in a job over RDMA, on the device in software: as `weft plan job` says, and as X-SRQ's formulas."""
 
+import functools
+import itertools
+
 from jobs import listed
 from lib.cases import Skip, require
 from lib.compiler import compile_program
@@ -52,14 +55,17 @@ def as_planned(site, hosts, kind, pool_count, count, ranks_a_host):
     return queue_pairs, node["buffer_bytes"]
 
 
-def pools_of_hosts(site):
+def pools_of_hosts(site, count, ranks_a_host, pool_counts):
     if site.library != "weft":
         raise Skip("receive pools are ours alone")
-    with Hosts(3) as hosts:
-        for kind in "SXP":
-            as_planned(site, hosts, kind, 2, 3, 2)
+    with Hosts(count) as hosts:
+        for kind, pool_count in itertools.product("SXP", pool_counts):
+            as_planned(site, hosts, kind, pool_count, count, ranks_a_host)
         hosts.check_clean()
 
 
 def cases(site):
-    yield "pools: over RDMA 3 hosts of 2 ranks take the queue pairs and bytes that were planned", lambda: pools_of_hosts(site)
+    shapes = [(3, 2, (2,))] if site.quick else [(3, 2, (2,)), (4, 4, (1, 2, 4, 8)), (4, 8, (1, 8))]
+    for count, ranks_a_host, pool_counts in shapes:
+        what = f"pools: over RDMA {count} hosts of {ranks_a_host} ranks take the queue pairs and bytes that were planned"
+        yield what, functools.partial(pools_of_hosts, site, count, ranks_a_host, pool_counts)

@@ -1,12 +1,17 @@
-"""Windows between hosts: random schedules beside an oracle, by their seeds, and targets that compute."""
+"""Windows between hosts: random schedules beside an oracle, by their seeds, targets that compute, and windows that adapters access."""
 
 import functools
+import re
 
-from jobs import Job, ours
+from jobs import Job, listed, ours
+from lib.cases import Skip, require
 from lib.compiler import compile_program
 from lib.hosts import Hosts
 from lib.programs import INCLUDES, ROOT
 
+ADAPTER_WINDOW = ROOT / "robustness/programs/adapter_window.c"
+# Puts, and gets, of that program at least.
+MOVES = 440
 SCHEDULES = ROOT / "conformance/one_sided/schedules.c"
 PLACEMENTS = {
     "two hosts alike": ([2, 2], []),
@@ -32,7 +37,23 @@ def answers(site, counts):
     print("".join(f"        {line}\n" for line in result.output.splitlines() if line.startswith("passive ")), end="", flush=True)
 
 
+def by_adapter(site):
+    """Puts and gets are RDMA writes and reads of the device in software, which goes over the wire between the hosts."""
+    if site.library != "weft":
+        raise Skip("the device in software is ours alone")
+    program = compile_program(site.prefix / "bin/mpicc", [ADAPTER_WINDOW], site.build / "adapter_window")
+    command = [site.prefix / "bin/weft", "softrdma", "run", "--", site.prefix / "bin/mpiexec", "--transport", "rdma"]
+    with Hosts(2) as hosts:
+        where = ["-hosts", listed([1, 1]), "-n", 2]
+        job = ["env", "SOFTRDMA_LINK_LAYER=ethernet", *command, *where, program, "moves"]
+        result = hosts[0].run(job, timeout=60).ok("adapter_window")
+        hosts.check_clean()
+    moved = re.search(r"ok adapter_window 0 (\d+) (\d+)", result.output)
+    require(moved and min(map(int, moved.groups())) >= MOVES, f"not by the adapter:\n{result.output}")
+
+
 def cases(site):
+    yield "windows: by an adapter, two hosts", functools.partial(by_adapter, site)
     yield "windows: a target computes, two hosts", functools.partial(answers, site, [1, 2])
     if site.quick:
         return

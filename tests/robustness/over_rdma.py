@@ -1,8 +1,9 @@
-"""Jobs over the RDMA transport, on the device in software: receive pools of all kinds, what they take, floods, and kills."""
+"""Jobs over the RDMA transport, on the device in software: receive pools of all kinds, what they take, floods, windows, and kills."""
 
 import json
 import os
 import random
+import re
 import signal
 import time
 
@@ -25,6 +26,10 @@ POOLS = {
 }
 # Lanes of a process.
 LANES = 8
+# Of adapter_window, on each kind of memory.
+WINDOW_ROUNDS = 120
+# More of them are made before its windows have moved their data.
+FAILING_REGISTRATIONS = 24
 CATEGORIES = ("mpi-everywhere", "2xdynamic", "dynamic", "shared-dynamic", "static")
 # A plan of threads doubles completion queues with the thread domains, of which every second one is unused; lanes have none for those.
 DOUBLED = {"2xdynamic": 2}
@@ -146,6 +151,50 @@ def kills(site, pools, rounds, seed):
         require(result.code == 128 + signal.SIGKILL, f"{where}: exit code {result.code}, not 137:\n{result.output}")
 
 
+def in_window(site, options, *arguments, device=(), env=None):
+    """Two ranks, whose windows the adapter accesses."""
+    command = [site.weft, "softrdma", "run", *device, "--", site.mpiexec, "--transport", "rdma", *options, "-n", 2]
+    return site.run([*command, site.program("adapter_window"), *arguments], timeout=60, env=env)
+
+
+def adapter_counts(output, rank):
+    """A rank's writes and reads; none if it has not come to its end."""
+    found = re.search(f"ok adapter_window {rank} (\\d+) (\\d+)", output)
+    return found and (int(found[1]), int(found[2]))
+
+
+def adapter_moves(site, options, mode):
+    """All puts and gets are the adapter's, and move the right bytes; some take several requests."""
+    output = in_window(site, options, mode).ok("adapter_window").output
+    writes, reads = adapter_counts(output, 0)
+    least = 2 * (WINDOW_ROUNDS + 100) if mode == "moves" else WINDOW_ROUNDS
+    require(writes >= least and reads >= least, f"{writes} writes and {reads} reads, expected {least} of each:\n{output}")
+
+
+def window_peer_dies(site, access):
+    env = {"WEFT_NETWORK_TIMEOUT": "1"}
+    result = in_window(site, (), "killed", access, env=env)
+    require(result.code == 128 + signal.SIGKILL, f"exit code {result.code}, not 137:\n{result.output}")
+    require(adapter_counts(result.output, 0), f"rank 0 did not come out of it with the error:\n{result.output}")
+
+
+def registrations_fail(site):
+    """Whichever registration fails: the job fails with an error, or moves the same bytes another way."""
+    all_writes = set()
+    for number in range(1, FAILING_REGISTRATIONS + 1):
+        result = in_window(site, (), "moves", device=["--faults", f"fail=reg_mr:{number}"])
+        found = adapter_counts(result.output, 0)
+        if result.code == 0:
+            require(found and adapter_counts(result.output, 1), f"registration {number}: not all came to the end:\n{result.output}")
+            all_writes.add(found[0])
+        else:
+            errors = ("Cannot allocate memory", "is lost", "a process of the operation has aborted")
+            said = any(error in result.output for error in errors)
+            require(said, f"registration {number}: no error that says why:\n{result.output}")
+    # A part that could not be registered is reached by messages, a buffer by pieces: fewer writes, and more.
+    require(len(all_writes) >= 3, f"whichever registration failed, there were as many writes: {all_writes}")
+
+
 def cases(site):
     for name, pools in POOLS.items():
         yield f"over RDMA, all talk to all, {name}", lambda pools=pools: all_talk(site, pools)
@@ -171,3 +220,14 @@ def cases(site):
     for name in ("the default", "S alone", "S beside X", "P alone", "P beside X"):
         seed = 5
         yield f"over RDMA, kills while links are made, {name}", lambda name=name: kills(site, POOLS[name], 6, seed)
+    for name in ("the default", "S alone", "P alone"):
+        options = ["--receive-pools", POOLS[name]] if POOLS[name] else []
+        for mode in ("moves", "stopped"):
+            what = f"over RDMA, windows: {mode}, pools: {name}"
+            yield what, lambda options=options, mode=mode: adapter_moves(site, options, mode)
+    for category in CATEGORIES:
+        options = ["--endpoints", category]
+        yield f"over RDMA, windows: lanes of category {category}", lambda options=options: adapter_moves(site, options, "moves")
+    for access in ("put", "get"):
+        yield f"over RDMA, windows: the target of a {access} is killed", lambda access=access: window_peer_dies(site, access)
+    yield "over RDMA, windows: registrations fail", lambda: registrations_fail(site)

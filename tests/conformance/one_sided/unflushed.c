@@ -8,10 +8,13 @@ enum { ROUNDS = 20, ACK = 7 };
 static MPI_Win win;
 static volatile int *memory;
 
-/* Adds one to what the target's memory holds, by either kind of access that has no answer. */
+/* Adds one to what the target's memory holds, by either kind of access that has no answer. What it puts stays as it is until the access is
+ * over at the origin (MPI-5.0 §12.3), which is before the next round: what the program waits for there follows from it. */
 static void tell(int target, int round)
 {
-    int one = 1, now = round + 1;
+    static const int one = 1;
+    static int now;
+    now = round + 1;
     if (round % 2)
         MPI_Accumulate(&one, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win);
     else

@@ -71,11 +71,15 @@ static void check_counted(void)
 }
 
 /* In the epoch of a fence: which thread's access is the first does not matter. Small elements and long ones; all threads add to
- * one word. */
+ * one word. What they put outlives them: it is to stay until the next fence. */
 static void put_after_fence(int thread)
 {
+    static const long one = 1;
+    static long all_words[THREADS][4];
     int to = right_neighbour();
-    long one = 1, words[4] = {thread, thread + 1, thread + 2, thread + 3};
+    long *words = all_words[thread];
+    for (int i = 0; i < 4; i++)
+        words[i] = thread + i;
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Put(words, 1, MPI_LONG, to, thread * SLICE, 1, MPI_LONG, win);
         MPI_Put(words + 1, 3, MPI_LONG, to, thread * SLICE + 8, 3, MPI_LONG, win);

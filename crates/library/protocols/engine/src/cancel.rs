@@ -38,7 +38,7 @@ impl<E: Endpoint> State<E> {
                 }
             }
             Role::Send => self.cancel_send(slot),
-            Role::Message | Role::External | Role::Operation => {}
+            Role::Message | Role::External | Role::Operation | Role::Access(_) => {}
         }
     }
 

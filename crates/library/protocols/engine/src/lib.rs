@@ -5,6 +5,7 @@
 //! does what), [`send`] and [`arrival`] (the wire), [`wait`] (sleeping), [`lost`] (peers that die or lie), [`operation`] (what is made of
 //! several requests).
 
+mod access;
 mod arrival;
 mod background;
 mod by_peer;
@@ -51,6 +52,7 @@ mod waiter;
 mod wake;
 mod watch;
 
+pub use access::Place;
 pub use background::Background;
 pub use counts::Counts;
 pub use engine::{Engine, Exhausted, LANES};

@@ -26,6 +26,8 @@ pub(crate) enum Control {
     Cts { slot: Pending, cookie: Cookie },
     /// The payload of a send that the receiver asked for.
     Data { slot: Pending },
+    /// For the transport: an access to what the peer has exposed.
+    Access { slot: Pending },
     /// For the transport: a receive takes up the bulk transfer that is its message.
     BulkReceive {
         slot: Pending,

@@ -324,7 +324,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// Makes a request and hands it to its lane: at once if the caller is inside, else through its list.
-    fn start<'a>(
+    pub(crate) fn start<'a>(
         &self,
         lane: &'a Lane<F::Endpoint>,
         state: Option<Guard<'a, State<F::Endpoint>>>,

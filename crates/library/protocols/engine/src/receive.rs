@@ -22,6 +22,7 @@ impl<E: Endpoint> State<E> {
             Role::Send => self.start_send(slot),
             Role::Receive => self.core.post(slot),
             Role::Message => self.core.join_extracted(slot),
+            Role::Access(_) => self.start_access(slot),
             Role::External | Role::Operation => {}
         }
     }

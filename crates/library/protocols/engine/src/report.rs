@@ -82,6 +82,10 @@ impl<E: Endpoint> State<E> {
                 Role::Send => format!(
                     "send to world rank {peer} tag {tag} ({bytes} B): announced, not taken yet"
                 ),
+                Role::Access(direction) => {
+                    let what = format!("{direction:?}").to_lowercase();
+                    format!("{what} of {bytes} B of world rank {peer}'s memory: under way")
+                }
                 _ => format!(
                     "receive from world rank {peer} tag {tag} ({bytes} B): transfer under way"
                 ),

@@ -228,6 +228,10 @@ impl<E: Endpoint> State<E> {
                 let sent = self.transmit_data(slot);
                 self.or_lost(slot, sent)
             }
+            Control::Access { slot } => {
+                let begun = self.transmit_access(slot);
+                self.or_lost(slot, begun)
+            }
             Control::BulkReceive {
                 slot,
                 descriptor,

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_matching::{Pattern, PostedId};
 use weft_memory::{Layout, Memory};
-use weft_transport::{BulkDescriptor, Peer};
+use weft_transport::{BulkDescriptor, Direction, Exposed, Peer};
 
 use crate::status::{Failure, Status};
 use crate::unexpected::Extracted;
@@ -44,7 +44,6 @@ pub(crate) const POOLED: u8 = 1 << 7;
 
 /// What a request is waiting to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Role {
     Send,
     Receive,
@@ -54,12 +53,14 @@ pub(crate) enum Role {
     External,
     /// What is made of other messages and completes it (`operation.rs`).
     Operation,
+    /// To memory that a peer has exposed (`access.rs`).
+    Access(Direction),
 }
 
 impl Role {
     /// Whether other processes are concerned though this process does not ask for the outcome any more.
     pub fn outlives_its_call(self) -> bool {
-        matches!(self, Role::Send | Role::Operation)
+        matches!(self, Role::Send | Role::Operation | Role::Access(_))
     }
 }
 
@@ -143,6 +144,8 @@ pub(crate) struct Extra {
     pub remote: u64,
     /// The number that a send with [`flag::FAILED`] tells.
     pub failure: u8,
+    /// Of an access: what is exposed, and how far in.
+    pub remote_memory: Option<(Exposed, u64)>,
     /// What a matched probe took out.
     pub extracted: Option<Extracted>,
     /// Those that wait besides the first (`wake.rs`).

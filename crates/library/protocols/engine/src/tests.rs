@@ -1,5 +1,6 @@
 //! Engines on an in-process network, driven by one thread, against a linear-scan oracle of MPI's matching rules.
 
+mod access;
 mod background;
 mod connecting;
 mod counts;

@@ -3,6 +3,7 @@
 //! Several fabrics are in one process, each with one lane and a sink that remembers ([`Process`]); a transport says how they are made
 //! ([`Tested`]). What a transport has beside the contract it tests with the same processes.
 
+mod accesses;
 mod endings;
 mod layouts;
 mod packets;
@@ -10,6 +11,10 @@ mod process;
 mod random;
 mod transfers;
 
+pub use accesses::{
+    access, accesses_wait_for_room, expose, exposed_memory_is_written_and_read,
+    what_is_not_exposed_is_not_accessed,
+};
 pub use endings::{
     a_goodbye_is_no_death, a_peer_without_a_card_is_lost, both_may_connect_at_once,
     connecting_waits_for_no_process, what_a_lost_peer_has_to_do_with_is_not_told,

@@ -1,4 +1,4 @@
-//! Registered memory of the library's own, in pieces: what is sent from, what is received into.
+//! Registered memory of the library's own, in pieces: what is sent from and read into, what is received into.
 //!
 //! # Protocol
 //! A piece belongs to the lane, which alone writes and reads it, or to the adapter. A lane gives a piece to the adapter by posting it,
@@ -58,7 +58,7 @@ impl Pieces {
     }
 }
 
-/// A piece to send from.
+/// A piece to send from, or to read into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     is_long: bool,
@@ -89,7 +89,7 @@ impl Sends {
         let short = Pieces::new(0, SHORT_BYTES, SHORT_PIECES);
         let long = Pieces::new(short.end(), FRAME_BYTES, LONG_PIECES);
         Ok(Sends {
-            region: region(domain, long.end(), 0)?,
+            region: region(domain, long.end(), IBV_ACCESS_LOCAL_WRITE)?,
             short,
             long,
         })
@@ -110,6 +110,15 @@ impl Sends {
         }
     }
 
+    /// A piece of an access, while there are enough for packets beside.
+    pub fn take_for_access(&mut self, bytes: usize) -> Option<Piece> {
+        match bytes > SHORT_BYTES {
+            true => self.take_for_bulk(),
+            false if self.short.free.len() > SHORT_PIECES / 8 => self.take(bytes),
+            false => None,
+        }
+    }
+
     pub fn give_back(&mut self, piece: Piece) {
         self.pieces(piece.is_long).free.push(piece.index);
     }
@@ -124,7 +133,7 @@ impl Sends {
         self.short.free.len() > SHORT_PIECES / 8 && self.long.free.len() > LONG_PIECES / 8
     }
 
-    /// The first `bytes` bytes of a piece that was taken and is not posted.
+    /// The first `bytes` bytes of a piece that was taken and is not posted, or not any more.
     pub fn bytes(&mut self, piece: Piece, bytes: usize) -> &mut [u8] {
         let pieces = self.pieces(piece.is_long);
         assert!(bytes <= pieces.stride && (piece.index as usize) < pieces.count);

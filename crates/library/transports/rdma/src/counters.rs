@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::send_queue::{Request, What};
+
 /// What a process has had to do with the adapter until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -28,8 +30,12 @@ pub struct Counters {
     pub posts: u64,
     /// Frames that have come.
     pub frames: u64,
-    /// Bytes that were read from peers' memory.
+    /// Reads of peers' memory, and their bytes: long messages and accesses.
+    pub reads: u64,
     pub read_bytes: u64,
+    /// Writes to peers' memory, and their bytes.
+    pub writes: u64,
+    pub written_bytes: u64,
 }
 
 /// One lane's.
@@ -44,7 +50,31 @@ pub struct Counts {
     pub requests: Count,
     pub posts: Count,
     pub frames: Count,
+    pub reads: Count,
     pub read_bytes: Count,
+    pub writes: Count,
+    pub written_bytes: Count,
+}
+
+impl Counts {
+    /// A request is done.
+    #[inline]
+    pub fn done(&self, request: &Request) {
+        match &request.what {
+            What::Read(read) => self.has_read(read.bytes),
+            What::Access(step) if step.is_write() => {
+                self.writes.add(1);
+                self.written_bytes.add(step.bytes as u64);
+            }
+            What::Access(step) => self.has_read(step.bytes),
+            _ => {}
+        }
+    }
+
+    fn has_read(&self, bytes: usize) {
+        self.reads.add(1);
+        self.read_bytes.add(bytes as u64);
+    }
 }
 
 #[derive(Default)]
@@ -85,6 +115,9 @@ impl Counters {
         self.requests += counts.requests.value();
         self.posts += counts.posts.value();
         self.frames += counts.frames.value();
+        self.reads += counts.reads.value();
         self.read_bytes += counts.read_bytes.value();
+        self.writes += counts.writes.value();
+        self.written_bytes += counts.written_bytes.value();
     }
 }

@@ -15,7 +15,10 @@ use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::endings::lost;
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{
+    Access, BulkDescriptor, Cookie, Endpoint, Exposed, Header, Lost, Peer, Refused, Sink,
+};
+use weft_verbs::Remote;
 
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::links::Links;
@@ -185,6 +188,24 @@ impl Endpoint for RdmaEndpoint {
                 Ok(())
             }
         }
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        let link = self.links.reach(peer)?;
+        let Exposed([address, key]) = access.exposed;
+        let Ok(key) = u32::try_from(key) else {
+            let what = "it has exposed memory by a key of more than 32 bits";
+            self.links.lose(peer, lost(peer, what), false);
+            return Err(Refused::Lost);
+        };
+        let remote = Remote { address, key }.at(access.offset);
+        let domain = self.links.protection();
+        let accesses = &mut self.links.at(link).accesses;
+        // SAFETY: the engine gives the memory to the transport until it is told `sent`, `received` or `lost`, after which it is not kept
+        // (`weft_transport`).
+        unsafe { accesses.begin(access.direction, access.memory, remote, cookie, &domain) };
+        self.post_own(link);
+        Ok(())
     }
 
     fn end(&mut self, peer: Peer, why: &Lost) {

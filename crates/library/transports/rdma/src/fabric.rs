@@ -5,9 +5,10 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use weft_endpoint::Category;
+use weft_memory::Memory;
 use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
-use weft_transport::{Directory, Fabric, Far, Peer};
+use weft_transport::{Directory, Exposure, Fabric, Far, Peer};
 
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::Card;
@@ -160,6 +161,15 @@ impl Fabric for Rdma {
     #[cold]
     fn connect(&self, peer: Peer) {
         self.shared.connect(peer);
+    }
+
+    #[cold]
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        self.shared.expose(lane, &memory)
+    }
+
+    fn reaches_exposed(&self, _peer: Peer) -> bool {
+        true
     }
 
     #[inline]

@@ -35,6 +35,11 @@
 //! one transfer: kept ones would outlive memory that the program frees. Data that do not lie together, or that the adapter does not
 //! register, travel in frames (`bulk`).
 //!
+//! # Windows
+//! What a process exposes is registered in the domain of the lane that it is exposed for, so that the queue pairs which end there reach it.
+//! An access is a write or a read of the adapter's by the queue pair of long messages (`access`); the completion of a write says that
+//! the data are in the peer's memory, so that nothing is asked of the peer. A completion is asked for with the last access of a list.
+//!
 //! # Waiting and sleeping
 //! Lanes poll their completion queues. Before a sleep they ask for events; these, datagrams and the process's own bell stand in one
 //! descriptor (epoll), for which the process's sleeper waits beside others.
@@ -49,6 +54,7 @@
 //! those after it are not: they go again by the next queue pair (`Links::drop_queue`), and a frame that the receiver has had is known by its
 //! number. Where nobody answers at all, no process there refers to the other end any more, and all that were reached by it are lost.
 
+mod access;
 mod adapter;
 mod buffers;
 mod bulk;

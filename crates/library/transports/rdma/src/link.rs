@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
-use weft_transport::{Cookie, Peer};
+use weft_transport::{Cookie, Direction, Peer};
 
+use crate::access::{Accesses, Over};
 use crate::buffers::Piece;
 use crate::bulk::receiving::{Next, Read, Receiving};
 use crate::bulk::sending::Sending;
@@ -71,6 +72,7 @@ pub struct Link {
     pub assembled: Vec<u8>,
     pub sending: Sending,
     pub receiving: Receiving,
+    pub accesses: Accesses,
 }
 
 impl Link {
@@ -98,6 +100,7 @@ impl Link {
             assembled: Vec::new(),
             sending: Sending::default(),
             receiving: Receiving::new(most_bytes),
+            accesses: Accesses::new(most_bytes),
         }
     }
 
@@ -195,9 +198,9 @@ impl Link {
         self.pairs.clone()
     }
 
-    /// Whether reads are under way, or wait.
-    pub fn is_reading(&self) -> bool {
-        self.receiving.count() > 0
+    /// Whether what reads or writes this process's memory is under way, or waits.
+    pub fn has_memory(&self) -> bool {
+        self.receiving.count() + self.accesses.count() > 0
     }
 
     /// By which the peer is asked for what is no frame: data of long messages, and whether it is there. The queue pair, and the
@@ -243,7 +246,7 @@ impl Link {
 
     /// Whether something waits to be posted.
     pub fn has_queued(&self) -> bool {
-        !self.queue.is_empty() || self.sending.has_streams()
+        !self.queue.is_empty() || self.sending.has_streams() || self.accesses.has_waiting()
     }
 
     /// A packet's frame, whose bytes are in `piece`. The queue pair that ought to be posted to now, if any.
@@ -383,6 +386,7 @@ impl Link {
     ) -> Option<usize> {
         while self.stands() && posting.has_own_room() {
             let pushed = self.take_queued(queues, posting);
+            let pushed = pushed.or_else(|()| self.take_access(queues, posting));
             let pushed = pushed.or_else(|()| self.take_data(queues, posting, &mut sent));
             match pushed {
                 Ok(None) => {}
@@ -494,6 +498,20 @@ impl Link {
         }
     }
 
+    /// Pushes the next request of an access, if it has a place.
+    fn take_access(
+        &mut self,
+        queues: &mut SendQueues,
+        posting: &mut Posting,
+    ) -> Result<Option<usize>, ()> {
+        let to = self.last().ok_or(())?;
+        if !at(queues, to.0).has_own_place() {
+            return Err(());
+        }
+        let step = self.accesses.next(&mut posting.sends).ok_or(())?;
+        Ok(self.push(Some(to), None, What::Access(step), queues))
+    }
+
     fn take_data(
         &mut self,
         queues: &mut SendQueues,
@@ -512,18 +530,22 @@ impl Link {
         Ok(self.push_frame(way, Kind::Data, (piece, 0, bytes, true), queues))
     }
 
-    /// A request of the link's is done. The cookie of a transfer that is complete with it.
-    pub fn completed(&mut self, request: Request, posting: &mut Posting) -> Option<Cookie> {
+    /// A request of the link's is done, whose piece is still to be given back. The transfer or access that is complete with it.
+    pub fn completed(&mut self, request: &Request, posting: &mut Posting) -> Option<Over> {
         self.under_way -= 1;
         if let Some(way) = request.way {
             self.ways[way as usize].completed();
         }
-        let What::Read(read) = request.what else {
-            return None;
-        };
-        posting.read_bytes += read.bytes as u64;
-        let next = self.receiving.has_read(read.transfer, read.bytes);
-        self.follow(next)
+        match &request.what {
+            What::Read(read) => {
+                let next = self.receiving.has_read(read.transfer, read.bytes);
+                let direction = Direction::Read;
+                let cookie = self.follow(next);
+                cookie.map(|cookie| Over { cookie, direction })
+            }
+            What::Access(step) => self.accesses.done(step, &mut posting.sends),
+            _ => None,
+        }
     }
 
     /// Gives back the pieces of what waits and will not be posted.
@@ -544,12 +566,13 @@ impl Link {
     /// One line if something is pending.
     pub fn describe(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let (to, from) = (self.sending.count(), self.receiving.count());
-        if to + from + self.under_way == 0 {
+        let accesses = self.accesses.count();
+        if to + from + accesses + self.under_way == 0 {
             return Ok(());
         }
         writeln!(
             out,
-            "  rank {}: {to} bulk transfers to it, {from} from it; {} requests under way",
+            "  rank {}: {to} bulk transfers to it, {from} from it, {accesses} accesses to its memory; {} requests under way",
             self.peer, self.under_way
         )
     }

@@ -406,7 +406,6 @@ impl Links {
         let counts = self.counts();
         counts.requests.set(parts.posting.requests);
         counts.posts.set(parts.posting.posts);
-        counts.read_bytes.set(parts.posting.read_bytes);
     }
 
     /// Tells the engine what has become of links and transfers.

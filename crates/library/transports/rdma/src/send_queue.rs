@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use weft_verbs::{Operation, PostError, Remote, SendList};
 
+use crate::access::{Local, Step};
 use crate::adapter::MOST_UNDER_WAY;
 use crate::buffers::{Piece, Sends};
 use crate::bulk::receiving::Read;
@@ -30,6 +31,7 @@ pub enum What {
         is_last: bool,
     },
     Read(Read),
+    Access(Step),
     /// Sends credits alone.
     Credits(u32),
     /// Writes nothing: is only there for its completion.
@@ -55,10 +57,9 @@ pub struct Posting {
     pub list: SendList,
     /// Requests under way from the lane.
     pub under_way: usize,
-    /// Until now: lists, requests in them, bytes read.
+    /// Until now: lists, requests in them.
     pub posts: u64,
     pub requests: u64,
-    pub read_bytes: u64,
 }
 
 impl Posting {
@@ -69,7 +70,6 @@ impl Posting {
             under_way: 0,
             posts: 0,
             requests: 0,
-            read_bytes: 0,
         }
     }
 
@@ -99,8 +99,9 @@ pub struct SendQueue {
     under_way: VecDeque<Request>,
     /// The number of the next request.
     next: u64,
-    /// Posted since a completion was asked for.
+    /// Posted since a completion was asked for, and whether accesses are among those: the engine waits for these.
     unsignalled: usize,
+    has_accesses: bool,
     /// At the latest every so many requests a completion is asked for, so that no window is full without one to come.
     signal_every: usize,
 }
@@ -128,6 +129,7 @@ impl SendQueue {
             under_way: VecDeque::new(),
             next: 0,
             unsignalled: 0,
+            has_accesses: false,
             signal_every: SIGNAL_EVERY,
         }
     }
@@ -219,7 +221,8 @@ impl SendQueue {
         let requests = self.waiting.len();
         let is_shared = self.host.is_some();
         assert!(requests <= LIST, "{requests} requests in a list");
-        for (mut request, copied) in self.waiting.drain(..).zip(&mut copied) {
+        let waiting = self.waiting.drain(..).zip(&mut copied);
+        for (index, (mut request, copied)) in waiting.enumerate() {
             let inline_bytes = self.pair.inline_bytes() as usize;
             let is_asked = add(&request, inline_bytes, posting);
             // What goes to a host may have to go again by another queue pair.
@@ -227,7 +230,10 @@ impl SendQueue {
                 *copied = request.take_copied(inline_bytes);
             }
             self.unsignalled += 1;
-            let signals = is_asked || is_low || self.unsignalled >= self.signal_every;
+            self.has_accesses |= matches!(request.what, What::Access(_));
+            let is_last = index + 1 == requests;
+            let is_due = is_low || self.unsignalled >= self.signal_every;
+            let signals = is_asked || is_due || is_last && self.has_accesses;
             let added = posting.list.at(posting.list.len() - 1);
             let added = added.id(self.next).signalled(signals);
             if is_shared {
@@ -235,6 +241,7 @@ impl SendQueue {
             }
             if signals {
                 self.unsignalled = 0;
+                self.has_accesses = false;
             }
             self.next += 1;
             self.under_way.push_back(request);
@@ -250,7 +257,7 @@ impl SendQueue {
         posted
     }
 
-    /// The requests that are done once that of `number` is: it, and those before it.
+    /// The requests that are done once that of `number` is: it, and those before it. What they have is to be given back.
     pub fn take_done(&mut self, number: u64, posting: &mut Posting) -> Option<Request> {
         let first = self.next - self.under_way.len() as u64;
         if first > number {
@@ -258,7 +265,6 @@ impl SendQueue {
         }
         let request = self.under_way.pop_front()?;
         posting.under_way -= 1;
-        request.give_back(posting);
         Some(request)
     }
 
@@ -305,6 +311,15 @@ fn add(request: &Request, inline_bytes: usize, posting: &mut Posting) -> bool {
             list.push(Operation::Read(read.from), part);
             true
         }
+        What::Access(step) => {
+            let part = match &step.local {
+                &Local::Piece(piece) => posting.sends.part(piece, 0, step.bytes),
+                Local::Region(region) => region.part(step.begin(), step.bytes),
+            };
+            let is_inline = step.is_write() && step.piece().is_some() && step.bytes <= inline_bytes;
+            list.push(step.operation, part).inlined(is_inline);
+            false
+        }
         &What::Credits(credits) => {
             let immediate = Immediate::Credits(credits).number();
             list.push(
@@ -341,7 +356,7 @@ impl Request {
                     })
                 )
             }
-            What::Read(_) => true,
+            What::Read(_) | What::Access(_) => true,
             What::Credits(_) | What::Probe | What::Copied => false,
         }
     }
@@ -364,13 +379,17 @@ impl Request {
     }
 
     pub fn give_back(&self, posting: &mut Posting) {
-        if let What::Frame {
-            piece,
-            is_last: true,
-            ..
-        } = self.what
-        {
-            posting.sends.give_back(piece);
-        }
+        let piece = match &self.what {
+            What::Frame {
+                piece,
+                is_last: true,
+                ..
+            } => Some(*piece),
+            What::Access(step) => step.piece(),
+            _ => None,
+        };
+        piece
+            .into_iter()
+            .for_each(|piece| posting.sends.give_back(piece));
     }
 }

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use weft_memory::Memory;
 use weft_sync::kernel::{Bell, Interest};
 use weft_sync::{Section, Slumber};
 use weft_transport::endings::{Ending, Endings, lost};
 use weft_transport::watching::Watching;
-use weft_transport::{Directory, Lost, Peer};
+use weft_transport::{Directory, Exposed, Exposure, Lost, Peer};
+use weft_verbs::Remote;
 
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::Card;
@@ -25,6 +27,7 @@ use crate::left::{Left, Name};
 use crate::parts::{MadePair, Making};
 use crate::receive_queue::ReceiveQueue;
 use crate::setup::{Outcome, Setup, Way, pool_pairs};
+use crate::user_memory;
 
 /// In [`Shared::signalled`]: there are links to be made ([`Shared::serve`]).
 const SERVE: u64 = 1 << 63;
@@ -250,6 +253,18 @@ impl Shared {
         *self.lanes[lane as usize].making.enter() = Some(making.clone());
         self.leave(lane, Left::Parts(making.clone(), memory));
         Ok(making)
+    }
+
+    /// Memory that peers access by a lane's links, if the adapter registers it.
+    pub fn expose(&self, lane: u32, memory: &Memory) -> Option<Exposure> {
+        let making = {
+            let _making = self.making.enter();
+            self.parts(lane).ok()?
+        };
+        // SAFETY: who exposes memory keeps it until the exposure is dropped (`Fabric::expose`), and with it the region.
+        let region = unsafe { user_memory::expose(memory, &making.protection) }?;
+        let Remote { address, key } = region.remote();
+        Some(Exposure::new(Exposed([address, key.into()]), region))
     }
 
     /// Lanes that have parts of the adapter.

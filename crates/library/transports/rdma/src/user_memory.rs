@@ -1,11 +1,11 @@
-//! The user's memory of bulk transfers: registered for the adapter where that can be, else packed and unpacked.
+//! The user's memory of bulk transfers, accesses and exposures: registered for the adapter where that can be, else packed and unpacked.
 //!
 //! Unsafe code makes regions and slices of it: what a [`Memory`] describes belongs to the library from the call that brings it until the
-//! transfer has been told complete or its peer lost, and no longer is it, or a region over it, kept here. A queue pair on which
+//! transfer has been told complete or its peer lost, or, exposed, until the exposure is dropped, and no longer is it, or a region over it, kept here. A queue pair on which
 //! requests may name a region is destroyed before the region.
 
 use weft_memory::Memory;
-use weft_verbs::abi::{IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ};
+use weft_verbs::abi::{IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE};
 use weft_verbs::{Buffer, MemoryRegion, ProtectionDomain};
 
 /// Bytes that are sent.
@@ -33,6 +33,16 @@ impl Source {
         // SAFETY: valid as long as regions of it live (`new`), and made to be read alone.
         let buffer = unsafe { Buffer::lent(self.0.base, self.0.bytes) };
         MemoryRegion::new(domain, &buffer, IBV_ACCESS_REMOTE_READ).ok()
+    }
+
+    /// A region that this process's adapter may read, and nobody else.
+    pub fn register_to_write(&self, domain: &ProtectionDomain) -> Option<MemoryRegion> {
+        if self.0.layout.is_some() || self.0.bytes == 0 {
+            return None;
+        }
+        // SAFETY: valid as long as regions of it live (`new`), and made to be read alone.
+        let buffer = unsafe { Buffer::lent(self.0.base, self.0.bytes) };
+        MemoryRegion::new(domain, &buffer, 0).ok()
     }
 
     /// Packs the bytes from `offset` on into all of `out`.
@@ -72,4 +82,19 @@ impl Target {
             unsafe { self.0.write(offset, bytes) };
         }
     }
+}
+
+/// A region that peers may read and write, if the bytes lie together and the adapter takes them.
+///
+/// # Safety
+/// The memory stays valid as long as the region lives, and what this process reads and writes there meanwhile is ordered with
+/// peers' accesses by what the program asks of both.
+pub unsafe fn expose(memory: &Memory, domain: &ProtectionDomain) -> Option<MemoryRegion> {
+    if memory.layout.is_some() || memory.bytes == 0 {
+        return None;
+    }
+    // SAFETY: by this function's contract.
+    let buffer = unsafe { Buffer::lent(memory.base, memory.bytes) };
+    let access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+    MemoryRegion::new(domain, &buffer, access).ok()
 }

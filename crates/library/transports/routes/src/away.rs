@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use weft_memory::Memory;
 use weft_transport::tracer::TracerEndpoint;
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{
+    Access, BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink,
+};
 
 use crate::patience::Patience;
 
@@ -132,6 +134,10 @@ impl<F: Fabric, E: Endpoint> Away<F, E> {
         cookie: Cookie,
     ) -> Result<(), Refused> {
         call!(self.busy(), endpoint => endpoint.bulk_receive(peer, descriptor, bytes, target, cookie))
+    }
+
+    pub fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        call!(self.busy(), endpoint => endpoint.access(peer, access, cookie))
     }
 
     pub fn end(&mut self, peer: Peer, why: &Lost) {

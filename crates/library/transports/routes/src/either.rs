@@ -12,7 +12,8 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use weft_transport::{Fabric, Far, Peer};
+use weft_memory::Memory;
+use weft_transport::{Exposure, Fabric, Far, Peer};
 
 pub use endpoint::EitherEndpoint;
 use ways::Ways;
@@ -81,6 +82,19 @@ impl<A: Far, B: Far> Fabric for Either<A, B> {
             (None, Some(second)) => second.connect(peer),
             (None, None) => {}
         }
+    }
+
+    /// By the first alone: what peers are told is never the second's, and who is reached by that is not reached so.
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        self.first.as_ref()?.expose(lane, memory)
+    }
+
+    fn reaches_exposed(&self, peer: Peer) -> bool {
+        let Some(first) = &self.first else {
+            return false;
+        };
+        let is_by_first = self.second.is_none() || self.ways.decide(peer) == Way::First;
+        is_by_first && first.reaches_exposed(peer)
     }
 
     #[inline]

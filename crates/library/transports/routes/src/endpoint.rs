@@ -5,7 +5,8 @@ use std::fmt;
 use weft_memory::Memory;
 use weft_transport::tracer::TracerEndpoint;
 use weft_transport::{
-    BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, NearEndpoint, Peer, Refused, Sink,
+    Access, BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, NearEndpoint, Peer, Refused,
+    Sink,
 };
 
 use crate::away::{Away, FarLane};
@@ -166,6 +167,13 @@ impl<N: NearEndpoint, F: Fabric> Endpoint for RoutesEndpoint<N, F> {
             None => self
                 .near
                 .bulk_receive(peer, descriptor, bytes, target, cookie),
+        }
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        match self.away_to(peer) {
+            Some(away) => away.access(peer, access, cookie),
+            None => self.near.access(peer, access, cookie),
         }
     }
 

@@ -4,8 +4,9 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use weft_memory::Memory;
 use weft_transport::tracer::Trace;
-use weft_transport::{Fabric, Far, Near, Peer};
+use weft_transport::{Exposure, Fabric, Far, Near, Peer};
 
 use crate::away::FarLane;
 use crate::endpoint::RoutesEndpoint;
@@ -91,6 +92,16 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
             Some(far) if !self.near.reaches(peer) => far.fabric.connect(peer),
             _ => self.near.connect(peer),
         }
+    }
+
+    /// To the far part's peers. Those of the near one have their own ways to each other's memory.
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        self.far.as_ref()?.fabric.expose(lane, memory)
+    }
+
+    fn reaches_exposed(&self, peer: Peer) -> bool {
+        let far = self.far.as_ref().filter(|_| !self.near.reaches(peer));
+        far.is_some_and(|far| far.fabric.reaches_exposed(peer))
     }
 
     #[inline]

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use weft_memory::Memory;
 
 use crate::{
-    BulkDescriptor, Cookie, Endpoint, Fabric, Far, Header, Lost, Near, NearEndpoint, Peer, Refused,
-    Sink,
+    Access, BulkDescriptor, Cookie, Endpoint, Exposure, Fabric, Far, Header, Lost, Near,
+    NearEndpoint, Peer, Refused, Sink,
 };
 
 /// What goes wrong.
@@ -198,6 +198,14 @@ impl<F: Fabric> Fabric for Faulty<F> {
     fn connect(&self, peer: Peer) {
         self.plan.step();
         self.inner.connect(peer);
+    }
+
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        self.inner.expose(lane, memory)
+    }
+
+    fn reaches_exposed(&self, peer: Peer) -> bool {
+        self.inner.reaches_exposed(peer)
     }
 
     fn signalled(&self) -> u64 {
@@ -432,6 +440,13 @@ impl<E: Endpoint> Endpoint for FaultyEndpoint<E> {
         self.step();
         self.inner
             .bulk_receive(peer, descriptor, bytes, target, cookie)?;
+        self.held.peers.insert(cookie, peer);
+        Ok(())
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        self.step();
+        self.inner.access(peer, access, cookie)?;
         self.held.peers.insert(cookie, peer);
         Ok(())
     }

@@ -21,10 +21,11 @@
 //! poll. From the moment a lane is told, or from the return of its own `end`:
 //! - [`Sink`] hears nothing of the peer any more: no packet, no `sent`, no `received`, no `writable`;
 //! - whatever is sent to it is refused with [`Refused::Lost`];
-//! - its bulk transfers have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
+//! - its bulk transfers, and accesses to what it exposes, have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
 //!   as this side can keep it.
 
 pub mod endings;
+mod exposed;
 pub mod faulty;
 pub mod loopback;
 mod parts;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 
 use weft_memory::Memory;
 
+pub use exposed::{Access, Direction, Exposed, Exposure};
 pub use parts::{Far, Near, NearEndpoint};
 
 /// A process of the job: its rank in `MPI_COMM_WORLD`.
@@ -50,7 +52,7 @@ pub struct Header(pub [u64; 2]);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BulkDescriptor(pub [u64; 4]);
 
-/// Names a transfer to the engine in [`Sink::sent`] and [`Sink::received`].
+/// Names a transfer or an access to the engine in [`Sink::sent`] and [`Sink::received`].
 pub type Cookie = u64;
 
 /// Why a packet was not taken. Nothing happened; the caller keeps it.
@@ -143,6 +145,13 @@ pub trait Endpoint: Send {
         cookie: Cookie,
     ) -> Result<(), Refused>;
 
+    /// Accesses memory that `peer` has exposed, at any time and in any order among other accesses: when [`Sink::sent`] says so what was
+    /// written is there, when [`Sink::received`] says so what was read is here. Refused, nothing happened. A peer that does not give the
+    /// memory is lost. Only on a fabric that says that it [reaches](Fabric::reaches_exposed) what the peer exposes.
+    fn access(&mut self, peer: Peer, _access: Access, _cookie: Cookie) -> Result<(), Refused> {
+        unreachable!("this transport reaches nothing that rank {peer} exposes")
+    }
+
     /// Ends `peer`, whose packets make no sense or which the engine has given up; see the crate's text on losing a peer.
     /// [`Sink::lost`] is told in the next poll, with `why` unless it was lost before for another reason.
     fn end(&mut self, peer: Peer, why: &Lost);
@@ -185,9 +194,9 @@ pub trait Sink {
     fn upcoming(&mut self, _from: Peer, _header: Header) {}
     /// A packet; `payload` is valid during the call only, and untrusted like the header.
     fn packet(&mut self, from: Peer, header: Header, payload: &[u8]);
-    /// The source of a bulk transfer is free.
+    /// The source of a bulk transfer is free, or what an access has written is there.
     fn sent(&mut self, cookie: Cookie);
-    /// The target of a bulk transfer is complete.
+    /// The target of a bulk transfer is complete, or that of an access that reads.
     fn received(&mut self, cookie: Cookie);
     /// `peer` can be sent to again after [`Refused::Busy`] or [`Refused::Connecting`].
     fn writable(&mut self, peer: Peer);
@@ -225,6 +234,17 @@ pub trait Fabric: Send + Sync {
     /// Makes the link to `peer` for the lanes that wait for it, however long that takes. Called without any lane's lock;
     /// returns when the link stands, stood already, or cannot be made.
     fn connect(&self, _peer: Peer) {}
+
+    /// Exposes `memory` to peers' accesses on lane `lane`. It stays valid until the exposure is dropped. None where the transport, or its
+    /// adapter, does not reach memory by itself.
+    fn expose(&self, _lane: u32, _memory: Memory) -> Option<Exposure> {
+        None
+    }
+
+    /// Whether [`Endpoint::access`] reaches what `peer` exposes. May ask the launcher; called without any lane's lock.
+    fn reaches_exposed(&self, _peer: Peer) -> bool {
+        false
+    }
 
     /// A bit per lane for which a doorbell has been rung, without clearing it (the lane's endpoint does, in
     /// `poll`); any bit beyond the lanes' asks for [`serve`](Self::serve). One load.

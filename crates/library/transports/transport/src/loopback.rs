@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use weft_memory::Memory;
 
 use crate::{
-    BulkDescriptor, Cookie, Endpoint, Fabric, Far, Header, Lost, Near, NearEndpoint, Peer, Refused,
-    Sink,
+    Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposed, Exposure, Fabric, Far, Header,
+    Lost, Near, NearEndpoint, Peer, Refused, Sink,
 };
 
 /// The network that a set of [`Loopback`] fabrics share.
@@ -35,6 +35,8 @@ struct State {
     /// Bulk transfers that were not taken up, by the number in their descriptors.
     transfers: BTreeMap<u64, Transfer>,
     next_transfer: u64,
+    /// What processes have exposed, by the number that peers name, and for which lane.
+    exposed: BTreeMap<u64, (Peer, u32, Memory)>,
     /// Completions by lane and process.
     events: BTreeMap<(u32, Peer), VecDeque<Event>>,
     /// Which process has a link to which.
@@ -129,6 +131,7 @@ impl Network {
             throttled: BTreeMap::new(),
             transfers: BTreeMap::new(),
             next_transfer: 1,
+            exposed: BTreeMap::new(),
             events: BTreeMap::new(),
             links: BTreeSet::new(),
             dead: BTreeSet::new(),
@@ -172,6 +175,18 @@ impl Network {
     }
 }
 
+/// Ends an exposure.
+struct Hidden {
+    network: Arc<Network>,
+    number: u64,
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        self.network.state().exposed.remove(&self.number);
+    }
+}
+
 /// One process's attachment to a [`Network`].
 pub struct Loopback {
     network: Arc<Network>,
@@ -212,6 +227,22 @@ impl Fabric for Loopback {
         } else {
             state.links.insert((self.me, peer));
         }
+    }
+
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        let mut state = self.network.state();
+        let number = state.next_transfer;
+        state.next_transfer += 1;
+        state.exposed.insert(number, (self.me, lane, memory));
+        let network = self.network.clone();
+        Some(Exposure::new(
+            Exposed([number, 0]),
+            Hidden { network, number },
+        ))
+    }
+
+    fn reaches_exposed(&self, peer: Peer) -> bool {
+        self.members.contains(&peer)
     }
 
     fn signalled(&self) -> u64 {
@@ -466,6 +497,48 @@ impl Endpoint for LoopbackEndpoint {
         };
         tell(peer, Event::Sent(self.me, transfer.cookie));
         tell(self.me, Event::Received(peer, cookie));
+        Ok(())
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        let mut state = self.network.state();
+        self.reach(&mut state, peer)?;
+        let Access {
+            direction,
+            memory,
+            exposed: Exposed([number, _]),
+            offset,
+        } = access;
+        let exposed = state.exposed.get(&number);
+        let exposed = exposed.filter(|&&(owner, lane, _)| (owner, lane) == (peer, self.lane));
+        let fits = exposed.filter(|(_, _, there)| offset as usize + memory.bytes <= there.bytes);
+        let Some((_, _, there)) = fits else {
+            let why = Lost(format!("rank {peer} does not give the memory that it exposed").into());
+            state.lose(self.me, peer, &why);
+            state.lose(peer, self.me, &given_up(self.me));
+            return Err(Refused::Lost);
+        };
+        let there = there.part(offset as usize, memory.bytes);
+        if state.dead.contains(&peer) {
+            // The memory is gone with the process, which the next poll tells.
+            return Ok(());
+        }
+        let (from, to) = match direction {
+            Direction::Write => (&memory, &there),
+            Direction::Read => (&there, &memory),
+        };
+        let mut copy = vec![0; memory.bytes];
+        // SAFETY: one is a pending request's of this process, the other is exposed, which is valid until then; the lengths were checked.
+        unsafe {
+            from.read(0, &mut copy);
+            to.write(0, &copy);
+        }
+        let event = match direction {
+            Direction::Write => Event::Sent(peer, cookie),
+            Direction::Read => Event::Received(peer, cookie),
+        };
+        let events = state.events.entry((self.lane, self.me)).or_default();
+        events.push_back(event);
         Ok(())
     }
 

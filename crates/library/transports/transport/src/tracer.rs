@@ -14,7 +14,10 @@ use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 
-use crate::{BulkDescriptor, Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
+use crate::{
+    Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposure, Fabric, Header, Lost, Peer,
+    Refused, Sink,
+};
 
 /// What a packet says, in words: one text for the packet, and one more for each message that it holds where it is made of several.
 /// The packet may have come from a peer that lies.
@@ -104,6 +107,14 @@ impl<F: Fabric> Fabric for Tracer<F> {
         self.inner.connect(peer);
     }
 
+    fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
+        self.inner.expose(lane, memory)
+    }
+
+    fn reaches_exposed(&self, peer: Peer) -> bool {
+        self.inner.reaches_exposed(peer)
+    }
+
     fn signalled(&self) -> u64 {
         self.inner.signalled()
     }
@@ -142,8 +153,8 @@ impl<E> TracerEndpoint<E> {
 struct Seen {
     process: Arc<Process>,
     lane: u32,
-    /// Whose bulk transfers these are, which have begun.
-    transfers: BTreeMap<Cookie, Peer>,
+    /// Whose bulk transfers and accesses these are, which have begun, and how their ends are told.
+    transfers: BTreeMap<Cookie, (Peer, &'static str)>,
     /// Peers that a packet was refused for since the last one that was taken: each is told once.
     refused: BTreeSet<Peer>,
 }
@@ -181,15 +192,15 @@ impl Seen {
         result
     }
 
-    /// A bulk transfer has ended.
-    fn ended(&mut self, cookie: Cookie, way: &str, what: &str) {
-        let peer = self.transfers.remove(&cookie);
-        let peer = peer.expect("a transfer that was begun and has not ended");
+    /// A bulk transfer or an access has ended.
+    fn ended(&mut self, cookie: Cookie, way: &str) {
+        let begun = self.transfers.remove(&cookie);
+        let (peer, what) = begun.expect("a transfer that was begun and has not ended");
         self.line_now(format_args!("{way} {peer} {what}={cookie:#x}"));
     }
 
     fn forget(&mut self, peer: Peer) {
-        self.transfers.retain(|_, other| *other != peer);
+        self.transfers.retain(|_, (other, _)| *other != peer);
         self.refused.remove(&peer);
     }
 }
@@ -261,7 +272,8 @@ impl<E: Endpoint> Endpoint for TracerEndpoint<E> {
         let (now, bytes) = (self.seen.process.now(), source.bytes);
         let begun = self.inner.bulk_send(peer, source, cookie);
         if begun.is_ok() {
-            self.seen.transfers.insert(cookie, peer);
+            let begun = (peer, "bulk-sent sender");
+            self.seen.transfers.insert(cookie, begun);
             self.seen.line(
                 now,
                 format_args!("-> {peer} bulk-open sender={cookie:#x} bytes={bytes}"),
@@ -290,10 +302,30 @@ impl<E: Endpoint> Endpoint for TracerEndpoint<E> {
             .inner
             .bulk_receive(peer, descriptor, bytes, target, cookie);
         if begun.is_ok() {
-            self.seen.transfers.insert(cookie, peer);
+            let begun = (peer, "bulk-received receiver");
+            self.seen.transfers.insert(cookie, begun);
             self.seen.line(
                 now,
                 format_args!("<- {peer} bulk-take receiver={cookie:#x} bytes={bytes} room={room}"),
+            );
+        }
+        self.seen.asked(peer, begun)
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        let (now, bytes, offset) = (self.seen.process.now(), access.memory.bytes, access.offset);
+        let (way, what, end) = match access.direction {
+            Direction::Write => ("->", "write", "written origin"),
+            Direction::Read => ("<-", "read", "has-read origin"),
+        };
+        let begun = self.inner.access(peer, access, cookie);
+        if begun.is_ok() {
+            self.seen.transfers.insert(cookie, (peer, end));
+            self.seen.line(
+                now,
+                format_args!(
+                    "{way} {peer} {what} origin={cookie:#x} bytes={bytes} offset={offset}"
+                ),
             );
         }
         self.seen.asked(peer, begun)
@@ -360,12 +392,12 @@ impl Sink for TracerSink<'_> {
     }
 
     fn sent(&mut self, cookie: Cookie) {
-        self.seen.ended(cookie, "->", "bulk-sent sender");
+        self.seen.ended(cookie, "->");
         self.sink.sent(cookie);
     }
 
     fn received(&mut self, cookie: Cookie) {
-        self.seen.ended(cookie, "<-", "bulk-received receiver");
+        self.seen.ended(cookie, "<-");
         self.sink.received(cookie);
     }
 

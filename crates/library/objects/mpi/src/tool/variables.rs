@@ -150,7 +150,10 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_rdma_receive_bytes" Level TunerBasic rdma.buffer_bytes "Bytes of these buffers";
         "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
         "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
+        "weft_rdma_reads" Counter UserBasic rdma.reads "Reads of other processes' memory by adapters that are done";
         "weft_rdma_bytes_read" Aggregate UserBasic rdma.read_bytes "Bytes that adapters read from the memory of other processes";
+        "weft_rdma_writes" Counter UserBasic rdma.writes "Writes to other processes' memory by adapters that are done";
+        "weft_rdma_bytes_written" Aggregate UserBasic rdma.written_bytes "Bytes that adapters wrote to the memory of other processes";
         "weft_file_bytes_read" Aggregate UserBasic file.read_bytes "Bytes read from files";
         "weft_file_bytes_written" Aggregate UserBasic file.written_bytes "Bytes written to files";
         "weft_file_calls_read" Counter TunerBasic file.reads "System calls that read files";

@@ -3,10 +3,11 @@
 //! All are made alike: the processes tell each other what they want, get their memory, and tell each other where it is. A
 //! process that cannot go on says so instead, so that all of them return an error and none waits.
 
+use weft_memory::Memory;
 use weft_rma::{ATTACHMENTS, Member, Own, Place, Processes, Ranks, Refused};
 
 use super::errors::unreached;
-use super::far::{Far, serve};
+use super::far::{Far, Words, serve};
 use super::figures::{Figures, Flavor};
 use super::hints::Hints;
 use super::object::{self, Parts, Window, find, register, remove, share};
@@ -111,6 +112,48 @@ fn far_of(comm: &Comm, wishes: &Wishes, flavor: Flavor) -> Result<Option<Box<Far
     Ok(Some(Box::new(far)))
 }
 
+/// Where this process's part of a window begins.
+fn base_of(request: &Request, rma: &weft_rma::Window) -> Result<*mut u8> {
+    match request.flavor {
+        Flavor::Create => Ok(request.base),
+        _ if request.size == 0 => Ok(std::ptr::null_mut()),
+        Flavor::Dynamic => Ok(std::ptr::null_mut()),
+        _ => {
+            let address = rma.address(rma.me()).map_err(unreached)?;
+            Ok(address.unwrap_or(std::ptr::null_mut()))
+        }
+    }
+}
+
+/// A window that this process has joined.
+struct Joined {
+    rma: weft_rma::Window,
+    far: Option<Box<Far>>,
+    base: *mut u8,
+}
+
+impl Joined {
+    /// Hears whether all have joined and, if there are other hosts, where their parts can be accessed.
+    fn tell(joined: Result<Joined>, comm: &Comm, bytes: usize) -> Result<Joined> {
+        if comm.hosts().is_none() {
+            exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
+            return joined;
+        }
+        let words = joined.as_ref().map(|joined| match &joined.far {
+            Some(far) if !joined.base.is_null() => {
+                far.expose(comm, Memory::contiguous(joined.base, bytes))
+            }
+            _ => Words::default(),
+        });
+        let told = exchange(comm, words.map_err(Error::clone))?;
+        let mut joined = joined?;
+        if let Some(far) = &mut joined.far {
+            far.exposed(&told);
+        }
+        Ok(joined)
+    }
+}
+
 /// Commands of other processes are handled from here on; those that have come before wait.
 fn begin_to_serve(id: WindowId) -> Result<()> {
     let window = share(id)?;
@@ -208,18 +251,11 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
     let rma = own.join(processes(comm, near), members, whole, wait_outside);
     // Every process has mapped, or found that it cannot, before any uses its own part.
     let far = far_of(comm, &wishes, request.flavor);
-    let joined = rma.map_err(unreached).and_then(|rma| Ok((rma, far?)));
-    exchange(comm, joined.as_ref().map(|_| []).map_err(Error::clone))?;
-    let (rma, far) = joined?;
-    let base = match request.flavor {
-        Flavor::Create => request.base,
-        Flavor::Dynamic => std::ptr::null_mut(),
-        _ if request.size == 0 => std::ptr::null_mut(),
-        _ => rma
-            .address(rma.me())
-            .map_err(unreached)?
-            .unwrap_or(std::ptr::null_mut()),
-    };
+    let joined = rma.map_err(unreached).and_then(|rma| {
+        let (far, base) = (far?, base_of(&request, &rma)?);
+        Ok(Joined { rma, far, base })
+    });
+    let Joined { rma, far, base } = Joined::tell(joined, comm, request.size as usize)?;
     Ok(((rma, far), wishes, base))
 }
 
@@ -477,6 +513,9 @@ impl Window {
 
     /// Gives up the memory and the communicator of a window that has no handle any more.
     pub(super) fn close(&self) {
+        if let Some(far) = &self.far {
+            far.hide();
+        }
         self.rma.close();
         self.comm.release_numbers();
     }

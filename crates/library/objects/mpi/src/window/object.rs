@@ -18,6 +18,8 @@ use crate::objects::group::Group;
 use crate::objects::handler::{Handler, HandlerCell};
 
 pub struct Window {
+    /// The processes on all hosts, if they are on several; then `rma` is among those of this host alone. Goes before it, whose memory it exposes.
+    pub(super) far: Option<Box<Far>>,
     pub(super) rma: weft_rma::Window,
     /// Of the window's own, for its synchronisation.
     pub(super) comm: Comm,
@@ -25,8 +27,6 @@ pub struct Window {
     pub(super) figures: Figures,
     pub(super) hints: Mutex<Hints>,
     pub(super) epochs: Epochs,
-    /// The processes on all hosts, if they are on several; then `rma` is among those of this host alone.
-    pub(super) far: Option<Box<Far>>,
     handler: HandlerCell,
     name: Mutex<CString>,
     pub attributes: Attributes,

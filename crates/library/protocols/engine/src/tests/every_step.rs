@@ -10,12 +10,12 @@ use weft_routes::Routes;
 use weft_transport::faulty::{Fault, Faulty, Plan};
 use weft_transport::loopback::{Loopback, Network};
 use weft_transport::tracer::{Recent, Tracer};
-use weft_transport::{Endpoint, Fabric, Lost};
+use weft_transport::{Direction, Endpoint, Exposure, Fabric, Lost};
 
 use super::{CONTEXT, LINES, Traced, memory, route, traced};
 use crate::throttle::UNEXPECTED_BYTES;
 use crate::unexpected::Payload;
-use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, RequestId, Status, Wanted};
+use crate::{Awaited, Engine, Failure, Incoming, Outgoing, Pace, Place, RequestId, Status, Wanted};
 
 const LIMIT: usize = 1000;
 const LONG: usize = 5000;
@@ -39,6 +39,9 @@ enum Kind {
     CancelledReceive,
     Extracted(Way),
     Operation,
+    /// To memory that the other exposes.
+    Access(Direction),
+    DetachedAccess,
 }
 
 /// By which protocol a message goes.
@@ -81,7 +84,13 @@ fn kinds() -> Vec<Kind> {
         .flat_map(|kind| WAYS.map(kind))
         .chain(WAYS.map(Kind::DetachedReceive))
         .collect();
-    kinds.extend([Kind::CancelledReceive, Kind::Operation]);
+    kinds.extend([
+        Kind::CancelledReceive,
+        Kind::Operation,
+        Kind::Access(Direction::Write),
+        Kind::Access(Direction::Read),
+        Kind::DetachedAccess,
+    ]);
     kinds
 }
 
@@ -99,6 +108,7 @@ struct Run {
     memory: Vec<Box<[u8]>>,
     /// A lie may have cost a message: nobody waits for it.
     is_lied_to: bool,
+    exposure: Option<Exposure>,
     own_ids: Vec<RequestId>,
     other_ids: Vec<RequestId>,
 }
@@ -128,6 +138,7 @@ impl Run {
             what,
             memory: Vec::new(),
             is_lied_to: false,
+            exposure: None,
             own_ids: Vec::new(),
             other_ids: Vec::new(),
         }
@@ -259,6 +270,14 @@ impl Run {
             }
             Kind::Extracted(way) => self.extract(way),
             Kind::Operation => self.operate(),
+            Kind::Access(direction) => {
+                let access = self.access(direction);
+                self.own_ids.push(access);
+            }
+            Kind::DetachedAccess => {
+                let access = self.access(Direction::Write);
+                own.detach(access);
+            }
         }
     }
 
@@ -298,6 +317,20 @@ impl Run {
             return;
         }
         panic!("{}: a probe waits for ever", self.what);
+    }
+
+    fn access(&mut self, direction: Direction) -> RequestId {
+        let (there, here) = (self.bytes(Way::Long), self.bytes(Way::Eager));
+        let exposure = self.other.fabric().expose(0, there);
+        let exposure = self.exposure.insert(exposure.expect("a loopback exposes"));
+        let place = Place {
+            lane: 0,
+            peer: 1,
+            context: CONTEXT,
+            exposed: exposure.exposed,
+            offset: 300,
+        };
+        self.own.access(place, direction, here).unwrap()
     }
 
     /// A message there and one back.

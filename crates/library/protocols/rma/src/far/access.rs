@@ -91,12 +91,17 @@ impl Access {
         self.units_once().saturating_mul(self.repeats)
     }
 
+    /// Where its bytes begin, if they lie together.
+    pub fn only_run(&self) -> Option<i64> {
+        let is_one = self.others.is_empty() && self.repeats == 1 && self.first.count == 1;
+        is_one.then_some(self.first.offset)
+    }
+
     /// What of the part it is, as elements of a datatype at an offset: `basic` is what a unit is made of.
     pub fn datatype(&self, basic: Predefined) -> Result<(Datatype, usize, i64), Overflow> {
         let element = Datatype::from(basic);
-        let one = self.others.is_empty() && self.repeats == 1 && self.first.count == 1;
-        if one {
-            return Ok((element, number(self.first.length)?, self.first.offset));
+        if let Some(offset) = self.only_run() {
+            return Ok((element, number(self.first.length)?, offset));
         }
         let origin = self.first.offset;
         let once = match self.others.is_empty() {

@@ -4,6 +4,11 @@ use crate::Rdma;
 use crate::world::linked_pair;
 
 weft_contract::tests!(Rdma);
+weft_contract::tests!(Rdma:
+    exposed_memory_is_written_and_read
+    accesses_wait_for_room
+    what_is_not_exposed_is_not_accessed
+);
 
 #[test]
 pub(super) fn what_an_unready_receiver_holds_has_a_bound() {

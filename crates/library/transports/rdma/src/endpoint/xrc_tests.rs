@@ -14,7 +14,7 @@ use crate::world::{
 
 #[test]
 fn what_is_true_of_other_links_is_true_here() {
-    let all: [fn(); 11] = [
+    let all: [fn(); 14] = [
         tests::every_length_arrives,
         tests::send_with_writes_the_payload,
         tests::bulk_of_every_length_arrives,
@@ -24,6 +24,9 @@ fn what_is_true_of_other_links_is_true_here() {
         tests::transfers_can_be_taken_back,
         tests::scattered_memory_is_sent_and_received,
         tests::what_an_unready_receiver_holds_has_a_bound,
+        tests::exposed_memory_is_written_and_read,
+        tests::accesses_wait_for_room,
+        tests::what_is_not_exposed_is_not_accessed,
         tests::connecting_waits_for_no_process,
         ending_tests::lies_end_the_peer_that_tells_them,
     ];

@@ -1,7 +1,7 @@
 //! What completions tell of links.
 
 use weft_transport::endings::lost;
-use weft_transport::{Header, Peer, Sink};
+use weft_transport::{Direction, Header, Peer, Sink};
 use weft_verbs::Completion;
 use weft_verbs::abi::{
     IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_RETRY_EXC_ERR,
@@ -169,16 +169,21 @@ impl Links {
         };
         while let Some(request) = queue.take_done(number, &mut parts.posting) {
             last = Some(request.link);
-            let Some(there) = &mut self.links[request.link] else {
-                continue;
-            };
-            let received = there.completed(request, &mut parts.posting);
-            self.received
-                .extend(received.map(|cookie| (there.peer, cookie)));
-            if there.has_more() && !there.is_active {
-                there.is_active = true;
-                self.active.push(there.number());
+            self.shared.lanes[self.lane as usize].counts.done(&request);
+            if let Some(there) = &mut self.links[request.link] {
+                if let Some(over) = there.completed(&request, &mut parts.posting) {
+                    let told = match over.direction {
+                        Direction::Write => &mut self.sent,
+                        Direction::Read => &mut self.received,
+                    };
+                    told.push((there.peer, over.cookie));
+                }
+                if there.has_more() && !there.is_active {
+                    there.is_active = true;
+                    self.active.push(there.number());
+                }
             }
+            request.give_back(&mut parts.posting);
         }
         last
     }

@@ -63,7 +63,7 @@ impl Links {
     pub(super) fn left(&mut self, peer: Peer, link: usize) {
         self.shared.watching.left(peer);
         let there = self.at(link);
-        if there.sending.count() + there.receiving.count() > 0 {
+        if there.sending.count() > 0 || there.has_memory() {
             self.lose_left(peer);
         }
     }
@@ -150,7 +150,7 @@ impl Links {
 
     /// The peer's host is to read nothing into memory that the peer's transfers had: its queue pair is another one from here on.
     fn leave_host(&mut self, link: usize) {
-        let Some(there) = self.links[link].as_ref().filter(|there| there.is_reading()) else {
+        let Some(there) = self.links[link].as_ref().filter(|there| there.has_memory()) else {
             return;
         };
         let to_host = |queue: &usize| {

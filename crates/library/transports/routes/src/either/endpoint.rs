@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_memory::Memory;
-use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{Access, BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
 use super::ways::{Way, Ways};
 
@@ -231,6 +231,11 @@ impl<A: Endpoint, B: Endpoint> Endpoint for EitherEndpoint<A, B> {
     ) -> Result<(), Refused> {
         let way = self.way(peer)?;
         call!(self, way, endpoint => endpoint.bulk_receive(peer, descriptor, bytes, target, cookie))
+    }
+
+    fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
+        let way = self.way(peer)?;
+        call!(self, way, endpoint => endpoint.access(peer, access, cookie))
     }
 
     /// A peer to which no way is decided is lost on the second, and has no other from here on.

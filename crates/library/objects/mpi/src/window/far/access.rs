@@ -5,6 +5,7 @@ use weft_datatype::{Op, Predefined};
 use weft_memory::Memory;
 use weft_rma::Target;
 use weft_rma::far::{Access, Command, LONGEST_RESULT, Piece, Pieces, Room, Unit, Updating};
+use weft_transport::Direction;
 
 use super::line::{State, What};
 use super::path::{MESSAGE_BYTES, Owner, Path};
@@ -48,9 +49,14 @@ impl Path<'_> {
     /// # Safety
     /// `origin` is valid for reads until the access is complete at the origin.
     pub unsafe fn put(&self, target: &Target, origin: &Memory, owner: &mut Owner) -> Result<()> {
-        let Some(mut pieces) = pieces(target, Unit::BYTE, origin.bytes) else {
+        let Some(access) = access(target, Unit::BYTE, origin.bytes) else {
             return Ok(());
         };
+        if let Some(place) = self.exposed(&access) {
+            // SAFETY: by this function's contract.
+            return unsafe { self.access_exposed(place, Direction::Write, origin, owner) };
+        }
+        let mut pieces = Pieces::new(access, Unit::BYTE, origin.bytes);
         let mut state = self.enter_to_access()?;
         state.begin(true);
         if origin.bytes >= ANNOUNCED_BYTES {
@@ -93,9 +99,14 @@ impl Path<'_> {
     /// # Safety
     /// `origin` is valid for writes until the access is complete.
     pub unsafe fn get(&self, target: &Target, origin: &Memory, owner: &mut Owner) -> Result<()> {
-        let Some(mut pieces) = pieces(target, Unit::BYTE, origin.bytes) else {
+        let Some(access) = access(target, Unit::BYTE, origin.bytes) else {
             return Ok(());
         };
+        if let Some(place) = self.exposed(&access) {
+            // SAFETY: by this function's contract.
+            return unsafe { self.access_exposed(place, Direction::Read, origin, owner) };
+        }
+        let mut pieces = Pieces::new(access, Unit::BYTE, origin.bytes);
         let mut state = self.enter_to_access()?;
         state.begin(false);
         let form = Form::of_bytes(false, false);
@@ -123,9 +134,10 @@ impl Path<'_> {
         let Buffers { operands, results } = buffers;
         let unit = Unit::of(updating.basic);
         let bytes = target.datatype.size() * target.count;
-        let Some(mut pieces) = pieces(target, unit, bytes) else {
+        let Some(access) = access(target, unit, bytes) else {
             return Ok(());
         };
+        let mut pieces = Pieces::new(access, unit, bytes);
         let form = Form {
             unit,
             inline: updating.op != Op::NoOp,
@@ -223,13 +235,12 @@ impl Path<'_> {
     }
 }
 
-/// The first bytes of a target. None if there are none.
-fn pieces(target: &Target, unit: Unit, bytes: usize) -> Option<Pieces> {
+/// Where the data of a target lie. None if there are no bytes to go there.
+fn access(target: &Target, unit: Unit, bytes: usize) -> Option<Access> {
     if bytes == 0 {
         return None;
     }
-    let access = Access::new(target.datatype, target.count, target.offset, unit)?;
-    Some(Pieces::new(access, unit, bytes))
+    Access::new(target.datatype, target.count, target.offset, unit)
 }
 
 /// Packed bytes of a buffer: itself where they lie together, else copied.

@@ -55,7 +55,7 @@ struct Pending {
 pub enum What {
     /// Commands, and their bytes.
     Batch(Vec<u8>),
-    /// Data of the program's.
+    /// Data of the program's, or what an adapter moves in place of a message.
     Data,
     /// Into the program's memory; so many bytes.
     Answer(usize),
@@ -101,6 +101,12 @@ impl State {
     pub fn has_transfers(&self) -> bool {
         let mut pending = self.pending.iter();
         pending.any(|pending| !matches!(pending.what, What::Batch(_)))
+    }
+
+    /// Whether no more is under way than this: bytes of batches, and messages in all.
+    pub fn is_within(&mut self, bytes: usize, messages: usize) -> bool {
+        self.first_pending(0);
+        self.buffered <= bytes && self.pending.len() <= messages
     }
 
     /// The first message of an access up to `last` that is still under way. What is over of those before it is taken off.

@@ -11,11 +11,14 @@
 //! 3. A target handles commands by an engine's operation ([`server`]), in whatever turn of progress brings them. It waits for
 //!    nobody but for what it receives itself, so that two processes can never wait for each other there.
 //! 4. An access is over at the target once a flush is answered that was sent after it ([`path`]).
-//! 5. The lock of a part is a queue in the process whose part it is; all processes of the window ask for it by commands, near ones
+//! 5. What an adapter can do by itself in the target's memory is no command ([`exposed`]).
+//! 6. The lock of a part is a queue in the process whose part it is; all processes of the window ask for it by commands, near ones
 //!    and that process too.
 
 mod access;
 mod completion;
+mod exposed;
+mod exposure;
 mod gathered;
 mod line;
 mod lock;
@@ -37,6 +40,8 @@ use crate::process::background::{Kept, keep};
 
 pub use access::Buffers;
 pub use completion::Where;
+pub use exposure::Words;
+use exposure::{OwnExposure, TheirExposure};
 use gathered::Gathered;
 use line::Line;
 pub use path::{Owner, Path};
@@ -49,6 +54,7 @@ pub struct Part {
     /// Its process's number among the window's processes of this host, if it is one.
     pub number: Option<u32>,
     line: Line,
+    exposure: TheirExposure,
 }
 
 /// The window's processes on all hosts, by rank.
@@ -59,6 +65,7 @@ pub struct Far {
     /// The operation that handles commands.
     server: OnceLock<Request>,
     gathered: Gathered,
+    exposure: OwnExposure,
     _background: Kept,
 }
 
@@ -70,12 +77,14 @@ impl Far {
             unit,
             number: (hosts.host_of(rank) == hosts.own()).then(|| hosts.position(rank) as u32),
             line: Line::default(),
+            exposure: TheirExposure::default(),
         };
         Ok(Far {
             parts: sizes.iter().zip(units).enumerate().map(part).collect(),
             is_dynamic,
             server: OnceLock::new(),
             gathered: Gathered::default(),
+            exposure: OwnExposure::default(),
             _background: keep()?,
         })
     }
@@ -86,10 +95,12 @@ impl Far {
 
     /// The way to one of the processes.
     pub fn path<'a>(&'a self, comm: &'a Comm, target: u32) -> Path<'a> {
+        let part = self.part(target);
         Path {
             comm,
             target,
-            line: &self.part(target).line,
+            exposure: &part.exposure,
+            line: &part.line,
             gathered: &self.gathered,
         }
     }

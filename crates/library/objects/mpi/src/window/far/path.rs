@@ -5,6 +5,7 @@ use weft_engine::RequestId;
 use weft_memory::Memory;
 use weft_rma::far::Command;
 
+use super::exposure::TheirExposure;
 use super::gathered::Gathered;
 use super::line::{DATA_TAGS, Line, State, What};
 use crate::error::{Class, Error, Result, argument};
@@ -17,6 +18,8 @@ use crate::process::engine::engine;
 pub const MESSAGE_BYTES: usize = 16 << 10;
 /// Bytes of messages with commands that may be under way to one target.
 const BUFFERED_BYTES: usize = 1 << 20;
+/// Messages and accesses of memory that may be under way to one target.
+const MOST_UNDER_WAY: usize = 4096;
 
 pub const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
@@ -42,6 +45,7 @@ impl Owner {
 pub struct Path<'a> {
     pub(super) comm: &'a Comm,
     pub(super) target: u32,
+    pub(super) exposure: &'a TheirExposure,
     pub(super) line: &'a Line,
     pub(super) gathered: &'a Gathered,
 }
@@ -74,13 +78,13 @@ impl<'a> Path<'a> {
         state
     }
 
-    /// Waits while too many commands are under way. Other threads may access the target meanwhile: true says that they perhaps have.
+    /// Waits while too much is under way. Other threads may access the target meanwhile: true says that they perhaps have.
     pub(super) fn pause(&self, state: &mut MutexGuard<'_, State>) -> bool {
-        if state.buffered <= BUFFERED_BYTES {
+        if state.is_within(BUFFERED_BYTES, MOST_UNDER_WAY) {
             return false;
         }
         MutexGuard::unlocked(state, || {
-            self.wait_until(|state| state.buffered <= BUFFERED_BYTES / 2);
+            self.wait_until(|state| state.is_within(BUFFERED_BYTES / 2, MOST_UNDER_WAY / 2));
         });
         true
     }
