@@ -67,7 +67,7 @@ struct options {
     /* `patterns` only, which says what they mean */
     const char *operations;
     long long off_cache, offset;
-    bool first_use;
+    bool first_use, with_barrier;
 };
 
 static inline void usage(const char *program, const char *list)
@@ -126,6 +126,7 @@ static inline struct options read_options(int argc, char **argv, const char *lis
                                    {"off-cache", required_argument, 0, 'r'},
                                    {"offset", required_argument, 0, 'f'},
                                    {"first-use", no_argument, 0, 'u'},
+                                   {"with-barrier", no_argument, 0, 'w'},
                                    {0, 0, 0, 0}};
     struct options o = {.seconds = seconds, .cpus = {-1, -1}, .folder = "."};
     long long max = INT64_MAX;
@@ -144,6 +145,8 @@ static inline struct options read_options(int argc, char **argv, const char *lis
             o.operations = optarg;
         else if (c == 'u')
             o.first_use = true;
+        else if (c == 'w')
+            o.with_barrier = true;
         else if ((c == 'r' && read_bytes(optarg, &o.off_cache)) || (c == 'f' && read_bytes(optarg, &o.offset)))
             continue;
         else if (c == 'c' && sscanf(optarg, "%d,%d", &o.cpus[0], &o.cpus[1]) == 2)

@@ -5,12 +5,14 @@
  *     --off-cache N                 successive calls take turns through N bytes of buffers; without it, through one buffer each way
  *     --offset N                    buffers begin N bytes behind a page
  *     --first-use                   one call a point, on a communicator and in buffers that were never used
+ *     --with-barrier                a collective's figure is that of a call and the barrier after it
  *     --seconds S                   a point's calls end about S seconds after they began
  *
  * A size is measured by 1000 calls, by fewer where they would move more than 40 MiB or outlast the point's seconds, after at most a
  * tenth as many that warm up, and before the first point as many as fill 20 ms. Point-to-point patterns and the barrier are timed as
  * a whole. Of the other collectives each call is timed alone, root 0 throughout, and a barrier stands between two. The figure is a
- * call's mean on the rank where it is largest. Patterns of pairs are those of rank i and rank i + N/2, all pairs at once; where N is
+ * call's mean on the rank where it is largest. A library whose barrier lets a rank go early has that rank wait in the call instead,
+ * and one whose ranks wait longer in the barrier has shorter calls: what both cost together is told with the barrier. Patterns of pairs are those of rank i and rank i + N/2, all pairs at once; where N is
  * odd, the last rank only waits. */
 #include "patterns.h"
 #include <strings.h>
@@ -169,7 +171,8 @@ static void point(const struct pattern *p, int bytes, struct memory *m, const st
         memset(t.receive, 0, room(&t, o));
         calls = warm_up(p, &t, o->seconds);
     }
-    double us = largest(take(p, &t, calls).calls) / calls * 1e6 / p->parts;
+    struct taken taken = take(p, &t, calls);
+    double us = largest(o->with_barrier ? taken.all : taken.calls) / calls * 1e6 / p->parts;
     if (!p->right(&t, calls - 1))
         fail("patterns: %s: wrong data at %d bytes", p->name, bytes);
     if (my_rank == 0)

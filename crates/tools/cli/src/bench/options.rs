@@ -87,6 +87,9 @@ pub struct PatternOptions {
     /// One call a point, on a communicator and in buffers that were never used; without it a tenth as many calls warm up
     #[arg(long)]
     pub first_use: bool,
+    /// The figure of a collective is that of a call and the barrier after it; without it calls alone are timed
+    #[arg(long)]
+    pub with_barrier: bool,
 }
 
 #[derive(Args, Debug)]

@@ -80,6 +80,7 @@ impl PatternOptions {
             || self.off_cache.is_some()
             || self.offset.is_some()
             || self.first_use
+            || self.with_barrier
     }
 }
 
@@ -90,7 +91,7 @@ pub fn chosen(
 ) -> Result<Vec<&'static Series>, String> {
     if options.is_any() && *benchmark != PATTERNS {
         return Err(format!(
-            "{}: --operations, --off-cache, --offset and --first-use go with `patterns` alone",
+            "{}: --operations, --off-cache, --offset, --first-use and --with-barrier go with `patterns` alone",
             benchmark.name
         ));
     }
@@ -127,7 +128,11 @@ pub fn arguments(options: &PatternOptions) -> Vec<String> {
                 .flat_map(|n| [option.into(), n.to_string()]),
         );
     }
-    all.extend(options.first_use.then(|| "--first-use".to_string()));
+    let flags = [
+        ("--first-use", options.first_use),
+        ("--with-barrier", options.with_barrier),
+    ];
+    all.extend(flags.into_iter().filter(|f| f.1).map(|f| f.0.to_string()));
     all
 }
 
@@ -143,10 +148,14 @@ pub fn ways(options: &PatternOptions) -> Vec<String> {
     } else {
         "warmed up by a tenth of the calls"
     };
+    let barrier = options
+        .with_barrier
+        .then(|| "collectives with the barrier after each".into());
     [buffers]
         .into_iter()
         .chain(offset)
         .chain([warm.into()])
+        .chain(barrier)
         .collect()
 }
 
@@ -180,16 +189,16 @@ mod tests {
             first_use: true,
             offset: Some(1),
             off_cache: Some(64 << 20),
+            with_barrier: true,
             ..PatternOptions::default()
         };
         assert!(chosen(&first, find("pingpong").unwrap()).is_err());
         assert!(chosen(&first, find("patterns").unwrap()).is_ok());
-        let words = ["--off-cache", "67108864", "--offset", "1", "--first-use"];
-        assert_eq!(arguments(&first), words);
+        let words = arguments(&first).join(" ");
+        let expected = "--off-cache 67108864 --offset 1 --first-use --with-barrier";
+        assert_eq!(words, expected);
         let said = ways(&first).join("; ");
-        assert!(
-            said.contains("through 64M") && said.contains("first use"),
-            "{said}"
-        );
+        let parts = ["through 64M", "first use", "with the barrier"];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
     }
 }
