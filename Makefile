@@ -155,7 +155,7 @@ programs: staged spread ## other people's programs, unchanged: HPC Challenge, FF
 	$(if $(HOSTS),python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)' --set-up)
 	$(spread) python3 tests/programs/run.py --prefix $(prefix) --build build/programs --only '$(ONLY)'
 
-io-programs: staged spread ## what others write files with, and their tests: HDF5, PnetCDF, h5py, mpi4py's and MPICH's (about an hour; ONLY=hdf5 HOSTS=2)
+io-programs: staged spread ## what others write files with, and their tests: HDF5, PnetCDF, NetCDF-4, h5py, mpi4py's and MPICH's (about an hour; ONLY=hdf5 HOSTS=2)
 	@scripts/setup.sh io-programs
 	@scripts/setup.sh mpi4py
 	@scripts/setup.sh mpich-tests

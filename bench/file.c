@@ -1,6 +1,8 @@
 /* file: MB/s of all ranks together between their memory and one file. Each rank has BYTES of it, in pieces of N bytes that are dealt
  * out to ranks in turn; where N is BYTES each has one piece, and access is contiguous. The view is set once. `raw` is pwrite and pread
- * of the same pieces, a call each: what the machine gives a program that knows no MPI-IO. Files stay in the page cache. */
+ * of the same pieces, a call each: what the machine gives a program that knows no MPI-IO. Files stay in the page cache.
+ *
+ * The kinds that write take turns, batch by batch, and so do those that read: on the same pages, which were written in long rows. */
 #include "files.h"
 
 enum { BYTES = 16 << 20 };
@@ -53,12 +55,10 @@ static void read_raw(struct work *w)
 static const struct kind {
     const char *name;
     void (*access)(struct work *);
-    bool writes;
-} kinds[] = {
-    {"write-all", write_all, true}, {"read-all", read_all, false}, {"write", write_alone, true},
-    {"read", read_alone, false},    {"raw-write", write_raw, true}, {"raw-read", read_raw, false},
-};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+} writing[] = {{"write-all", write_all}, {"write", write_alone}, {"raw-write", write_raw}},
+  reading[] = {{"read-all", read_all}, {"read", read_alone}, {"raw-read", read_raw}};
+enum { KINDS = sizeof writing / sizeof writing[0] };
+_Static_assert(KINDS == sizeof reading / sizeof reading[0], "as many kinds read as write");
 
 /* Writing is over when all ranks' is. */
 static void repeat(void *state, long repetitions)
@@ -84,31 +84,47 @@ static void check_data(struct work *w)
             fail("file: rank %d read wrong data at byte %lld", my_rank, (long long)i * WORD);
 }
 
-static void check(const struct kind *kind, struct work *w)
+static void measure_kinds(const struct kind kinds[], const struct work *common, double seconds)
 {
-    if (kind->writes)
-        check_file(w->file);
-    else
-        check_data(w);
+    static struct sampler samplers[KINDS];
+    struct work works[KINDS];
+    void *states[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        works[i] = *common;
+        works[i].access = kinds[i].access;
+        states[i] = &works[i];
+    }
+    measure_in_turn(repeat, states, KINDS, seconds, samplers);
+    for (int i = 0; i < KINDS && my_rank == 0; i++)
+        print_rate("file", kinds[i].name, common->piece, "MB/s", &samplers[i], 1e-6 * BYTES * rank_count);
 }
 
-static void measure_kind(const struct kind *kind, struct work *w, double seconds)
+/* Each kind writes a file that is empty, and is checked, before all are measured. */
+static void measure_writing(struct work *w, double seconds)
 {
-    static struct sampler s;
-    w->access = kind->access;
-    if (kind->writes) {
+    for (int i = 0; i < KINDS; i++) {
         empty_file(w->file);
         fill_data(w);
-    } else {
-        renew_file(w->file);
-        memset(w->data, 0, BYTES);
+        writing[i].access(w);
+        check_file(w->file);
     }
-    repeat(w, 1);
-    check(kind, w);
-    measure(repeat, w, seconds, &s);
-    check(kind, w);
-    if (my_rank == 0)
-        print_rate("file", kind->name, w->piece, "MB/s", &s, 1e-6 * BYTES * rank_count);
+    renew_file(w->file);
+    fill_data(w);
+    check_file(w->file);
+    measure_kinds(writing, w, seconds);
+    check_file(w->file);
+}
+
+static void measure_reading(struct work *w, double seconds)
+{
+    renew_file(w->file);
+    for (int i = 0; i < KINDS; i++) {
+        memset(w->data, 0, BYTES);
+        reading[i].access(w);
+        check_data(w);
+    }
+    measure_kinds(reading, w, seconds);
+    check_data(w);
 }
 
 static void set_view(struct work *w)
@@ -132,8 +148,8 @@ int main(int argc, char **argv)
         if (work.piece < WORD || work.piece > BYTES || BYTES % work.piece || work.piece % WORD)
             fail("file: pieces are powers of 2 from %d to %d bytes", WORD, BYTES);
         set_view(&work);
-        for (int j = 0; j < KINDS; j++)
-            measure_kind(&kinds[j], &work, o.seconds);
+        measure_writing(&work, o.seconds);
+        measure_reading(&work, o.seconds);
     }
     close_file(&file);
     free(work.data);

@@ -88,4 +88,27 @@ static inline void measure(work *run, void *state, double budget, struct sampler
         repetitions = sampler_next(s, seconds_now() - begin);
     }
 }
+
+/* The same of several states, a batch of each in turn, so that what drifts on the machine meets all alike. */
+static inline void measure_in_turn(work *run, void *const states[], int count, double budget, struct sampler samplers[])
+{
+    long repetitions[count];
+    for (int i = 0; i < count; i++) {
+        sampler_start(&samplers[i], budget);
+        repetitions[i] = 1;
+    }
+    for (bool over = false; !over;) {
+        MPI_Bcast(repetitions, count, MPI_LONG, 0, MPI_COMM_WORLD);
+        over = true;
+        for (int i = 0; i < count; i++) {
+            if (!repetitions[i])
+                continue;
+            over = false;
+            MPI_Barrier(MPI_COMM_WORLD);
+            double begin = seconds_now();
+            run(states[i], repetitions[i]);
+            repetitions[i] = sampler_next(&samplers[i], seconds_now() - begin);
+        }
+    }
+}
 #endif

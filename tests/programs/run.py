@@ -25,6 +25,7 @@ import hpcc
 import hypre
 import lammps
 import mumps
+import netcdf
 import opencoarrays
 import parpack
 import petsc
@@ -40,7 +41,7 @@ from workshop import Workshop
 # By target of make; what needs another one stands behind it.
 PROGRAMS = {
     "programs": [hpcc, fftw, hypre, mumps, rsmpi, petsc, scotch, boost_mpi, lammps, starpu, parpack, opencoarrays, espresso],
-    "io-programs": [hdf5, pnetcdf, h5py_suite],
+    "io-programs": [hdf5, pnetcdf, netcdf, h5py_suite],
 }
 
 

@@ -1,6 +1,6 @@
 /* file_faults CASE FOLDER: system calls on files that fail or move less than they were asked for, as those of this program do. The linker has the library
  * call these instead of the C library's. CASE is `short`, or the name of an error, which all reads and writes from some moment on have. */
-#include <mpi.h>
+#include "expect.h"
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,17 +41,6 @@ int fdatasync(int descriptor)
         return -1;
     }
     return (int)syscall(SYS_fdatasync, descriptor);
-}
-
-static void expect(const char *what, int code, int wanted)
-{
-    int class;
-    MPI_Error_class(code, &class);
-    if (class == wanted)
-        return;
-    printf("rank %d: %s has class %d, expected %d\n", rank, what, class, wanted);
-    fflush(stdout);
-    MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* A file of which each has every other run of so many ints; that many processes as there are. */

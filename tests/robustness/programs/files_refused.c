@@ -1,6 +1,6 @@
 /* files_refused full FOLDER: the folder's file system has room for 1 MiB. files_refused read-only FOLDER: it holds a file `file` and
  * cannot be written. Rank 0 prints "ok files_refused CASE" when all calls had the errors that MPI-5.0 §14.7 has for that. */
-#include <mpi.h>
+#include "expect.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +9,6 @@ enum { INTS = 1 << 18 }; /* 1 MiB of each process */
 
 static int rank, size, data[INTS];
 static char path[4096];
-
-static void expect(const char *what, int code, int wanted)
-{
-    int class;
-    MPI_Error_class(code, &class);
-    if (class == wanted)
-        return;
-    printf("rank %d: %s has class %d, expected %d\n", rank, what, class, wanted);
-    fflush(stdout);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static MPI_File open_as(const char *name, int mode)
 {

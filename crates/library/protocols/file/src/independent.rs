@@ -16,8 +16,6 @@ use crate::view::{Run, View};
 
 /// Packed bytes of memory that is not contiguous that are moved at a time.
 const STAGE_BYTES: usize = 512 << 10;
-/// Runs that come no more often than this, on average, cost less by a call each than by the gaps between them.
-const SPACING_BYTES: usize = 8 << 10;
 /// A gap up to so long is read along.
 pub const GAP_BYTES: u64 = 16 << 10;
 
@@ -78,7 +76,7 @@ pub unsafe fn read(
         view,
         sieve_bytes,
         sieve: Vec::new(),
-        reads_runs: view.spacing() >= SPACING_BYTES,
+        reads_runs: view.spacing() >= descriptor.spacing_bytes(),
     };
     if memory.layout.is_none() {
         let out: &mut [u8] = match memory.bytes {

@@ -39,6 +39,29 @@ fn gaps_are_read_along_and_never_written() {
     assert_eq!(counters().writes, 1001);
     std::fs::remove_file(&path).unwrap();
     short_runs_are_copied();
+    pages_of_memory_are_read_by_calls();
+}
+
+/// In memory every other page is read by a call of its own, though the extent of so many is less than as many pairs of pages; runs of 1 KiB
+/// are read with their gaps.
+fn pages_of_memory_are_read_by_calls() {
+    let path = format!("/dev/shm/weft-file-pages-{}", std::process::id());
+    let file = Descriptor::open(path.as_ref(), Permission::ReadWrite, Creation::CreateNew).unwrap();
+    file.set_size(1 << 20).unwrap();
+    let byte = Predefined::Byte.into();
+    let mut data = vec![1u8; 32 << 10];
+    let memory = Memory::contiguous(data.as_mut_ptr(), data.len());
+    let calls = |run: isize| {
+        let runs = (32 << 10) / run as usize;
+        let every_other = Datatype::vector(runs, run as usize, 2 * run, &byte).unwrap();
+        let view = View::new(0, &every_other).unwrap();
+        let before = counters().reads;
+        // SAFETY: the memory is `data`.
+        unsafe { read(&file, &view, 0..32 << 10, &memory, 1 << 20) }.unwrap();
+        counters().reads - before
+    };
+    assert_eq!((calls(4 << 10), calls(1 << 10)), (8, 1));
+    std::fs::remove_file(&path).unwrap();
 }
 
 /// A call for the last byte, and one for each 1024 runs of a window: 2 MiB of the file and 1 MiB are written.

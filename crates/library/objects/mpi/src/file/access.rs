@@ -7,6 +7,7 @@ use weft_file::Sharing;
 use weft_memory::Memory;
 
 use super::form::{Direction, Place};
+use super::hints::OwnSettings;
 use super::object::{File, share};
 use super::representation::Typed;
 use super::seen::{Seen, too_far};
@@ -147,16 +148,18 @@ impl Access {
         let _locked = locked.map_err(|error| file.failed(&error))?;
         let (descriptor, view) = (&file.descriptor, &self.seen.view);
         let positions = self.positions.clone();
+        let OwnSettings {
+            sieve_bytes,
+            may_map,
+        } = self.seen.own_settings;
         // SAFETY of both: the program's buffer, or one of this access's own, which nobody else touches until the access is
         // over (MPI-5.0 §14.4.2).
         let moved = match self.direction {
             Direction::Read => {
-                let sieve_bytes = file.hints.lock().sieve_bytes();
                 // SAFETY: as above.
                 unsafe { weft_file::read(descriptor, view, positions, &self.memory, sieve_bytes) }
             }
             Direction::Write => {
-                let may_map = file.hints.lock().may_map();
                 // SAFETY: as above.
                 let written =
                     unsafe { weft_file::write(descriptor, view, positions, &self.memory, may_map) };

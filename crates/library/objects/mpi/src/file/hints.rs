@@ -65,6 +65,15 @@ pub struct Settings {
     pub writing: Switch,
 }
 
+/// What the hints say about how this process reads and writes the file, for itself or for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnSettings {
+    /// Bytes that are read at a time where gaps are read along; 0 if none are to be.
+    pub sieve_bytes: usize,
+    /// Whether short pieces are written through a mapping of the file.
+    pub may_map: bool,
+}
+
 /// What the library uses where there is no hint. It reads and writes so much at a time as stays in a core's cache, where it is copied.
 const UNIT_BYTES: u64 = 4096;
 const SIEVE_BYTES: usize = 512 << 10;
@@ -184,19 +193,17 @@ impl Hints {
         }
     }
 
-    /// Bytes that are read at a time where gaps are read along; 0 if none are to be.
-    pub fn sieve_bytes(&self) -> usize {
-        match self.text(c"romio_ds_read") {
-            Some("disable") => 0,
-            _ => self
-                .number(c"ind_rd_buffer_size")
-                .map_or(SIEVE_BYTES, |bytes| bytes.min(MOST_BYTES as u64) as usize),
+    pub fn own_settings(&self) -> OwnSettings {
+        let sieve_bytes = self
+            .number(c"ind_rd_buffer_size")
+            .map_or(SIEVE_BYTES, |bytes| bytes.min(MOST_BYTES as u64) as usize);
+        OwnSettings {
+            sieve_bytes: match self.text(c"romio_ds_read") {
+                Some("disable") => 0,
+                _ => sieve_bytes,
+            },
+            may_map: self.text(c"romio_ds_write") != Some("disable"),
         }
-    }
-
-    /// Whether short pieces are written through a mapping of the file.
-    pub fn may_map(&self) -> bool {
-        self.text(c"romio_ds_write") != Some("disable")
     }
 
     /// What was given, and what the library uses where nothing was.
@@ -256,6 +263,24 @@ mod tests {
         ]);
         assert!(wrong.given.is_empty());
         assert_eq!(wrong.settings(), Hints::none(2).settings());
+    }
+
+    #[test]
+    fn gaps_and_mappings_are_each_process_s_own_affair() {
+        let without = Hints::none(2).own_settings();
+        assert_eq!((without.sieve_bytes, without.may_map), (SIEVE_BYTES, true));
+        let given = hints(&[
+            (c"ind_rd_buffer_size", "4096"),
+            (c"romio_ds_write", "disable"),
+        ]);
+        let own = given.own_settings();
+        assert_eq!((own.sieve_bytes, own.may_map), (4096, false));
+        let given = hints(&[
+            (c"ind_rd_buffer_size", "4096"),
+            (c"romio_ds_read", "disable"),
+        ]);
+        let own = given.own_settings();
+        assert_eq!((own.sieve_bytes, own.may_map), (0, true));
     }
 
     #[test]

@@ -61,13 +61,14 @@ impl File {
             hints,
             settings,
         } = opened;
+        let seen = Seen::initial(settings, hints.own_settings());
         File {
             path,
             descriptor,
             comm,
             mode,
             hints: Mutex::new(hints),
-            seen: RwLock::new(Arc::new(Seen::initial(settings))),
+            seen: RwLock::new(Arc::new(seen)),
             position: Mutex::new(0),
             shared,
             split: Mutex::new(None),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use weft_datatype::{Datatype, Predefined};
 use weft_file::View;
 
-use super::hints::Settings;
+use super::hints::{OwnSettings, Settings};
 use super::representation::Representation;
 use crate::error::{Class, Error, Result, argument};
 
@@ -19,13 +19,14 @@ pub(super) struct Seen {
     pub etype_bytes: u64,
     pub representation: Representation,
     pub settings: Settings,
+    pub own_settings: OwnSettings,
     /// The views of all processes, by rank, where this one reads and writes for others.
     pub views: Vec<View>,
 }
 
 impl Seen {
     /// Of a file just opened: all bytes.
-    pub fn initial(settings: Settings) -> Seen {
+    pub fn initial(settings: Settings, own_settings: OwnSettings) -> Seen {
         Seen {
             view: View::bytes(0),
             displacement: 0,
@@ -34,6 +35,7 @@ impl Seen {
             etype_bytes: 1,
             representation: Representation::Native,
             settings,
+            own_settings,
             views: Vec::new(),
         }
     }

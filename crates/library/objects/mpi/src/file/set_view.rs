@@ -39,6 +39,7 @@ pub fn set_view(
         .and_then(|seen| hints.update(info).map(|()| seen));
     let seen = mine.map(|mut seen| {
         seen.settings = hints.settings();
+        seen.own_settings = hints.own_settings();
         seen
     });
     let seen = agreed(&file, seen)?;
@@ -85,6 +86,7 @@ fn checked(
         etype_bytes: etype_bytes as u64,
         representation,
         settings: Settings::of_words([0; Settings::WORDS]),
+        own_settings: file.seen().own_settings,
         views: Vec::new(),
     })
 }
@@ -137,6 +139,7 @@ pub fn set_info(id: FileId, info: InfoId) -> Result<()> {
         etype_bytes: old.etype_bytes,
         representation: old.representation.clone(),
         settings: hints.settings(),
+        own_settings: hints.own_settings(),
         views: Vec::new(),
     });
     let seen = agreed(&file, seen)?;

@@ -283,7 +283,7 @@ impl Phases<'_, '_> {
     /// Writes what is covered of a window.
     async fn store(&self, turn: Turn, buffer: Vec<u8>, coverage: Coverage) -> (Vec<u8>, Coverage) {
         let file = self.access.file.clone();
-        let may_map = file.hints.lock().may_map();
+        let may_map = self.access.seen.own_settings.may_map;
         let work = move || {
             let start = turn.window.start;
             let written = write_covered(&file.descriptor, start, &buffer, &coverage, may_map);
