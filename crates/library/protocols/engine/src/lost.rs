@@ -14,9 +14,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_transport::{Endpoint, Lost, Peer, Refused};
+use weft_transport::{Endpoint, Fabric, Lost, Peer, Refused};
 use weft_wire::View;
 
+use crate::engine::Engine;
 use crate::peers::Members;
 use crate::pending::Pending;
 use crate::state::{Action, Afterwards, Core, State};
@@ -128,6 +129,14 @@ impl Core {
     pub fn has_lost_member(&self, context: u32) -> bool {
         let mut lost = self.lost.iter();
         lost.any(|&peer| self.members.contains(context, peer))
+    }
+}
+
+impl<F: Fabric> Engine<F> {
+    /// Tells the user that a peer is lost, unless a lane has: for those who find it out by other ways than the transport's.
+    #[cold]
+    pub fn tell_lost(&self, peer: Peer, why: &Lost) {
+        self.shared.reported.report(self.me, peer, why);
     }
 }
 

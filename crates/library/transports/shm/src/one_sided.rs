@@ -67,6 +67,10 @@ impl Process {
         self.neighbour.is_alive()
     }
 
+    pub fn rank(&self) -> Peer {
+        self.neighbour.rank
+    }
+
     /// What is said of it when it is not.
     pub fn lost(&self, why: &str) -> Lost {
         lost(self.neighbour.rank, why)

@@ -9,6 +9,7 @@ use weft_sync::board::{Board, Broken};
 
 use super::following::{Following, TRIES};
 use crate::error::{Class, Error, Result, argument};
+use crate::process::engine::engine;
 
 /// What a process counts.
 pub(crate) struct Counts {
@@ -92,9 +93,13 @@ impl SharedArena {
         (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())
     }
 
-    /// Ends all waits on the board, for a rank that is gone.
+    /// Ends all waits on the board, for a rank that is gone; who is the first to find out tells the user.
     #[cold]
     pub fn give_up(&self, rank: usize) {
+        let process = &self.processes[rank];
+        if !process.is_alive() {
+            engine().tell_lost(process.rank(), &process.lost("its process has ended"));
+        }
         self.give_up_because(Broken::Gone(rank));
     }
 
