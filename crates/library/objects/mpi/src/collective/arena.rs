@@ -20,7 +20,6 @@ use super::arena_access::ArenaAccess;
 use super::peers::{Peers, largest};
 use crate::objects::comm::Comm;
 use crate::objects::comm::arena::{COUNTS, SharedArena};
-use crate::objects::comm::following::Following;
 use crate::process::engine::engine;
 
 /// Blocking operations of a communicator before it gets an arena.
@@ -150,6 +149,5 @@ fn mapped(
         mapping,
         processes,
         copies,
-        following: Following::default(),
     })
 }

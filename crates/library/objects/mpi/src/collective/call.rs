@@ -11,10 +11,8 @@ use crate::error::Result;
 use crate::handle::CommId;
 use crate::messages::operation::{self, Awaited, SendFuture};
 use crate::messages::persistent;
-use crate::objects::comm::following::Leader;
 use crate::objects::comm::{Comm, CommReference, Traffic};
 use crate::objects::request::{Request, Status};
-use crate::process::job::oversubscribed_here;
 
 /// A collective operation's checked arguments, and how it runs.
 pub trait Plan {
@@ -27,12 +25,6 @@ pub trait Plan {
     #[inline]
     fn is_void(&self) -> bool {
         false
-    }
-
-    /// Whom this process waits for in it, on an intra-communicator.
-    #[inline]
-    fn leader(&self) -> Leader {
-        Leader::Nobody
     }
 
     /// On an intra-communicator.
@@ -131,18 +123,6 @@ fn pass(comm: &Comm) -> Result<()> {
     Ok(())
 }
 
-/// A blocking operation is over, and ranks share cores. Ranks of the board are those of the communicator where all are on one host.
-fn follow(comm: &Comm, leader: Leader) {
-    let Some(Some(shared)) = comm.arena.get() else {
-        return;
-    };
-    if comm.hosts().is_none()
-        && let Some(rank) = shared.following.after(leader)
-    {
-        shared.make_way_for(rank);
-    }
-}
-
 impl<P: Plan> Planned<P> {
     #[inline(always)]
     fn run(&self) -> Result<()> {
@@ -158,9 +138,6 @@ impl<P: Plan> Planned<P> {
             let channel = Channel::new(&peers, tags.own, &outcome);
             let result = run_blocking(plan.within(&channel), || peers.wait());
             comm.operations().end();
-            if oversubscribed_here() {
-                follow(comm, plan.leader());
-            }
             return result;
         };
         let peers = Peers::of_call(comm, tags.own, None);

@@ -5,7 +5,6 @@ use weft_collective::inter;
 use crate::constants::PROC_NULL;
 use crate::error::{Class, Result};
 use crate::objects::comm::Comm;
-use crate::objects::comm::following::Leader;
 
 /// `MPI_ROOT`, with the ABI's number.
 const ROOT: i32 = -4;
@@ -38,15 +37,6 @@ impl Root {
                 is_me: rank == comm.rank(),
             },
         })
-    }
-
-    /// Whom this process waits for where data go from the root to all.
-    #[inline]
-    pub fn leader(self) -> Leader {
-        match self {
-            Root::Rank { root, is_me: false } => Leader::Rank(root),
-            _ => Leader::Nobody,
-        }
     }
 
     /// Whether the root's arguments count here.

@@ -12,7 +12,6 @@ use super::root::Root;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
-use crate::objects::comm::following::Leader;
 use crate::objects::types::Buffer;
 
 pub struct Barrier;
@@ -28,11 +27,6 @@ impl Plan for Barrier {
 
     fn into_owned(self) -> Barrier {
         self
-    }
-
-    #[inline]
-    fn leader(&self) -> Leader {
-        Leader::AsBefore
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
@@ -76,11 +70,6 @@ impl Plan for Bcast {
     #[inline]
     fn is_void(&self) -> bool {
         self.memory.bytes == 0
-    }
-
-    #[inline]
-    fn leader(&self) -> Leader {
-        self.root.leader()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
@@ -297,11 +286,6 @@ impl Plan for Scatter<'_> {
     #[inline]
     fn is_void(&self) -> bool {
         self.0.is_void()
-    }
-
-    #[inline]
-    fn leader(&self) -> Leader {
-        self.0.root.leader()
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {

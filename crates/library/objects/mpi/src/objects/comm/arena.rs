@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{Board, Broken};
 
-use super::following::{Following, TRIES};
 use crate::error::{Class, Error, Result, argument};
 use crate::process::engine::engine;
 
@@ -43,7 +42,6 @@ pub(crate) struct SharedArena {
     pub processes: Box<[Process]>,
     /// Whether each of them may copy from the others' memory.
     pub copies: bool,
-    pub following: Following,
 }
 
 impl std::fmt::Debug for ArenaCell {
@@ -77,17 +75,6 @@ impl ArenaCell {
 }
 
 impl SharedArena {
-    /// At the end of a barrier: makes way for a rank that is still in it (`following.rs`).
-    pub fn make_way_for(&self, rank: usize) {
-        let step = self.board.entered(self.board.rank());
-        for _ in 0..TRIES {
-            if self.board.entered(rank) > step {
-                return;
-            }
-            weft_sync::yield_now();
-        }
-    }
-
     /// A process of the communicator that is gone, if one is.
     pub fn dead(&self) -> Option<usize> {
         (0..self.processes.len()).find(|&rank| !self.processes[rank].is_alive())

@@ -2,7 +2,6 @@
 
 pub(crate) mod arena;
 mod communicator;
-pub(crate) mod following;
 pub mod hints;
 pub mod info;
 pub(crate) mod lanes;
