@@ -31,7 +31,7 @@ import time
 from lib.cases import Failure, Skip, require
 from lib.commands import REPOSITORY, checked
 from lib.compiler import compile_program, plain_compiler
-from lib.processes import MARK, Running, output_of
+from lib.processes import MARK, Running, inherited_file, output_of, written
 
 VIRTUAL = pathlib.Path(__file__).resolve().parent / "virtual"
 MOST_HOSTS, MOST_INTERFACES = 200, 8
@@ -90,7 +90,7 @@ class Started:
     """A process of the bed that says in one line that it is ready, and ends with its standard input."""
 
     def __init__(self, words, **options):
-        self.words, self.errors = checked(words), tempfile.TemporaryFile()
+        self.words, self.errors = checked(words), inherited_file()
         self.process = subprocess.Popen(
             self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, start_new_session=True, **options
         )
@@ -103,8 +103,7 @@ class Started:
             raise Skip(f"no virtual hosts here: {why}") if any(word in why for word in REFUSED) else Failure(why)
 
     def said(self):
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace")
+        return written(self.errors)
 
     def tell(self, text):
         self.process.stdin.write(text.encode())

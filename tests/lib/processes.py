@@ -102,6 +102,16 @@ def end_by_signals():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
+def inherited_file():
+    """A file for what a command writes. Who inherits it shares its offset: each write goes to its end, and `written` leaves the offset."""
+    return tempfile.TemporaryFile("a+b", buffering=0)
+
+
+def written(file):
+    """All that is in the file by now."""
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+
+
 class Running:
     """A command that runs; `finish` waits for it and checks that nothing of it stays."""
 
@@ -111,7 +121,7 @@ class Running:
         self.mark = uuid.uuid4().hex
         self.begin = time.monotonic()
         # A file, not a pipe: a rank that stays would keep a pipe open, and reading it would hang.
-        self.log = tempfile.TemporaryFile()
+        self.log = inherited_file()
         self.process = subprocess.Popen(
             words,
             env={**os.environ, **(environment or {}), MARK: self.mark},
@@ -146,8 +156,7 @@ class Running:
 
     def text(self):
         """All that it has written so far."""
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")
+        return written(self.log)
 
     def output(self):
         """What it has written so far, or the end of that where only so much is to be shown."""
