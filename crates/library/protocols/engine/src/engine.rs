@@ -9,10 +9,10 @@ use crate::crowd::Crowd;
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
 use crate::once::Once;
+use crate::operations::Operations;
 use crate::pace::{Pace, PaceCell};
 use crate::peers::{Everyone, Members};
 use crate::slots::Slots;
-use crate::waiter::Operations;
 use crate::watch::Watch;
 
 /// Lanes of a process; all processes of a job have the same number. Each exists once it is used.

@@ -5,9 +5,12 @@
 //! was sent before, so that it meets the receive only if nothing else does. A message that comes, or that nobody knows of yet, has no answer, and the
 //! enquiry is repeated, each time after twice as long. Likewise a thread that waits for its long message to be taken asks the receiver, which
 //! takes it and drops it if no receive is to come.
+//!
+//! No thread waits in an operation. The request that one waits for is kept with it ([`Engine::await_enquiring`]), and whichever thread wakes from a
+//! sleep, or polls in vain, looks now and then which operations have waited for a while (`asking.rs`).
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use weft_memory::Memory;
 use weft_transport::{Endpoint, Fabric, Header, Peer};
@@ -16,7 +19,9 @@ use weft_wire::{ENQUIRY_BYTES, Kind, OF_SENDER, Packet};
 use crate::engine::Engine;
 use crate::enquiry::{Answer, Enquiry};
 use crate::lane::Lane;
+use crate::operation::Awaited;
 use crate::outbound::Control;
+use crate::patience::Patience;
 use crate::pending::Pending;
 use crate::post::Route;
 use crate::probe::Wanted;
@@ -24,40 +29,7 @@ use crate::request_id::RequestId;
 use crate::slot::{Role, flag};
 use crate::state::State;
 use crate::wait::{AnyOf, Condition};
-use crate::waiter::Waiter;
-
-/// Until the first enquiry.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest time between two.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-/// When a thread that waits asks next.
-pub struct Patience {
-    over: Option<Instant>,
-    pause: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Patience {
-        Patience {
-            over: None,
-            pause: FIRST_PAUSE,
-        }
-    }
-}
-
-impl Patience {
-    /// Whether the thread is to ask now. The time is counted from the first call.
-    pub fn is_over(&mut self) -> bool {
-        let now = Instant::now();
-        if now < *self.over.get_or_insert(now + self.pause) {
-            return false;
-        }
-        self.pause = LONGEST_PAUSE.min(2 * self.pause);
-        self.over = Some(now + self.pause);
-        true
-    }
-}
+use crate::waiter::{Question, Waiter};
 
 /// A thread's wait for a receive, whose sender it asks.
 struct Enquiring<'a, F: Fabric, W> {
@@ -81,7 +53,7 @@ impl<F: Fabric, W: Fn() -> [u64; 2]> Condition for Enquiring<'_, F, W> {
     }
 
     fn longest_sleep(&self) -> Option<Duration> {
-        Some(self.patience.pause)
+        Some(self.patience.pause())
     }
 }
 
@@ -103,6 +75,25 @@ impl<F: Fabric> Engine<F> {
             patience: Patience::default(),
         };
         self.block(self.lane_of(id).unwrap_or(0), enquiring);
+    }
+
+    /// As [`await_request`](Engine::await_request), of a request whose peer is asked after a while, with these words.
+    pub fn await_enquiring(&self, awaited: &Awaited, id: RequestId, words: [u64; 2]) -> bool {
+        let pending = self.await_request(awaited, id);
+        if pending && let Waiter::Operation(operation) = &*awaited.0 {
+            self.operations
+                .asking
+                .asks(operation, Question { id, words });
+        }
+        pending
+    }
+
+    /// Asks about what operations have waited for, for a while.
+    #[cold]
+    pub(crate) fn enquire_for_operations(&self) {
+        for Question { id, words } in self.operations.asking.due() {
+            self.enquire_about(id, words);
+        }
     }
 
     /// Asks the sender of messages of this route, which comes to this process.

@@ -38,7 +38,7 @@ thread_local! {
 
 /// What an operation's future leaves in the request that it waits for (rule 1).
 #[derive(Clone)]
-pub struct Awaited(Arc<Waiter>);
+pub struct Awaited(pub(crate) Arc<Waiter>);
 
 impl Awaited {
     /// Has the operation polled in the next turn of progress, as if what it waits for had come. No thread that sleeps is woken for it.
@@ -91,12 +91,14 @@ impl<F: Fabric> Engine<F> {
             state: TaskState::running(),
             request,
             in_background,
+            question: Mutex::new(None),
             ready: self.operations.ready.clone(),
         });
         let awaited = Awaited(Arc::new(Waiter::Operation(operation.clone())));
         let mut future: Running = Box::pin(make(awaited));
         if let Poll::Ready(status) = poll(&mut future) {
             drop(future);
+            self.operations.asking.remove(&operation);
             self.close(Role::Operation, request, status);
             if status == Status::EMPTY {
                 self.finish(request);
@@ -180,6 +182,7 @@ impl<F: Fabric> Engine<F> {
         drop(held);
         // What it held is let go before anyone learns that it is over.
         drop(over);
+        self.operations.asking.remove(operation);
         self.operations.count.fetch_sub(1, Ordering::Relaxed);
         self.close(Role::Operation, operation.request, status);
     }

@@ -18,9 +18,13 @@ const SHARED_POLLS: u32 = 8;
 const CROWDED_POLLS: u32 = 64;
 /// The same between two yields where nothing is known of others.
 const ALONE_POLLS: u32 = 256;
+/// Polls in vain between two looks whether operations have waited for long.
+const LOOK_EVERY: u32 = 256;
 
 thread_local! {
     static POLLS: Cell<u32> = const { Cell::new(0) };
+    /// In vain, while operations are under way.
+    static POLLS_BESIDE: Cell<u32> = const { Cell::new(0) };
 }
 
 impl<F: Fabric> Engine<F> {
@@ -37,6 +41,18 @@ impl<F: Fabric> Engine<F> {
     pub fn polled_in_vain(&self) {
         if self.is_shared() || self.crowd.is_watched {
             self.make_way();
+        }
+        if self.operations.count() > 0 {
+            self.look_at_operations();
+        }
+    }
+
+    #[cold]
+    fn look_at_operations(&self) {
+        let polls = POLLS_BESIDE.get() + 1;
+        POLLS_BESIDE.set(polls % LOOK_EVERY);
+        if polls == LOOK_EVERY {
+            self.enquire_for_operations();
         }
     }
 

@@ -399,6 +399,9 @@ impl<F: Fabric> Engine<F> {
             self.operations.ready.wake_up();
             self.disarm();
             self.report_if_asked();
+            if self.operations.count() > 0 {
+                self.enquire_for_operations();
+            }
             if is_met || self.linger(condition) {
                 return true;
             }

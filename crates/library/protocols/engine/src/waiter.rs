@@ -3,7 +3,6 @@
 use parking_lot::Mutex;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use weft_sync::{Parker, Ready, TaskState};
@@ -59,6 +58,8 @@ pub(crate) struct Operation {
     pub request: RequestId,
     /// Whether the background thread polls it too.
     pub in_background: bool,
+    /// Of its requests the one that was found pending last, if its peer may be asked for it (`enquiring.rs`), and what is said then.
+    pub question: Mutex<Option<Question>>,
     pub ready: Arc<Ready<Arc<Operation>>>,
 }
 
@@ -78,17 +79,9 @@ impl Operation {
     }
 }
 
-/// The operations of an engine.
-#[derive(Default)]
-pub(crate) struct Operations {
-    /// Those that are to be polled.
-    pub ready: Arc<Ready<Arc<Operation>>>,
-    /// How many are under way, for reports.
-    pub count: AtomicUsize,
-}
-
-impl Operations {
-    pub fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
-    }
+/// What a peer may be asked by an operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Question {
+    pub id: RequestId,
+    pub words: [u64; 2],
 }

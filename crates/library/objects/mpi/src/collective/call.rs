@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::handle::CommId;
 use crate::messages::operation::{self, Awaited, SendFuture};
 use crate::messages::persistent;
+use crate::objects::comm::begun::{Begun, Tagged};
 use crate::objects::comm::{Comm, CommReference, Traffic};
 use crate::objects::request::{Request, Status};
 
@@ -46,18 +47,17 @@ pub struct Planned<P> {
     plan: P,
 }
 
-/// The tags of one operation: in the communicator, and in its local one.
-#[derive(Clone, Copy)]
+/// The tags of one operation that goes on beside other calls: in the communicator, and in its local one if it has one.
 struct Tags {
-    own: u32,
-    local: u32,
+    own: Tagged,
+    local: Option<Tagged>,
 }
 
 impl Tags {
     /// The same on all processes, as all of them make their calls in one order (MPI-5.0 §6.1).
-    fn next(comm: &Comm, tag: impl Fn(&Comm) -> u32) -> Tags {
-        let own = tag(comm);
-        let local = comm.local_and_remote().map_or(own, |(local, _)| tag(local));
+    fn next(comm: &Comm, tag: impl Fn(&Begun) -> Tagged) -> Tags {
+        let own = tag(comm.begun());
+        let local = comm.local_and_remote().map(|(local, _)| tag(local.begun()));
         Tags { own, local }
     }
 }
@@ -96,7 +96,7 @@ impl<P: Plan> Call<P> {
     pub fn begin(self) -> Result<Request> {
         match self {
             Call::Void(comm) => {
-                Tags::next(comm, Comm::next_nonblocking);
+                comm.begun().next_nonblocking();
                 Ok(Request::done())
             }
             Call::Planned(planned) => planned.begin(),
@@ -107,8 +107,12 @@ impl<P: Plan> Call<P> {
     pub fn prepare(self) -> Result<Request> {
         match self {
             Call::Void(comm) => {
-                Tags::next(comm, Comm::next_persistent);
-                persistent::register(Box::new(|| Ok(Request::done())))
+                let tagged = comm.begun().prepare();
+                tagged.choose(0);
+                persistent::register(Box::new(move || {
+                    let _kept_for_those_that_ask = &tagged;
+                    Ok(Request::done())
+                }))
             }
             Call::Planned(planned) => planned.prepare(),
         }
@@ -131,20 +135,21 @@ impl<P: Plan> Planned<P> {
         if local_and_remote.is_none() && plan.is_void() {
             return pass(comm);
         }
-        let tags = Tags::next(comm, Comm::next_operation);
+        let tag = comm.next_operation();
         let outcome = Outcome::default();
         let Some((local, _)) = local_and_remote else {
-            let peers = Peers::of_call(comm, tags.own, arena::access(comm, tags.own));
-            let channel = Channel::new(&peers, tags.own, &outcome);
+            let peers = Peers::of_call(comm, tag, arena::access(comm, tag));
+            let channel = Channel::new(&peers, tag, &outcome);
             let result = run_blocking(plan.within(&channel), || peers.wait());
             comm.operations().end();
             return result;
         };
-        let peers = Peers::of_call(comm, tags.own, None);
-        let channel = Channel::new(&peers, tags.own, &outcome);
-        let local_peers = Peers::of_call(local, tags.local, None);
+        let peers = Peers::of_call(comm, tag, None);
+        let channel = Channel::new(&peers, tag, &outcome);
+        let local_tag = local.next_operation();
+        let local_peers = Peers::of_call(local, local_tag, None);
         let sides = Sides {
-            local: Channel::new(&local_peers, tags.local, &outcome),
+            local: Channel::new(&local_peers, local_tag, &outcome),
             remote: channel,
         };
         let result = run_blocking(plan.between(&sides), || {
@@ -157,7 +162,7 @@ impl<P: Plan> Planned<P> {
     }
 
     fn begin(self) -> Result<Request> {
-        let tags = Tags::next(&self.comm, Comm::next_nonblocking);
+        let tags = Tags::next(&self.comm, Begun::begin);
         let prepared = Prepared(Arc::new(Inner {
             comm: CommReference::new(self.comm),
             plan: self.plan.into_owned(),
@@ -169,7 +174,7 @@ impl<P: Plan> Planned<P> {
     /// Its starts need not come in one order on all processes, so their tag is one that the operation keeps; between two processes
     /// its messages do not overtake each other from start to start.
     fn prepare(self) -> Result<Request> {
-        let tags = Tags::next(&self.comm, Comm::next_persistent);
+        let tags = Tags::next(&self.comm, Begun::prepare);
         let prepared = Prepared(Arc::new(Inner {
             comm: CommReference::new(self.comm),
             plan: self.plan.into_owned(),
@@ -209,17 +214,18 @@ impl<P: Plan + 'static> Prepared<P> {
 
 async fn run<P: Plan>(inner: Arc<Inner<P>>, awaited: Awaited) -> Result<Status> {
     let Inner { comm, plan, tags } = &*inner;
-    let peers = Peers::of_operation(comm, &awaited);
+    let _under_way = (tags.own.start(), tags.local.as_ref().map(Tagged::start));
+    let peers = Peers::of_tagged(comm, &awaited, &tags.own);
     let outcome = Outcome::default();
-    let channel = Channel::new(&peers, tags.own, &outcome);
-    match comm.local_and_remote() {
-        None => plan.within(&channel).await?,
-        Some((local, _)) => {
-            let local = Peers::of_operation(local, &awaited);
-            let local = Channel::new(&local, tags.local, &outcome);
+    let channel = Channel::new(&peers, tags.own.tag(), &outcome);
+    match (comm.local_and_remote(), &tags.local) {
+        (Some((local, _)), Some(tagged)) => {
+            let local = Peers::of_tagged(local, &awaited, tagged);
+            let local = Channel::new(&local, tagged.tag(), &outcome);
             let remote = channel;
             plan.between(&Sides { local, remote }).await?;
         }
+        _ => plan.within(&channel).await?,
     }
     Ok(Status::EMPTY)
 }

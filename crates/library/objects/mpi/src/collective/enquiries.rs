@@ -1,4 +1,4 @@
-//! Blocking collective operations of unlike lengths, which are erroneous (MPI-5.0 §6.4 to §6.9): none waits for ever, as long as the others make
+//! Collective operations of unlike lengths, which are erroneous (MPI-5.0 §6.4 to §6.9): none waits for ever, as long as the others make
 //! progress.
 //!
 //! How an operation goes follows from the length that each process passes, so where lengths differ one may wait for a message, or a post on
@@ -10,8 +10,12 @@
 //! 2. A long message that waits to be taken is dropped, if the operation is over there.
 //! 3. Otherwise it has come, or may come still, and nothing is said.
 //!
-//! One that waits in `MPI_Finalize` for the others answers too, four times a second (`lifetime/models`). Nonblocking and persistent operations are
-//! not asked about.
+//! For a nonblocking or persistent operation whichever thread waits or polls asks (`weft_engine`'s `enquiring`). Starts of a persistent one share
+//! a tag, so that a failure might meet a later start's receive: only that lengths differ is an answer, which no start of a right program is given, and
+//! that it is freed. Not answered is what is asked about a nonblocking or persistent operation whose communicator the program has freed meanwhile,
+//! until it is over; not asked about are accesses to files.
+//!
+//! One that waits in `MPI_Finalize` for the others answers too, four times a second (`lifetime/models`).
 //!
 //! A process that so learns of unlike lengths gives up the board of its host too: the others there may be in other steps.
 
@@ -21,6 +25,7 @@ use weft_engine::Enquiry;
 use weft_sync::board::{Need, What};
 
 use crate::handle::CommId;
+use crate::objects::comm::begun::Known;
 use crate::objects::comm::numbers::{Standing, contexts};
 use crate::objects::comm::operations::Operations;
 use crate::objects::comm::{Comm, Traffic, is_of, number_of, share_known};
@@ -42,18 +47,22 @@ const ENTERED: u64 = 2;
 /// The number of the failure that a process is sent in place of a message, if that comes no more.
 pub(crate) fn answer(enquiry: &Enquiry) -> Option<u8> {
     let number = number_of(enquiry.context);
-    if !is_of(enquiry.context, Traffic::Collective) || !Operations::is_tag(enquiry.tag) {
+    if !is_of(enquiry.context, Traffic::Collective) {
         return None;
     }
+    let is_blocking = Operations::is_tag(enquiry.tag);
     let comm = match contexts().standing(number) {
         Standing::Unknown => return None,
         Standing::Freed => return Some(APART),
         Standing::Comm(id) => match of_number(id, enquiry.context) {
             // Freed by the program; what is not blocking goes on.
-            None => return Some(APART),
+            None => return is_blocking.then_some(APART),
             Some(comm) => comm,
         },
     };
+    if !is_blocking {
+        return is_apart(comm.begun().known(enquiry.tag), enquiry).then_some(APART);
+    }
     let [awaited, bytes] = enquiry.words;
     let operations = comm.operations();
     if enquiry.is_of_sender {
@@ -71,6 +80,19 @@ pub(crate) fn answer(enquiry: &Enquiry) -> Option<u8> {
         give_up_if_awaited(&comm, rank as usize, awaited);
     }
     None
+}
+
+/// Whether what is asked about comes, or is received, no more, in an operation that is not blocking.
+fn is_apart(known: Known, enquiry: &Enquiry) -> bool {
+    let [_, bytes] = enquiry.words;
+    match known {
+        Known::NotBegun => false,
+        Known::Over => true,
+        Known::Standing(own) => {
+            let differs = bytes > 0 && own.bytes.is_some_and(|own| own != bytes - 1);
+            differs && !(enquiry.is_of_sender && own.is_under_way)
+        }
+    }
 }
 
 /// The communicator of a handle, or what its own group does by itself, whichever has the context.

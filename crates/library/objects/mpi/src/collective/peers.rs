@@ -17,6 +17,7 @@ use crate::messages::completion;
 use crate::messages::operation::Awaited;
 use crate::messages::start::{start_failure, start_receive, start_send};
 use crate::objects::comm::arena::apart;
+use crate::objects::comm::begun::Tagged;
 use crate::objects::comm::{Comm, Traffic};
 use crate::objects::op::Operator;
 use crate::objects::request::Request;
@@ -49,6 +50,13 @@ enum Waiting<'a> {
     Call(Cell<Option<RequestId>>),
     /// Any thread that makes progress.
     Operation(&'a Awaited),
+    /// As well; and those that it waits for are asked.
+    Tagged {
+        awaited: &'a Awaited,
+        tagged: &'a Tagged,
+        /// The length that this process has passed plus one, or 0 until it is looked at.
+        length: Cell<u64>,
+    },
 }
 
 impl<'a> Peers<'a> {
@@ -100,7 +108,19 @@ impl<'a> Peers<'a> {
         }
     }
 
-    /// A communicator's processes, in an operation that goes on beside other calls.
+    /// A communicator's processes, in a collective operation that goes on beside other calls.
+    pub(super) fn of_tagged(comm: &'a Comm, awaited: &'a Awaited, tagged: &'a Tagged) -> Peers<'a> {
+        Peers {
+            waiting: Waiting::Tagged {
+                awaited,
+                tagged,
+                length: Cell::new(0),
+            },
+            ..Peers::all(comm)
+        }
+    }
+
+    /// The same, where nobody is asked.
     pub(crate) fn of_operation(comm: &'a Comm, awaited: &'a Awaited) -> Peers<'a> {
         Peers {
             waiting: Waiting::Operation(awaited),
@@ -117,6 +137,9 @@ impl<'a> Peers<'a> {
         let engine = engine();
         match &self.waiting {
             Waiting::Operation(awaited) => engine.await_request(awaited, id),
+            Waiting::Tagged {
+                awaited, length, ..
+            } => engine.await_enquiring(awaited, id, [0, length.get()]),
             Waiting::Call(pending) => {
                 let is_pending = !engine.is_complete(id);
                 pending.set(is_pending.then_some(id).or(pending.get()));
@@ -208,6 +231,12 @@ impl PointToPoint for Peers<'_> {
     fn chooses(&self, tag: u32, bytes: usize) {
         if tag == self.tag {
             self.comm.operations().choose(tag, bytes as u64);
+        } else if let Waiting::Tagged { tagged, length, .. } = &self.waiting
+            && tag == tagged.tag()
+            && length.get() == 0
+        {
+            length.set((bytes as u64).saturating_add(1));
+            tagged.choose(bytes as u64);
         }
     }
 

@@ -88,7 +88,7 @@ pub fn start_all(
     };
     let comm = &access.file.comm;
     let (lane, context) = (comm.lane(), comm.context(Traffic::Collective));
-    let tag = comm.next_nonblocking();
+    let tag = comm.begun().next_nonblocking();
     let make = |awaited: Awaited| {
         let running = async move {
             let outcome = run(access, &awaited, tag, Disk::Pool(&awaited, lane)).await;

@@ -1,12 +1,14 @@
 //! Enquiries: one process waits, the other makes progress and answers by the tag.
 
+use std::future::poll_fn;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 
 use weft_transport::loopback::Network;
 
 use super::{CONTEXT, Traced, engines, memory};
-use crate::{Engine, Enquiry, Failure, RequestId, Status};
+use crate::{Awaited, Engine, Enquiry, Failure, RequestId, Status};
 
 /// Messages of this tag come no more, those of others may.
 const OVER: u32 = 7;
@@ -151,4 +153,57 @@ fn a_long_message_that_may_be_received_stays() {
     });
     assert_eq!(status.failure, None);
     assert_eq!(into, bytes);
+}
+
+/// An operation's receive, whose operation is waited for or polled.
+fn an_operation_is_told(
+    words: [u64; 2],
+    mut until_complete: impl FnMut(&Engine<Traced>, RequestId),
+) {
+    let network = Network::new(5, 64, 1000);
+    let engines = engines(&network, 2).into_iter();
+    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
+    let (me, other) = match engines.leak() {
+        [me, other] => (&*me, &*other),
+        _ => unreachable!("two were made"),
+    };
+    let mut bytes = [0; 8];
+    let awaited_id = me.receive_from(1, OVER as i32, &mut bytes);
+    let make = |awaited: Awaited| {
+        poll_fn(
+            move |_| match me.await_enquiring(&awaited, awaited_id, words) {
+                true => Poll::Pending,
+                false => Poll::Ready(me.finish(awaited_id)),
+            },
+        )
+    };
+    let id = me.begin(0, CONTEXT, make).unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                other.progress();
+                std::thread::yield_now();
+            }
+        });
+        until_complete(me, id);
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(me.finish(id).failure, Some(Failure::Operation(NUMBER)));
+    assert_eq!(asked(words).len(), 1);
+    assert_eq!(me.operations.count(), 0);
+}
+
+#[test]
+fn whoever_waits_asks_for_an_operation() {
+    an_operation_is_told([8, 8], |engine, id| engine.wait_any(&[id]));
+}
+
+#[test]
+fn whoever_polls_asks_for_an_operation() {
+    an_operation_is_told([9, 9], |engine, id| {
+        while !engine.is_complete(id) {
+            engine.progress_for_poll();
+        }
+    });
 }

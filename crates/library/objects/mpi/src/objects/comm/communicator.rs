@@ -10,11 +10,12 @@ use weft_engine::LANES;
 use weft_transport::Peer;
 
 use super::arena;
+use super::begun::Begun;
 use super::hints::{Hints, Wildcards};
 use super::lanes::{self, LaneSelection};
 use super::members::members;
 use super::numbers::{UNAGREED, contexts};
-use super::operations::{BLOCKING_TAGS, Operations};
+use super::operations::Operations;
 use super::references::References;
 use super::traffic::{TRAFFIC_BITS, Traffic};
 use crate::error::{Class, Error, Object, Result, argument};
@@ -24,12 +25,6 @@ use crate::objects::group::{Comparison, Group};
 use crate::objects::handler::{Handler, HandlerCell};
 use crate::objects::topology::Topology;
 use crate::process::job::job;
-
-/// Tags of nonblocking collective operations are from here on.
-const NONBLOCKING_TAGS: u32 = BLOCKING_TAGS;
-/// Those of nonblocking ones are below this, those of persistent ones from here on to twice as much.
-const PERSISTENT_TAGS: u32 = 2 * NONBLOCKING_TAGS;
-const _: () = assert!(2 * PERSISTENT_TAGS - 1 == crate::constants::TAG_UB as u32);
 
 /// A communicator.
 #[derive(Debug)]
@@ -51,10 +46,8 @@ pub struct Comm {
     name: Mutex<CString>,
     /// Its blocking collective operations.
     operations: Operations,
-    /// Nonblocking ones, for theirs.
-    nonblocking: AtomicU32,
-    /// Persistent collective operations prepared, for theirs.
-    persistent: AtomicU32,
+    /// The nonblocking and persistent ones.
+    begun: Begun,
     references: References,
     /// Which of its processes is on which host, once a collective operation has asked for it.
     hosts: OnceLock<Option<Box<Hosts>>>,
@@ -78,8 +71,7 @@ impl Comm {
             wildcards: Wildcards::default(),
             name: Mutex::new(name.to_owned()),
             operations: Operations::default(),
-            nonblocking: AtomicU32::new(0),
-            persistent: AtomicU32::new(0),
+            begun: Begun::default(),
             references: References::default(),
             hosts: OnceLock::new(),
             arena: arena::ArenaCell::default(),
@@ -333,17 +325,8 @@ impl Comm {
         &self.operations
     }
 
-    /// A tag for the next nonblocking one. Of a row of their own: blocking operations never match them (MPI-5.0 §6.12),
-    /// and there are programs, correct with libraries that have two rows, that do not call both kinds in one order.
-    pub(crate) fn next_nonblocking(&self) -> u32 {
-        let number = self.nonblocking.fetch_add(1, Ordering::Relaxed);
-        NONBLOCKING_TAGS + number % NONBLOCKING_TAGS
-    }
-
-    /// A tag for a persistent collective operation, which no other has while 2^30 are prepared.
-    pub(crate) fn next_persistent(&self) -> u32 {
-        let number = self.persistent.fetch_add(1, Ordering::Relaxed);
-        PERSISTENT_TAGS + number % PERSISTENT_TAGS
+    pub(crate) fn begun(&self) -> &Begun {
+        &self.begun
     }
 
     /// `MPI_Comm_compare`.

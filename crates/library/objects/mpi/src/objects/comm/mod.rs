@@ -1,6 +1,7 @@
 //! Communicators: a group and the contexts in which its messages travel (MPI-5.0 chapter 7).
 
 pub(crate) mod arena;
+pub(crate) mod begun;
 mod communicator;
 pub mod hints;
 pub mod info;
