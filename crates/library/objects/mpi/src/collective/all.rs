@@ -21,12 +21,6 @@ fn check_in_place<T>(comm: &Comm, send: &Option<T>) -> Result<()> {
     }
 }
 
-/// Whether what a process sends has no bytes, or lies in the receive buffer, so that it has as many as that.
-#[inline]
-fn is_nothing_or_in_place<T>(send: &Option<T>, is_nothing: impl FnOnce(&T) -> bool) -> bool {
-    send.as_ref().is_none_or(is_nothing)
-}
-
 pub struct Allgather<'a> {
     send: Option<Memory>,
     receive: Layout<'a>,
@@ -39,11 +33,7 @@ pub fn allgather(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Allgather<'static>>> {
-    if let Some(call) = Call::if_void(
-        comm,
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
-        |_| true,
-    ) {
+    if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -61,11 +51,7 @@ pub fn allgatherv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Allgather<'a>>> {
-    if let Some(call) = Call::if_void(
-        comm,
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
-        |_| true,
-    ) {
+    if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -116,11 +102,7 @@ pub fn alltoall(
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Alltoall<'static>>> {
-    if let Some(call) = Call::if_void(
-        comm,
-        receive.is_nothing() && is_nothing_or_in_place(&send, Buffer::is_nothing),
-        |_| true,
-    ) {
+    if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -142,11 +124,7 @@ pub fn alltoallv<'a>(
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Alltoall<'a>>> {
-    if let Some(call) = Call::if_void(
-        comm,
-        receive.is_nothing() && is_nothing_or_in_place(&send, Vectors::is_nothing),
-        |_| true,
-    ) {
+    if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
     let comm = shared(comm)?;

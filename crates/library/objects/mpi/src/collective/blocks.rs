@@ -4,6 +4,7 @@ use weft_collective::{Blocks, Counts, Mixed, MixedBlock, Uniform, Varying};
 use weft_memory::Memory;
 
 use super::checked_count;
+use super::void::Glance;
 use crate::error::{Class, Result, argument};
 use crate::objects::types::{self, Buffer, TypeId};
 
@@ -16,10 +17,9 @@ pub struct Vectors<'a> {
     pub datatype: TypeId,
 }
 
-impl Vectors<'_> {
-    /// As [`Buffer::is_nothing`].
-    #[inline]
-    pub(super) fn is_nothing(&self) -> bool {
+impl Glance for Vectors<'_> {
+    #[inline(always)]
+    fn is_nothing(&self) -> bool {
         self.counts.are_zero() && types::is_plain(self.datatype)
     }
 }

@@ -67,22 +67,6 @@ impl<P: Plan> Call<P> {
         Call::Planned(Planned { comm, plan })
     }
 
-    /// The call on an intra-communicator in which this process moves nothing, if that is found at a glance: `has_nothing` is false too
-    /// where an argument is unusual or wrong, which is for a plan to find.
-    #[inline(always)]
-    pub(super) fn if_void(
-        id: CommId,
-        has_nothing: bool,
-        and: impl FnOnce(&Comm) -> bool,
-    ) -> Option<Call<P>> {
-        if !has_nothing {
-            return None;
-        }
-        let comm = crate::objects::comm::find(id).ok()?;
-        let is_void = comm.local_and_remote().is_none() && and(comm);
-        is_void.then_some(Call::Void(comm))
-    }
-
     /// The blocking form. In line, so that the plan is made where it is used.
     #[inline(always)]
     pub fn run(self) -> Result<()> {

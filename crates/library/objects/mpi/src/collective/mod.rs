@@ -16,6 +16,7 @@ mod peers;
 mod reduce;
 mod root;
 mod rooted;
+mod void;
 
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use blocks::{Types, Vectors};

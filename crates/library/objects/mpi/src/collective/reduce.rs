@@ -8,6 +8,7 @@ use weft_datatype::{Datatype, Op, Predefined};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
+use super::void::Glance;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
 use crate::creation::intercomm;
 use crate::error::{Class, OfBuffer, Result, argument};
@@ -68,13 +69,15 @@ const BOTH: Significant = Significant {
     output: true,
 };
 
-impl Reduce {
-    /// As [`Buffer::is_nothing`](crate::objects::types::Buffer), of both buffers and the operation.
+/// Both buffers and the operation.
+impl Glance for Reduce {
     #[inline(always)]
     fn is_nothing(&self) -> bool {
         self.count == 0 && types::is_plain(self.datatype) && self.op.is_defined_on(self.datatype)
     }
+}
 
+impl Reduce {
     /// Whether the root is right, and the input in place at the root alone.
     #[inline]
     fn may_go_to(&self, root: i32, comm: &Comm) -> bool {
@@ -145,7 +148,7 @@ pub struct ReduceToRoot {
 /// `MPI_Reduce`.
 #[inline(always)]
 pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
-    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |comm| {
+    if let Some(call) = Call::void_if(comm, arguments.is_nothing(), |comm| {
         arguments.may_go_to(root, comm)
     }) {
         return Ok(call);
@@ -199,7 +202,7 @@ pub struct Allreduce(Operands);
 /// `MPI_Allreduce`.
 #[inline(always)]
 pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
-    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
+    if let Some(call) = Call::void(comm, &arguments) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -239,7 +242,7 @@ pub fn reduce_scatter(
     counts: &Counts<'_>,
     comm: CommId,
 ) -> Result<Call<ReduceScatter>> {
-    if let Some(call) = Call::if_void(comm, counts.are_zero() && arguments.is_nothing(), |_| true) {
+    if let Some(call) = Call::void(comm, &(counts, &arguments)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -255,7 +258,7 @@ pub fn reduce_scatter(
 
 /// `MPI_Reduce_scatter_block`: the count is each process's.
 pub fn reduce_scatter_block(arguments: Reduce, comm: CommId) -> Result<Call<ReduceScatter>> {
-    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
+    if let Some(call) = Call::void(comm, &arguments) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -321,7 +324,7 @@ pub struct Scan {
 /// `MPI_Scan`.
 #[inline]
 pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
-    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
+    if let Some(call) = Call::void(comm, &arguments) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -340,7 +343,7 @@ pub fn scan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
 /// `MPI_Exscan`.
 #[inline]
 pub fn exscan(arguments: Reduce, comm: CommId) -> Result<Call<Scan>> {
-    if let Some(call) = Call::if_void(comm, arguments.is_nothing(), |_| true) {
+    if let Some(call) = Call::void(comm, &arguments) {
         return Ok(call);
     }
     let comm = shared(comm)?;

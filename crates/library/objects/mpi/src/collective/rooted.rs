@@ -9,6 +9,7 @@ use super::blocks::{Layout, Vectors};
 use super::call::{Call, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
+use super::void::Glance;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
@@ -46,7 +47,7 @@ pub struct Bcast {
 /// `MPI_Bcast`.
 #[inline]
 pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
-    if let Some(call) = Call::if_void(comm, buffer.is_nothing(), |comm| {
+    if let Some(call) = Call::void_if(comm, buffer.is_nothing(), |comm| {
         Root::new(comm, root).is_ok()
     }) {
         return Ok(call);
@@ -83,14 +84,14 @@ impl Plan for Bcast {
 
 /// The call in which this process has no bytes in its part, which is in place at the root alone, nor the root in its blocks.
 #[inline]
-fn if_void<P: Plan>(
+fn void<P: Plan>(
     id: CommId,
     root: i32,
     leaf: Option<Buffer>,
     has_no_blocks: impl FnOnce() -> bool,
 ) -> Option<Call<P>> {
     let has_nothing = leaf.is_none_or(|leaf| leaf.is_nothing());
-    Call::if_void(id, has_nothing, |comm| {
+    Call::void_if(id, has_nothing, |comm| {
         Root::new(comm, root).is_ok_and(|root| match root.is_me() {
             true => has_no_blocks(),
             false => leaf.is_some(),
@@ -166,7 +167,7 @@ pub fn gather(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'static>>> {
-    if let Some(call) = if_void(comm, root, send, || receive.is_nothing()) {
+    if let Some(call) = void(comm, root, send, || receive.is_nothing()) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -188,8 +189,8 @@ pub fn gatherv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'a>>> {
-    if let Some(call) = if_void(comm, root, send, || {
-        receive.as_ref().is_some_and(Vectors::is_nothing)
+    if let Some(call) = void(comm, root, send, || {
+        receive.as_ref().is_some_and(Glance::is_nothing)
     }) {
         return Ok(call);
     }
@@ -241,7 +242,7 @@ pub fn scatter(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'static>>> {
-    if let Some(call) = if_void(comm, root, receive, || send.is_nothing()) {
+    if let Some(call) = void(comm, root, receive, || send.is_nothing()) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -263,8 +264,8 @@ pub fn scatterv<'a>(
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'a>>> {
-    if let Some(call) = if_void(comm, root, receive, || {
-        send.as_ref().is_some_and(Vectors::is_nothing)
+    if let Some(call) = void(comm, root, receive, || {
+        send.as_ref().is_some_and(Glance::is_nothing)
     }) {
         return Ok(call);
     }

@@ -22,12 +22,6 @@ impl Buffer {
         Some(Span { base, bytes })
     }
 
-    /// Whether it is right and holds nothing, as far as a glance tells: a derived datatype takes a longer look.
-    #[inline]
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.count == 0 && datatype::is_plain(self.datatype)
-    }
-
     #[inline]
     pub fn memory(&self) -> Result<Memory> {
         datatype::memory(self.address, self.count, self.datatype)
