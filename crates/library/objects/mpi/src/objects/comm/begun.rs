@@ -30,7 +30,7 @@ struct Rows {
 }
 
 /// Where this process is in an operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// The length that it has passed, once the operation has looked at it to choose how it goes. It is the same in all starts (MPI-5.0 §6.13).
     pub bytes: Option<u64>,
@@ -73,7 +73,11 @@ impl Begun {
     fn tagged(&self, next: impl FnOnce(&mut Rows) -> u32) -> Tagged {
         let mut rows = self.0.lock();
         let tag = next(&mut rows);
-        rows.standing.insert(tag, Standing::default());
+        let standing = Standing {
+            bytes: None,
+            is_under_way: tag < PERSISTENT_TAGS,
+        };
+        rows.standing.insert(tag, standing);
         let rows = self.0.clone();
         Tagged { rows, tag }
     }
@@ -120,8 +124,15 @@ impl Tagged {
     }
 
     pub fn start(&self) -> UnderWay<'_> {
-        self.change(|standing| standing.is_under_way = true);
+        self.go(true);
         UnderWay(self)
+    }
+
+    /// A nonblocking operation is under way for as long as it stands.
+    fn go(&self, is_under_way: bool) {
+        if self.tag >= PERSISTENT_TAGS {
+            self.change(|standing| standing.is_under_way = is_under_way);
+        }
     }
 
     /// The first length counts: what an operation is composed of has others.
@@ -144,7 +155,7 @@ impl Drop for Tagged {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.change(|standing| standing.is_under_way = false);
+        self.0.go(false);
     }
 }
 
