@@ -2,7 +2,7 @@
 //!
 //! A line of memory that one core writes and another reads changes caches twice for each message: once for the reader
 //! and once more when the writer wants it back. Where an answer is written into the very lines that the question was
-//! just read from, it changes caches once. So beside its ring of cells each side of a connection has a *block*, as
+//! just read from, it changes caches once. So beside its ring of cells each side of a connection has [`BLOCKS`] *blocks*, each as
 //! long as the longest packet, and a packet travels in a block if its sender holds one.
 //!
 //! 1. A block is *held* by one of the two processes, at first by the one in whose segment it lies.
@@ -10,9 +10,10 @@
 //!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
 //! 3. A block goes back in no other way: where packets go one way only, they go through the ring.
 //!
-//! There is memory for a block's first page from the start, and for the rest from the first packet that needs it, taken by
-//! the process that holds the block then: where both send at the same time, each may hold the other's for ever. A lane takes it
-//! for at most [`LONG_BLOCKS`].
+//! Of the first of a side's blocks there is memory for the first page from the start, and for the rest from the first packet that
+//! needs it, taken by the process that holds the block then: where both send at the same time, each may hold the other's for
+//! ever. The other blocks are for packets longer than a page of which several are under way both ways at once: their owner takes
+//! memory for one more when one has come from the peer. A lane takes memory for at most [`LONG_BLOCKS`].
 
 use std::io;
 use std::num::NonZeroU8;
@@ -20,121 +21,133 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Elsewhere, Malformed};
 
-use crate::layout::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{BLOCK_BYTES, BLOCKS, RING_BYTES, SHORT_BLOCK_BYTES};
 use crate::segment::Mapping;
 
 /// Blocks for whose whole length a lane takes memory.
 pub const LONG_BLOCKS: u64 = 64;
 
-/// What a block is lengthened by.
-pub const LONG_ADDED_BYTES: usize = BLOCK_BYTES - SHORT_BLOCK_BYTES;
-
-/// In whose segment a block lies: that of the sender or of the receiver of the packet in it. What stands in cells.
-const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
-const RECEIVERS: NonZeroU8 = NonZeroU8::new(2).unwrap();
-
-/// A block that this process knows.
-struct Block {
-    /// The link that it is part of.
-    link: Arc<Mapping>,
-    held: bool,
-    /// For which there is memory.
-    bytes: usize,
-}
-
-/// The two blocks of a connection, as one side sees them.
+/// The blocks of a connection, as one side sees them. Sets of them are bits: the own ones from bit 0 on, then the other side's.
 #[derive(Default)]
 pub struct Blocks {
-    own: Option<Block>,
-    theirs: Option<Block>,
+    /// Where they are: the own link, the other side's.
+    links: [Option<Arc<Mapping>>; 2],
+    held: u16,
+    /// For whose first page there is memory, and for all of which.
+    short: u16,
+    long: u16,
+    /// Packets that have come in blocks, up to [`BLOCKS`].
+    came: u8,
 }
 
 /// Where a packet is to be written, which is this process's until the packet is published.
 pub struct LentBlock {
-    /// For the cell.
+    /// For the cell: 1 and the sender's number of the block.
     pub name: NonZeroU8,
     pub base: *mut u8,
 }
 
-impl Block {
-    fn new(link: Arc<Mapping>, held: bool) -> Block {
-        debug_assert!(link.bytes() >= RING_BYTES + BLOCK_BYTES);
-        Block {
-            link,
-            held,
-            bytes: SHORT_BLOCK_BYTES,
-        }
-    }
+/// What memory is to be taken for, from the beginning of a link on.
+pub struct Growth {
+    pub at: usize,
+    pub bytes: usize,
+}
 
-    fn base(&self) -> *mut u8 {
-        self.link.base().wrapping_add(RING_BYTES)
-    }
+const OWN: u16 = (1 << BLOCKS) - 1;
+/// The first block of each side.
+const FIRST_OWN: u16 = 1;
+const FIRST_THEIRS: u16 = 1 << BLOCKS;
+
+const _: () = assert!(BLOCKS.is_power_of_two() && 2 * BLOCKS <= u16::BITS as usize);
+
+/// Of a block in its link.
+fn offset_of(index: usize) -> usize {
+    RING_BYTES + index % BLOCKS * BLOCK_BYTES
 }
 
 impl Blocks {
-    /// The own block is in this link to the peer.
+    /// The own blocks are in this link to the peer.
     pub fn add_own(&mut self, link: Arc<Mapping>) {
-        self.own = Some(Block::new(link, true));
+        debug_assert!(link.bytes() >= RING_BYTES + BLOCKS * BLOCK_BYTES);
+        self.links[0] = Some(link);
+        self.held |= OWN;
+        self.short |= FIRST_OWN;
     }
 
     /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
     #[inline]
     pub fn lend(&mut self, bytes: usize) -> Option<LentBlock> {
+        let fit = if bytes <= SHORT_BLOCK_BYTES {
+            self.short
+        } else {
+            self.long
+        };
         // The other's first: what it has sent last is warm.
-        for (block, name) in [(&mut self.theirs, RECEIVERS), (&mut self.own, SENDERS)] {
-            if let Some(block) = block
-                && block.held
-                && bytes <= block.bytes
-            {
-                block.held = false;
-                let base = block.base();
-                return Some(LentBlock { name, base });
-            }
-        }
-        None
+        let index = (self.held & fit).checked_ilog2()? as usize;
+        debug_assert!(bytes <= BLOCK_BYTES);
+        let link = self.links[index / BLOCKS].as_ref()?;
+        self.held &= !(1 << index);
+        let name = NonZeroU8::new(1 + index as u8)?;
+        let base = link.base().wrapping_add(offset_of(index));
+        Some(LentBlock { name, base })
     }
 
-    /// A block that is held and has only its first page: the own one if it is, whose further memory is taken by `own`.
-    /// True if it has all of its memory then.
-    pub fn lengthen(&mut self, own: impl FnOnce() -> io::Result<()>) -> bool {
-        let is_short = |block: &&mut Block| block.held && block.bytes < BLOCK_BYTES;
-        let (block, filled) = if let Some(block) = self.own.as_mut().filter(is_short) {
-            (block, own())
-        } else if let Some(block) = self.theirs.as_mut().filter(is_short) {
-            let filled = block.link.fill(SHORT_LINK_BYTES, LONG_ADDED_BYTES);
-            (block, filled)
+    /// Has memory for the whole of one more block that is held. What an own one lacks is taken by `own`. The bytes taken.
+    pub fn lengthen(&mut self, own: impl FnOnce(Growth) -> io::Result<()>) -> Option<usize> {
+        let lacking = self.held & !self.long;
+        let is_first = lacking & (FIRST_OWN | FIRST_THEIRS) != 0;
+        // Nothing has come in blocks where packets go one way.
+        let grown = (self.long & OWN).count_ones();
+        let own_later = lacking & OWN & !FIRST_OWN;
+        let index = if is_first {
+            (lacking & (FIRST_OWN | FIRST_THEIRS)).trailing_zeros() as usize
+        } else if u32::from(self.came) >= grown && own_later != 0 {
+            own_later.trailing_zeros() as usize
         } else {
-            return false;
+            return None;
         };
-        if filled.is_err() {
-            return false;
-        }
-        block.bytes = BLOCK_BYTES;
-        true
+        let there = if is_first { SHORT_BLOCK_BYTES } else { 0 };
+        let growth = Growth {
+            at: offset_of(index) + there,
+            bytes: BLOCK_BYTES - there,
+        };
+        let bytes = growth.bytes;
+        let filled = match (index / BLOCKS, &self.links[1]) {
+            (0, _) => own(growth),
+            (_, Some(link)) => link.fill(growth.at, bytes),
+            _ => return None,
+        };
+        filled.ok()?;
+        self.short |= 1 << index;
+        self.long |= 1 << index;
+        Some(bytes)
     }
 
     /// A packet has come in a block, which is held from here on: where it is. `link` is the one from the peer.
     #[inline]
     pub fn take(&mut self, packet: Elsewhere, link: &Arc<Mapping>) -> Result<*const u8, Malformed> {
         let bytes = packet.bytes as usize;
-        let block = match packet.place {
-            SENDERS => Some(
-                self.theirs
-                    .get_or_insert_with(|| Block::new(link.clone(), false)),
-            ),
-            RECEIVERS => self.own.as_mut(),
-            _ => None,
-        };
-        let Some(block) = block.filter(|block| !block.held && bytes <= BLOCK_BYTES) else {
+        // The peer's own are the other side's here.
+        let index = (packet.place.get() as usize - 1) ^ BLOCKS;
+        let theirs = index / BLOCKS == 1;
+        if theirs && self.links[1].is_none() {
+            self.links[1] = Some(link.clone());
+        }
+        let block = 1u16.checked_shl(index as u32).unwrap_or(0);
+        let link = self.links.get(index / BLOCKS).and_then(Option::as_ref);
+        let Some(link) = link.filter(|_| self.held & block == 0 && bytes <= BLOCK_BYTES) else {
             return Err(Malformed(
                 "it sent a packet in a block that it did not hold",
             ));
         };
-        block.held = true;
-        if bytes > block.bytes {
-            block.bytes = BLOCK_BYTES;
+        self.held |= block;
+        self.short |= block;
+        // Only the first blocks may have a page alone.
+        if bytes > SHORT_BLOCK_BYTES || block & (FIRST_OWN | FIRST_THEIRS) == 0 {
+            self.long |= block;
         }
-        Ok(block.base())
+        self.came = (self.came + 1).min(BLOCKS as u8);
+        Ok(link.base().wrapping_add(offset_of(index)))
     }
 }
 

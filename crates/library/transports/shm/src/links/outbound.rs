@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Producer, Pushed};
 
-use crate::blocks::{Blocks, LONG_ADDED_BYTES, LONG_BLOCKS};
+use crate::blocks::{Blocks, Growth, LONG_BLOCKS};
 use crate::counters::Counters;
-use crate::layout::{SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{BLOCK_BYTES, SHORT_BLOCK_BYTES};
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
 use crate::shared::Shared;
@@ -56,12 +56,12 @@ impl Outbound {
     /// Takes memory for the whole of a block that is here, unless enough was taken for others.
     #[cold]
     fn lengthen_block(&mut self, shared: &Shared, counters: &mut Counters) {
-        let added = LONG_ADDED_BYTES as u64;
-        let at = self.offset + SHORT_LINK_BYTES as u64;
-        let own = || shared.segment.fill(at, LONG_ADDED_BYTES);
+        let offset = self.offset;
+        let own = |Growth { at, bytes }| shared.segment.fill(offset + at as u64, bytes);
         // Without it, packets go through the ring.
-        if counters.block_bytes < LONG_BLOCKS * added && self.exchange.lengthen(own) {
-            counters.block_bytes += added;
+        if counters.block_bytes < LONG_BLOCKS * BLOCK_BYTES as u64 {
+            let taken = self.exchange.lengthen(own).unwrap_or(0);
+            counters.block_bytes += taken as u64;
         }
     }
 }
