@@ -32,10 +32,10 @@ pub const LONG_BLOCKS: u64 = 64;
 pub struct Blocks {
     /// Where they are: the own link, the other side's.
     links: [Option<Arc<Mapping>>; 2],
-    held: u16,
+    held: u32,
     /// For whose first page there is memory, and for all of which.
-    short: u16,
-    long: u16,
+    short: u32,
+    long: u32,
     /// Packets that have come in blocks, up to [`BLOCKS`].
     came: u8,
 }
@@ -53,12 +53,12 @@ pub struct Growth {
     pub bytes: usize,
 }
 
-const OWN: u16 = (1 << BLOCKS) - 1;
+const OWN: u32 = (1 << BLOCKS) - 1;
 /// The first block of each side.
-const FIRST_OWN: u16 = 1;
-const FIRST_THEIRS: u16 = 1 << BLOCKS;
+const FIRST_OWN: u32 = 1;
+const FIRST_THEIRS: u32 = 1 << BLOCKS;
 
-const _: () = assert!(BLOCKS.is_power_of_two() && 2 * BLOCKS <= u16::BITS as usize);
+const _: () = assert!(BLOCKS.is_power_of_two() && 2 * BLOCKS <= u32::BITS as usize);
 
 /// Of a block in its link.
 fn offset_of(index: usize) -> usize {
@@ -133,7 +133,7 @@ impl Blocks {
         if theirs && self.links[1].is_none() {
             self.links[1] = Some(link.clone());
         }
-        let block = 1u16.checked_shl(index as u32).unwrap_or(0);
+        let block = 1u32.checked_shl(index as u32).unwrap_or(0);
         let link = self.links.get(index / BLOCKS).and_then(Option::as_ref);
         let Some(link) = link.filter(|_| self.held & block == 0 && bytes <= BLOCK_BYTES) else {
             return Err(Malformed(
