@@ -12,8 +12,8 @@
 //!
 //! Of the first of a side's blocks there is memory for the first page from the start, and for the rest from the first packet that
 //! needs it, taken by the process that holds the block then: where both send at the same time, each may hold the other's for
-//! ever. The other blocks are for packets longer than a page of which several are under way both ways at once: their owner takes
-//! memory for one more when one has come from the peer. A lane takes memory for at most [`LONG_BLOCKS`].
+//! ever. The other blocks are for packets from [`GROWN_FROM`] bytes on of which several are under way both ways at once: their owner
+//! takes memory for one more when a packet has come in a block since it did so last. A lane takes memory for at most [`LONG_BLOCKS`].
 
 use std::io;
 use std::num::NonZeroU8;
@@ -27,17 +27,20 @@ use crate::segment::Mapping;
 /// Blocks for whose whole length a lane takes memory.
 pub const LONG_BLOCKS: u64 = 64;
 
+/// Packets for which memory is taken for more blocks than the first: what shorter ones gain is not worth it.
+pub const GROWN_FROM: usize = 1 << 10;
+
 /// The blocks of a connection, as one side sees them. Sets of them are bits: the own ones from bit 0 on, then the other side's.
 #[derive(Default)]
 pub struct Blocks {
     /// Where they are: the own link, the other side's.
     links: [Option<Arc<Mapping>>; 2],
     held: u32,
-    /// For whose first page there is memory, and for all of which.
+    /// For the first page of which there is memory, and for all of which.
     short: u32,
     long: u32,
-    /// Packets that have come in blocks, up to [`BLOCKS`].
-    came: u8,
+    /// A packet has come in a block since memory was taken for one.
+    came: bool,
 }
 
 /// Where a packet is to be written, which is this process's until the packet is published.
@@ -92,35 +95,46 @@ impl Blocks {
         Some(LentBlock { name, base })
     }
 
-    /// Has memory for the whole of one more block that is held. What an own one lacks is taken by `own`. The bytes taken.
-    pub fn lengthen(&mut self, own: impl FnOnce(Growth) -> io::Result<()>) -> Option<usize> {
-        let lacking = self.held & !self.long;
-        let is_first = lacking & (FIRST_OWN | FIRST_THEIRS) != 0;
-        // Nothing has come in blocks where packets go one way.
-        let grown = (self.long & OWN).count_ones();
-        let own_later = lacking & OWN & !FIRST_OWN;
-        let index = if is_first {
-            (lacking & (FIRST_OWN | FIRST_THEIRS)).trailing_zeros() as usize
-        } else if u32::from(self.came) >= grown && own_later != 0 {
-            own_later.trailing_zeros() as usize
-        } else {
-            return None;
+    /// Takes memory for the whole of one more block that is held, for a packet of `bytes` bytes, if that is worth it: the own link's by
+    /// `own`. The bytes taken.
+    pub fn lengthen(
+        &mut self,
+        bytes: usize,
+        own: impl FnOnce(Growth) -> io::Result<()>,
+    ) -> Option<usize> {
+        let index = self.to_lengthen(bytes)?;
+        let there = match self.short & 1 << index {
+            0 => 0,
+            _ => SHORT_BLOCK_BYTES,
         };
-        let there = if is_first { SHORT_BLOCK_BYTES } else { 0 };
         let growth = Growth {
             at: offset_of(index) + there,
             bytes: BLOCK_BYTES - there,
         };
-        let bytes = growth.bytes;
-        let filled = match (index / BLOCKS, &self.links[1]) {
-            (0, _) => own(growth),
-            (_, Some(link)) => link.fill(growth.at, bytes),
-            _ => return None,
+        let taken = growth.bytes;
+        let filled = match &self.links[1] {
+            _ if index < BLOCKS => own(growth),
+            Some(theirs) => theirs.fill(growth.at, taken),
+            None => return None,
         };
         filled.ok()?;
         self.short |= 1 << index;
         self.long |= 1 << index;
-        Some(bytes)
+        self.came = false;
+        Some(taken)
+    }
+
+    fn to_lengthen(&self, bytes: usize) -> Option<usize> {
+        let lacking = self.held & !self.long;
+        let firsts = lacking & (FIRST_OWN | FIRST_THEIRS);
+        let found = if bytes > SHORT_BLOCK_BYTES && firsts != 0 {
+            firsts
+        } else if bytes >= GROWN_FROM && self.came {
+            lacking & OWN & !FIRST_OWN
+        } else {
+            0
+        };
+        (found != 0).then_some(found.trailing_zeros() as usize)
     }
 
     /// A packet has come in a block, which is held from here on: where it is. `link` is the one from the peer.
@@ -146,16 +160,24 @@ impl Blocks {
         if bytes > SHORT_BLOCK_BYTES || block & (FIRST_OWN | FIRST_THEIRS) == 0 {
             self.long |= block;
         }
-        self.came = (self.came + 1).min(BLOCKS as u8);
+        self.came = true;
         Ok(link.base().wrapping_add(offset_of(index)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashSet, VecDeque};
+
+    use weft_contract::Random;
+
     use super::*;
     use crate::layout::LINK_BYTES;
     use crate::segment::{PAGE, Segment};
+
+    /// The first blocks, as cells name them.
+    const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
+    const RECEIVERS: NonZeroU8 = NonZeroU8::new(1 + BLOCKS as u8).unwrap();
 
     fn link() -> Arc<Mapping> {
         let segment = Segment::create(PAGE).unwrap();
@@ -184,9 +206,13 @@ mod tests {
         b.add_own(back.clone());
         let long = SHORT_BLOCK_BYTES + 1;
         assert!(b.lend(long).is_none(), "too short yet");
-        assert!(!a.lengthen(|| Err(io::ErrorKind::OutOfMemory.into())));
+        let refused = a.lengthen(long, |_| Err(io::ErrorKind::OutOfMemory.into()));
+        assert_eq!(refused, None);
         assert!(a.lend(long).is_none(), "no memory");
-        assert!(a.lengthen(|| Ok(())));
+        assert_eq!(
+            a.lengthen(long, |_| Ok(())),
+            Some(BLOCK_BYTES - SHORT_BLOCK_BYTES)
+        );
         let place = a.lend(long).unwrap();
         assert!(b.take(packet(place.name, long), &there).is_ok());
         let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
@@ -203,19 +229,59 @@ mod tests {
         let (ask, answer) = (a.lend(100).unwrap(), b.lend(100).unwrap());
         b.take(packet(ask.name, 100), &there).unwrap();
         a.take(packet(answer.name, 100), &back).unwrap();
-        let none = || -> io::Result<()> { panic!("the own block is not here") };
-        let place = match a.lengthen(none) {
-            true => a.lend(BLOCK_BYTES),
+        let none = |_| -> io::Result<()> { panic!("the own block is not here") };
+        let place = match a.lengthen(BLOCK_BYTES, none) {
+            Some(_) => a.lend(BLOCK_BYTES),
             // The kernel cannot.
-            false => return assert!(a.lend(BLOCK_BYTES).is_none()),
+            None => return assert!(a.lend(BLOCK_BYTES).is_none()),
         };
-        assert!(!a.lengthen(none), "none is here");
+        assert!(a.lengthen(BLOCK_BYTES, none).is_none(), "none is here");
         let place = place.unwrap();
         assert!(b.take(packet(place.name, BLOCK_BYTES), &there).is_ok());
         assert!(
             b.lend(BLOCK_BYTES).is_some(),
             "as long as the other made it"
         );
+    }
+
+    /// Packets of random lengths both ways, each taken some time after it was sent: none is written where another stands, and those
+    /// that go one way take no more memory.
+    #[test]
+    fn nothing_is_written_where_a_packet_is_under_way() {
+        let links = [link(), link()];
+        let mut sides = [Blocks::default(), Blocks::default()];
+        let (mut filled, mut random) = (HashSet::new(), Random(1));
+        sides[0].add_own(links[0].clone());
+        sides[1].add_own(links[1].clone());
+        let mut under_way = [VecDeque::new(), VecDeque::new()];
+        let mut sent = 0;
+        for round in 0..20_000u64 {
+            let me = random.below(2) as usize;
+            let one_way = round < 200;
+            if random.below(2) == 0 && !(one_way && me == 1) {
+                let bytes =
+                    [8, GROWN_FROM, SHORT_BLOCK_BYTES + 1, BLOCK_BYTES][random.below(4) as usize];
+                let lent = sides[me].lend(bytes).or_else(|| {
+                    let taken = sides[me].lengthen(bytes, |growth| {
+                        assert!(filled.insert((me, growth.at)), "twice");
+                        Ok(())
+                    });
+                    taken.and_then(|_| sides[me].lend(bytes))
+                });
+                if let Some(LentBlock { name, base }) = lent {
+                    // SAFETY: the links are carved whole, and a block is `bytes` bytes long at least.
+                    unsafe { base.cast::<u64>().write_unaligned(round) };
+                    sent += 1;
+                    under_way[me].push_back((packet(name, bytes), base as *const u8, round));
+                }
+            } else if let Some((packet, base, round)) = under_way[1 - me].pop_front() {
+                assert_eq!(sides[me].take(packet, &links[1 - me]).unwrap(), base);
+                // SAFETY: as above.
+                assert_eq!(unsafe { base.cast::<u64>().read_unaligned() }, round);
+            }
+            assert!(!one_way || filled.len() <= 1, "one way");
+        }
+        assert!(sent > 5000 && filled.len() > BLOCKS, "{sent} in {filled:?}");
     }
 
     #[test]
