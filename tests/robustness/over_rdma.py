@@ -1,4 +1,4 @@
-"""Jobs over the RDMA transport, on the device in software: receive pools of all kinds, what they take, floods, windows, and kills."""
+"""Jobs over the RDMA transport, on the device in software: receive pools of all kinds, what they take, floods, windows, applications by endpoint category, and kills."""
 
 import json
 import os
@@ -31,6 +31,8 @@ WINDOW_ROUNDS = 120
 # More of them are made before its windows have moved their data.
 FAILING_REGISTRATIONS = 24
 CATEGORIES = ("mpi-everywhere", "2xdynamic", "dynamic", "shared-dynamic", "static")
+# Ranks and threads of the papers' applications.
+SHAPES = ((16, 1), (8, 2), (4, 4), (2, 8), (1, 16))
 # A plan of threads doubles completion queues with the thread domains, of which every second one is unused; lanes have none for those.
 DOUBLED = {"2xdynamic": 2}
 WRONG = [
@@ -171,6 +173,17 @@ def adapter_moves(site, options, mode):
     require(writes >= least and reads >= least, f"{writes} writes and {reads} reads, expected {least} of each:\n{output}")
 
 
+def application(site, category, name):
+    """A paper's application has the right result however its ranks' threads share an adapter, and they use lanes of their own."""
+    for ranks, threads in SHAPES:
+        command = job(site, DEFAULT, "--endpoints", category, "-n", ranks, site.program(name), threads)
+        output = site.run(command, timeout=60).ok(name).output
+        lanes = [int(line.split()[-1]) for line in output.splitlines() if line.startswith(f"ok {name} ")]
+        # A rank alone talks to nobody.
+        least = min(threads, LANES) if ranks > 1 else 0
+        require(len(lanes) == ranks and min(lanes) >= least, f"{ranks} ranks of {threads} threads use lanes {lanes}:\n{output}")
+
+
 def window_peer_dies(site, access):
     env = {"WEFT_NETWORK_TIMEOUT": "1"}
     result = in_window(site, (), "killed", access, env=env)
@@ -228,6 +241,9 @@ def cases(site):
     for category in CATEGORIES:
         options = ["--endpoints", category]
         yield f"over RDMA, windows: lanes of category {category}", lambda options=options: adapter_moves(site, options, "moves")
+        for name in ("halo", "global_array"):
+            what = f"over RDMA, {name} has the right result, category {category}"
+            yield what, lambda category=category, name=name: application(site, category, name)
     for access in ("put", "get"):
         yield f"over RDMA, windows: the target of a {access} is killed", lambda access=access: window_peer_dies(site, access)
     yield "over RDMA, windows: registrations fail", lambda: registrations_fail(site)

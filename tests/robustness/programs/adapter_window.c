@@ -3,9 +3,8 @@
  *   moves          puts and gets of all lengths, on memory of the program's and of the library's, in all kinds of epochs, beside a copy
  *   stopped        rank 1's process is stopped (SIGSTOP) while rank 0 puts, gets and flushes
  *   killed ACCESS  rank 1 is killed between two accesses (put, get) of rank 0's, which gets the error that it was aborted, soon */
-#include <mpi.h>
+#include "counters.h"
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,7 +17,6 @@ static const double LIMIT = 10;
 static int rank;
 static unsigned char *part, expected[BYTES], out[BYTES], in[BYTES];
 static MPI_Win win;
-static MPI_T_pvar_session session;
 static MPI_T_pvar_handle writes, reads;
 
 static double seconds(void)
@@ -35,25 +33,6 @@ static void require(int condition, const char *what)
     printf("rank %d: adapter_window: %s\n", rank, what);
     fflush(stdout);
     raise(SIGKILL);
-}
-
-/* Counts from here on. */
-static MPI_T_pvar_handle count(const char *name)
-{
-    int index, count;
-    MPI_T_pvar_handle handle;
-    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) != MPI_SUCCESS)
-        require(0, name);
-    MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count);
-    MPI_T_pvar_start(session, handle);
-    return handle;
-}
-
-static unsigned long long counted(MPI_T_pvar_handle handle)
-{
-    unsigned long long value;
-    MPI_T_pvar_read(session, handle, &value);
-    return value;
 }
 
 static int below(int bound)
@@ -223,9 +202,8 @@ int main(int argc, char **argv)
     int provided;
     MPI_Init(&argc, &argv);
     MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_T_pvar_session_create(&session);
-    writes = count("weft_rdma_writes");
-    reads = count("weft_rdma_reads");
+    writes = count("weft_rdma_writes", MPI_T_PVAR_CLASS_COUNTER);
+    reads = count("weft_rdma_reads", MPI_T_PVAR_CLASS_COUNTER);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int is_killed = strcmp(argv[1], "killed") == 0;
     if (is_killed)
@@ -238,7 +216,6 @@ int main(int argc, char **argv)
     fflush(stdout);
     if (is_killed)
         raise(SIGKILL);
-    MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
     MPI_Finalize();
     return 0;

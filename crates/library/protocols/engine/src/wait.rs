@@ -293,7 +293,8 @@ impl<F: Fabric> Engine<F> {
         let mut turns = 0;
         let mut pace = self.pace.load();
         loop {
-            if self.progress_lane(lane) | self.serve_callers() {
+            let moved = self.progress_lane(lane) | self.serve_callers();
+            if moved {
                 turns = turns.min(COUNTED_AFTER);
             }
             if self.operations.ready.any() {
@@ -312,6 +313,10 @@ impl<F: Fabric> Engine<F> {
                     condition.leave_note();
                     self.report_if_asked();
                 }
+            }
+            if moved {
+                // What came may be the beginning of a long message, which the next turn ends: to make way first costs two switches.
+                continue;
             }
             if turns < pace.spins {
                 std::hint::spin_loop();

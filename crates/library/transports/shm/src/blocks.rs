@@ -2,7 +2,7 @@
 //!
 //! A line of memory that one core writes and another reads changes caches twice for each message: once for the reader
 //! and once more when the writer wants it back. Where an answer is written into the very lines that the question was
-//! just read from, it changes caches once. So beside its ring of cells each side of a connection has a *block*, as
+//! just read from, it changes caches once. So beside its ring of cells each side of a connection has [`BLOCKS`] *blocks*, each as
 //! long as the longest packet, and a packet travels in a block if its sender holds one.
 //!
 //! 1. A block is *held* by one of the two processes, at first by the one in whose segment it lies.
@@ -10,9 +10,10 @@
 //!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
 //! 3. A block goes back in no other way: where packets go one way only, they go through the ring.
 //!
-//! There is memory for a block's first page from the start, and for the rest from the first packet that needs it, taken by
-//! the process that holds the block then: where both send at the same time, each may hold the other's for ever. A lane takes it
-//! for at most [`LONG_BLOCKS`].
+//! Of the first of a side's blocks there is memory for the first page from the start, and for the rest from the first packet that
+//! needs it, taken by the process that holds the block then: where both send at the same time, each may hold the other's for
+//! ever. The other blocks are for packets from [`GROWN_FROM`] bytes on of which several are under way both ways at once: their owner
+//! takes memory for one more when a packet has come in a block since it did so last. A lane takes memory for at most [`LONG_BLOCKS`].
 
 use std::io;
 use std::num::NonZeroU8;
@@ -20,129 +21,163 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Elsewhere, Malformed};
 
-use crate::layout::{BLOCK_BYTES, RING_BYTES, SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::{BLOCK_BYTES, BLOCKS, RING_BYTES, SHORT_BLOCK_BYTES};
 use crate::segment::Mapping;
 
 /// Blocks for whose whole length a lane takes memory.
 pub const LONG_BLOCKS: u64 = 64;
 
-/// What a block is lengthened by.
-pub const LONG_ADDED_BYTES: usize = BLOCK_BYTES - SHORT_BLOCK_BYTES;
+/// Packets for which memory is taken for more blocks than the first: what shorter ones gain is not worth it.
+pub const GROWN_FROM: usize = 1 << 10;
 
-/// In whose segment a block lies: that of the sender or of the receiver of the packet in it. What stands in cells.
-const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
-const RECEIVERS: NonZeroU8 = NonZeroU8::new(2).unwrap();
-
-/// A block that this process knows.
-struct Block {
-    /// The link that it is part of.
-    link: Arc<Mapping>,
-    held: bool,
-    /// For which there is memory.
-    bytes: usize,
-}
-
-/// The two blocks of a connection, as one side sees them.
+/// The blocks of a connection, as one side sees them. Sets of them are bits: the own ones from bit 0 on, then the other side's.
 #[derive(Default)]
 pub struct Blocks {
-    own: Option<Block>,
-    theirs: Option<Block>,
+    /// Where they are: the own link, the other side's.
+    links: [Option<Arc<Mapping>>; 2],
+    held: u32,
+    /// For the first page of which there is memory, and for all of which.
+    short: u32,
+    long: u32,
+    /// A packet has come in a block since memory was taken for one.
+    came: bool,
 }
 
 /// Where a packet is to be written, which is this process's until the packet is published.
 pub struct LentBlock {
-    /// For the cell.
+    /// For the cell: 1 and the sender's number of the block.
     pub name: NonZeroU8,
     pub base: *mut u8,
 }
 
-impl Block {
-    fn new(link: Arc<Mapping>, held: bool) -> Block {
-        debug_assert!(link.bytes() >= RING_BYTES + BLOCK_BYTES);
-        Block {
-            link,
-            held,
-            bytes: SHORT_BLOCK_BYTES,
-        }
-    }
+/// What memory is to be taken for, from the beginning of a link on.
+pub struct Growth {
+    pub at: usize,
+    pub bytes: usize,
+}
 
-    fn base(&self) -> *mut u8 {
-        self.link.base().wrapping_add(RING_BYTES)
-    }
+const OWN: u32 = (1 << BLOCKS) - 1;
+/// The first block of each side.
+const FIRST_OWN: u32 = 1;
+const FIRST_THEIRS: u32 = 1 << BLOCKS;
+
+const _: () = assert!(BLOCKS.is_power_of_two() && 2 * BLOCKS <= u32::BITS as usize);
+
+/// Of a block in its link.
+fn offset_of(index: usize) -> usize {
+    RING_BYTES + index % BLOCKS * BLOCK_BYTES
 }
 
 impl Blocks {
-    /// The own block is in this link to the peer.
+    /// The own blocks are in this link to the peer.
     pub fn add_own(&mut self, link: Arc<Mapping>) {
-        self.own = Some(Block::new(link, true));
+        debug_assert!(link.bytes() >= RING_BYTES + BLOCKS * BLOCK_BYTES);
+        self.links[0] = Some(link);
+        self.held |= OWN;
+        self.short |= FIRST_OWN;
     }
 
     /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
     #[inline]
     pub fn lend(&mut self, bytes: usize) -> Option<LentBlock> {
+        let fit = if bytes <= SHORT_BLOCK_BYTES {
+            self.short
+        } else {
+            self.long
+        };
         // The other's first: what it has sent last is warm.
-        for (block, name) in [(&mut self.theirs, RECEIVERS), (&mut self.own, SENDERS)] {
-            if let Some(block) = block
-                && block.held
-                && bytes <= block.bytes
-            {
-                block.held = false;
-                let base = block.base();
-                return Some(LentBlock { name, base });
-            }
-        }
-        None
+        let index = (self.held & fit).checked_ilog2()? as usize;
+        debug_assert!(bytes <= BLOCK_BYTES);
+        let link = self.links[index / BLOCKS].as_ref()?;
+        self.held &= !(1 << index);
+        let name = NonZeroU8::new(1 + index as u8)?;
+        let base = link.base().wrapping_add(offset_of(index));
+        Some(LentBlock { name, base })
     }
 
-    /// A block that is held and has only its first page: the own one if it is, whose further memory is taken by `own`.
-    /// True if it has all of its memory then.
-    pub fn lengthen(&mut self, own: impl FnOnce() -> io::Result<()>) -> bool {
-        let is_short = |block: &&mut Block| block.held && block.bytes < BLOCK_BYTES;
-        let (block, filled) = if let Some(block) = self.own.as_mut().filter(is_short) {
-            (block, own())
-        } else if let Some(block) = self.theirs.as_mut().filter(is_short) {
-            let filled = block.link.fill(SHORT_LINK_BYTES, LONG_ADDED_BYTES);
-            (block, filled)
-        } else {
-            return false;
+    /// Takes memory for the whole of one more block that is held, for a packet of `bytes` bytes, if that is worth it: the own link's by
+    /// `own`. The bytes taken.
+    pub fn lengthen(
+        &mut self,
+        bytes: usize,
+        own: impl FnOnce(Growth) -> io::Result<()>,
+    ) -> Option<usize> {
+        let index = self.to_lengthen(bytes)?;
+        let there = match self.short & 1 << index {
+            0 => 0,
+            _ => SHORT_BLOCK_BYTES,
         };
-        if filled.is_err() {
-            return false;
-        }
-        block.bytes = BLOCK_BYTES;
-        true
+        let growth = Growth {
+            at: offset_of(index) + there,
+            bytes: BLOCK_BYTES - there,
+        };
+        let taken = growth.bytes;
+        let filled = match &self.links[1] {
+            _ if index < BLOCKS => own(growth),
+            Some(theirs) => theirs.fill(growth.at, taken),
+            None => return None,
+        };
+        filled.ok()?;
+        self.short |= 1 << index;
+        self.long |= 1 << index;
+        self.came = false;
+        Some(taken)
+    }
+
+    fn to_lengthen(&self, bytes: usize) -> Option<usize> {
+        let lacking = self.held & !self.long;
+        let firsts = lacking & (FIRST_OWN | FIRST_THEIRS);
+        let found = if bytes > SHORT_BLOCK_BYTES && firsts != 0 {
+            firsts
+        } else if bytes >= GROWN_FROM && self.came {
+            lacking & OWN & !FIRST_OWN
+        } else {
+            0
+        };
+        (found != 0).then_some(found.trailing_zeros() as usize)
     }
 
     /// A packet has come in a block, which is held from here on: where it is. `link` is the one from the peer.
     #[inline]
     pub fn take(&mut self, packet: Elsewhere, link: &Arc<Mapping>) -> Result<*const u8, Malformed> {
         let bytes = packet.bytes as usize;
-        let block = match packet.place {
-            SENDERS => Some(
-                self.theirs
-                    .get_or_insert_with(|| Block::new(link.clone(), false)),
-            ),
-            RECEIVERS => self.own.as_mut(),
-            _ => None,
-        };
-        let Some(block) = block.filter(|block| !block.held && bytes <= BLOCK_BYTES) else {
+        // The peer's own are the other side's here.
+        let index = (packet.place.get() as usize - 1) ^ BLOCKS;
+        let theirs = index / BLOCKS == 1;
+        if theirs && self.links[1].is_none() {
+            self.links[1] = Some(link.clone());
+        }
+        let block = 1u32.checked_shl(index as u32).unwrap_or(0);
+        let link = self.links.get(index / BLOCKS).and_then(Option::as_ref);
+        let Some(link) = link.filter(|_| self.held & block == 0 && bytes <= BLOCK_BYTES) else {
             return Err(Malformed(
                 "it sent a packet in a block that it did not hold",
             ));
         };
-        block.held = true;
-        if bytes > block.bytes {
-            block.bytes = BLOCK_BYTES;
+        self.held |= block;
+        self.short |= block;
+        // Only the first blocks may have a page alone.
+        if bytes > SHORT_BLOCK_BYTES || block & (FIRST_OWN | FIRST_THEIRS) == 0 {
+            self.long |= block;
         }
-        Ok(block.base())
+        self.came = true;
+        Ok(link.base().wrapping_add(offset_of(index)))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashSet, VecDeque};
+
+    use weft_contract::Random;
+
     use super::*;
     use crate::layout::LINK_BYTES;
     use crate::segment::{PAGE, Segment};
+
+    /// The first blocks, as cells name them.
+    const SENDERS: NonZeroU8 = NonZeroU8::new(1).unwrap();
+    const RECEIVERS: NonZeroU8 = NonZeroU8::new(1 + BLOCKS as u8).unwrap();
 
     fn link() -> Arc<Mapping> {
         let segment = Segment::create(PAGE).unwrap();
@@ -171,9 +206,13 @@ mod tests {
         b.add_own(back.clone());
         let long = SHORT_BLOCK_BYTES + 1;
         assert!(b.lend(long).is_none(), "too short yet");
-        assert!(!a.lengthen(|| Err(io::ErrorKind::OutOfMemory.into())));
+        let refused = a.lengthen(long, |_| Err(io::ErrorKind::OutOfMemory.into()));
+        assert_eq!(refused, None);
         assert!(a.lend(long).is_none(), "no memory");
-        assert!(a.lengthen(|| Ok(())));
+        assert_eq!(
+            a.lengthen(long, |_| Ok(())),
+            Some(BLOCK_BYTES - SHORT_BLOCK_BYTES)
+        );
         let place = a.lend(long).unwrap();
         assert!(b.take(packet(place.name, long), &there).is_ok());
         let places = [b.lend(BLOCK_BYTES), b.lend(9), b.lend(9)];
@@ -190,19 +229,59 @@ mod tests {
         let (ask, answer) = (a.lend(100).unwrap(), b.lend(100).unwrap());
         b.take(packet(ask.name, 100), &there).unwrap();
         a.take(packet(answer.name, 100), &back).unwrap();
-        let none = || -> io::Result<()> { panic!("the own block is not here") };
-        let place = match a.lengthen(none) {
-            true => a.lend(BLOCK_BYTES),
+        let none = |_| -> io::Result<()> { panic!("the own block is not here") };
+        let place = match a.lengthen(BLOCK_BYTES, none) {
+            Some(_) => a.lend(BLOCK_BYTES),
             // The kernel cannot.
-            false => return assert!(a.lend(BLOCK_BYTES).is_none()),
+            None => return assert!(a.lend(BLOCK_BYTES).is_none()),
         };
-        assert!(!a.lengthen(none), "none is here");
+        assert!(a.lengthen(BLOCK_BYTES, none).is_none(), "none is here");
         let place = place.unwrap();
         assert!(b.take(packet(place.name, BLOCK_BYTES), &there).is_ok());
         assert!(
             b.lend(BLOCK_BYTES).is_some(),
             "as long as the other made it"
         );
+    }
+
+    /// Packets of random lengths both ways, each taken some time after it was sent: none is written where another stands, and those
+    /// that go one way take no more memory.
+    #[test]
+    fn nothing_is_written_where_a_packet_is_under_way() {
+        let links = [link(), link()];
+        let mut sides = [Blocks::default(), Blocks::default()];
+        let (mut filled, mut random) = (HashSet::new(), Random(1));
+        sides[0].add_own(links[0].clone());
+        sides[1].add_own(links[1].clone());
+        let mut under_way = [VecDeque::new(), VecDeque::new()];
+        let mut sent = 0;
+        for round in 0..20_000u64 {
+            let me = random.below(2) as usize;
+            let one_way = round < 200;
+            if random.below(2) == 0 && !(one_way && me == 1) {
+                let bytes =
+                    [8, GROWN_FROM, SHORT_BLOCK_BYTES + 1, BLOCK_BYTES][random.below(4) as usize];
+                let lent = sides[me].lend(bytes).or_else(|| {
+                    let taken = sides[me].lengthen(bytes, |growth| {
+                        assert!(filled.insert((me, growth.at)), "twice");
+                        Ok(())
+                    });
+                    taken.and_then(|_| sides[me].lend(bytes))
+                });
+                if let Some(LentBlock { name, base }) = lent {
+                    // SAFETY: the links are carved whole, and a block is `bytes` bytes long at least.
+                    unsafe { base.cast::<u64>().write_unaligned(round) };
+                    sent += 1;
+                    under_way[me].push_back((packet(name, bytes), base as *const u8, round));
+                }
+            } else if let Some((packet, base, round)) = under_way[1 - me].pop_front() {
+                assert_eq!(sides[me].take(packet, &links[1 - me]).unwrap(), base);
+                // SAFETY: as above.
+                assert_eq!(unsafe { base.cast::<u64>().read_unaligned() }, round);
+            }
+            assert!(!one_way || filled.len() <= 1, "one way");
+        }
+        assert!(sent > 5000 && filled.len() > BLOCKS, "{sent} in {filled:?}");
     }
 
     #[test]

@@ -11,11 +11,12 @@ pub const RING_BYTES: usize = 60 << 10;
 pub const RING_CELLS: u32 = 256;
 /// The longest packet's payload: 16 KiB of a user's and what the engine puts before them.
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
-/// The block behind the ring (see `blocks`), and what there is memory for from the start.
+/// The blocks behind the ring (see `blocks`), and what there is memory for from the start of the first.
+pub const BLOCKS: usize = 16;
 pub const BLOCK_BYTES: usize = EAGER_BYTES.next_multiple_of(PAGE);
 pub const SHORT_BLOCK_BYTES: usize = PAGE;
-/// A ring and its block, and all that a connected peer costs before longer packets or bulk data move.
-pub const LINK_BYTES: usize = RING_BYTES + BLOCK_BYTES;
+/// A ring and its blocks, and all that a connected peer costs before longer packets or bulk data move.
+pub const LINK_BYTES: usize = RING_BYTES + BLOCKS * BLOCK_BYTES;
 pub const SHORT_LINK_BYTES: usize = RING_BYTES + SHORT_BLOCK_BYTES;
 
 const _: () = {

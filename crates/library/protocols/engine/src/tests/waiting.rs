@@ -1,5 +1,6 @@
 //! Waiting for what no request tells of.
 
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,6 +41,27 @@ fn what_was_met_is_not_asked_again() {
             asked == answer
         });
         assert_eq!(asked, answer);
+    }
+}
+
+/// Of two turns that a long message takes, the second is the receiver's before others have its core.
+#[test]
+fn nobody_sleeps_after_a_turn_in_which_something_came() {
+    let pair = engines(&Network::new(1, 4, 1000), 2);
+    pair[1].set_pace(Pace::CROWDED);
+    for comes in [true, false] {
+        if comes {
+            pair[0].send_to(1, 5, &mut [1], false);
+        }
+        // Asked before the first turn, after it, and after the second or before a sleep.
+        let (mut asked, sleeps) = (0, Cell::new(0));
+        let met = || {
+            asked += 1;
+            asked == 3
+        };
+        let sleeping = || sleeps.set(sleeps.get() + 1);
+        pair[1].block_on_others(0, met, sleeping, String::new);
+        assert_eq!(sleeps.get(), if comes { 0 } else { 1 });
     }
 }
 

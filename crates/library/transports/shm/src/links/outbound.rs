@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use weft_sync::cells::{Producer, Pushed};
 
-use crate::blocks::{Blocks, LONG_ADDED_BYTES, LONG_BLOCKS};
+use crate::blocks::{Blocks, GROWN_FROM, Growth, LONG_BLOCKS};
 use crate::counters::Counters;
-use crate::layout::{SHORT_BLOCK_BYTES, SHORT_LINK_BYTES};
+use crate::layout::BLOCK_BYTES;
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
 use crate::shared::Shared;
@@ -37,8 +37,8 @@ impl Outbound {
             return refused;
         }
         let mut place = self.exchange.lend(bytes);
-        if place.is_none() && bytes > SHORT_BLOCK_BYTES {
-            self.lengthen_block(shared, counters);
+        if place.is_none() && bytes >= GROWN_FROM {
+            self.lengthen_block(bytes, shared, counters);
             place = self.exchange.lend(bytes);
         }
         let Some(place) = place else {
@@ -53,15 +53,15 @@ impl Outbound {
             .push_elsewhere(kind, header, place.name, bytes, fill)
     }
 
-    /// Takes memory for the whole of a block that is here, unless enough was taken for others.
+    /// Takes memory for the whole of a block that is here, if the packet is worth it and not enough was taken for others.
     #[cold]
-    fn lengthen_block(&mut self, shared: &Shared, counters: &mut Counters) {
-        let added = LONG_ADDED_BYTES as u64;
-        let at = self.offset + SHORT_LINK_BYTES as u64;
-        let own = || shared.segment.fill(at, LONG_ADDED_BYTES);
+    fn lengthen_block(&mut self, bytes: usize, shared: &Shared, counters: &mut Counters) {
+        let offset = self.offset;
+        let own = |Growth { at, bytes }| shared.segment.fill(offset + at as u64, bytes);
         // Without it, packets go through the ring.
-        if counters.block_bytes < LONG_BLOCKS * added && self.exchange.lengthen(own) {
-            counters.block_bytes += added;
+        if counters.block_bytes < LONG_BLOCKS * BLOCK_BYTES as u64 {
+            let taken = self.exchange.lengthen(bytes, own).unwrap_or(0);
+            counters.block_bytes += taken as u64;
         }
     }
 }
