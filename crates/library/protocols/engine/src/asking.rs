@@ -1,7 +1,7 @@
 //! The operations that wait for messages whose senders, or receivers, may be asked (`enquiring.rs`), and when each asks next.
 
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use slab::Slab;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Of an engine.
 #[derive(Default)]
 pub(crate) struct Asking {
-    /// By the requests that stand for them: an operation is here from when it first waits so until it is over.
-    operations: Mutex<HashMap<RequestId, Asker>>,
+    /// An operation is here from when it first waits so until it is over.
+    operations: Mutex<Slab<Asker>>,
     next_look: Mutex<Option<Instant>>,
 }
 
@@ -30,7 +30,8 @@ struct Asker {
 impl Asking {
     /// An operation waits for what it may ask about.
     pub fn asks(&self, operation: &Arc<Operation>, question: Question) {
-        if operation.question.lock().replace(question).is_some() {
+        if let Some((_, last)) = &mut *operation.question.lock() {
+            *last = question;
             return;
         }
         let asker = Asker {
@@ -38,13 +39,16 @@ impl Asking {
             about: None,
             patience: Patience::default(),
         };
-        self.operations.lock().insert(operation.request, asker);
+        // Not while the question is locked, which `due` locks after these.
+        let key = self.operations.lock().insert(asker);
+        *operation.question.lock() = Some((key, question));
     }
 
     /// An operation is over.
     pub fn remove(&self, operation: &Operation) {
-        if operation.question.lock().take().is_some() {
-            self.operations.lock().remove(&operation.request);
+        let asked = operation.question.lock().take();
+        if let Some((key, _)) = asked {
+            self.operations.lock().remove(key);
         }
     }
 
@@ -54,7 +58,8 @@ impl Asking {
             return Vec::new();
         }
         let mut operations = self.operations.lock();
-        operations.values_mut().filter_map(Asker::due).collect()
+        let askers = operations.iter_mut();
+        askers.filter_map(|(_, asker)| asker.due()).collect()
     }
 
     fn begin_look(&self) -> bool {
@@ -70,7 +75,7 @@ impl Asking {
 
 impl Asker {
     fn due(&mut self) -> Option<Question> {
-        let question = (*self.operation.question.lock())?;
+        let (_, question) = (*self.operation.question.lock())?;
         if self.about != Some(question.id) {
             self.about = Some(question.id);
             self.patience = Patience::default();

@@ -58,8 +58,9 @@ pub(crate) struct Operation {
     pub request: RequestId,
     /// Whether the background thread polls it too.
     pub in_background: bool,
-    /// Of its requests the one that was found pending last, if its peer may be asked for it (`enquiring.rs`), and what is said then.
-    pub question: Mutex<Option<Question>>,
+    /// Of its requests the one that was found pending last, if its peer may be asked for it (`enquiring.rs`), and what is said then; with
+    /// this operation's key among those that ask.
+    pub question: Mutex<Option<(usize, Question)>>,
     pub ready: Arc<Ready<Arc<Operation>>>,
 }
 

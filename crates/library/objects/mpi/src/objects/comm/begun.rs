@@ -2,10 +2,10 @@
 //!
 //! Written by the operations, which have their tags from here; read by any thread that answers another process's enquiry (`collective/enquiries`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use slab::Slab;
 
 use super::operations::BLOCKING_TAGS;
 
@@ -25,8 +25,8 @@ struct Rows {
     nonblocking: u32,
     /// To persistent ones: no other has one's tag while 2^30 are prepared.
     persistent: u32,
-    /// Those that are not over, or that may be started again, by tag.
-    standing: HashMap<u32, Standing>,
+    /// Those that are not over, or that may be started again, with their tags.
+    standing: Slab<(u32, Standing)>,
 }
 
 /// Where this process is in an operation.
@@ -49,6 +49,8 @@ pub(crate) enum Known {
 /// An operation's tag: from when it has begun, or is prepared, until it is dropped.
 pub(crate) struct Tagged {
     rows: Arc<Mutex<Rows>>,
+    /// Among those that stand.
+    key: usize,
     tag: u32,
 }
 
@@ -77,9 +79,9 @@ impl Begun {
             bytes: None,
             is_under_way: tag < PERSISTENT_TAGS,
         };
-        rows.standing.insert(tag, standing);
+        let key = rows.standing.insert((tag, standing));
         let rows = self.0.clone();
-        Tagged { rows, tag }
+        Tagged { rows, key, tag }
     }
 
     pub fn known(&self, tag: u32) -> Known {
@@ -88,8 +90,9 @@ impl Begun {
             NONBLOCKING_TAGS..PERSISTENT_TAGS => is_given(tag, NONBLOCKING_TAGS, rows.nonblocking),
             _ => is_given(tag, PERSISTENT_TAGS, rows.persistent),
         };
-        match rows.standing.get(&tag) {
-            Some(&standing) => Known::Standing(standing),
+        let found = rows.standing.iter().find(|(_, (other, _))| *other == tag);
+        match found {
+            Some((_, &(_, standing))) => Known::Standing(standing),
             None if given => Known::Over,
             None => Known::NotBegun,
         }
@@ -141,7 +144,7 @@ impl Tagged {
     }
 
     fn change(&self, change: impl FnOnce(&mut Standing)) {
-        if let Some(standing) = self.rows.lock().standing.get_mut(&self.tag) {
+        if let Some((_, standing)) = self.rows.lock().standing.get_mut(self.key) {
             change(standing);
         }
     }
@@ -149,7 +152,7 @@ impl Tagged {
 
 impl Drop for Tagged {
     fn drop(&mut self) {
-        self.rows.lock().standing.remove(&self.tag);
+        self.rows.lock().standing.remove(self.key);
     }
 }
 
