@@ -31,8 +31,7 @@ WINDOW_ROUNDS = 120
 # More of them are made before its windows have moved their data.
 FAILING_REGISTRATIONS = 24
 CATEGORIES = ("mpi-everywhere", "2xdynamic", "dynamic", "shared-dynamic", "static")
-# Ranks and threads of the papers' applications. Those of several threads to several ranks are for the full battery: one run in a few hundred of
-# them does not end, the known fault that README names.
+# Ranks and threads of the papers' applications, and the further ones of the full battery.
 SHAPES = ((16, 1), (1, 16))
 FULL_SHAPES = ((8, 2), (4, 4), (2, 8))
 # A plan of threads doubles completion queues with the thread domains, of which every second one is unused; lanes have none for those.

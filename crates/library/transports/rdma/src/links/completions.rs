@@ -128,14 +128,14 @@ impl Links {
                 if !pool.is_some_and(|pool| pool.taken()) {
                     return self.adapter_failed();
                 }
-                if let Some(&link) = self.by_receive.get(&number) {
+                if let Some(link) = self.receiver(number) {
                     let came = Came::Shared(queue, piece, completion.bytes() as usize);
                     self.came(link, came, completion, sink);
                 }
                 self.parts().receives[queue].give_back(piece);
             }
             Some(Received::Own { piece }) => {
-                if let Some(&link) = self.by_receive.get(&number)
+                if let Some(link) = self.receiver(number)
                     && let Some(&queue) = self.by_send.get(&number)
                 {
                     let came = Came::Own(queue, piece, completion.bytes() as usize);
@@ -143,6 +143,15 @@ impl Links {
                 }
             }
         }
+    }
+
+    /// The link for which a queue pair receives; none if it is gone. The lane is told of a queue pair before the peer is, but maybe by another
+    /// thread, since this turn began.
+    fn receiver(&mut self, pair: u32) -> Option<usize> {
+        if !self.by_receive.contains_key(&pair) {
+            self.take_left();
+        }
+        self.by_receive.get(&pair).copied()
     }
 
     /// A request of this process's is done.
