@@ -1,17 +1,16 @@
 /* global_array THREADS: C = A B on matrices cut into tiles that are spread over the windows of all ranks (Zambre 2018, global array): every thread
  * gets tiles of A and B, multiplies them and puts tiles of C. The owner compares each with a product by the definition; numbers are integers, so
  * that sums are exact. Each rank prints "ok global_array RANK WRITES READS LANES", what its adapter wrote and read, at least all that it moved. */
-#include "counters.h"
+#include "application.h"
 #include <pthread.h>
-#include <stdlib.h>
 
 /* Windows have lanes, so several let threads use several. */
-enum { TILES = 6, LONGEST_EDGE = 48, WINDOWS = 8, MOST_THREADS = 64 };
+enum { TILES = 6, LONGEST_EDGE = 48, WINDOWS = 8 };
 enum matrix { A, B, C };
 /* Tiles of 512 bytes, and of 18 KiB, which go straight from and to the program's memory. */
 static const int edges[] = {8, LONGEST_EDGE};
 
-static int rank, size, threads, edge;
+static int edge;
 static double *parts[WINDOWS];
 static MPI_Win windows[WINDOWS];
 
@@ -150,15 +149,9 @@ static int run(unsigned long long *gets, unsigned long long *puts)
 
 int main(int argc, char **argv)
 {
-    int provided, wrong = 0;
+    int wrong = 0;
     unsigned long long gets = 0, puts = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    threads = argc > 1 ? atoi(argv[1]) : 0;
-    if (threads < 1 || threads > MOST_THREADS)
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    application_start(&argc, &argv);
     MPI_T_pvar_handle writes = count("weft_rdma_writes", MPI_T_PVAR_CLASS_COUNTER), reads = count("weft_rdma_reads", MPI_T_PVAR_CLASS_COUNTER);
     MPI_T_pvar_handle lanes = count("weft_rdma_lanes", MPI_T_PVAR_CLASS_LEVEL);
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {

@@ -2,14 +2,12 @@
  * its rows with the threads of its number in the ranks to the west and to the east, on a communicator of its own, and reads its rank's other
  * rows where they are. Numbers wrap, so that each rank's result is exactly that of the whole plate computed alone. Each rank prints
  * "ok halo RANK LANES". */
-#include "counters.h"
+#include "application.h"
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-enum { ROWS = 12, COLUMNS = 40, STEPS = 30, MOST_THREADS = 64 };
+enum { ROWS = 12, COLUMNS = 40, STEPS = 30 };
 
-static int rank, size, threads;
 static uint32_t *plates[2];
 static MPI_Comm copies[MOST_THREADS];
 static MPI_Datatype edge;
@@ -75,15 +73,8 @@ static int count_wrong(void)
 
 int main(int argc, char **argv)
 {
-    int provided;
     pthread_t running[MOST_THREADS];
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    threads = argc > 1 ? atoi(argv[1]) : 0;
-    if (threads < 1 || threads > MOST_THREADS)
-        MPI_Abort(MPI_COMM_WORLD, 2);
+    application_start(&argc, &argv);
     for (int i = 0; i < 2; i++)
         plates[i] = create_plate(threads * ROWS, COLUMNS);
     fill(plates[0], threads * ROWS, COLUMNS, rank * COLUMNS);

@@ -12,7 +12,7 @@ use crate::waiter::{Operation, Question};
 /// Between two looks at all of them.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Of an engine.
+/// The operations of an engine that may ask.
 #[derive(Default)]
 pub(crate) struct Asking {
     /// An operation is here from when it first waits so until it is over.
@@ -22,7 +22,7 @@ pub(crate) struct Asking {
 
 struct Asker {
     operation: Arc<Operation>,
-    /// What it waited for when it was looked at last; its patience is for that.
+    /// The request that it waited for at the last look. Its patience begins anew with each request.
     about: Option<RequestId>,
     patience: Patience,
 }
@@ -52,7 +52,7 @@ impl Asking {
         }
     }
 
-    /// What is to be asked now. Nothing, if another look was a moment ago.
+    /// The questions that are to be asked now: none, if a thread has looked within [`LOOK_EVERY`].
     pub fn due(&self) -> Vec<Question> {
         if !self.begin_look() {
             return Vec::new();

@@ -77,7 +77,7 @@ impl<F: Fabric> Engine<F> {
         self.block(self.lane_of(id).unwrap_or(0), enquiring);
     }
 
-    /// As [`await_request`](Engine::await_request), of a request whose peer is asked after a while, with these words.
+    /// Does what [`await_request`](Engine::await_request) does, and has the request's peer asked with these `words` once the operation has waited for a while.
     pub fn await_enquiring(&self, awaited: &Awaited, id: RequestId, words: [u64; 2]) -> bool {
         let pending = self.await_request(awaited, id);
         if pending && let Waiter::Operation(operation) = &*awaited.0 {

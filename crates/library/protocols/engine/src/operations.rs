@@ -14,7 +14,7 @@ pub(crate) struct Operations {
     pub asking: Asking,
     /// Those that are to be polled.
     pub ready: Arc<Ready<Arc<Operation>>>,
-    /// How many are under way, for reports.
+    /// How many are under way.
     pub count: AtomicUsize,
 }
 

@@ -19,7 +19,7 @@ const CROWDED_POLLS: u32 = 64;
 /// The same between two yields where nothing is known of others.
 const ALONE_POLLS: u32 = 256;
 /// Polls in vain between two looks whether operations have waited for long.
-const LOOK_EVERY: u32 = 256;
+const ASKING_POLLS: u32 = 256;
 
 thread_local! {
     static POLLS: Cell<u32> = const { Cell::new(0) };
@@ -50,8 +50,8 @@ impl<F: Fabric> Engine<F> {
     #[cold]
     fn look_at_operations(&self) {
         let polls = POLLS_BESIDE.get() + 1;
-        POLLS_BESIDE.set(polls % LOOK_EVERY);
-        if polls == LOOK_EVERY {
+        POLLS_BESIDE.set(polls % ASKING_POLLS);
+        if polls == ASKING_POLLS {
             self.enquire_for_operations();
         }
     }

@@ -315,7 +315,7 @@ impl<F: Fabric> Engine<F> {
                 }
             }
             if moved {
-                // What came may be the beginning of a long message, which the next turn ends: to make way first costs two switches.
+                // A long message takes two turns: one takes its beginning, the next its data. A thread that yields between them costs two switches more.
                 continue;
             }
             if turns < pace.spins {

@@ -58,8 +58,8 @@ pub(crate) struct Operation {
     pub request: RequestId,
     /// Whether the background thread polls it too.
     pub in_background: bool,
-    /// Of its requests the one that was found pending last, if its peer may be asked for it (`enquiring.rs`), and what is said then; with
-    /// this operation's key among those that ask.
+    /// The request that the operation waits for, if its peer may be asked about it (`enquiring.rs`), and the operation's key among those
+    /// that ask.
     pub question: Mutex<Option<(usize, Question)>>,
     pub ready: Arc<Ready<Arc<Operation>>>,
 }
@@ -80,7 +80,7 @@ impl Operation {
     }
 }
 
-/// What a peer may be asked by an operation.
+/// An operation's enquiry to a peer: the request that it is about, and its words.
 #[derive(Clone, Copy)]
 pub(crate) struct Question {
     pub id: RequestId,

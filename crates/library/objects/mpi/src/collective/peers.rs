@@ -50,7 +50,7 @@ enum Waiting<'a> {
     Call(Cell<Option<RequestId>>),
     /// Any thread that makes progress.
     Operation(&'a Awaited),
-    /// As well; and those that it waits for are asked.
+    /// Any thread that makes progress. It also asks the processes that the operation waits for.
     Tagged {
         awaited: &'a Awaited,
         tagged: &'a Tagged,

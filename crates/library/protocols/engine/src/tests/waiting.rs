@@ -44,7 +44,7 @@ fn what_was_met_is_not_asked_again() {
     }
 }
 
-/// Of two turns that a long message takes, the second is the receiver's before others have its core.
+/// A long message takes its receiver two turns, between which the receiver keeps its core.
 #[test]
 fn nobody_sleeps_after_a_turn_in_which_something_came() {
     let pair = engines(&Network::new(1, 4, 1000), 2);

@@ -37,7 +37,7 @@ pub(crate) struct Standing {
     pub is_under_way: bool,
 }
 
-/// What is known of a tag.
+/// How far this process is in the operation that has a tag.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     NotBegun,
