@@ -8,6 +8,9 @@ from workshop import Failed
 NAME = "opencoarrays"
 # The archive of Debian 12 is not to be had.
 RELEASE = "trixie"
+# It converts what it has got by MPI_Get before the MPI_Win_unlock that completes it (MPI-5.0 §12.3), which goes well where all
+# images are of one host.
+WRONG_ON_HOSTS = "^sendget_convert_(nums|char_array)$"
 SUMMARY = re.compile(r"(\d+) tests failed out of (\d+)")
 
 
@@ -22,7 +25,8 @@ def build(workshop):
 
 
 def suite(workshop, source):
-    done = workshop.attempt(["ctest", "--timeout", str(workshop.timeout)], source)
+    left_out = ["--exclude-regex", WRONG_ON_HOSTS] if workshop.has_several_hosts else []
+    done = workshop.attempt(["ctest", "--timeout", str(workshop.timeout), *left_out], source)
     found = SUMMARY.search(done.output)
     if done.code != 0 or not found or not int(found.group(2)):
         raise Failed(f"ctest: exit code {done.code}\n{end_of(done.output, 40)}")

@@ -81,8 +81,11 @@ def number(text, name):
 def suite(workshop, source):
     """Its check of the parallel programs and of the library, on 3 and 4 ranks: make ends it at the first that fails."""
     launcher = " ".join(workshop.launcher())
-    words = [f"EXECP3={launcher} -n 3", f"EXECP4={launcher} -n 4"]
-    done = workshop.attempt(["make", *words, "ptcheck"], source / "check")
+    # Its programs read what others of them wrote, maybe from other hosts, which may have a /tmp each.
+    files = workshop.build / "scotch-files"
+    files.mkdir(exist_ok=True)
+    words = [f"EXECP3={launcher} -n 3", f"EXECP4={launcher} -n 4", f"TMPDIR={files}"]
+    done = workshop.attempt(["env", f"TMPDIR={files}", "make", *words, "ptcheck"], source / "check")
     runs = len(STARTED.findall(done.output))
     if done.code != 0 or runs == 0:
         raise Failed(f"make ptcheck: exit code {done.code} after {runs} runs\n{end_of(done.output)}")

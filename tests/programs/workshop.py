@@ -32,6 +32,8 @@ class Workshop:
         names = ("mpicc", "mpicxx", "mpifort", "mpiexec")
         self.mpicc, self.mpicxx, self.mpifort, self.mpiexec = (prefix / "bin" / name for name in names)
         self.build, self.timeout, self.jobs = build, timeout, jobs
+        # As tests/hosts/spread.py has it.
+        self.has_several_hosts = "HYDRA_HOST_FILE" in os.environ
         self.environment = os.environ | {
             "PATH": f"{prefix / 'bin'}:{os.environ['PATH']}",
             # A binary of the standard ABI runs on a later build of ours without being linked again.

@@ -138,6 +138,11 @@ impl<F: Fabric> Engine<F> {
     pub fn tell_lost(&self, peer: Peer, why: &Lost) {
         self.shared.reported.report(self.me, peer, why);
     }
+
+    /// This process leaves its job, or has joined it again: the ends of others are in order meanwhile, and the user is told of none.
+    pub fn set_leaving(&self, is_leaving: bool) {
+        self.shared.reported.set_leaving(is_leaving);
+    }
 }
 
 impl<E: Endpoint> State<E> {

@@ -1,6 +1,7 @@
 //! What is known of the other processes: which are in a communicator, and which are lost.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -38,15 +39,29 @@ impl Members for Everyone {
     }
 }
 
-/// Peers that the process has lost, for all its lanes: the user is told of each once.
+/// Peers whose loss the user was told of, each once, for all lanes of the process. While the process leaves its job nobody is told: the
+/// others leave too, and one that has ended has done what it had to. One that dies before it leaves is the launcher's to tell.
 #[derive(Default)]
-pub(crate) struct Reported(Mutex<BTreeSet<Peer>>);
+pub(crate) struct Reported {
+    peers: Mutex<BTreeSet<Peer>>,
+    /// Written by the thread that leaves or joins, before it tells the launcher; read where a peer is lost.
+    is_leaving: AtomicBool,
+}
 
 impl Reported {
     pub fn report(&self, me: Peer, peer: Peer, why: &Lost) {
-        if self.0.lock().insert(peer) {
+        if !self.is_leaving.load(Ordering::Acquire) && self.peers.lock().insert(peer) {
             eprintln!("weft: rank {me}: {why}");
         }
+    }
+
+    pub fn set_leaving(&self, is_leaving: bool) {
+        self.is_leaving.store(is_leaving, Ordering::Release);
+    }
+
+    #[cfg(test)]
+    pub fn has_told(&self, peer: Peer) -> bool {
+        self.peers.lock().contains(&peer)
     }
 }
 

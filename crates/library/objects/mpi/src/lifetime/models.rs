@@ -50,6 +50,7 @@ impl Models {
             }
             Membership::Left => {
                 job::rejoin()?;
+                engine().set_leaving(false);
                 Membership::Alone
             }
             joined => joined,
@@ -60,6 +61,7 @@ impl Models {
     fn leave(&mut self) -> Result<()> {
         let together = self.membership == Membership::Together;
         self.membership = Membership::Left;
+        engine().set_leaving(true);
         // Others may wait for an answer, as in a collective operation whose lengths differ (`collective/enquiries`).
         job::leave(together, &mut || engine().progress_everywhere())
     }

@@ -349,3 +349,16 @@ fn a_wait_for_anybody_does_not_look_at_all_members_at_once() {
     me.cancel(id);
     me.wait(id);
 }
+
+#[test]
+fn the_user_is_told_of_no_loss_while_the_process_leaves() {
+    for is_leaving in [true, false] {
+        let stand = stand(false);
+        stand.me.set_leaving(is_leaving);
+        stand.network.kill(DEAD);
+        let mut byte = [0];
+        let send = stand.me.send_to(DEAD, 1, &mut byte, true);
+        assert_eq!(stand.me.wait(send).failure, Some(Failure::PeerLost));
+        assert_eq!(stand.me.shared.reported.has_told(DEAD), !is_leaving);
+    }
+}
