@@ -11,7 +11,8 @@ NAME = "parpack"
 RELEASE = "trixie"
 # Symmetric, not symmetric and complex matrices in both precisions, and an eigenproblem with a second matrix.
 DRIVERS = ["psndrv1", "psndrv3", "pdndrv1", "pdndrv3", "pssdrv1", "pdsdrv1", "pcndrv1", "pzndrv1"]
-SINGLE, DOUBLE = 1e-5, 1e-11
+# The complex driver in single precision has some of 5e-5 on one host and 4 ranks as on several, by the order in which its sums are made.
+SINGLE, DOUBLE = 1e-4, 1e-11
 # They print six digits.
 SAME = 2e-5
 ROW = re.compile(r"^ +Row +\d+: +(.*)$", re.M)

@@ -13,6 +13,8 @@ OPTIONS += ["CFLAGS=-O0", "OPENBLAS_LIBS=-lopenblas", "OPENBLAS_CFLAGS=-O0", "BL
 # Its workers look for tasks without a pause, and more ranks than cores is the rule here.
 WORKERS = 2
 CHOLESKY = "mpi/examples/matrix_decomposition/mpi_cholesky"
+# It begins StarPU over MPI anew while another rank may still end the time before, which then finds a message that is not its own.
+WRONG_ON_HOSTS = {"mpi_earlyrecv2_sync"}
 COUNT = re.compile(r"^# (TOTAL|PASS|SKIP|XFAIL|FAIL|XPASS|ERROR): +(\d+)", re.M)
 
 
@@ -45,6 +47,8 @@ def run(workshop, source, ranks):
 def suite(workshop, source):
     done = workshop.attempt([*environment(source), "make", "-k", "check"], source / "mpi/tests")
     counts = {name: int(number) for name, number in COUNT.findall(done.output)}
-    if done.code != 0 or not counts.get("PASS"):
+    wrong = set(re.findall(r"^(?:FAIL|XPASS|ERROR): (\S+)$", done.output, re.M))
+    are_expected = workshop.has_several_hosts and bool(wrong) and wrong <= WRONG_ON_HOSTS
+    if (done.code != 0 and not are_expected) or not counts.get("PASS"):
         raise Failed(f"make check: exit code {done.code}, {counts}\n{end_of(done.output)}")
-    return f"make check on 4 ranks: {counts['PASS']} of its {counts['TOTAL']} tests passed, {counts['XFAIL']} failed as they have to"
+    return f"make check on 4 ranks: {counts['PASS']} of its {counts['TOTAL']} tests passed, {counts['XFAIL']} failed as they have to" + (f"; not {', '.join(wrong)}" if wrong else "")
