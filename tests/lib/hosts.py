@@ -20,6 +20,7 @@ An ordinary user has the same, where user namespaces are permitted, but for this
 privilege in there (ping, mount and tcpdump are not to be had), and sshd lets nobody else in."""
 
 import collections
+import fnmatch
 import ipaddress
 import os
 import pathlib
@@ -381,13 +382,14 @@ class Hosts:
         for host in self.hosts:
             host.own = host.contents()
 
-    def left(self):
-        """What was left behind on the hosts that are alive."""
-        return [f"{host.name}: {what}" for host in self.hosts if host.alive() for what in sorted(host.contents() - host.own)]
+    def left(self, but=()):
+        """What was left behind on the hosts that are alive, but for files that match one of these patterns."""
+        left = [(host, what) for host in self.hosts if host.alive() for what in sorted(host.contents() - host.own)]
+        return [f"{host.name}: {what}" for host, what in left if not any(fnmatch.fnmatch(str(what), pattern) for pattern in but)]
 
-    def check_clean(self, seconds=15):
-        """Demands that nothing of a job is left within that time."""
+    def check_clean(self, seconds=15, but=()):
+        """Demands that nothing of a job is left within that time, as `left` has it."""
         deadline = time.monotonic() + seconds
-        while (left := self.left()) and time.monotonic() < deadline:
+        while (left := self.left(but)) and time.monotonic() < deadline:
             time.sleep(0.05)
         require(not left, "left behind:\n" + "\n".join(left))
