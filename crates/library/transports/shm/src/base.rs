@@ -6,13 +6,15 @@
 //! [`GIVEN_UP`]. The peer writes it: the place after it has made the ring (Release, read by Acquire), and [`GIVEN_UP`] when
 //! that lane of its has ended the owner: it neither reads nor writes anything of the owner's for the lane any more.
 //!
+//! Behind the lanes' parts stands a word for each rank of the host, by its position, in which the owner says how far that rank's core is (`distance`).
+//!
 //! Everything here may be written by a hostile peer: bits may name nobody, table entries point anywhere.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
 
 use weft_sync::Pipe;
-use weft_sync::atomic::{AtomicU64, Ordering};
+use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
 
 use crate::card::Card;
@@ -78,8 +80,13 @@ impl Shape {
             + (8 * self.ranks as usize).next_multiple_of(64)
     }
 
+    /// Where the words of [`Base::drain_time`] begin.
+    fn drain_times_at(self) -> usize {
+        size_of::<Front>() + self.lanes as usize * self.lane_bytes()
+    }
+
     pub fn base_bytes(self) -> usize {
-        (size_of::<Front>() + self.lanes as usize * self.lane_bytes()).next_multiple_of(PAGE)
+        (self.drain_times_at() + 4 * self.ranks as usize).next_multiple_of(PAGE)
     }
 }
 
@@ -179,6 +186,14 @@ impl Base {
         assert!(position < self.shape.ranks);
         let table = 64 + (8 * self.shape.words()).next_multiple_of(64);
         self.word(lane, table + 8 * position as usize)
+    }
+
+    /// How long the owner needs for a byte that the rank at `position` has put into a ring (`distance`). The owner writes it, that rank reads it.
+    pub fn drain_time(&self, position: u32) -> &AtomicU32 {
+        assert!(position < self.shape.ranks);
+        let at = self.shape.drain_times_at() + 4 * position as usize;
+        // SAFETY: by the assertion the word lies in the mapping; it is 4-aligned, as all parts are, and an atomic.
+        unsafe { &*self.mapping.base().add(at).cast::<AtomicU32>() }
     }
 
     /// Whether the ring from the peer at `position` was given up.

@@ -88,6 +88,7 @@ impl Shm {
             endings: Endings::new(),
             services: Section::new(Vec::new()),
             services_watch: AtomicBool::new(false),
+            shares_cores: AtomicBool::new(false),
         };
         Ok(Shm {
             shared: Arc::new(shared),
@@ -104,6 +105,11 @@ impl Shm {
         shared.base.sleep_on(pipe);
         shared.card.pipe = Some(name);
         Ok(())
+    }
+
+    /// The processes of this host are more than its cores: one that waits makes way for one that works.
+    pub fn share_cores(&self) {
+        self.shared.shares_cores.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {

@@ -37,6 +37,7 @@ mod card;
 mod cma;
 mod connecting;
 mod counters;
+mod distance;
 mod endings;
 mod endpoint;
 mod fabric;

@@ -21,6 +21,8 @@ pub struct Options {
     pub deny_copies: bool,
     /// Copy from process to process from this size on.
     pub copies_from_bytes: Option<usize>,
+    /// Takes every peer's core for near, or for far.
+    pub assumed_near: Option<bool>,
     /// A sleep lasts at most so long.
     pub longest_sleep_ms: Option<u32>,
 }
@@ -59,6 +61,8 @@ pub struct Shared {
     /// Whether any of them watches. Written in the section of the services, read by each turn of progress; no other memory
     /// depends on it.
     pub services_watch: AtomicBool,
+    /// Whether the host has more processes than cores. Written once, before messages are sent; no other memory depends on it.
+    pub shares_cores: AtomicBool,
 }
 
 impl Shared {

@@ -17,6 +17,7 @@ use weft_transport::Fabric;
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
     copies_from_bytes: None,
+    assumed_near: None,
     longest_sleep_ms: Some(50_000),
 };
 const AWAKENED: Duration = Duration::from_secs(25);

@@ -34,7 +34,10 @@ pub(super) fn start() -> Result<()> {
     }
     let agreed = bootstrap.agree_on_cores().map_err(job::of_launcher)?;
     let (pace, threads) = match job.local_size > agreed.here {
-        true => (Pace::SHARED, 0),
+        true => {
+            fabric.near().share_cores();
+            (Pace::SHARED, 0)
+        }
         false => (Pace::ALONE, cores()),
     };
     let (rank, size, hosts) = (job.rank, job.size, job.hosts.count());

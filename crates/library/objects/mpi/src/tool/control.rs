@@ -111,7 +111,7 @@ const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_single_copy_bytes"),
         description: Cow::Borrowed(
-            "Shortest message that is copied by process_vm_readv and writev in any case, where the kernel permits it; in a row one way all are that are longer than weft_eager_bytes",
+            "Shortest message that is copied by process_vm_readv and writev between cores that share no cache, where the kernel permits it; in a row one way, all are that are longer than weft_eager_bytes",
         ),
         verbosity: Verbosity::TunerBasic,
         value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
@@ -119,7 +119,7 @@ const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_ring_bytes"),
         description: Cow::Borrowed(
-            "Length of a ring through which messages between those two lengths go",
+            "Length of a ring through which other messages longer than weft_eager_bytes go; of those longer than that the receiver copies a part by process_vm_readv while the sender computes",
         ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),

@@ -153,14 +153,23 @@ impl Control {
     }
 }
 
+/// What a receiver may do besides taking a transfer out of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterRing {
+    Nothing,
+    /// Borrow the ring afterwards.
+    Borrow,
+    /// Copy from this address of the source while the sender does not come to fill the ring: the transfer is longer than that.
+    Pull(u64),
+}
+
 /// The meaning of a [`BulkDescriptor`]'s words here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descriptor {
     /// Through this ring of the sender's, which is being filled.
     Ring {
         place: RingPosition,
-        /// The receiver may borrow it afterwards.
-        spare: bool,
+        after: AfterRing,
     },
     /// Through this ring of the receiver's, which the sender had borrowed.
     Back(RingPosition),
@@ -177,9 +186,14 @@ impl Descriptor {
     pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring { place, spare } => {
+            Descriptor::Ring { place, after } => {
                 let [offset, begin] = place.words();
-                [1, offset, begin, u64::from(spare)]
+                let (kind, address) = match after {
+                    AfterRing::Nothing => (1, 0),
+                    AfterRing::Borrow => (5, 0),
+                    AfterRing::Pull(address) => (6, address),
+                };
+                [kind, offset, begin, address]
             }
             Descriptor::Back(place) => {
                 let [offset, begin] = place.words();
@@ -208,9 +222,13 @@ impl Descriptor {
         words[0] &= (1 << KIND_BITS) - 1;
         let offered = match words {
             [0, ..] => Some(Descriptor::Nothing),
-            [1, offset, begin, spare] => Some(Descriptor::Ring {
+            [kind @ (1 | 5 | 6), offset, begin, address] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
-                spare: spare != 0,
+                after: match kind {
+                    1 => AfterRing::Nothing,
+                    5 => AfterRing::Borrow,
+                    _ => AfterRing::Pull(address),
+                },
             }),
             [4, offset, begin, _] => Some(Descriptor::Back(RingPosition::of(offset, begin)?)),
             [2, transfer, ..] => Some(Descriptor::Call {
@@ -272,7 +290,15 @@ mod tests {
             Descriptor::Nothing,
             Descriptor::Ring {
                 place: PLACE,
-                spare: true,
+                after: AfterRing::Nothing,
+            },
+            Descriptor::Ring {
+                place: PLACE,
+                after: AfterRing::Borrow,
+            },
+            Descriptor::Ring {
+                place: PLACE,
+                after: AfterRing::Pull(77),
             },
             Descriptor::Back(PLACE),
             Descriptor::Call {
@@ -298,7 +324,7 @@ mod tests {
                 assert_eq!(Descriptor::parse(offered.emit(mark)), Some((offered, mark)));
             }
         }
-        assert_eq!(Descriptor::parse(BulkDescriptor([5, 0, 0, 0])), None);
+        assert_eq!(Descriptor::parse(BulkDescriptor([7, 0, 0, 0])), None);
         assert_eq!(
             Descriptor::parse(BulkDescriptor([1, 0, RING_BYTES as u64, 0])),
             None

@@ -15,6 +15,7 @@ use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
+use crate::distance::Timing;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use closing::Closing;
@@ -50,6 +51,7 @@ enum State {
 /// A lane's transfers from peers.
 pub struct Receiving {
     transfers: Transfers<Incoming>,
+    timing: Timing,
     claims: Pool,
 }
 
@@ -108,6 +110,7 @@ impl Receiving {
     pub fn new() -> Receiving {
         Receiving {
             transfers: Transfers::new(),
+            timing: Timing::default(),
             claims: Pool::new(),
         }
     }
@@ -135,7 +138,8 @@ impl Receiving {
             return Ok(());
         };
         let offered = incoming.offered;
-        let taking = through(common, peer, place, offered, After::Back)?;
+        let mut taking = through(common, peer, place, offered, After::Back)?;
+        taking.is_timed = self.timing.next();
         incoming.state = State::Taking(taking);
         self.transfers.activate(id);
         Ok(())

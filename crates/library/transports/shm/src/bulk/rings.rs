@@ -53,6 +53,8 @@ pub struct Rings {
 pub enum RingUse {
     /// May take all but the last.
     Offer,
+    /// The same; the receiver, which may copy a part past the ring, does not borrow it: the sender may still be filling it then.
+    Pulled,
     /// For a call whose receiver is ready.
     Answered,
 }
@@ -85,7 +87,7 @@ impl Rings {
         bytes: u64,
     ) -> io::Result<Option<TakenRing>> {
         let limit = match purpose {
-            RingUse::Offer => COUNT - 1,
+            RingUse::Offer | RingUse::Pulled => COUNT - 1,
             RingUse::Answered => COUNT,
         };
         self.lose_liars(links);
@@ -102,7 +104,7 @@ impl Rings {
             },
         };
         self.idle_calls = 0;
-        let spare = index < COUNT / 2;
+        let spare = index < COUNT / 2 && purpose != RingUse::Pulled;
         let ring = self.ring(index);
         if ring.empty {
             links.shared.segment.fill(ring.place.offset, RING_MAPPED)?;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_memory::Memory;
+use weft_sync::atomic::Ordering;
 use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
@@ -15,25 +16,36 @@ use super::borrowed::BorrowedRing;
 use super::byte_ring::RING_BYTES;
 use super::claims::Claims;
 use super::common::{Common, Missing};
-use super::control::{Control, CopyTarget, Descriptor, TransferId};
+use super::control::{AfterRing, Control, CopyTarget, Descriptor, TransferId};
 use super::copying::Copying;
 use super::rings::RingUse;
-use super::traffic::Pattern;
+use super::traffic::{Mark, Pattern};
 use super::transfers::{Step, Transfer, Transfers};
+use crate::distance;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
 
-/// Contiguous messages from this size on are copied from process to process, whatever their pattern.
+/// Contiguous messages from this size on are copied from process to process, whatever their pattern, where cores share no cache.
 pub const COPIES_FROM_BYTES: usize = 1 << 20;
 
-/// The same for one pattern.
-fn copies_from_bytes(pattern: Pattern) -> usize {
+/// The size from which on a message to `neighbour` is copied from process to process.
+fn copies_from_bytes(links: &Links, neighbour: &Neighbour, mark: Mark, pattern: Pattern) -> usize {
+    let shared = &links.shared;
+    if let Some(asked) = shared.options.copies_from_bytes {
+        return asked;
+    }
+    let word = neighbour.base.drain_time(shared.position);
+    let is_near = shared.options.assumed_near;
+    let is_near = is_near.unwrap_or_else(|| distance::is_ring_faster(word, mark.number));
+    if is_near || shared.shares_cores.load(Ordering::Relaxed) {
+        return usize::MAX;
+    }
     match pattern {
+        Pattern::Answer => COPIES_FROM_BYTES,
         // All that is no packet.
         Pattern::OneWay => 0,
-        Pattern::Answer => COPIES_FROM_BYTES,
         Pattern::BothWays => RING_BYTES + 1,
     }
 }
@@ -120,15 +132,15 @@ impl Sending {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
         }
-        let asked = links.shared.options.copies_from_bytes;
-        let from = asked.unwrap_or_else(|| copies_from_bytes(pattern));
-        let can_copy =
-            source.layout.is_none() && source.bytes >= from && links.copies_allowed(&neighbour);
+        let from = copies_from_bytes(links, &neighbour, mark, pattern);
+        let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
-        let through = match address {
-            Some(_) => None,
-            None => begin(links, common, peer, &source, pattern, cookie),
+        let is_copied = can_copy && source.bytes >= from;
+        let through = match is_copied {
+            true => None,
+            false => begin(links, common, peer, &source, address, pattern, cookie),
         };
+        let address = address.filter(|_| is_copied);
         let (state, offered) = match through {
             None => (State::Called, None),
             Some((filling, offered)) => (State::Filling(filling), Some(offered)),
@@ -261,7 +273,8 @@ impl Sending {
                 };
                 let place = given.place;
                 let chunk = filling::chunk(outgoing.source.bytes, Pattern::OneWay);
-                let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
+                let own = Some(given.index);
+                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -341,22 +354,33 @@ fn begin(
     common: &mut Common,
     peer: Peer,
     source: &Memory,
+    address: Option<u64>,
     pattern: Pattern,
     cookie: Cookie,
 ) -> Option<(Filling, Descriptor)> {
     let chunk = filling::chunk(source.bytes, pattern);
-    if let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie) {
+    let pull = address.filter(|_| source.bytes > RING_BYTES);
+    if pull.is_none()
+        && let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie)
+    {
         links.counters.borrowed_transfers += 1;
-        let filling = Filling::new(ring, place.begin, None, chunk);
+        let filling = Filling::new(ring, place.begin, None, chunk, false);
         return Some((filling, Descriptor::Back(place)));
     }
     let bytes = source.bytes as u64;
     // Without memory for one, the receiver is called, and there may be some when it answers.
     let rings = &mut common.rings;
-    let given = rings
-        .take(links, RingUse::Offer, peer, cookie, bytes)
-        .ok()??;
-    let (place, spare) = (given.place, given.spare);
-    let filling = Filling::new(given.ring, place.begin, Some(given.index), chunk);
-    Some((filling, Descriptor::Ring { place, spare }))
+    let purpose = match pull {
+        Some(_) => RingUse::Pulled,
+        None => RingUse::Offer,
+    };
+    let given = rings.take(links, purpose, peer, cookie, bytes).ok()??;
+    let (place, own) = (given.place, Some(given.index));
+    let after = match (pull, given.spare) {
+        (Some(address), _) => AfterRing::Pull(address),
+        (None, true) => AfterRing::Borrow,
+        (None, false) => AfterRing::Nothing,
+    };
+    let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
+    Some((filling, Descriptor::Ring { place, after }))
 }

@@ -9,12 +9,27 @@ use weft_transport::{Endpoint, Header, Refused};
 pub const RING_ONLY: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
+    assumed_near: None,
     longest_sleep_ms: None,
 };
 const COPY_ALL: Options = Options {
     deny_copies: false,
     copies_from_bytes: Some(1),
+    assumed_near: None,
     longest_sleep_ms: None,
+};
+/// Peers whose cores share a cache, and peers whose cores do not, whatever machine this is.
+const NEAR: Options = Options {
+    assumed_near: Some(true),
+    ..RING_ONLY_BUT_FOR_PULLS
+};
+const FAR: Options = Options {
+    assumed_near: Some(false),
+    ..RING_ONLY_BUT_FOR_PULLS
+};
+const RING_ONLY_BUT_FOR_PULLS: Options = Options {
+    deny_copies: false,
+    ..RING_ONLY
 };
 const SIZES: [usize; 13] = [
     1,
@@ -131,8 +146,8 @@ fn words_of_a_copy_are_used_again_only_after_both_sides() {
 }
 
 #[test]
-fn what_goes_one_way_is_copied() {
-    let (a, b) = all_sizes(Options::default());
+fn what_goes_one_way_between_far_cores_is_copied() {
+    let (a, b) = all_sizes(FAR);
     let rings = a.endpoint.counters().ring_transfers;
     let copies = b.endpoint.counters().copy_transfers;
     assert!(
@@ -142,8 +157,92 @@ fn what_goes_one_way_is_copied() {
 }
 
 #[test]
+fn between_near_cores_all_goes_through_rings() {
+    let (a, b) = all_sizes(NEAR);
+    assert_eq!(a.endpoint.counters().ring_transfers, SIZES.len() as u64);
+    assert_eq!(b.endpoint.counters().copy_transfers, 0);
+}
+
+/// Turns after which a receiver has taken its sender for absent, and copied.
+const TURNS: u64 = 1000;
+
+fn turns(of: &mut Process, count: u64) {
+    for _ in 0..count {
+        of.poll();
+    }
+}
+
+/// A receiver whose sender computes has the message all the same, but for what may be in the ring; and the sender's part is over once it looks.
+#[test]
+fn a_long_message_is_had_from_a_sender_that_does_not_come() {
+    for bytes in [(1 << 20) + 1, 3 << 20, (5 << 20) + 77] {
+        let (mut a, mut b) = pair(NEAR);
+        let mut source = Random(6).bytes(bytes);
+        let mut target = vec![0; bytes];
+        offer(&mut a, memory(&mut source), 1);
+        accept(&mut b, bytes, memory(&mut target));
+        turns(&mut b, TURNS);
+        assert_eq!(b.log.received, [1]);
+        assert!(source == target, "{bytes}");
+        assert!(b.endpoint.counters().chunks_read > 0);
+        assert!(a.log.sent.is_empty());
+        a.poll();
+        assert_eq!(a.log.sent, [1]);
+        assert_eq!(a.pending(), "");
+    }
+}
+
+/// One that sleeps does not sleep while it could copy.
+#[test]
+fn a_receiver_does_not_sleep_while_it_may_copy() {
+    let (mut a, mut b) = pair(NEAR);
+    let mut source = Random(6).bytes(2 << 20);
+    let mut target = vec![0; 2 << 20];
+    offer(&mut a, memory(&mut source), 1);
+    accept(&mut b, 2 << 20, memory(&mut target));
+    // What is in the ring, and a turn in which nothing is.
+    turns(&mut b, 8);
+    assert!(b.log.received.is_empty());
+    for _ in 0..10 {
+        assert!(b.endpoint.arm() || !b.log.received.is_empty());
+        b.endpoint.disarm();
+        b.poll();
+    }
+    assert_eq!(b.log.received, [1]);
+    assert!(source == target);
+}
+
+/// The sender goes and comes: whatever part each has done, the message is whole. Once it is told as sent its memory is another's.
+#[test]
+fn senders_that_come_and_go() {
+    for seed in 1..60 {
+        let (mut a, mut b) = pair(NEAR);
+        let mut random = Random(seed);
+        for round in 0..3 {
+            let bytes = (512 << 10) + 1 + random.below(3 << 20) as usize;
+            let wanted = bytes.min(random.below(4 << 20) as usize);
+            let mut source = random.bytes(bytes);
+            let expected = source[..wanted].to_vec();
+            let mut target = vec![0; wanted];
+            offer(&mut a, memory(&mut source), round);
+            accept(&mut b, bytes, memory(&mut target));
+            let done = round as usize + 1;
+            while a.log.sent.len() < done || b.log.received.len() < done {
+                turns(&mut a, random.below(3));
+                turns(&mut b, random.below(600));
+                if a.log.sent.len() == done {
+                    source.fill(0xee);
+                }
+            }
+            assert!(expected == target, "{seed} {round}: {wanted} of {bytes}");
+        }
+        assert_eq!((a.pending(), b.pending()), (String::new(), String::new()));
+    }
+}
+
+#[test]
 fn a_short_target_takes_the_beginning() {
-    for options in [RING_ONLY, COPY_ALL] {
+    for options in [RING_ONLY, COPY_ALL, NEAR, FAR] {
         let (mut a, mut b) = pair(options);
         let mut random = Random(4);
         let mut number = 0;
@@ -374,7 +473,7 @@ fn nonsense_offers_are_refused() {
 
 /// How many messages each side has received by copying, after each of three exchanges and three messages with an answer.
 fn copied_after_rounds(bytes: usize) -> Vec<[u64; 2]> {
-    let (mut a, mut b) = pair(Options::default());
+    let (mut a, mut b) = pair(FAR);
     let mut random = Random(12);
     let mut copied = Vec::new();
     for round in 0..6 {
@@ -438,10 +537,10 @@ fn idle_rings_are_given_back() {
 #[test]
 fn hostile_words() {
     for seed in 1..400u64 {
-        let options = if seed % 2 == 0 { RING_ONLY } else { COPY_ALL };
+        let options = [RING_ONLY, COPY_ALL, NEAR][seed as usize % 3];
         let (mut a, mut b) = pair(options);
         let mut random = Random(seed);
-        let bytes = 1 + random.below(900_000) as usize;
+        let bytes = 1 + random.below(1_800_000) as usize;
         let mut source = vec![7; bytes];
         // The target stands between two guards.
         let mut target = vec![0u8; bytes + 2000];

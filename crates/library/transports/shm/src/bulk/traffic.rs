@@ -1,4 +1,4 @@
-//! Which way messages go between this process and a peer.
+//! In which pattern messages go between this process and a peer, and which way that makes the better one where their cores share no cache.
 //!
 //! Through a ring each byte is copied twice, in and out, and the sender and the receiver do it together, in small pieces.
 //! - An *answer* goes through lines that the last message has left here ([`super::borrowed`]).

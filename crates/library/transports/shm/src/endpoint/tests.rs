@@ -9,6 +9,7 @@ use weft_transport::{Fabric, Near};
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
     copies_from_bytes: None,
+    assumed_near: None,
     longest_sleep_ms: Some(60_000),
 };
 const AWAKENED: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ use super::taking::{After, Taking};
 use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
-use crate::bulk::control::{Control, Descriptor, TransferId};
+use crate::bulk::control::{AfterRing, Control, Descriptor, TransferId};
 use crate::bulk::transfers::Transfer;
 use crate::connecting::Need;
 use crate::links::Links;
@@ -37,12 +37,22 @@ impl Receiving {
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
-            Descriptor::Ring { place, spare } => {
-                let after = match spare && common.borrowed.would_borrow(peer) {
-                    true => After::Spare(place),
-                    false => After::Back,
+            Descriptor::Ring { place, after } => {
+                let (pull, after) = match after {
+                    AfterRing::Borrow if common.borrowed.would_borrow(peer) => {
+                        (None, After::Spare(place))
+                    }
+                    AfterRing::Borrow | AfterRing::Nothing => (None, After::Back),
+                    AfterRing::Pull(address) => {
+                        let source = Some(address).filter(|_| {
+                            incoming.target.layout.is_none()
+                                && links.copies_allowed(&incoming.neighbour)
+                        });
+                        (source, After::Back)
+                    }
                 };
-                let taking = through(common, peer, place, incoming.offered, after)?;
+                let mut taking = through(common, peer, place, incoming.offered, after)?;
+                taking.pull_from(pull);
                 self.begin_taking(incoming, taking);
             }
             Descriptor::Back(place) => {
@@ -73,7 +83,8 @@ impl Receiving {
         Ok(())
     }
 
-    fn begin_taking(&mut self, incoming: Incoming, taking: Taking) {
+    fn begin_taking(&mut self, incoming: Incoming, mut taking: Taking) {
+        taking.is_timed = self.timing.next();
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
     }

@@ -1,5 +1,8 @@
 //! Taking data out of a ring.
 
+use std::cell::Cell;
+use std::time::Instant;
+
 use weft_memory::Memory;
 use weft_sync::bulk::Side;
 use weft_transport::{Lost, Peer};
@@ -8,6 +11,8 @@ use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
+use crate::cma::{self, Way};
+use crate::distance;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -24,7 +29,26 @@ pub struct Taking {
     /// The offer's bytes.
     offered: u64,
     after: After,
+    /// A piece is still to be timed.
+    pub is_timed: bool,
+    pulling: Option<Pulling>,
 }
+
+/// Copying past the ring, from the sender's memory, while the sender does not come to fill it: it computes.
+///
+/// The sender reports the source as sent once it has produced all. It can have done so only where less than a ring's bytes are not
+/// told as consumed: while more are left, what is copied is what was sent.
+struct Pulling {
+    /// The source's address in the sender's memory.
+    source: u64,
+    /// Steps in which nothing was there. A thread that wants to sleep has waited for long enough.
+    idle_steps: Cell<u32>,
+}
+
+/// Idle steps, some microseconds, after which the sender counts as absent.
+const PATIENCE: u32 = 256;
+/// What is copied at a time: the sender may come back meanwhile.
+const PULLED_BYTES: u64 = 256 << 10;
 
 /// What becomes of the ring when all has been taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +70,17 @@ impl Taking {
             produced: 0,
             offered,
             after,
+            is_timed: false,
+            pulling: None,
         }
+    }
+
+    /// The source may be copied from there.
+    pub fn pull_from(&mut self, source: Option<u64>) {
+        self.pulling = source.map(|source| Pulling {
+            source,
+            idle_steps: Cell::new(0),
+        });
     }
 
     /// Takes what is in the ring. Gives the ring up when the target is full; but from an own one takes all, as the sender
@@ -73,6 +107,12 @@ impl Taking {
                 Ok(available) => available.min(CHUNK),
                 Err(lost) => return Step::Lost(lost),
             };
+            if bytes == 0 && moved == 0 && self.is_sender_absent() {
+                moved += self.pull(target, neighbour, links);
+                if moved > 0 {
+                    continue;
+                }
+            }
             if bytes == 0 || moved >= budget {
                 return if moved > 0 {
                     Step::Moved(moved)
@@ -80,7 +120,10 @@ impl Taking {
                     Step::Idle
                 };
             }
-            let bytes = self.take(target, bytes);
+            let bytes = match self.is_timed && bytes >= distance::TIMED_BYTES {
+                true => self.take_and_time(target, bytes, neighbour, links),
+                false => self.take(target, bytes),
+            };
             moved += bytes;
             // If the ring is to be borrowed, that is told instead, in the end.
             if self.consumed < self.offered || !matches!(self.after, After::Spare(_)) {
@@ -91,16 +134,67 @@ impl Taking {
 
     /// Bytes in the ring; looks at the sender's count when there are none known of.
     fn available(&mut self, neighbour: &Neighbour) -> Result<usize, Lost> {
-        if self.produced == self.consumed {
+        if self.produced <= self.consumed {
             let produced = self.ring.produced();
-            let possible = self.consumed..=self.offered.min(self.consumed + RING_BYTES as u64);
+            // The sender goes on from where it was, or from what was told as consumed.
+            let possible = self.produced..=self.offered.min(self.consumed + RING_BYTES as u64);
             if !possible.contains(&produced) {
                 let why = "it counts more bytes than it offered";
                 return Err(lost(neighbour.rank, why));
             }
+            if let Some(pulling) = &self.pulling
+                && produced != self.produced
+            {
+                pulling.idle_steps.set(0);
+            }
             self.produced = produced;
         }
-        Ok((self.produced - self.consumed) as usize)
+        Ok(self.produced.saturating_sub(self.consumed) as usize)
+    }
+
+    /// Whether the rest may be copied past the ring.
+    fn can_pull(&self) -> bool {
+        self.pulling.is_some() && self.offered - self.consumed > RING_BYTES as u64
+    }
+
+    /// Nothing is in the ring: whether that has been so for long.
+    fn is_sender_absent(&self) -> bool {
+        let Some(pulling) = self.pulling.as_ref().filter(|_| self.can_pull()) else {
+            return false;
+        };
+        let steps = pulling.idle_steps.get() + 1;
+        pulling.idle_steps.set(steps.min(PATIENCE));
+        steps >= PATIENCE
+    }
+
+    /// Copies a piece past the ring: how many bytes. All that the sender has produced was taken, and told as consumed.
+    #[cold]
+    fn pull(&mut self, target: &Memory, neighbour: &Neighbour, links: &mut Links) -> usize {
+        let Some(Pulling { source, .. }) = self.pulling else {
+            return 0;
+        };
+        let left = (target.bytes as u64).saturating_sub(self.consumed);
+        // What would leave less than a ring is copied at once: nothing of it could be copied later.
+        let is_last = self.offered - self.consumed <= RING_BYTES as u64 + PULLED_BYTES;
+        let bytes = if is_last {
+            left
+        } else {
+            left.min(PULLED_BYTES)
+        };
+        let mine = target.base.wrapping_add(self.consumed as usize);
+        let theirs = source.wrapping_add(self.consumed);
+        // SAFETY: `left` bytes of the target are, which are writable until it is reported as received.
+        let copied =
+            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes as usize) };
+        if copied.is_err() {
+            // The ring is the other way; a sender that has died is found out as ever.
+            self.pulling = None;
+            return 0;
+        }
+        links.counters.chunks_read += 1;
+        self.consumed += bytes;
+        self.tell(self.consumed, neighbour, links);
+        bytes as usize
     }
 
     /// Copies up to `bytes` of those available, as far as there is room, and drops what there is none for.
@@ -120,6 +214,27 @@ impl Taking {
         bytes
     }
 
+    /// The same, and notes how long it took.
+    #[cold]
+    fn take_and_time(
+        &mut self,
+        target: &Memory,
+        bytes: usize,
+        neighbour: &Neighbour,
+        links: &Links,
+    ) -> usize {
+        let room = (target.bytes as u64).saturating_sub(self.consumed);
+        let begin = Instant::now();
+        let taken = self.take(target, bytes);
+        let time = begin.elapsed();
+        if room > 0 && taken >= distance::TIMED_BYTES && target.layout.is_none() {
+            let word = links.shared.base.drain_time(neighbour.position);
+            distance::note(word, taken, time);
+            self.is_timed = false;
+        }
+        taken
+    }
+
     fn tell(&self, count: u64, neighbour: &Neighbour, links: &mut Links) {
         if self.ring.consume(count) {
             links.notify(neighbour);
@@ -129,12 +244,17 @@ impl Taking {
     /// Before a sleep. True if there is something to do already.
     pub fn wait(&self) -> bool {
         self.ring.set_waits(Side::Receiver, true);
-        self.ring.produced() != self.consumed
+        if let Some(pulling) = self.pulling.as_ref().filter(|_| self.can_pull()) {
+            pulling.idle_steps.set(PATIENCE);
+            return true;
+        }
+        self.has_data()
     }
 
-    /// Whether there is something to take.
+    /// Whether there is something to take, or a count that cannot be.
     pub fn has_data(&self) -> bool {
-        self.ring.produced() != self.consumed
+        let produced = self.ring.produced();
+        produced > self.consumed || produced < self.produced
     }
 
     pub fn end_wait(&self) {

@@ -29,6 +29,8 @@ pub struct Filling {
     pub produced: u64,
     /// What the receiver is known to have consumed.
     consumed: u64,
+    /// The receiver may copy from the source itself, and count what it has copied as consumed.
+    may_be_pulled: bool,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
@@ -42,7 +44,13 @@ pub fn chunk(bytes: usize, pattern: Pattern) -> usize {
 }
 
 impl Filling {
-    pub fn new(ring: ByteRing, begin: u32, own: Option<usize>, chunk: usize) -> Filling {
+    pub fn new(
+        ring: ByteRing,
+        begin: u32,
+        own: Option<usize>,
+        chunk: usize,
+        may_be_pulled: bool,
+    ) -> Filling {
         Filling {
             ring,
             begin,
@@ -50,6 +58,7 @@ impl Filling {
             chunk,
             produced: 0,
             consumed: 0,
+            may_be_pulled,
         }
     }
 
@@ -74,6 +83,12 @@ impl Filling {
                     GIVEN_UP => return Step::Finished,
                     consumed if (self.consumed..=self.produced).contains(&consumed) => {
                         self.consumed = consumed;
+                    }
+                    consumed
+                        if self.may_be_pulled && (self.produced..=total).contains(&consumed) =>
+                    {
+                        (self.produced, self.consumed) = (consumed, consumed);
+                        continue;
                     }
                     _ => {
                         let why = "it counts bytes that were never sent";
