@@ -14,6 +14,9 @@ pub trait Arena<E> {
     /// Whether every rank may copy from every other's memory.
     fn copies(&self) -> bool;
 
+    /// Whether the ranks' cores share caches, so that messages through memory are faster than such copies.
+    fn is_near(&self) -> bool;
+
     /// Ready when the need is met, or when it never will be: then an error, and the board is given up. While it is pending the operation waits for
     /// it, and whoever drives the operation learns it here.
     fn look(&self, need: Need) -> Poll<Result<(), E>>;

@@ -225,6 +225,7 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
                 Some(arena) if arena.copies() => Sharing::Everything,
                 Some(_) => Sharing::Board,
             },
+            are_near: self.arena().is_some_and(Arena::is_near),
             placement: match self.members {
                 Members::All => self.peers.hosts().and_then(Placement::of),
                 _ => None,

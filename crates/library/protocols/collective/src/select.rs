@@ -6,6 +6,9 @@
 //! and answers everyone, so that each rank needs to run about once. Where the ranks share memory there is no message, and
 //! a rank that posts what others need may go on; a rule whose algorithm needs what the ranks do not share is passed over.
 //!
+//! Where the ranks' cores share caches messages take half the time that a copy from process to process takes: there are rules for that of their own, and
+//! the others with `Direct` are passed over.
+//!
 //! Where the ranks are on several hosts, with several on one at least, an operation has two other tables, which are read first:
 //! what was measured on the test bed for some hosts and ranks a host (`measured`, which `make tune` writes), then, for all others, what
 //! follows from counts of rounds, messages and bytes (`tables`, which says why). They name what the operation is composed of; the parts
@@ -37,6 +40,8 @@ pub(crate) struct Call {
     pub ranks: usize,
     pub oversubscribed: bool,
     pub sharing: Sharing,
+    /// Whether their cores share caches.
+    pub are_near: bool,
     /// None if an algorithm that knows hosts has nothing to gain, or would not keep the order of a reduction.
     pub placement: Option<Placement>,
 }

@@ -42,9 +42,19 @@ impl Timing {
     }
 }
 
+/// Picoseconds a byte.
+fn picoseconds(bytes: usize, time: Duration) -> u32 {
+    (1000 * time.as_nanos() / bytes.max(1) as u128).min(LONGEST_PS.into()) as u32
+}
+
+/// Whether a core that reads so many bytes in that time, which another has just written, shares a cache with it.
+pub fn is_near(bytes: usize, time: Duration) -> bool {
+    picoseconds(bytes, time) < FAR_PS
+}
+
 /// A piece of so many bytes was taken out of a ring in that time.
 pub fn note(word: &AtomicU32, bytes: usize, time: Duration) {
-    let found = (1000 * time.as_nanos() / bytes.max(1) as u128).min(LONGEST_PS.into()) as u32;
+    let found = picoseconds(bytes, time);
     let known = match word.load(Ordering::Relaxed) {
         0 => FIRST_PS,
         known => known,

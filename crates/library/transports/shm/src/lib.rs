@@ -61,6 +61,7 @@ pub use base::SERVICES;
 pub use bulk::{COPIES_FROM_BYTES, RING_BYTES};
 pub use cma::Stretch;
 pub use counters::Counters;
+pub use distance::is_near;
 pub use endpoint::ShmEndpoint;
 pub use fabric::Shm;
 pub use layout::EAGER_BYTES;

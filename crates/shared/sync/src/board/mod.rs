@@ -242,6 +242,12 @@ impl Board {
         unsafe { &*self.places.add(rank) }
     }
 
+    /// The step that this rank is in.
+    #[inline]
+    pub fn step(&self) -> u64 {
+        self.step.load(Ordering::Relaxed)
+    }
+
     /// The steps from here on are of the operation of this number, alike on all ranks.
     #[inline]
     pub fn begin(&self, operation: u32) {

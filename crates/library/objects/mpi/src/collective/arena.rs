@@ -2,7 +2,8 @@
 //! together, when the communicator has had some, so that one that has none costs nothing. A communicator of several hosts has
 //! one on each that has several of its processes, which those agree on among themselves.
 //!
-//! 1. The first of them lends a piece of its segment, all map it, and all agree whether all could. If one could not, or there are
+//! 1. The first of them lends a piece of its segment, all map it, and all agree whether all could. Behind the board each finds how near the others' cores are
+//!    (`objects/comm/nearness`). If one could not, or there are
 //!    more than [`MOST_RANKS`], operations among them go on by messages, on all of them alike.
 //! 2. Calls on one communicator come one after the other (MPI-5.0 §6.14), so blocking operations are at most one at a
 //!    time. Nonblocking and persistent ones are not, and go by messages, which do not mix with what is on the board.
@@ -20,6 +21,7 @@ use super::arena_access::ArenaAccess;
 use super::peers::{Peers, largest};
 use crate::objects::comm::Comm;
 use crate::objects::comm::arena::{COUNTS, SharedArena};
+use crate::objects::comm::nearness::Nearness;
 use crate::process::engine::engine;
 
 /// Blocking operations of a communicator before it gets an arena.
@@ -87,7 +89,7 @@ fn agreed(sharers: &Sharers<'_>) -> Option<SharedArena> {
         tags,
     } = sharers;
     let counts = &COUNTS;
-    let bytes = board::bytes(members.len());
+    let bytes = board::bytes(members.len()) + Nearness::bytes(members.len());
     let fits = counts.live.load(Ordering::Relaxed) < MOST_ARENAS;
     let fabric = engine().fabric().near();
     let lent = match position {
@@ -120,6 +122,7 @@ fn agreed(sharers: &Sharers<'_>) -> Option<SharedArena> {
         shared.give_up(shared.dead().unwrap_or(*position));
     }
     shared.copies = matches!(found, Ok([_, 0]));
+    shared.nearness.find();
     counts.live.fetch_add(1, Ordering::Relaxed);
     counts.made.fetch_add(1, Ordering::Relaxed);
     Some(shared)
@@ -143,11 +146,15 @@ fn mapped(
     // SAFETY: the memory is a fresh piece of the first one's segment, as long as asked for, told to these processes alone, and
     // mapped as long as the board is there.
     let board = unsafe { Board::new(mapping.base(), own, ranks) };
+    // SAFETY: the same piece, behind the board.
+    let nearness = unsafe { Nearness::new(mapping.base().add(board::bytes(ranks)), own, ranks) };
+    nearness.show();
     let copies = (0..ranks).all(|other| other == own || processes[other].copies_allowed());
     Some(SharedArena {
         board,
         mapping,
         processes,
         copies,
+        nearness,
     })
 }

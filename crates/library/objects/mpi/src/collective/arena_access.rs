@@ -113,6 +113,10 @@ impl Arena<Error> for ArenaAccess<'_> {
         self.shared.copies
     }
 
+    fn is_near(&self) -> bool {
+        self.shared.nearness.is_near(&self.shared.board)
+    }
+
     fn look(&self, need: Need) -> Poll<Result<()>> {
         let board = &self.shared.board;
         let spins = match oversubscribed_here() {

@@ -54,6 +54,7 @@ impl Choice {
                 None => Sharing::Everything,
                 Some(_) => Sharing::Nothing,
             },
+            are_near: false,
             placement,
         };
         let all = (self.algorithms)().into_iter().enumerate();
@@ -86,6 +87,7 @@ impl Choice {
             ranks,
             oversubscribed,
             sharing,
+            are_near: false,
             placement,
         })
     }

@@ -4,10 +4,12 @@ use super::{Call, Needs, Placement};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cores {
-    /// One for every rank.
-    Enough,
-    Few,
     Any,
+    Few,
+    /// One for every rank, and they share caches.
+    Near,
+    /// Few, which share caches.
+    FewNear,
 }
 
 pub(super) struct Rule<A> {
@@ -37,6 +39,17 @@ pub(super) const KIB: usize = 1 << 10;
 pub(super) const LINES: usize = weft_sync::board::INLINE_BYTES;
 /// And in its cache line.
 pub(super) const LINE: usize = weft_sync::board::LINE_BYTES;
+
+impl Cores {
+    fn are_met(self, are_few: bool, are_near: bool) -> bool {
+        match self {
+            Cores::Any => true,
+            Cores::Few => are_few,
+            Cores::Near => are_near && !are_few,
+            Cores::FewNear => are_near && are_few,
+        }
+    }
+}
 
 /// A rule of a table for several hosts: of calls on at most so many hosts, with at most so many ranks on each.
 pub(super) struct HostsRule<A> {
@@ -79,13 +92,9 @@ pub(super) fn first_with_hosts<A: Copy>(
 
 /// The algorithm of the first rule that admits the call; the last rule of a table admits all.
 pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Needs) -> A {
-    let cores = if call.oversubscribed {
-        Cores::Few
-    } else {
-        Cores::Enough
-    };
     let admits = |rule: &&Rule<A>| {
-        (rule.cores == Cores::Any || rule.cores == cores)
+        rule.cores.are_met(call.oversubscribed, call.are_near)
+            && !(call.are_near && needs(rule.algorithm) == Needs::Everything)
             && call.ranks <= rule.max_ranks
             && call.bytes <= rule.max_bytes
             && needs(rule.algorithm).are_met(call)

@@ -101,6 +101,11 @@ tables! {
         Any 2, 24 * KIB => Linear;
         Any 2, 512 * KIB => Direct;
         Any 2, ANY => Linear;
+        FewNear 4, 24 * KIB => Shared;
+        FewNear 4, 768 * KIB => Linear;
+        FewNear 8, 128 * KIB => Shared;
+        FewNear 16, 192 * KIB => Shared;
+        FewNear 16, ANY => Binomial;
         Few ANY, 64 * KIB => Shared;
         Few 4, 512 * KIB => Direct;
         Few ANY, 512 * KIB => Shared;
@@ -126,6 +131,12 @@ tables! {
     reduce {
         Any 2, LINE => Shared;
         Any 2, ANY => Linear;
+        FewNear 4, 32 * KIB => Shared;
+        FewNear ANY, 48 * KIB => Shared;
+        FewNear 4, 96 * KIB => Linear;
+        FewNear 4, 768 * KIB => Binomial;
+        FewNear ANY, 512 * KIB => Linear;
+        FewNear ANY, ANY => ReduceScatterGather;
         Few ANY, ANY => Shared;
         Few ANY, 16 * KIB => Linear;
         Any ANY, 16 * KIB => Binomial;
@@ -140,6 +151,9 @@ tables! {
         Few 4, 64 * KIB => Shared;
         Few 4, 8 * KIB => Linear;
         Few 4, ANY => Rabenseifner;
+        FewNear ANY, 96 * KIB => Shared;
+        FewNear ANY, 384 * KIB => Linear;
+        FewNear ANY, ANY => Rabenseifner;
         Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
         Any 2, 8 * KIB => RecursiveDoubling;
@@ -155,6 +169,10 @@ tables! {
     }
     reduce_scatter {
         Any 2, ANY => Pairwise;
+        FewNear ANY, 64 * KIB => Shared;
+        FewNear 4, ANY => Pairwise;
+        FewNear ANY, 256 * KIB => Linear;
+        FewNear ANY, ANY => Pairwise;
         Few 4, 512 * KIB => Shared;
         Few ANY, KIB => Linear;
         Few ANY, 8 * KIB => Shared;
@@ -181,6 +199,8 @@ tables! {
         Any 2, 24 * KIB => Linear;
         Any 2, 64 * KIB => Direct;
         Any 2, ANY => Linear;
+        FewNear ANY, 24 * KIB => Shared;
+        FewNear ANY, ANY => Linear;
         Few ANY, 48 * KIB => Shared;
         Few ANY, 512 * KIB => Direct;
         Few ANY, ANY => Linear;
@@ -196,6 +216,7 @@ tables! {
         Any 2, LINE => Shared;
         Any 2, 24 * KIB => Linear;
         Any 2, ANY => Direct;
+        FewNear ANY, 8 * KIB => Shared;
         Few ANY, 16 * KIB => Shared;
         Few ANY, ANY => Direct;
         Few ANY, ANY => Linear;
@@ -211,6 +232,8 @@ tables! {
         Any 2, 24 * KIB => Ring;
         Any 2, ANY => Direct;
         Any 2, ANY => Ring;
+        FewNear 4, 96 * KIB => Shared;
+        FewNear 4, ANY => Ring;
         Few ANY, 128 * KIB => Shared;
         Few 4, ANY => Direct;
         Few ANY, ANY => Shared;
@@ -228,6 +251,9 @@ tables! {
         Any 2, 24 * KIB => Pairwise;
         Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
+        FewNear ANY, 8 * KIB => Shared;
+        FewNear ANY, 384 * KIB => Linear;
+        FewNear ANY, ANY => Pairwise;
         Few ANY, 16 * KIB => Shared;
         Few ANY, ANY => Direct;
         Few 64, ANY => Linear;
@@ -243,6 +269,10 @@ tables! {
         ANY, ANY, 4 * KIB => Hierarchical;
     }
     scan {
+        Near 2, ANY => Shared;
+        FewNear ANY, 48 * KIB => Shared;
+        FewNear ANY, 768 * KIB => Linear;
+        FewNear ANY, ANY => Shared;
         Few ANY, 8 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;

@@ -35,6 +35,7 @@ fn a_choice_names_its_algorithms_and_obeys() {
         ranks: 4,
         oversubscribed: false,
         sharing: Sharing::Nothing,
+        are_near: false,
         placement: None,
     };
     assert_eq!(flat::allreduce(call), Algorithm::Linear);
@@ -42,6 +43,55 @@ fn a_choice_names_its_algorithms_and_obeys() {
     choice.force(None);
     assert_eq!(flat::allreduce(call), Algorithm::Rabenseifner);
 }
+
+#[test]
+fn ranks_that_share_caches_do_not_copy_from_each_other() {
+    use crate::flat::{bcast, gather};
+    let call = |oversubscribed, are_near| Call {
+        bytes: 256 << 10,
+        ranks: 4,
+        oversubscribed,
+        sharing: Sharing::Everything,
+        are_near,
+        placement: None,
+    };
+    assert_eq!(
+        by_table::flat::gather(call(true, false)),
+        gather::Algorithm::Direct
+    );
+    assert_eq!(
+        by_table::flat::gather(call(true, true)),
+        gather::Algorithm::Linear
+    );
+    assert_eq!(
+        by_table::flat::bcast(call(true, true)),
+        bcast::Algorithm::Linear
+    );
+    for oversubscribed in [false, true] {
+        for bytes in [8, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 16 << 20] {
+            for ranks in [2, 3, 4, 8, 16, 64] {
+                let call = Call {
+                    bytes,
+                    ranks,
+                    ..call(oversubscribed, true)
+                };
+                assert_ne!(
+                    by_table::flat::scatter(call),
+                    crate::flat::scatter::Algorithm::Direct
+                );
+                assert_ne!(
+                    by_table::flat::alltoall(call),
+                    crate::flat::alltoall::Algorithm::Direct
+                );
+                assert_ne!(
+                    by_table::flat::reduce_scatter(call),
+                    crate::flat::reduce_scatter::Algorithm::Direct
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn hosts_have_rules_of_their_own() {
     let on = |ranks_a_host, is_even, is_contiguous| Placement {
@@ -55,6 +105,7 @@ fn hosts_have_rules_of_their_own() {
         ranks: 6,
         oversubscribed: false,
         sharing: Sharing::Nothing,
+        are_near: false,
         placement: Some(placement),
     };
     let (even, uneven) = (on(2, true, true), on(2, false, true));
@@ -78,6 +129,7 @@ fn on_hosts(bytes: usize, hosts: usize, is_even: bool) -> Call {
         ranks: hosts * ranks_a_host,
         oversubscribed: false,
         sharing: Sharing::Nothing,
+        are_near: false,
         placement: Some(Placement {
             hosts,
             ranks_a_host,

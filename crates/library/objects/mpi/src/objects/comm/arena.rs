@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{Board, Broken};
 
+use super::nearness::Nearness;
 use crate::error::{Class, Error, Result, argument};
 use crate::process::engine::engine;
 
@@ -42,6 +43,7 @@ pub(crate) struct SharedArena {
     pub processes: Box<[Process]>,
     /// Whether each of them may copy from the others' memory.
     pub copies: bool,
+    pub nearness: Nearness,
 }
 
 impl std::fmt::Debug for ArenaCell {

@@ -7,6 +7,7 @@ pub mod hints;
 pub mod info;
 pub(crate) mod lanes;
 mod members;
+pub(crate) mod nearness;
 pub(crate) mod numbers;
 pub(crate) mod operations;
 pub mod predefined;

@@ -176,6 +176,10 @@ impl Arena<Error> for Rank<'_> {
         true
     }
 
+    fn is_near(&self) -> bool {
+        false
+    }
+
     fn look(&self, need: Need) -> Poll<Result<(), Error>> {
         if self.board.is_met(need) {
             return Poll::Ready(Ok(()));
