@@ -28,11 +28,14 @@ pub fn cores(cpus: &[u32]) -> Vec<Core> {
 /// The CPUs of each rank, or `None` where ranks keep mpiexec's own.
 ///
 /// Ranks share the cores out evenly, each an unbroken run: a rank with threads needs more than one core, and a job that
-/// leaves cores over must not crowd onto the first ones. With more ranks than cores, only `Bind::Core` binds.
+/// leaves cores over must not crowd onto the first ones. With more ranks than cores, they are dealt out to the cores in turn, each to one: where that
+/// gives each core as many, it is better than what the scheduler does, which may leave ranks that wait for each other on one core while
+/// another idles. Where some core would have more ranks than others, only `Bind::Core` binds: the scheduler lets them take turns.
 pub fn assign(bind: Bind, ranks: u32, cores: &[Core]) -> Option<Vec<Vec<u32>>> {
     let (ranks, count) = (ranks as usize, cores.len());
     let fits = ranks <= count;
-    if bind == Bind::None || count == 0 || (bind == Bind::Auto && !fits) {
+    let is_even = count > 0 && ranks.is_multiple_of(count);
+    if bind == Bind::None || count == 0 || (bind == Bind::Auto && !fits && !is_even) {
         return None;
     }
     let share = |rank: usize| {
@@ -66,9 +69,9 @@ mod tests {
         #[test]
         fn ranks_that_fit_get_all_cores_and_share_none(count in 1usize..40, ranks in 1u32..40) {
             let cores: Vec<Core> = (0..count as u32).map(|core| vec![2 * core, 2 * core + 1]).collect();
-            let assigned = assign(Bind::Auto, ranks, &cores);
-            prop_assert_eq!(assigned.is_some(), ranks as usize <= count);
-            if let Some(shares) = assigned {
+            let (assigned, fits) = (assign(Bind::Auto, ranks, &cores), ranks as usize <= count);
+            prop_assert_eq!(assigned.is_some(), fits || ranks as usize % count == 0);
+            if let Some(shares) = assigned && fits {
                 prop_assert_eq!(shares.concat(), cores.concat());
                 let sizes: Vec<usize> = shares.iter().map(Vec::len).collect();
                 prop_assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 2);
@@ -77,6 +80,17 @@ mod tests {
             prop_assert!(forced.len() == ranks as usize && forced.iter().all(|cpus| !cpus.is_empty()));
             prop_assert_eq!(assign(Bind::None, ranks, &cores), None);
         }
+    }
+
+    #[test]
+    fn more_ranks_than_cores_are_dealt_out_where_each_core_has_as_many() {
+        let cores: Vec<Core> = vec![vec![0, 1], vec![2, 3]];
+        assert_eq!(assign(Bind::Auto, 3, &cores), None);
+        let dealt = assign(Bind::Auto, 4, &cores).unwrap();
+        assert_eq!(
+            dealt,
+            [&cores[0], &cores[1], &cores[0], &cores[1]].map(Clone::clone)
+        );
     }
 
     #[test]
