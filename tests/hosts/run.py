@@ -19,6 +19,7 @@ import kills
 import launchers
 import launching
 import measuring
+import mixed
 import pools
 import selftest
 import stress
@@ -51,7 +52,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, measuring, stress, faults, kills)
+    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, measuring, stress, mixed, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 
