@@ -10,12 +10,17 @@ JSON ?=
 ROUNDS ?=
 LAYOUTS ?=
 PORTABLE ?=
+TRANSPORT ?=
 prefix := build/check/prefix
 portable := build/portable/prefix
 peers := build/peers
 
 # With HOSTS=N a battery runs on virtual hosts, the ranks of each job dealt out to them in turn. What it fetches and builds is made before.
 spread := $(if $(HOSTS),tests/hosts/spread.py $(HOSTS))
+
+# With TRANSPORT=T all messages of a battery's jobs go that way; with rdma on the device in software, which goes over the wire between hosts.
+device := $(if $(filter rdma,$(TRANSPORT)),$(prefix)/bin/weft softrdma run $(if $(HOSTS),--link-layer ethernet) --)
+by := $(if $(TRANSPORT),env WEFT_TRANSPORT=$(TRANSPORT) $(device))
 
 # packaged FORMAT PREFIX: makes the package of a tree in that format, and tries it.
 define packaged
@@ -145,10 +150,10 @@ rdma: staged ## the programs by chapter at 2 ranks, over the RDMA transport on t
 	$(prefix)/bin/weft softrdma run -- python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
 		--ranks 2 --mpiexec-args "--transport rdma" --filter '$(ONLY)' --build build/check/conformance
 
-mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2)
+mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2 TRANSPORT=rdma)
 	@scripts/setup.sh mpi4py
 	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
-	$(spread) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
+	$(spread) $(by) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
 
 programs: staged spread ## other people's programs, unchanged: HPC Challenge, FFTW, hypre, MUMPS, rsmpi, PETSc, PT-Scotch, Boost.MPI, LAMMPS, StarPU, PARPACK, OpenCoarrays, Quantum ESPRESSO (about 70 minutes; ONLY=hpcc HOSTS=2)
 	@scripts/setup.sh programs
@@ -168,10 +173,10 @@ io-programs: staged spread ## what others write files with, and their tests: HDF
 	$(if $(ONLY),,$(spread) python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '(^|/)io/' || status=1;) \
 	exit $$status
 
-mpich-tests: staged spread ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/' HOSTS=2)
+mpich-tests: staged spread ## MPICH's own test suite, from Debian's source package (make mpich-tests ONLY='^coll/' HOSTS=2 TRANSPORT=rdma)
 	@scripts/setup.sh mpich-tests
 	$(if $(HOSTS),python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --list >/dev/null)
-	$(spread) python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '$(ONLY)'
+	$(spread) $(by) python3 tests/mpich/run.py --prefix $(prefix) --build build/mpich --only '$(ONLY)'
 
 valgrind: staged ## the examples under memcheck
 	@scripts/setup.sh valgrind

@@ -2,6 +2,8 @@
 #ifndef WEFT_TESTS_HARDWARE_H
 #define WEFT_TESTS_HARDWARE_H
 
+#include <dirent.h>
+#include <errno.h>
 #include <sched.h>
 #include "check.h"
 
@@ -19,13 +21,25 @@ static inline cpu_set_t possible_cpus(void)
     return all;
 }
 
-/* Binds the calling thread to one CPU. */
-static inline void bind_to(int cpu)
+/* Binds a thread to one CPU: the calling one is 0. */
+static inline int bind_thread(pid_t thread, int cpu)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    CHECK_EQUAL(sched_setaffinity(0, sizeof one, &one), 0, "the machine");
+    return sched_setaffinity(thread, sizeof one, &one);
+}
+
+/* Binds all threads of this process: an adapter's driver may have some of its own. One that has ended meanwhile is nowhere. */
+static inline void bind_to(int cpu)
+{
+    DIR *threads = opendir("/proc/self/task");
+    CHECK(threads != NULL, "the machine");
+    for (struct dirent *thread; threads != NULL && (thread = readdir(threads)) != NULL;)
+        if (thread->d_name[0] != '.')
+            CHECK(bind_thread(atoi(thread->d_name), cpu) == 0 || errno == ESRCH, "the machine");
+    if (threads != NULL)
+        closedir(threads);
 }
 
 /* What tells the core of a CPU from others: the CPUs it has. Empty where the system does not say. */

@@ -142,14 +142,18 @@ def last_rank(job, host, program):
     return next(pid for pid in ranks_on(host, program) if ids(pid)[-1] == inside)
 
 
-def awaited(site, what, fail, seconds):
+def told_of(fail, what):
+    """Who is told, where hosts share memory: a rank of the same host reaches the dead one's part as before."""
+    return [0, 1, 2] if fail is kill_rank and what != "flush" else [0, 1]
+
+
+def awaited(site, what, fail, seconds, launcher="MPICH's Hydra", survivors=None, env=None):
     """The library alone tells those who wait for the last rank that it, or its host, is gone."""
-    # A rank of the same host reaches the dead one's part, which is shared memory, as before.
-    survivors = [0, 1, 2] if fail is kill_rank and what != "flush" else [0, 1]
+    survivors = survivors or told_of(fail, what)
     with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
         over = os.path.join(folder, "over")
         before = ["-disable-auto-cleanup", "sh", "-c", OUTLIVED, "sh", over]
-        job = Job(site, hosts, "MPICH's Hydra", COUNTS, "waits", what, before=before)
+        job = Job(site, hosts, launcher, COUNTS, "waits", what, env=env, before=before)
         running(job)
         if fail is kill_rank:
             os.kill(last_rank(job, hosts[1], site.program("waits")), signal.SIGKILL)

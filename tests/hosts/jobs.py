@@ -1,5 +1,6 @@
 """The library under test and its peers, where programs are built, and how each launcher starts a job on the virtual hosts."""
 
+import functools
 import os
 import pathlib
 import re
@@ -85,7 +86,29 @@ def openmpi(site, counts, names=None):
     return [tool, *words], openmpi_environment(tool)
 
 
+def over_rdma(site, counts, names=None, transport="rdma", pools=None, launcher=ours):
+    """Over the device in software, from host to host: by name, or as `transport` says where there is a choice."""
+    words, env = launcher(site, counts, names)
+    chosen = {"SOFTRDMA_LINK_LAYER": "ethernet"}
+    chosen |= {"WEFT_TRANSPORT": transport} if transport else {}
+    chosen |= {"WEFT_RECEIVE_POOLS": pools} if pools else {}
+    return [site.prefix / "bin/weft", "softrdma", "run", "--", *words], env | chosen
+
+
+# Pools that hold every packet: over XRC, and behind a queue pair for each peer.
+XRC_POOLS, SHARED_POOLS = (":".join(f"{kind},{size}" for size in ("256,64", "2k,32", "16512,16")) for kind in "XS")
+
 LAUNCHERS = {"mpiexec": ours, "MPICH's Hydra": mpich, "Intel's Hydra": intel, "prterun": openmpi}
+LAUNCHERS |= {
+    f"{launcher} over {what}": functools.partial(over_rdma, launcher=start, **chosen)
+    for launcher, start in (("mpiexec", ours), ("MPICH's Hydra", mpich))
+    for what, chosen in (
+        ("RDMA, pools X", {"pools": XRC_POOLS}),
+        ("RDMA, pools S", {"pools": SHARED_POOLS}),
+        ("what there is", {"transport": None}),
+        ("what there is, by name", {"transport": "auto"}),
+    )
+}
 
 
 class Job:

@@ -25,10 +25,11 @@ KILLED = 137
 
 
 class Battery:
-    """Kills under one launcher. `survivors_end` says whether the launcher leaves that to them."""
+    """Kills under one launcher. `survivors_end` says whether the launcher leaves that to them, `prepare` what is done to the hosts before."""
 
-    def __init__(self, site, launcher, survivors_end):
+    def __init__(self, site, launcher, survivors_end, placements=PLACEMENTS, prepare=lambda hosts: None):
         self.site, self.launcher, self.survivors_end = site, launcher, survivors_end
+        self.placements, self.prepare = placements, prepare
 
     def run(self, seeds):
         """All jobs run, so that one run shows all that hangs."""
@@ -36,7 +37,8 @@ class Battery:
         self.program = compile_program(self.site.prefix / "bin/mpicc", [MIXED], self.site.build / "mixed")
         with tempfile.TemporaryDirectory(dir=self.site.build) as folder:
             shared = [folder] if folder.startswith("/tmp/") else []
-            with Hosts(max(map(len, PLACEMENTS)), share=shared) as hosts:
+            with Hosts(max(map(len, self.placements)), share=shared) as hosts:
+                self.prepare(hosts)
                 for seed in seeds:
                     try:
                         self.one_job(hosts, folder, random.Random(seed))
@@ -46,7 +48,7 @@ class Battery:
         require(not failures, f"{len(failures)} of {len(seeds)} kills:\n" + "\n\n".join(failures))
 
     def one_job(self, hosts, folder, choose):
-        counts = choose.choice(PLACEMENTS)
+        counts = choose.choice(self.placements)
         board, over = Board(folder, operations_of(MIXED)), os.path.join(folder, f"over-{choose.random()}")
         words, variables = LAUNCHERS[self.launcher](self.site, counts)
         if self.survivors_end:

@@ -5,7 +5,7 @@ import os
 import random
 import time
 
-from jobs import ours
+from jobs import LAUNCHERS
 from lib.commands import REPOSITORY
 from lib.compiler import compile_program
 from lib.hosts import Hosts
@@ -23,13 +23,13 @@ WIRES = {
 FLAPS = (1, 2)
 
 
-def stress(site, seed, flaps=False, **shape):
+def stress(site, seed, flaps=False, launcher="mpiexec", **shape):
     program = compile_program(site.prefix / "bin/mpicc", sorted(SOURCES.glob("*.c")), site.build / "stress")
     limit = SECONDS + SPARE_SECONDS
-    command, _ = ours(site, [2, 2])
+    command, env = LAUNCHERS[launcher](site, [2, 2])
     with Hosts(2, **shape) as hosts:
         # A job that hangs says what it waits for before the test gives up.
-        job = hosts[0].start([*command, "--timeout", limit, program, SECONDS, seed])
+        job = hosts[0].start([*command, "--timeout", limit, program, SECONDS, seed], env)
         end = time.monotonic() + SECONDS
         while flaps and job.process.poll() is None and time.monotonic() < end:
             for up, seconds in zip((False, True), FLAPS):

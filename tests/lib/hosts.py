@@ -157,6 +157,13 @@ class Host:
         """Plugs all cables of the host, or that of one interface, in or out: no frame passes, and the host sees that the carrier is gone."""
         self.bed.plug(self.index, up, range(self.bed.interfaces) if interface is None else [interface])
 
+    def list_adapter(self, name="softrdma0"):
+        """From now on the host's kernel lists an RDMA adapter of that name, so that a program that looks whether there is one loads what
+        drives it. Of what else there is in /sys/class the interfaces stay."""
+        script = "mkdir /run/net && mount --bind /sys/class/net /run/net && mount -t tmpfs tmpfs /sys/class && mkdir -p /sys/class/net" \
+            f" /sys/class/infiniband/{name} && mount --move /run/net /sys/class/net && rmdir /run/net"
+        self.output(["sh", "-c", script])
+
     def kill(self):
         """All processes end at once, as by kill -9: their connections are closed by the kernel; then the interfaces vanish."""
         if self.alive():

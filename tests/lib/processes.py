@@ -18,6 +18,12 @@ MARK = "WEFT_TEST_JOB"
 LINGER_SECONDS = 15
 
 
+def library_path(folder):
+    """LD_LIBRARY_PATH with the folder first, and then what the runner was given: a device in software may be there."""
+    given = os.environ.get("LD_LIBRARY_PATH")
+    return f"{folder}:{given}" if given else str(folder)
+
+
 class Result:
     def __init__(self, code, output, seconds):
         self.code, self.output, self.seconds = code, output, seconds

@@ -20,7 +20,7 @@ import time
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 from lib.commands import declare
-from lib.processes import end_by_signals, output_of, run
+from lib.processes import end_by_signals, library_path, output_of, run
 
 HERE = pathlib.Path(__file__).resolve().parent
 VERSION = "4.1.2"
@@ -60,7 +60,7 @@ class Suite:
         self.temporary = build / "tmp"
         self.environment = os.environ | {
             "TMPDIR": str(self.temporary),
-            "LD_LIBRARY_PATH": str(prefix / "lib"),
+            "LD_LIBRARY_PATH": library_path(prefix / "lib"),
             "MPIEXEC": str(self.mpiexec),
             "MPI4PY_TEST_SPAWN": "no",
             "OMP_NUM_THREADS": "1",
@@ -109,11 +109,11 @@ class Suite:
 
 def options_to_skip():
     """(option, pattern, reason) of skipped.txt, as far as they are meant here."""
-    are_several_hosts = "HYDRA_HOST_FILE" in os.environ
+    are_apart = "HYDRA_HOST_FILE" in os.environ or os.environ.get("WEFT_TRANSPORT") in ("tcp", "rdma")
     for line in (HERE / "skipped.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             where, option, pattern, reason = line.split(None, 3)
-            if where == "all" or are_several_hosts:
+            if where == "all" or are_apart:
                 yield option, pattern, reason
 
 

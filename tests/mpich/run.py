@@ -25,7 +25,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import source
 from lib.cases import Failure
 from lib.commands import declare
-from lib.processes import Running, end_by_signals
+from lib.processes import Running, end_by_signals, library_path
 from programs import Programs
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -106,7 +106,7 @@ def judge(test, code, output):
 
 
 def run(test, options, program):
-    environment = os.environ | {"LD_LIBRARY_PATH": str(options.prefix / "lib")}
+    environment = os.environ | {"LD_LIBRARY_PATH": library_path(options.prefix / "lib")}
     environment |= dict(pair.split("=", 1) for pair in test.environment)
     limit = round(test.seconds * options.patience)
     command = [options.prefix / "bin/mpiexec", "--timeout", str(limit), "-n", str(test.ranks), program, *test.arguments]

@@ -192,11 +192,18 @@ def window_peer_dies(site, access):
     require(adapter_counts(result.output, 0), f"rank 0 did not come out of it with the error:\n{result.output}")
 
 
-def registrations_fail(site):
+def port_is_down(site):
+    command = [site.weft, "softrdma", "run", "--faults", "link=down", "--", site.mpiexec, "--transport", "rdma", "-n", 2]
+    result = site.run([*command, site.program("receive_pools")], timeout=60)
+    said = "port 1 of softrdma0 is down"
+    require(result.code != 0 and said in result.output, f"not said: {said}\n{result.output}")
+
+
+def registrations_fail(site, options):
     """Whichever registration fails: the job fails with an error, or moves the same bytes another way."""
     all_writes = set()
     for number in range(1, FAILING_REGISTRATIONS + 1):
-        result = in_window(site, (), "moves", device=["--faults", f"fail=reg_mr:{number}"])
+        result = in_window(site, options, "moves", device=["--faults", f"fail=reg_mr:{number}"])
         found = adapter_counts(result.output, 0)
         if result.code == 0:
             require(found and adapter_counts(result.output, 1), f"registration {number}: not all came to the end:\n{result.output}")
@@ -247,4 +254,7 @@ def cases(site):
             yield what, lambda category=category, name=name: application(site, category, name)
     for access in ("put", "get"):
         yield f"over RDMA, windows: the target of a {access} is killed", lambda access=access: window_peer_dies(site, access)
-    yield "over RDMA, windows: registrations fail", lambda: registrations_fail(site)
+    for name in ("the default", "S alone", "X alone"):
+        options = ["--receive-pools", POOLS[name]] if POOLS[name] else []
+        yield f"over RDMA, windows: registrations fail, pools: {name}", lambda options=options: registrations_fail(site, options)
+    yield "over RDMA, a port that is down", lambda: port_is_down(site)

@@ -29,7 +29,7 @@ static int restricted(const char *type)
 
 static void *elsewhere(void *cpu)
 {
-    bind_to(*(int *)cpu);
+    CHECK_EQUAL(bind_thread(0, *(int *)cpu), 0, "the machine");
     pthread_barrier_wait(&bound);
     pthread_barrier_wait(&bound);
     return NULL;

@@ -15,6 +15,8 @@
 #define GROWTH_MIB 8
 #endif
 enum { SEGMENT_MIB = 48, ATTACHED_BYTES = 16 << 20 };
+/* Of each process of the host, where there is an adapter in software: its queues and all buffers of the library's lanes. */
+enum { DEVICE_MIB = 64 };
 /* The first messages make them: to a peer on another host two on each of 8 lanes; besides those there is one to the launcher, and one
  * on which others' are awaited in each family of addresses. */
 enum { CONNECTIONS_OF_PEER = 16, CONNECTIONS_OF_JOB = 3 };
@@ -321,14 +323,15 @@ static void choose_kinds(int names, char **name)
     }
 }
 
-/* What a process holds: memory of its own, its segment of shared memory, connections to other processes, other descriptors. */
+/* What a process holds: memory of its own, its segment of shared memory, connections to other processes, other descriptors; and where there is an
+ * adapter in software, how many processes of the host it has to do with there, and their memory. */
 struct footprint {
-    long own_kib, segment_kib, connections, descriptors;
+    long own_kib, segment_kib, connections, descriptors, devices, device_kib;
 };
 
 static struct footprint footprint(void)
 {
-    struct footprint held = { 0, 0, 0, 0 };
+    struct footprint held = { 0, 0, 0, 0, 0, 0 };
     char line[256], path[300], target[64];
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof line, status))
@@ -346,8 +349,14 @@ static struct footprint footprint(void)
             held.connections++;
         else
             held.descriptors++;
-        if (length > 0 && !strncmp(target, "/memfd:", 7) && stat(path, &file) == 0)
+        if (length <= 0 || strncmp(target, "/memfd:", 7) || stat(path, &file) != 0)
+            continue;
+        if (!strncmp(target, "/memfd:softrdma-process", 23)) {
+            held.devices++;
+            held.device_kib += file.st_blocks / 2;
+        } else {
             held.segment_kib += file.st_blocks / 2;
+        }
     }
     if (folder)
         closedir(folder);
@@ -366,6 +375,7 @@ static int has_grown(struct footprint before, struct footprint after)
 {
     return grew("memory (KiB)", before.own_kib, after.own_kib, GROWTH_MIB * 1024L)
         + grew("shared memory (KiB)", 0, after.segment_kib, SEGMENT_MIB * 1024)
+        + grew("memory of adapters in software (KiB)", 0, after.device_kib, after.devices * DEVICE_MIB * 1024)
         + grew("the number of connections", 0, after.connections, CONNECTIONS_OF_PEER * (size - 1) + CONNECTIONS_OF_JOB)
         + grew("the number of descriptors", before.descriptors, after.descriptors, 0);
 }
@@ -411,8 +421,9 @@ int main(int argc, char **argv)
     free(constant);
     if (rank == 0 && !any_bad)
         printf("ok stress: seed %u, %ld batches and %ld requests of rank 0; memory %ld MiB, then %ld; shared %ld MiB, then %ld; "
-               "%ld connections, %ld descriptors\n", base_seed, batches, completed, warm.own_kib >> 10, end.own_kib >> 10,
-               warm.segment_kib >> 10, end.segment_kib >> 10, end.connections, end.descriptors);
+               "of the device %ld MiB, then %ld; %ld connections, %ld descriptors\n", base_seed, batches, completed, warm.own_kib >> 10, end.own_kib >> 10,
+               warm.segment_kib >> 10, end.segment_kib >> 10,
+               warm.device_kib >> 10, end.device_kib >> 10, end.connections, end.descriptors);
     MPI_Finalize();
     return bad;
 }

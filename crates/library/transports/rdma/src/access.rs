@@ -110,6 +110,11 @@ impl Accesses {
         !self.waiting.is_empty()
     }
 
+    /// Those for which there are to be more requests.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// # Safety
     /// The memory is valid, for reads if it is written to the peer, else for writes and nobody else's, until the access is over or this
     /// value is dropped.

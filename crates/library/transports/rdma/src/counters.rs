@@ -25,6 +25,8 @@ pub struct Counters {
     pub shared_receive_queues: u64,
     pub buffers: u64,
     pub buffer_bytes: u64,
+    /// Datagrams that were sent to make links, repeated ones too.
+    pub datagrams: u64,
     /// Requests that were posted, and the lists in which they were.
     pub requests: u64,
     pub posts: u64,

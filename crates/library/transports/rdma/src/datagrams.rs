@@ -34,6 +34,8 @@ pub struct Datagrams {
     receives: ReceiveList,
     /// Those that nobody has taken.
     come: Vec<Datagram>,
+    /// Until now.
+    pub posted: u64,
 }
 
 impl Datagrams {
@@ -60,6 +62,7 @@ impl Datagrams {
             sends: SendList::with_room(1),
             receives: ReceiveList::with_room(RECEIVES),
             come: Vec::new(),
+            posted: 0,
             completions,
             channel,
             pair,
@@ -105,8 +108,9 @@ impl Datagrams {
             .id(piece as u64)
             .signalled(true)
             .to(to, card.queue_pair, card.queue_key);
-        if self.pair.post_send(&mut self.sends).is_err() {
-            self.free.push(piece);
+        match self.pair.post_send(&mut self.sends) {
+            Ok(()) => self.posted += 1,
+            Err(_) => self.free.push(piece),
         }
     }
 

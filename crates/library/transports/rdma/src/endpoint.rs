@@ -1,6 +1,8 @@
 //! One lane's way to every peer.
 
 #[cfg(test)]
+mod access_tests;
+#[cfg(test)]
 mod ending_tests;
 #[cfg(test)]
 mod pool_tests;
@@ -16,12 +18,14 @@ use std::time::{Duration, Instant};
 use weft_memory::Memory;
 use weft_transport::endings::lost;
 use weft_transport::{
-    Access, BulkDescriptor, Cookie, Endpoint, Exposed, Header, Lost, Peer, Refused, Sink,
+    Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposed, Header, Lost, Peer, Refused, Sink,
 };
 use weft_verbs::Remote;
 
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::links::Links;
+use crate::parts::INLINE_BYTES;
+use crate::send_queue::LIST;
 use crate::shared::Shared;
 use crate::user_memory::{Source, Target};
 
@@ -35,6 +39,8 @@ pub struct RdmaEndpoint {
     links: Links,
     /// Between a turn's poll and its flush what is sent is gathered.
     gathers: bool,
+    /// Short writes have been gathered, which leave together with the next turn, or as soon as they fill a list.
+    has_gathered: bool,
     turns: u32,
     /// Something may have come while the process slept.
     looks: bool,
@@ -47,6 +53,7 @@ impl RdmaEndpoint {
         RdmaEndpoint {
             links: Links::new(shared, lane),
             gathers: false,
+            has_gathered: false,
             turns: 0,
             looks: true,
         }
@@ -57,6 +64,18 @@ impl RdmaEndpoint {
         self.links.activate(link);
         if !self.gathers {
             self.links.pump();
+        }
+    }
+
+    /// A write that is copied when it is posted has been begun. Its origin asks for its end by a call that makes turns, so that those in a row
+    /// leave as one list: one doorbell and one completion.
+    fn gather_write(&mut self, link: usize) {
+        match self.links.at(link).accesses.waiting() >= LIST {
+            true => self.post_own(link),
+            false => {
+                self.links.activate(link);
+                self.has_gathered = true;
+            }
         }
     }
 
@@ -132,7 +151,7 @@ impl Endpoint for RdmaEndpoint {
 
     #[inline]
     fn flush(&mut self) {
-        if std::mem::take(&mut self.gathers) {
+        if std::mem::take(&mut self.gathers) | std::mem::take(&mut self.has_gathered) {
             self.links.pump();
         }
     }
@@ -199,12 +218,17 @@ impl Endpoint for RdmaEndpoint {
             return Err(Refused::Lost);
         };
         let remote = Remote { address, key }.at(access.offset);
+        let is_short = access.memory.bytes <= INLINE_BYTES as usize;
+        let is_gathered = is_short && access.direction == Direction::Write;
         let domain = self.links.protection();
         let accesses = &mut self.links.at(link).accesses;
         // SAFETY: the engine gives the memory to the transport until it is told `sent`, `received` or `lost`, after which it is not kept
         // (`weft_transport`).
         unsafe { accesses.begin(access.direction, access.memory, remote, cookie, &domain) };
-        self.post_own(link);
+        match is_gathered {
+            true => self.gather_write(link),
+            false => self.post_own(link),
+        }
         Ok(())
     }
 

@@ -132,6 +132,7 @@ impl Rdma {
             uars: hardware.uars(),
             uuars: hardware.uuars(),
             receive_queue_pairs: self.shared.receive_queue_pairs() as u64,
+            datagrams: self.shared.datagrams(),
             ..Counters::default()
         };
         let lanes = self.shared.lanes.iter();

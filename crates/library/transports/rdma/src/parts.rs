@@ -21,7 +21,7 @@ pub type LanePair = QueuePair<SerialDomain>;
 /// Requests that may be under way on one queue pair.
 pub const DEPTH: usize = 128;
 /// An envelope, and a short payload.
-const INLINE_BYTES: u32 = 128;
+pub const INLINE_BYTES: u32 = 128;
 
 /// A queue pair (RC) in the making, with the buffers of its own, if it has such.
 pub struct MadePair {

@@ -443,6 +443,11 @@ impl Shared {
         self.setup.enter().pending()
     }
 
+    /// Datagrams that were sent, repeated ones too.
+    pub fn datagrams(&self) -> u64 {
+        self.setup.enter().datagrams().posted
+    }
+
     pub fn prepare_sleep(&self) -> u32 {
         self.slumber.prepare()
     }

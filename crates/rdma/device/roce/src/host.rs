@@ -156,6 +156,9 @@ pub trait Host {
     /// May the peer do this to all of the region?
     fn check(&mut self, region: &Region, access: Access) -> Result<(), RemoteError>;
 
+    /// Is there the XRC shared receive queue that a request names which touches no memory?
+    fn check_queue(&mut self, srq: u32) -> Result<(), RemoteError>;
+
     /// Reads the whole region; checked anew, because a region may go away between two packets.
     fn read(&mut self, region: &Region, out: &mut [u8]) -> Result<(), RemoteError>;
 

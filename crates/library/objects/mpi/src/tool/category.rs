@@ -117,6 +117,7 @@ pub static ALL: [Category; 7] = [
             "weft_rdma_shared_receive_queues",
             "weft_rdma_receive_buffers",
             "weft_rdma_receive_bytes",
+            "weft_rdma_datagrams",
             "weft_rdma_requests",
             "weft_rdma_posts",
             "weft_rdma_reads",

@@ -148,6 +148,7 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_rdma_shared_receive_queues" Level TunerBasic rdma.shared_receive_queues "Shared receive queues, one per lane and receive pool";
         "weft_rdma_receive_buffers" Level TunerBasic rdma.buffers "Buffers of receive pools";
         "weft_rdma_receive_bytes" Level TunerBasic rdma.buffer_bytes "Bytes of these buffers";
+        "weft_rdma_datagrams" Counter TunerBasic rdma.datagrams "Datagrams sent to make links, repeated ones too";
         "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
         "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
         "weft_rdma_reads" Counter UserBasic rdma.reads "Reads of other processes' memory by adapters that are done";

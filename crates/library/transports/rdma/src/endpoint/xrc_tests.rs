@@ -242,6 +242,21 @@ fn reads_of_a_peer_that_is_given_up_end() {
 
 /// Whatever of the datagrams is lost, what was sent comes once.
 #[test]
+fn a_link_takes_a_request_and_an_answer() {
+    let mut all = hosts(2, 1, "X,256,16:X,16512,8");
+    let sent = |all: &[Process]| [0, 1].map(|rank| all[rank].fabric.counters().datagrams);
+    assert_eq!(sent(&all), [0, 0]);
+    assert_eq!(all[0].send(1, 0, &[]), Err(Refused::Connecting));
+    turn_all(&mut all, |all| all[0].send(1, 0, &[]).is_ok());
+    // A request is repeated while it is not answered.
+    let [asked, answered] = sent(&all);
+    assert!(
+        asked >= 1 && (1..=asked).contains(&answered),
+        "{asked} and {answered}"
+    );
+}
+
+#[test]
 fn datagrams_may_be_lost() {
     let mut lost = 0;
     for seed in 1..12 {

@@ -181,10 +181,17 @@ impl Responder {
             return Err(INVALID);
         }
         let region = self.region(header)?;
-        if region.length > 0 {
-            host.check(&region, Access::Write)?;
-        }
+        self.check(&region, Access::Write, host)?;
         Ok(region)
+    }
+
+    fn check(&self, region: &Region, access: Access, host: &mut impl Host) -> Result<(), Refusal> {
+        match region.srq {
+            _ if region.length > 0 => host.check(region, access)?,
+            Some(srq) => host.check_queue(srq)?,
+            None => {}
+        }
+        Ok(())
     }
 
     /// What a RETH names. Of an empty region the key is not looked at.
@@ -206,9 +213,7 @@ impl Responder {
             return Err(INVALID);
         }
         let region = self.region(header)?;
-        if region.length > 0 {
-            host.check(&region, Access::Read)?;
-        }
+        self.check(&region, Access::Read, host)?;
         let positions = self.link.packets(region.length);
         self.msn += 1;
         self.reads_end = self.expected + positions;

@@ -186,6 +186,28 @@ fn xrc_requests_name_their_shared_receive_queue() {
 }
 
 #[test]
+fn xrc_requests_of_no_bytes_ask_for_their_shared_receive_queue() {
+    for kind in [write(SHARED), read(SHARED)] {
+        let mut pair = Pair::new(Settings {
+            service: Service::ExtendedReliable,
+            ..Settings::default()
+        });
+        pair.sides[1].missing = Some(7);
+        for (token, xrc_srq) in [(0, 6), (1, 7)] {
+            let request = Work {
+                xrc_srq,
+                ..work(token, kind, local(0, 0))
+            };
+            pair.post(0, request);
+            pair.run(SECOND);
+        }
+        let ends = pair.sides[0].sends_done.iter().map(|done| done.status);
+        let expected = [Status::Success, Status::RemoteInvalidRequest];
+        assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn attributes_can_be_changed_and_asked_for() {
     let mut pair = Pair::new(Settings::default());
     let [first, other] = Settings::default().psn;

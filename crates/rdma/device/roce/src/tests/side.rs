@@ -25,6 +25,8 @@ pub struct Side {
     pub shared: Range<u64>,
     /// The shared receive queue of the last receive request taken.
     pub srq: Option<u32>,
+    /// One that is not there.
+    pub missing: Option<u32>,
     pub reads: usize,
 }
 
@@ -40,6 +42,7 @@ impl Side {
             invalidated: Vec::new(),
             shared: SHARED..MEMORY,
             srq: None,
+            missing: None,
             reads: 0,
         }
     }
@@ -125,6 +128,13 @@ impl Host for Side {
 
     fn check(&mut self, region: &Region, _access: Access) -> Result<(), RemoteError> {
         self.reach(region).map(drop)
+    }
+
+    fn check_queue(&mut self, srq: u32) -> Result<(), RemoteError> {
+        match self.missing == Some(srq) {
+            true => Err(RemoteError::Request),
+            false => Ok(()),
+        }
     }
 
     fn read(&mut self, region: &Region, out: &mut [u8]) -> Result<(), RemoteError> {

@@ -31,6 +31,8 @@ pub struct Peer {
     reach: Reach,
     me: Owner,
     gone: AtomicBool,
+    /// Its death is waited for. Set once, by whoever asks for that.
+    watched: AtomicBool,
 }
 
 /// Why a process cannot be reached.
@@ -54,6 +56,7 @@ impl Peer {
             reach: Reach::Own,
             me: processes.me(),
             gone: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
         })
     }
 
@@ -146,6 +149,12 @@ impl Peer {
     #[inline]
     pub fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
+    }
+
+    /// True for the first that asks: it sees to it that the peer's death is noticed.
+    #[inline]
+    pub fn begin_watch(&self) -> bool {
+        !self.watched.load(Ordering::Relaxed) && !self.watched.swap(true, Ordering::Relaxed)
     }
 
     /// Whether it is dead, asked of the kernel.
@@ -256,6 +265,7 @@ fn attach(
         reach,
         me: processes.me(),
         gone: AtomicBool::new(false),
+        watched: AtomicBool::new(false),
     })
 }
 

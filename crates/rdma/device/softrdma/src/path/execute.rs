@@ -90,7 +90,7 @@ impl Requester<'_> {
     /// XRC: the process that has the shared receive queue stands for the target.
     fn execute_in_domain(&self, route: &Route, record: &QpRecord) -> Outcome {
         let srq = crate::fabric::Number::from_bits(self.request.remote_srqn);
-        let Some(peer) = self.process.fabric.peer(srq.slot()) else {
+        let Some(peer) = self.process.owner_of_queue(srq) else {
             return self.refuse_in_domain(route, record);
         };
         match Receiver::of_shared_queue(&peer, record, route.number(), srq) {

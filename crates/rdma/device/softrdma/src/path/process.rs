@@ -9,7 +9,7 @@ use super::port::SharedPort;
 use super::table::Table;
 use crate::config::Config;
 use crate::fabric::numbers::{REGIONS, UAR_PAGES};
-use crate::fabric::{Cq as Queue, Fabric, OwnSegment};
+use crate::fabric::{Cq as Queue, Fabric, Number, OwnSegment, Peer};
 use crate::uar::{DevicePages, Ledger, PagePool, SegmentChunks};
 use weft_roce::Port;
 
@@ -81,6 +81,17 @@ impl Process {
             start();
             AgentQueue::new()
         })
+    }
+
+    /// The process that has a shared receive queue of this number, if it lives. No queue pair leads to it (XRC), so that the agent is told to
+    /// notice its death: what it leaves in shared memory looks as before.
+    #[inline]
+    pub fn owner_of_queue(&self, srq: Number) -> Option<Arc<Peer>> {
+        let owner = self.fabric.peer(srq.slot())?;
+        if owner.begin_watch() {
+            self.agent().watch(owner.clone());
+        }
+        Some(owner)
     }
 
     pub fn agent_is_started(&self) -> bool {

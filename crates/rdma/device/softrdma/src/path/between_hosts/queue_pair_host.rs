@@ -136,6 +136,11 @@ impl Host for QueuePairHost<'_> {
         self.exposed().check(region, access)
     }
 
+    /// Only targets of XRC, which are no process's, are sent requests that name one.
+    fn check_queue(&mut self, _: u32) -> Result<(), RemoteError> {
+        Err(RemoteError::Request)
+    }
+
     fn read(&mut self, region: &Region, out: &mut [u8]) -> Result<(), RemoteError> {
         self.exposed().read(region, out)
     }

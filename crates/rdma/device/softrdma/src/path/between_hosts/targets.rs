@@ -225,7 +225,7 @@ struct TargetHost {
 impl TargetHost {
     /// The process that has the shared receive queue that a request names.
     fn owner(&self, srq: Number) -> Result<Arc<Peer>, RemoteError> {
-        let owner = self.process.fabric.peer(srq.slot());
+        let owner = self.process.owner_of_queue(srq);
         owner.ok_or(RemoteError::Request)
     }
 
@@ -277,6 +277,12 @@ impl Host for TargetHost {
 
     fn atomic(&mut self, region: &Region, atomic: Atomic) -> Result<u64, RemoteError> {
         self.with_memory(region.srq, |memory| memory.atomic(region, atomic))
+    }
+
+    fn check_queue(&mut self, srq: u32) -> Result<(), RemoteError> {
+        let srq = Number::from_bits(srq);
+        let owner = self.owner(srq)?;
+        self.receiver(&owner, srq).map(drop)
     }
 
     fn invalidate(&mut self, srq: Option<u32>, rkey: u32) -> Result<(), RemoteError> {

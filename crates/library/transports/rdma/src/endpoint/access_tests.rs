@@ -1,0 +1,59 @@
+//! Short writes to a peer's memory in a row.
+
+use weft_contract::{access, expose};
+use weft_transport::Direction;
+
+use crate::world::{Process, linked_pair, memory};
+
+/// Turns after which counts can be seen.
+const TURNS: usize = 64;
+
+/// Lists that were posted, and requests in them.
+fn posted(process: &mut Process) -> (u64, u64) {
+    for _ in 0..TURNS {
+        process.poll();
+    }
+    let counters = process.fabric.counters();
+    (counters.posts, counters.requests)
+}
+
+#[test]
+fn short_writes_in_a_row_leave_in_lists() {
+    let (mut a, b) = linked_pair();
+    let mut window = vec![0; 96 * 8];
+    let exposure = expose(&b, &mut window);
+    let before = posted(&mut a);
+    let mut words: Vec<[u8; 8]> = (0..96u64).map(|word| (word + 1).to_le_bytes()).collect();
+    for (index, word) in words.iter_mut().enumerate() {
+        let place = (exposure.exposed, index * 8);
+        access(&mut a, Direction::Write, memory(word), place, index as u64).unwrap();
+    }
+    let after = posted(&mut a);
+    assert_eq!((after.0 - before.0, after.1 - before.1), (3, 96));
+    assert_eq!(a.log.sent.len(), 96);
+    drop(exposure);
+    assert_eq!(window, words.concat());
+}
+
+#[test]
+fn a_write_alone_leaves_with_the_next_turn() {
+    let (mut a, b) = linked_pair();
+    let mut window = [0; 8];
+    let exposure = expose(&b, &mut window);
+    let mut word = 7u64.to_le_bytes();
+    access(
+        &mut a,
+        Direction::Write,
+        memory(&mut word),
+        (exposure.exposed, 0),
+        5,
+    )
+    .unwrap();
+    assert!(a.log.sent.is_empty());
+    while a.log.sent.is_empty() {
+        a.poll();
+    }
+    assert_eq!(a.log.sent, [5]);
+    drop(exposure);
+    assert_eq!(window, word);
+}
