@@ -20,6 +20,7 @@ import launchers
 import launching
 import measuring
 import pools
+import rails
 import selftest
 import stress
 import stripes
@@ -51,7 +52,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, measuring, stress, faults, kills)
+    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, rails, measuring, stress, faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 
