@@ -257,7 +257,8 @@ impl Links {
 
     /// Posts what was pushed to a queue pair.
     fn post(&mut self, queue: usize) {
-        let Some(there) = &mut self.queues[queue] else {
+        // Most often only one of a link's ways has something.
+        let Some(there) = self.queues[queue].as_mut().filter(|it| it.has_waiting()) else {
             return;
         };
         let Some(parts) = &mut self.parts[there.rail] else {

@@ -222,6 +222,12 @@ impl SendQueue {
         1
     }
 
+    /// Whether something was pushed that is not posted.
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Posts what was pushed, as one list.
     pub fn post(&mut self, posting: &mut Posting) -> Result<(), PostError> {
         if self.waiting.is_empty() {
