@@ -21,6 +21,7 @@ import launching
 import measuring
 import mixed
 import pools
+import rails
 import rdma_faults
 import selftest
 import stress
@@ -53,7 +54,7 @@ def main():
     end_by_signals()
     declare(options.target)
     site = Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), options.quick, options.library, options.kills)
-    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, measuring, stress, mixed, faults, rdma_faults, kills)
+    modules = (selftest, launching, launchers, traffic, stripes, tools, conformance, windows, pools, rails, measuring, stress, mixed, faults, rdma_faults, kills)
     return run_all(itertools.chain.from_iterable(module.cases(site) for module in modules), options.filter, options.list)
 
 

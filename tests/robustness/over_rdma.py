@@ -9,6 +9,7 @@ import time
 
 from kill import victims
 from lib.cases import require
+from lib.rails import carried
 from lib.receive_pools import counts, planned
 from load import UNEXPECTED_LIMIT_MIB
 
@@ -216,7 +217,90 @@ def registrations_fail(site, options):
     require(len(all_writes) >= 3, f"whichever registration failed, there were as many writes: {all_writes}")
 
 
+def over_rails(site, pools, device, ranks, *arguments, options=(), env=None, timeout=120):
+    chosen = ["--receive-pools", pools] if pools else []
+    command = [site.weft, "softrdma", "run", *device, "--", site.mpiexec, "--transport", "rdma", *chosen, *options, "-n", ranks]
+    return site.run([*command, site.program("rails"), *arguments], timeout=timeout, env=env)
+
+
+def all_adapters_carry(site, pools, devices):
+    output = over_rails(site, pools, ["--devices", devices], 3, 30).ok("rails").output
+    for rank, values in enumerate(carried(output, 3)):
+        require(values["adapters"] == devices and values["failovers"] == 0, f"rank {rank}: {values}")
+        sent, read = ([values[f"softrdma{device}_1_{what}_bytes"] for device in range(devices)] for what in ("sent", "read"))
+        # All take part in long messages; lanes of two communicators have their frames by two.
+        require(min(read) > 2_000_000, f"rank {rank} reads not by all adapters: {values}")
+        require(sum(bytes > 100_000 for bytes in sent) >= 2, f"rank {rank} has all frames by one adapter: {values}")
+
+
+def adapter_goes_down(site, pools, posts, ranks):
+    """The port of one of two adapters of each rank goes down while messages are under way: all arrive, by the other one."""
+    device = ["--devices", 2, "--faults", f"down={posts % 2}:{posts}"]
+    output = over_rails(site, pools, device, ranks, 60, env={"WEFT_NETWORK_TIMEOUT": "4"}).ok("rails").output
+    for rank, values in enumerate(carried(output, ranks)):
+        require(values["failovers"] > 0, f"rank {rank} has not changed from the one that is down: {values}")
+
+
+def all_adapters_go_down(site):
+    device = ["--devices", 2, "--faults", "down=0:800+1:1200"]
+    result = over_rails(site, DEFAULT, device, 2, 1000, env={"WEFT_NETWORK_TIMEOUT": "2"})
+    require(result.code != 0 and re.search(r"rank \d is lost", result.output), f"exit code {result.code}:\n{result.output}")
+
+
+def adapters_are_named(site):
+    device = ["--devices", 3]
+    output = over_rails(site, DEFAULT, device, 2, 4, options=["--adapters", "softrdma2,softrdma0:1"]).ok("rails").output
+    for values in carried(output, 2):
+        names = sorted(name.removesuffix("_sent_bytes") for name in values if name.endswith("_sent_bytes"))
+        require(names == ["softrdma0_1", "softrdma2_1"] and values["adapters"] == 2, f"{values}")
+    for named, said in (
+        ("mlx5_0", "no adapter or port `mlx5_0`: there are softrdma0:1, softrdma1:1, softrdma2:1"),
+        ("softrdma0:2", "no adapter or port `softrdma0:2`"),
+        ("softrdma0:x", "`x` is no port"),
+    ):
+        result = over_rails(site, DEFAULT, device, 2, 4, env={"WEFT_ADAPTERS": named})
+        require(result.code != 0 and said in result.output, f"{named}: not said: {said}\n{result.output}")
+    shown = site.run([site.weft, "softrdma", "run", *device, "--", site.weft, "info"], env={"WEFT_ADAPTERS": "softrdma1"})
+    lines = [line.split() for line in shown.output.splitlines() if line.startswith("  softrdma")]
+    told = [(line[0], " ".join(line[3:])) for line in lines]
+    others = "not used: others are named"
+    expected = [("softrdma0:1", others), ("softrdma1:1", "used"), ("softrdma2:1", others)]
+    require(told == expected, f"weft info tells {told}:\n{shown.output}")
+
+
+def each_adapter_takes_what_was_planned(site, category):
+    """With two adapters, what the device counts on each is the plan's for as many lanes."""
+    figures = site.build / "rails.json"
+    stat = f"{site.weft} softrdma stat --json >{figures}"
+    command = [site.weft, "softrdma", "run", "--devices", 2, "--", site.mpiexec, "--transport", "rdma", "--endpoints", category, "-n", 2]
+    output = site.run([*command, site.program("receive_pools"), stat, 16], timeout=120).ok("receive_pools").output
+    rank = planned_category(site, category, LANES)
+    expected = rank["contexts"], rank["uars"], rank["uuars"], rank["cqs"] // DOUBLED.get(category, 1) + 1
+    processes = json.loads(figures.read_text())["processes"]
+    processes = [one for one in processes if one["program"].startswith("receive_pools")]
+    require(len(processes) == 2, output)
+    for one in processes:
+        for device in (0, 1):
+            seen = sums([context["figures"] for context in one["contexts"] if context["device"] == f"softrdma{device}"])
+            on_device = tuple(seen[name] for name in ("contexts", "uars", "uuars", "cqs"))
+            require(on_device == expected, f"device {device} counts {on_device}, planned {expected}\n{output}")
+    for counted in counts(output, 2):
+        library = counted["uars"], counted["uuars"], counted["completion_queues"]
+        require(library == tuple(2 * value for value in expected[1:]), f"the library counts {library}, planned twice {expected[1:]}")
+
+
 def cases(site):
+    for name in ("the default", "S alone", "P alone", "P beside X"):
+        yield f"over RDMA, two adapters carry, {name}", lambda name=name: all_adapters_carry(site, POOLS[name], 2)
+        for posts in (301, 401, 700) if site.full else (401,):
+            what = f"over RDMA, one of two adapters goes down after {posts} posts, {name}"
+            yield what, lambda name=name, posts=posts: adapter_goes_down(site, POOLS[name], posts, 3)
+    yield "over RDMA, four adapters carry", lambda: all_adapters_carry(site, DEFAULT, 4)
+    yield "over RDMA, both adapters go down", lambda: all_adapters_go_down(site)
+    yield "over RDMA, adapters are named", lambda: adapters_are_named(site)
+    for category in CATEGORIES if site.full else ("dynamic", "mpi-everywhere"):
+        what = f"over RDMA, two adapters take what was planned, lanes of category {category}"
+        yield what, lambda category=category: each_adapter_takes_what_was_planned(site, category)
     for name, pools in POOLS.items():
         yield f"over RDMA, all talk to all, {name}", lambda pools=pools: all_talk(site, pools)
     for pools, ranks in (

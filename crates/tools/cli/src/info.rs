@@ -1,5 +1,6 @@
 //! `weft info`: this installation and what this machine lets it do.
 
+mod adapters;
 mod addresses;
 mod settings;
 
@@ -57,6 +58,7 @@ pub fn run(options: &Options) -> ExitCode {
         _ => options.interface.clone(),
     };
     print!("{}", addresses::text(&named));
+    print!("{}", adapters::text());
     if options.all {
         print!("\n{}", settings::text(&options.interface));
     }

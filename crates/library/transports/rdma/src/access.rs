@@ -11,6 +11,7 @@ use weft_verbs::{MemoryRegion, Operation, ProtectionDomain, Remote};
 
 use crate::buffers::{Piece, Sends};
 use crate::frame::EAGER_BYTES;
+use crate::keys::Keys;
 use crate::user_memory::{Source, Target};
 
 /// One request of an access.
@@ -64,17 +65,73 @@ enum User {
 
 struct UnderWay {
     cookie: Cookie,
-    /// Of the memory. Goes before it.
-    region: Option<MemoryRegion>,
+    /// Of the memory, by the path's adapter. Goes before it.
+    region: Option<(usize, MemoryRegion)>,
     user: User,
     bytes: usize,
-    remote: Remote,
-    /// Bytes for which there are requests, and those that have moved.
+    to: Far,
+    /// Bytes for which there were requests, but for those that have failed, by offset and length; and bytes that have moved.
     begun: usize,
+    again: Vec<(usize, usize)>,
     done: usize,
 }
 
+/// Memory of the peer's.
+#[derive(Clone, Copy)]
+pub struct Far {
+    pub address: u64,
+    /// By the peer's ports.
+    pub keys: Keys,
+}
+
+/// The path by which accesses go: its place, the port of the peer's that it leads to, its adapter's domain.
+pub struct By<'a> {
+    pub place: usize,
+    pub port: usize,
+    pub domain: &'a ProtectionDomain,
+}
+
 impl UnderWay {
+    fn is_all_begun(&self) -> bool {
+        self.begun == self.bytes && self.again.is_empty()
+    }
+
+    /// Has a region of what is registered, if anything is, be one of that path's adapter. Whether there is one.
+    fn register(&mut self, by: &By<'_>) -> bool {
+        if self.bytes <= EAGER_BYTES {
+            return false;
+        }
+        if self
+            .region
+            .as_ref()
+            .is_none_or(|(place, _)| *place != by.place)
+        {
+            let region = match &self.user {
+                User::Source(source) => source.register_to_write(by.domain),
+                User::Target(target) => target.register(by.domain),
+            };
+            self.region = region.map(|region| (by.place, region));
+        }
+        self.region.is_some()
+    }
+
+    /// The next piece that there is to be moved.
+    fn piece(&self) -> (usize, usize) {
+        let rest = (self.begun, self.bytes - self.begun);
+        self.again.last().copied().unwrap_or(rest)
+    }
+
+    /// Of that piece so many bytes are moved.
+    fn begin(&mut self, bytes: usize) {
+        match self.again.last_mut() {
+            None => self.begun += bytes,
+            Some(last) => {
+                *last = (last.0 + bytes, last.1 - bytes);
+                self.again.retain(|piece| piece.1 > 0);
+            }
+        }
+    }
+
     fn direction(&self) -> Direction {
         match self.user {
             User::Source(_) => Direction::Write,
@@ -118,40 +175,25 @@ impl Accesses {
     /// # Safety
     /// The memory is valid, for reads if it is written to the peer, else for writes and nobody else's, until the access is over or this
     /// value is dropped.
-    pub unsafe fn begin(
-        &mut self,
-        direction: Direction,
-        memory: Memory,
-        remote: Remote,
-        cookie: Cookie,
-        domain: &ProtectionDomain,
-    ) {
+    pub unsafe fn begin(&mut self, direction: Direction, memory: Memory, to: Far, cookie: Cookie) {
         let bytes = memory.bytes;
-        let is_long = bytes > EAGER_BYTES;
-        let (user, region) = match direction {
-            Direction::Write => {
-                // SAFETY: by this function's contract.
-                let source = unsafe { Source::new(memory) };
-                let region = is_long.then(|| source.register_to_write(domain)).flatten();
-                (User::Source(source), region)
-            }
-            Direction::Read => {
-                // SAFETY: as above.
-                let target = unsafe { Target::new(memory) };
-                let region = is_long.then(|| target.register(domain)).flatten();
-                (User::Target(target), region)
-            }
+        let user = match direction {
+            // SAFETY: by this function's contract.
+            Direction::Write => User::Source(unsafe { Source::new(memory) }),
+            // SAFETY: as above.
+            Direction::Read => User::Target(unsafe { Target::new(memory) }),
         };
         while self.under_way.contains_key(&self.last) {
             self.last = self.last.wrapping_add(1);
         }
         let under_way = UnderWay {
             cookie,
-            region,
+            region: None,
             user,
             bytes,
-            remote,
+            to,
             begun: 0,
+            again: Vec::new(),
             done: 0,
         };
         self.under_way.insert(self.last, under_way);
@@ -159,14 +201,17 @@ impl Accesses {
     }
 
     /// The next request, if there is one and a piece for it.
-    pub fn next(&mut self, sends: &mut Sends) -> Option<Step> {
+    pub fn next(&mut self, sends: &mut Sends, by: &By<'_>) -> Option<Step> {
         let &access = self.waiting.front()?;
         let there = self.under_way.get_mut(&access);
         let there = there.expect("an access under way");
-        let (offset, left) = (there.begun, there.bytes - there.begun);
+        let is_registered = there.register(by);
+        let (offset, left) = there.piece();
         let (local, bytes) = match &there.region {
-            Some(region) => (Local::Region(region.clone()), left.min(self.most_bytes)),
-            None => {
+            Some((_, region)) if is_registered => {
+                (Local::Region(region.clone()), left.min(self.most_bytes))
+            }
+            _ => {
                 let bytes = left.min(EAGER_BYTES);
                 let piece = sends.take_for_access(bytes)?;
                 if let User::Source(source) = &there.user {
@@ -175,13 +220,17 @@ impl Accesses {
                 (Local::Piece(piece), bytes)
             }
         };
-        let remote = there.remote.at(offset as u64);
+        let remote = Remote {
+            address: there.to.address,
+            key: there.to.keys.get(by.port),
+        };
+        let remote = remote.at(offset as u64);
         let operation = match there.direction() {
             Direction::Write => Operation::Write(remote),
             Direction::Read => Operation::Read(remote),
         };
-        there.begun += bytes;
-        if there.begun == there.bytes {
+        there.begin(bytes);
+        if there.is_all_begun() {
             self.waiting.pop_front();
         }
         Some(Step {
@@ -191,6 +240,17 @@ impl Accesses {
             offset,
             bytes,
         })
+    }
+
+    /// A request was not done: it is to be done again.
+    pub fn again(&mut self, step: &Step) {
+        let Some(there) = self.under_way.get_mut(&step.access) else {
+            return;
+        };
+        if there.is_all_begun() {
+            self.waiting.push_front(step.access);
+        }
+        there.again.push((step.offset, step.bytes));
     }
 
     /// A request is done, whose piece, if it has one, is to be given back after this. The access, if that was its last.

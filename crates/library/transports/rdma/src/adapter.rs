@@ -1,6 +1,7 @@
-//! The adapter that a process uses: its first port that is up, and what lanes are given of it.
+//! A port of an adapter that a process uses, and what lanes are given of it.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use weft_endpoint::{Adapter as Model, Bound, Category, Hardware, Lane, Lanes, choose};
@@ -8,18 +9,18 @@ use weft_pools::{Kind, Pool, Pools, Reach};
 use weft_sync::Section;
 use weft_verbs::abi::{
     IBV_ACCESS_REMOTE_READ, IBV_ACCESS_REMOTE_WRITE, IBV_DEVICE_XRC, IBV_LINK_LAYER_ETHERNET,
-    IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER, ibv_device_attr, ibv_gid, ibv_mtu,
+    IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER, Library, ibv_device_attr, ibv_gid, ibv_mtu,
+    ibv_port_attr,
 };
-use weft_verbs::{Connection, Context, Device, Path, devices, library};
+use weft_verbs::{Connection, Context, Device, Path, devices};
 
-use crate::card::Card;
+use crate::card::{Card, Port};
 use crate::options::Options;
 use crate::place::Place;
+use crate::selection::{Found, Selection, Use, judge};
 
 /// Requests that may be under way from one lane: each may end with a completion, for all of which there is room.
 pub const MOST_UNDER_WAY: usize = 2048;
-/// The first, and of most adapters the only one.
-pub const PORT: u8 = 1;
 /// Reads under way at a time, where both adapters can do so many.
 const MOST_READS: i32 = 16;
 /// A request is tried so often again; then the peer is lost.
@@ -54,6 +55,7 @@ pub fn unusable(error: impl fmt::Display) -> Unusable {
 /// A port of an adapter, and what is made on it.
 pub struct Adapter {
     pub place: Place,
+    pub port: u8,
     /// By which peers' ways name this port's GID.
     gid_index: u8,
     pub mtu: ibv_mtu,
@@ -72,43 +74,59 @@ pub struct Adapter {
 }
 
 impl Adapter {
-    /// The first device with a port that is up.
-    pub fn open(lanes: u32, options: &Options) -> Result<Adapter, Unusable> {
-        let library = match options.library {
-            Some(library) => library,
-            None => library().map_err(unusable)?,
-        };
-        let devices = devices(library).map_err(unusable)?;
-        let mut refusals = Vec::new();
-        for device in &devices {
-            match Adapter::of_device(device, lanes, options) {
-                Ok(adapter) => return Ok(adapter),
-                Err(Unusable(why)) => refusals.push(why),
+    /// The ports that are to be used, each with what lanes have of it.
+    pub fn open(lanes: u32, options: &Options) -> Result<Vec<Adapter>, Unusable> {
+        let ports = Ports::find(options.library)?;
+        let uses = judge(&ports.found, &options.adapters).map_err(Unusable)?;
+        let used = ports.found.iter().zip(&ports.devices).zip(&uses);
+        let (mut open, mut refusals) = (Vec::new(), Vec::new());
+        for ((found, &device), use_) in used {
+            let device = &ports.all[device];
+            match *use_ {
+                Use::Used => match Adapter::of_port(device, found, lanes, options) {
+                    Ok(adapter) => open.push(adapter),
+                    Err(why) if !options.adapters.is_empty() => return Err(why),
+                    Err(Unusable(why)) => refusals.push(why),
+                },
+                Use::Down => {
+                    refusals.push(format!("port {} of {} is down", found.port, found.device));
+                }
+                _ => {}
             }
         }
-        Err(Unusable(match refusals.is_empty() {
-            true => "there is no RDMA adapter on this host".to_owned(),
-            false => refusals.join("; "),
-        }))
+        refusals.extend(ports.refusals);
+        if options.pools.is_none() {
+            // The process has one set of pools, whatever the adapter.
+            let sensible = Pools::sensible(open.iter().all(|adapter| adapter.has_xrc));
+            open.iter_mut()
+                .for_each(|adapter: &mut Adapter| adapter.pools = sensible.clone());
+        }
+        match (open.is_empty(), refusals.is_empty()) {
+            (false, _) => Ok(open),
+            (true, false) => Err(Unusable(refusals.join("; "))),
+            (true, true) => Err(unusable("there is no RDMA adapter on this host")),
+        }
     }
 
-    fn of_device(device: &Device, lanes: u32, options: &Options) -> Result<Adapter, Unusable> {
+    fn of_port(
+        device: &Device,
+        found: &Found,
+        lanes: u32,
+        options: &Options,
+    ) -> Result<Adapter, Unusable> {
         let category = match options.category {
             Some(category) => category,
             None => fitting(lanes as usize, options.processes)?,
         };
         let lanes = Lanes::open(device, category, lanes as usize).map_err(unusable)?;
         let context = lanes.context().clone();
-        let port = context.port(PORT).map_err(unusable)?;
-        if ![IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER].contains(&port.state) {
-            return Err(Unusable(format!(
-                "port {PORT} of {} is down",
-                device.name()
-            )));
-        }
+        let port = context.port(found.port).map_err(unusable)?;
         // RoCEv2's with an IPv4 address is the second, on the kernel's devices and the one in software.
-        let gid_index = u8::from(port.link_layer == IBV_LINK_LAYER_ETHERNET);
-        let gid = context.gid(PORT, gid_index).map_err(unusable)?;
+        let is_ethernet = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+        let gid_index = u8::from(is_ethernet);
+        let gid = context.gid(found.port, gid_index).map_err(unusable)?;
+        let address = Ipv6Addr::from(gid.bytes()).to_canonical();
+        let prefix = is_ethernet.then(|| (options.prefix_of)(address)).flatten();
         let attributes = context.attributes().map_err(unusable)?;
         let has_xrc = attributes.device_cap_flags & IBV_DEVICE_XRC != 0;
         let has_xrc = has_xrc && options.first_of_host.is_some();
@@ -122,7 +140,9 @@ impl Adapter {
                 link_layer: port.link_layer,
                 lid: port.lid,
                 gid: gid.bytes(),
+                prefix: prefix.unwrap_or(0) as u8,
             },
+            port: found.port,
             gid_index,
             mtu: port.active_mtu,
             reads: attributes.max_qp_rd_atom.clamp(1, MOST_READS) as u8,
@@ -134,6 +154,11 @@ impl Adapter {
             context,
             lanes: Section::new(lanes),
         })
+    }
+
+    /// Its name, and that of the port.
+    pub fn name(&self) -> String {
+        format!("{}:{}", self.context.name(), self.port)
     }
 
     /// Buffers that a lane may have posted for all peers, at most.
@@ -161,8 +186,9 @@ impl Adapter {
     }
 
     /// How the two processes' lanes reach each other.
-    pub fn reach(&self, peer: &Card) -> Reach {
-        match self.has_xrc && peer.host.is_some() {
+    pub fn reach(&self, peer: &Card, port: usize) -> Reach {
+        let has_xrc = peer.ports.get(port).is_some_and(|port| port.has_xrc);
+        match self.has_xrc && has_xrc && peer.host.is_some() {
             true => Reach::Xrc,
             false => Reach::Connected,
         }
@@ -171,15 +197,15 @@ impl Adapter {
     /// How a queue pair that begins with packet `psn` goes to one of a peer's that begins with packet `peer_psn`.
     pub fn connection(
         &self,
-        card: &Card,
+        to: &Port,
         psn: u32,
         (queue_pair, peer_psn): (u32, u32),
         timeout: Option<Duration>,
     ) -> Connection {
-        let reads = self.reads.min(card.reads);
+        let reads = self.reads.min(to.reads);
         Connection {
-            port: PORT,
-            mtu: self.mtu.min(card.mtu),
+            port: self.port,
+            mtu: self.mtu.min(to.mtu),
             send_psn: psn,
             receive_psn: peer_psn,
             responder_depth: reads,
@@ -189,9 +215,94 @@ impl Adapter {
             retries: RETRIES,
             receiver_not_ready_retries: UNTIL_THERE_IS_ROOM,
             receiver_not_ready_timer: RECEIVER_NOT_READY_TIMER,
-            ..Connection::new(self.path(&card.place), queue_pair)
+            ..Connection::new(self.path(&to.place), queue_pair)
         }
     }
+}
+
+/// The ports that there are on this host.
+struct Ports {
+    all: Vec<Device>,
+    found: Vec<Found>,
+    /// Of each of those, by number.
+    devices: Vec<usize>,
+    /// Why devices have none.
+    refusals: Vec<String>,
+}
+
+impl Ports {
+    fn find(library: Option<&'static Library>) -> Result<Ports, Unusable> {
+        let library = match library {
+            Some(library) => library,
+            None => weft_verbs::library().map_err(unusable)?,
+        };
+        let mut ports = Ports {
+            all: devices(library).map_err(unusable)?,
+            found: Vec::new(),
+            devices: Vec::new(),
+            refusals: Vec::new(),
+        };
+        for (number, device) in ports.all.iter().enumerate() {
+            match ports_of(device) {
+                Ok(its) => {
+                    ports.devices.extend(its.iter().map(|_| number));
+                    ports.found.extend(its);
+                }
+                Err(Unusable(why)) => ports.refusals.push(why),
+            }
+        }
+        Ok(ports)
+    }
+}
+
+fn ports_of(device: &Device) -> Result<Vec<Found>, Unusable> {
+    let context = device.open().map_err(unusable)?;
+    let attributes = context.attributes().map_err(unusable)?;
+    let port = |number: u8| {
+        let port = context.port(number).map_err(unusable)?;
+        Ok(Found {
+            device: device.name(),
+            port: number,
+            is_up: [IBV_PORT_ACTIVE, IBV_PORT_ACTIVE_DEFER].contains(&port.state),
+            link_layer: port.link_layer,
+            speed_mbit: speed_mbit(&port),
+        })
+    };
+    (1..=attributes.phys_port_cnt).map(port).collect()
+}
+
+/// What a port carries, of the codes for its lanes' speed and their number (InfiniBand Architecture, PortInfo).
+fn speed_mbit(port: &ibv_port_attr) -> u32 {
+    let code = match port.active_speed_ex {
+        0 => port.active_speed.into(),
+        code => code,
+    };
+    let lane = match code {
+        1 => 2_500,
+        2 => 5_000,
+        4 | 8 => 10_000,
+        16 => 14_000,
+        32 => 25_000,
+        64 => 50_000,
+        128 => 100_000,
+        256 => 200_000,
+        _ => 0,
+    };
+    let lanes = match port.active_width {
+        2 => 4,
+        4 => 8,
+        8 => 12,
+        16 => 2,
+        _ => 1,
+    };
+    lane * lanes
+}
+
+/// The ports of this host, and what becomes of each with such a selection.
+pub fn survey(adapters: &Selection) -> Result<Vec<(Found, Use)>, Unusable> {
+    let found = Ports::find(None)?.found;
+    let uses = judge(&found, adapters).map_err(Unusable)?;
+    Ok(found.into_iter().zip(uses).collect())
 }
 
 /// Of a pool over XRC there may be two queues: some peers may have no XRC.

@@ -7,6 +7,7 @@ use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, ibv_mt
 
 use crate::domain::{self, HostCard};
 use crate::place::Place;
+use crate::selection::MOST_RAILS;
 
 /// Proves that a process has a card, by being known; it never travels over the network that it is for.
 pub type Key = [u8; 16];
@@ -14,18 +15,27 @@ pub type Key = [u8; 16];
 /// Where a process takes requests for links, and by what it knows its peers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    pub place: Place,
-    /// Of datagrams.
-    pub queue_pair: u32,
-    pub queue_key: u32,
+    /// One to [`MOST_RAILS`].
+    pub ports: Vec<Port>,
     pub key: Key,
-    pub mtu: ibv_mtu,
-    /// Reads under way at a time, on each queue pair.
-    pub reads: u8,
     /// What it receives into, by which peers send.
     pub pools: Pools,
     /// By which peers reach it over XRC; none if they do not.
     pub host: Option<HostCard>,
+}
+
+/// A port that it uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Port {
+    pub place: Place,
+    /// Of datagrams.
+    pub queue_pair: u32,
+    pub queue_key: u32,
+    pub mtu: ibv_mtu,
+    /// Reads under way at a time, on each queue pair.
+    pub reads: u8,
+    /// Whether the adapter has XRC.
+    pub has_xrc: bool,
 }
 
 /// Numbers of queue pairs have so many bits.
@@ -33,25 +43,81 @@ const QUEUE_PAIR_BITS: u32 = 24;
 
 impl fmt::Display for Card {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let layer = match self.place.link_layer {
+        let ports: Vec<String> = self.ports.iter().map(Port::to_string).collect();
+        write!(
+            f,
+            "rdma3:{}:{}:{}:{:032x}",
+            ports.join("+"),
+            self.pools.to_string().replace(':', "/"),
+            host_field(self.host),
+            u128::from_be_bytes(self.key),
+        )
+    }
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Place {
+            link_layer,
+            lid,
+            gid,
+            prefix,
+        } = self.place;
+        let layer = match link_layer {
             IBV_LINK_LAYER_ETHERNET => "eth",
             _ => "ib",
         };
-        let (gid, key) = (
-            u128::from_be_bytes(self.place.gid),
-            u128::from_be_bytes(self.key),
-        );
         write!(
             f,
-            "rdma2:{layer}:{:04x}:{gid:032x}:{:06x}:{:08x}:{:02x}:{:02x}:{}:{}:{key:032x}",
-            self.place.lid,
+            "{layer}.{lid:04x}.{:032x}.{prefix:02x}.{:06x}.{:08x}.{:02x}.{:02x}.{}",
+            u128::from_be_bytes(gid),
             self.queue_pair,
             self.queue_key,
             self.mtu,
             self.reads,
-            self.pools.to_string().replace(':', "/"),
-            host_field(self.host)
+            if self.has_xrc { "xrc" } else { "-" },
         )
+    }
+}
+
+impl Port {
+    fn parse(text: &str) -> Option<Port> {
+        let mut fields = text.split('.');
+        let link_layer = match fields.next()? {
+            "eth" => IBV_LINK_LAYER_ETHERNET,
+            "ib" => IBV_LINK_LAYER_INFINIBAND,
+            _ => return None,
+        };
+        let lid = number(fields.next(), 4)? as u16;
+        let gid = number(fields.next(), 32)?.to_be_bytes();
+        let prefix = number(fields.next(), 2)? as u8;
+        let queue_pair = number(fields.next(), 6)? as u32;
+        let queue_key = number(fields.next(), 8)? as u32;
+        let mtu = number(fields.next(), 2)? as ibv_mtu;
+        let reads = number(fields.next(), 2)? as u8;
+        let has_xrc = match fields.next()? {
+            "xrc" => true,
+            "-" => false,
+            _ => return None,
+        };
+        let is_good = fields.next().is_none()
+            && queue_pair < 1 << QUEUE_PAIR_BITS
+            && reads > 0
+            && prefix <= 128
+            && (1..=5).contains(&mtu);
+        is_good.then_some(Port {
+            place: Place {
+                link_layer,
+                lid,
+                gid,
+                prefix,
+            },
+            queue_pair,
+            queue_key,
+            mtu,
+            reads,
+            has_xrc,
+        })
     }
 }
 
@@ -102,41 +168,25 @@ impl Card {
     /// Reads a card; it is what another process wrote, so anything may come.
     pub fn parse(line: &str) -> Option<Card> {
         let mut fields = line.split(':');
-        if fields.next()? != "rdma2" {
+        if fields.next()? != "rdma3" {
             return None;
         }
-        let link_layer = match fields.next()? {
-            "eth" => IBV_LINK_LAYER_ETHERNET,
-            "ib" => IBV_LINK_LAYER_INFINIBAND,
-            _ => return None,
-        };
-        let lid = number(fields.next(), 4)? as u16;
-        let gid = number(fields.next(), 32)?.to_be_bytes();
-        let queue_pair = number(fields.next(), 6)? as u32;
-        let queue_key = number(fields.next(), 8)? as u32;
-        let mtu = number(fields.next(), 2)? as ibv_mtu;
-        let reads = number(fields.next(), 2)? as u8;
+        let ports: Option<Vec<Port>> = fields.next()?.split('+').map(Port::parse).collect();
+        let ports = ports.filter(|ports| ports.len() <= MOST_RAILS)?;
         let pools = fields.next()?.replace('/', ":").parse().ok()?;
         let host = parse_host(fields.next()?)?;
         let key = number(fields.next(), 32)?.to_be_bytes();
-        let is_good = fields.next().is_none()
-            && queue_pair < 1 << QUEUE_PAIR_BITS
-            && reads > 0
-            && (1..=5).contains(&mtu);
-        is_good.then_some(Card {
-            place: Place {
-                link_layer,
-                lid,
-                gid,
-            },
-            queue_pair,
-            queue_key,
+        fields.next().is_none().then_some(Card {
+            ports,
             key,
-            mtu,
-            reads,
             pools,
             host,
         })
+    }
+
+    /// Where its ports are.
+    pub fn places(&self) -> Vec<Place> {
+        self.ports.iter().map(|port| port.place).collect()
     }
 }
 
@@ -144,18 +194,26 @@ impl Card {
 mod tests {
     use super::*;
 
-    fn card() -> Card {
-        Card {
+    fn port() -> Port {
+        Port {
             place: Place {
                 link_layer: IBV_LINK_LAYER_INFINIBAND,
                 lid: 7,
                 gid: [0xfe; 16],
+                prefix: 24,
             },
             queue_pair: 0xffff11,
             queue_key: 0x1234_5678,
-            key: [0xab; 16],
             mtu: 3,
             reads: 16,
+            has_xrc: true,
+        }
+    }
+
+    fn card() -> Card {
+        Card {
+            ports: vec![port()],
+            key: [0xab; 16],
             pools: "S,256,512:S,16512,128,64,32".parse().unwrap(),
             host: None,
         }
@@ -186,10 +244,13 @@ mod tests {
 
     #[test]
     fn round_trip_and_length() {
-        for card in [card(), of_first(), of_second()] {
+        let mut of_many = card();
+        of_many.ports = vec![port(); MOST_RAILS];
+        for card in [card(), of_first(), of_second(), of_many] {
             let line = card.to_string();
+            let most = 180 + 72 * card.ports.len();
             assert_eq!(Card::parse(&line), Some(card));
-            assert!(line.len() < 240 && line.bytes().all(|b| b.is_ascii_graphic() && b != b';'));
+            assert!(line.len() < most && line.bytes().all(|b| b.is_ascii_graphic() && b != b';'));
         }
     }
 
@@ -201,10 +262,13 @@ mod tests {
         }
         for (from, to) in [
             ("ib", "xx"),
-            ("rdma2", "tcp1"),
-            (":0007:", ":+007:"),
-            (":03:10:", ":06:10:"),
-            (":03:10:", ":03:00:"),
+            ("rdma3", "tcp1"),
+            (".0007.", ".+007."),
+            (".03.10.", ".06.10."),
+            (".03.10.", ".03.00."),
+            (".18.", ".81."),
+            (".xrc:", ".rc:"),
+            (".xrc:", ".xrc+:"),
             (":-:", "::"),
             (":-:", ":00000001.:"),
             (":-:", ":00000001.00000001.00000001:"),
@@ -214,5 +278,8 @@ mod tests {
             assert_eq!(Card::parse(&good.replace(from, to)), None, "{to}");
         }
         assert_eq!(Card::parse(&format!("{good}:")), None);
+        let mut too_many = card();
+        too_many.ports = vec![port(); MOST_RAILS + 1];
+        assert_eq!(Card::parse(&too_many.to_string()), None);
     }
 }

@@ -7,6 +7,8 @@ use crate::send_queue::{Request, What};
 /// What a process has had to do with the adapter until now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
+    /// Ports of adapters in use.
+    pub adapters: u64,
     /// Lanes' links to other processes that stand.
     pub links: u64,
     /// Queue pairs (RC) of these.
@@ -38,10 +40,21 @@ pub struct Counters {
     /// Writes to peers' memory, and their bytes.
     pub writes: u64,
     pub written_bytes: u64,
+    /// How often links have changed from a path that had failed to another.
+    pub failovers: u64,
+}
+
+/// What has gone by one rail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// The adapter's and port's name.
+    pub adapter: String,
+    /// Bytes of frames, of writes, and of reads.
+    pub sent_bytes: u64,
+    pub read_bytes: u64,
 }
 
 /// One lane's.
-#[derive(Default)]
 pub struct Counts {
     pub links: Count,
     pub queue_pairs: Count,
@@ -56,26 +69,69 @@ pub struct Counts {
     pub read_bytes: Count,
     pub writes: Count,
     pub written_bytes: Count,
+    pub failovers: Count,
+    by_rail: Box<[OfRail]>,
+}
+
+#[derive(Default)]
+struct OfRail {
+    sent_bytes: Count,
+    read_bytes: Count,
 }
 
 impl Counts {
-    /// A request is done.
+    pub fn new(rails: usize) -> Counts {
+        Counts {
+            links: Count::default(),
+            queue_pairs: Count::default(),
+            send_queue_pairs: Count::default(),
+            shared_receive_queues: Count::default(),
+            buffers: Count::default(),
+            buffer_bytes: Count::default(),
+            requests: Count::default(),
+            posts: Count::default(),
+            frames: Count::default(),
+            reads: Count::default(),
+            read_bytes: Count::default(),
+            writes: Count::default(),
+            written_bytes: Count::default(),
+            failovers: Count::default(),
+            by_rail: (0..rails).map(|_| OfRail::default()).collect(),
+        }
+    }
+
+    /// A request by a rail is done.
     #[inline]
-    pub fn done(&self, request: &Request) {
+    pub fn done(&self, request: &Request, rail: usize) {
         match &request.what {
-            What::Read(read) => self.has_read(read.bytes),
+            What::Frame { bytes, .. } => self.has_sent(rail, *bytes),
+            What::Copied { bytes } => self.has_sent(rail, *bytes),
+            What::Read(read) => self.has_read(rail, read.bytes),
             What::Access(step) if step.is_write() => {
                 self.writes.add(1);
                 self.written_bytes.add(step.bytes as u64);
+                self.has_sent(rail, step.bytes);
             }
-            What::Access(step) => self.has_read(step.bytes),
+            What::Access(step) => self.has_read(rail, step.bytes),
             _ => {}
         }
     }
 
-    fn has_read(&self, bytes: usize) {
+    #[inline]
+    fn has_sent(&self, rail: usize, bytes: usize) {
+        self.by_rail[rail].sent_bytes.add(bytes as u64);
+    }
+
+    fn has_read(&self, rail: usize, bytes: usize) {
         self.reads.add(1);
         self.read_bytes.add(bytes as u64);
+        self.by_rail[rail].read_bytes.add(bytes as u64);
+    }
+
+    /// Adds what has gone by a rail.
+    pub fn add_traffic(&self, rail: usize, to: &mut Traffic) {
+        to.sent_bytes += self.by_rail[rail].sent_bytes.value();
+        to.read_bytes += self.by_rail[rail].read_bytes.value();
     }
 }
 
@@ -121,5 +177,6 @@ impl Counters {
         self.read_bytes += counts.read_bytes.value();
         self.writes += counts.writes.value();
         self.written_bytes += counts.written_bytes.value();
+        self.failovers += counts.failovers.value();
     }
 }

@@ -8,9 +8,9 @@ use weft_verbs::{
     PostError, ProtectionDomain, QueuePair, QueuePairAttributes, ReceiveList, SendList,
 };
 
-use crate::adapter::{Adapter, PORT};
+use crate::adapter::Adapter;
 use crate::buffers::region;
-use crate::card::Card;
+use crate::card::Port;
 use crate::handshake::MOST_BYTES;
 
 /// Datagrams begin behind the place of a GRH.
@@ -54,7 +54,7 @@ impl Datagrams {
         };
         let queue = || completions.clone();
         let pair = QueuePair::new(domain.clone(), queue(), queue(), None, &attributes)?;
-        pair.start_datagrams(PORT, queue_key, 0)?;
+        pair.start_datagrams(adapter.port, queue_key, 0)?;
         let mut port = Datagrams {
             received: region(&domain, RECEIVES * RECEIVE_BYTES, IBV_ACCESS_LOCAL_WRITE)?,
             sent: region(&domain, SENDS * MOST_BYTES, 0)?,
@@ -81,9 +81,9 @@ impl Datagrams {
         self.channel.descriptor()
     }
 
-    /// The way to the peer that has this card.
-    pub fn handle(&self, adapter: &Adapter, card: &Card) -> Result<AddressHandle, Error> {
-        AddressHandle::new(&self.domain, PORT, &adapter.path(&card.place))
+    /// The way to this port of a peer's.
+    pub fn handle(&self, adapter: &Adapter, to: &Port) -> Result<AddressHandle, Error> {
+        AddressHandle::new(&self.domain, adapter.port, &adapter.path(&to.place))
     }
 
     fn post(&mut self, pieces: impl Iterator<Item = usize>) -> Result<(), PostError> {
@@ -96,7 +96,7 @@ impl Datagrams {
     }
 
     /// Sends a datagram, or loses it: whoever sends one repeats it.
-    pub fn send(&mut self, to: &AddressHandle, card: &Card, datagram: &[u8]) {
+    pub fn send(&mut self, to: &AddressHandle, port: &Port, datagram: &[u8]) {
         let Some(piece) = self.free.pop() else {
             return;
         };
@@ -107,7 +107,7 @@ impl Datagrams {
         request
             .id(piece as u64)
             .signalled(true)
-            .to(to, card.queue_pair, card.queue_key);
+            .to(to, port.queue_pair, port.queue_key);
         match self.pair.post_send(&mut self.sends) {
             Ok(()) => self.posted += 1,
             Err(_) => self.free.push(piece),

@@ -7,6 +7,8 @@ mod ending_tests;
 #[cfg(test)]
 mod pool_tests;
 #[cfg(test)]
+mod rail_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod xrc_tests;
@@ -20,9 +22,11 @@ use weft_transport::endings::lost;
 use weft_transport::{
     Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposed, Header, Lost, Peer, Refused, Sink,
 };
-use weft_verbs::Remote;
 
+use crate::access::Far;
+use crate::bulk::receiving::STRIPED_BYTES;
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
+use crate::keys::Keys;
 use crate::links::Links;
 use crate::parts::INLINE_BYTES;
 use crate::send_queue::LIST;
@@ -166,8 +170,8 @@ impl Endpoint for RdmaEndpoint {
         // SAFETY: the engine gives the memory to the transport until it is told `sent` or `lost`, or cancels, after none of
         // which it is kept (`weft_transport`).
         let source = unsafe { Source::new(source) };
-        let domain = self.links.protection();
-        Ok(self.links.at(link).sending.open(source, cookie, &domain))
+        let domains = self.links.domains(link, source.bytes() >= STRIPED_BYTES);
+        Ok(self.links.at(link).sending.open(source, cookie, domains))
     }
 
     fn bulk_cancel(&mut self, peer: Peer, cookie: Cookie) {
@@ -189,11 +193,7 @@ impl Endpoint for RdmaEndpoint {
         // SAFETY: the engine gives the memory to the transport until it is told `received` or `lost`, after which it is not
         // kept (`weft_transport`).
         let target = unsafe { Target::new(target) };
-        let domain = self.links.protection();
-        let there = self.links.at(link);
-        let next = there
-            .receiving
-            .take_up(descriptor, bytes, target, cookie, &domain);
+        let next = self.links.take_up(link, descriptor, bytes, target, cookie);
         match next {
             Err(Malformed(what)) => {
                 let why = lost(peer, format!("it sent {what}"));
@@ -201,7 +201,7 @@ impl Endpoint for RdmaEndpoint {
                 Err(Refused::Lost)
             }
             Ok(next) => {
-                let received = there.follow(next);
+                let received = self.links.at(link).follow(next);
                 self.links.complete(peer, received);
                 self.post_own(link);
                 Ok(())
@@ -211,20 +211,17 @@ impl Endpoint for RdmaEndpoint {
 
     fn access(&mut self, peer: Peer, access: Access, cookie: Cookie) -> Result<(), Refused> {
         let link = self.links.reach(peer)?;
-        let Exposed([address, key]) = access.exposed;
-        let Ok(key) = u32::try_from(key) else {
-            let what = "it has exposed memory by a key of more than 32 bits";
-            self.links.lose(peer, lost(peer, what), false);
-            return Err(Refused::Lost);
+        let Exposed([address, first, second]) = access.exposed;
+        let to = Far {
+            address: address.wrapping_add(access.offset),
+            keys: Keys::of([first, second]),
         };
-        let remote = Remote { address, key }.at(access.offset);
         let is_short = access.memory.bytes <= INLINE_BYTES as usize;
         let is_gathered = is_short && access.direction == Direction::Write;
-        let domain = self.links.protection();
         let accesses = &mut self.links.at(link).accesses;
         // SAFETY: the engine gives the memory to the transport until it is told `sent`, `received` or `lost`, after which it is not kept
         // (`weft_transport`).
-        unsafe { accesses.begin(access.direction, access.memory, remote, cookie, &domain) };
+        unsafe { accesses.begin(access.direction, access.memory, to, cookie) };
         match is_gathered {
             true => self.gather_write(link),
             false => self.post_own(link),
@@ -269,6 +266,11 @@ impl RdmaEndpoint {
     /// Ends all queue pairs as the kernel does when the process dies.
     fn die(&mut self) {
         self.links.drop_all();
+    }
+
+    /// Ends the lane's queue pairs of a rail's, as an adapter does that fails.
+    fn break_rail(&mut self, rail: usize) {
+        self.links.break_rail(rail);
     }
 
     /// Sends a frame of the transport's own.

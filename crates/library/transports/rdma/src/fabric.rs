@@ -11,8 +11,8 @@ use weft_sync::kernel::{Poller, random};
 use weft_transport::{Directory, Exposure, Fabric, Far, Peer};
 
 use crate::adapter::{Adapter, Unusable, unusable};
-use crate::card::Card;
-use crate::counters::Counters;
+use crate::card::{Card, Port};
+use crate::counters::{Counters, Traffic};
 use crate::datagrams::Datagrams;
 use crate::domain::{self, HostCard};
 use crate::endpoint::RdmaEndpoint;
@@ -20,6 +20,7 @@ use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::options::Options;
 use crate::place::Common;
+use crate::rail::Rail;
 use crate::setup::Setup;
 use crate::shared::Shared;
 
@@ -36,8 +37,8 @@ pub struct Rdma {
 }
 
 impl Rdma {
-    /// Attaches process `rank` of `size`, with up to `lanes` lanes, to the first adapter with a port that is up. Publish
-    /// [`card`](Self::card) where the peers' `directory` finds it.
+    /// Attaches process `rank` of `size`, with up to `lanes` lanes, to the ports of adapters that the user names, or to the fastest that are
+    /// up. Publish [`card`](Self::card) where the peers' `directory` finds it.
     pub fn new(
         rank: Peer,
         size: u32,
@@ -46,36 +47,34 @@ impl Rdma {
         options: Options,
     ) -> Result<Rdma, Unusable> {
         assert!(rank < size && (1..=MOST_LANES).contains(&lanes));
-        let adapter = Adapter::open(lanes, &options)?;
-        let [key, more] = [random(), random()].map(|bytes| bytes.map_err(unusable));
-        let (key, [a, b, c, d, ..]) = (key?, more?);
-        // Keys with the highest bit are the kernel's.
-        let queue_key = u32::from_le_bytes([a, b, c, d]) >> 1;
-        let datagrams = Datagrams::new(&adapter, queue_key).map_err(unusable)?;
+        let adapters = Adapter::open(lanes, &options)?;
+        let key = random().map_err(unusable)?;
         let mut file = None;
-        let host = options
-            .first_of_host
-            .filter(|_| adapter.has_xrc)
-            .map(|first| {
-                let place = (first == rank).then(|| {
-                    let (made, place) = domain::make()?;
-                    file = Some(made);
-                    Ok(place)
-                });
-                let place = place
-                    .transpose()
-                    .map_err(|error: io::Error| unusable(error))?;
-                Ok(HostCard { first, place })
+        let has_xrc = adapters.iter().any(|adapter| adapter.has_xrc);
+        let host = options.first_of_host.filter(|_| has_xrc).map(|first| {
+            let place = (first == rank).then(|| {
+                let (made, place) = domain::make()?;
+                file = Some(made);
+                Ok(place)
             });
+            let place = place
+                .transpose()
+                .map_err(|error: io::Error| unusable(error))?;
+            Ok(HostCard { first, place })
+        });
         let host = host.transpose()?;
+        let pools = adapters.first().map(|adapter| adapter.pools.clone());
+        let pools = pools.ok_or_else(|| unusable("there is no RDMA adapter on this host"))?;
+        let (mut rails, mut ports) = (Vec::new(), Vec::new());
+        for adapter in adapters {
+            let (rail, port) = attach(adapter)?;
+            rails.push(rail);
+            ports.push(port);
+        }
         let card = Card {
-            place: adapter.place,
-            queue_pair: datagrams.number(),
-            queue_key,
+            ports,
             key,
-            mtu: adapter.mtu,
-            reads: adapter.reads,
-            pools: adapter.pools.clone(),
+            pools,
             host,
         };
         let identity = Identity {
@@ -88,49 +87,74 @@ impl Rdma {
             host,
             poller: Poller::new().map_err(unusable)?,
         };
-        let shared = Shared::new(identity, adapter, Setup::new(datagrams), directory, file)?;
+        let shared = Shared::new(identity, rails, directory, file)?;
         Ok(Rdma {
             shared: Arc::new(shared),
             card: card.to_string().into(),
         })
     }
 
-    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 600 bytes.
+    /// The line by which peers find this process: printable ASCII without spaces and semicolons, shorter than 900 bytes.
     pub fn card(&self) -> String {
         self.card.to_string()
     }
 
-    /// What this process's port has in common with that of the process which has this card; nothing with one that is none.
-    pub fn common_with(&self, card: &str) -> Common {
-        let card = Card::parse(card);
-        card.map_or(Common::Nothing, |card| {
-            self.shared.adapter.place.common_with(&card.place)
-        })
+    /// What this process's ports have in common with those of the process which has this card; nothing with one that is none.
+    pub fn common_with(&self, card: &str) -> Vec<Common> {
+        let Some(card) = Card::parse(card) else {
+            return Vec::new();
+        };
+        let theirs = card.places();
+        let with = |rail: &Rail| {
+            let own = rail.adapter.place;
+            theirs.iter().map(move |place| own.common_with(place))
+        };
+        self.shared.rails.iter().flat_map(with).collect()
     }
 
-    /// What lanes share of the adapter.
+    /// What lanes share of an adapter.
     pub fn category(&self) -> Category {
-        self.shared.adapter.category
+        self.shared.rails[0].adapter.category
     }
 
     /// What each lane receives into.
     pub fn pools(&self) -> &Pools {
-        &self.shared.adapter.pools
+        &self.shared.rails[0].adapter.pools
     }
 
-    /// The adapter's name.
-    pub fn device(&self) -> &str {
-        self.shared.adapter.context.name()
+    /// The names of the adapters and ports that are in use, with commas between them.
+    pub fn adapters(&self) -> String {
+        let names = self.shared.rails.iter().map(|rail| rail.adapter.name());
+        names.collect::<Vec<String>>().join(",")
+    }
+
+    /// What has gone by each.
+    pub fn traffic(&self) -> Vec<Traffic> {
+        let of = |(number, rail): (usize, &Rail)| {
+            let mut traffic = Traffic {
+                adapter: rail.adapter.name(),
+                ..Traffic::default()
+            };
+            let lanes = self.shared.lanes.iter();
+            lanes.for_each(|lane| lane.counts.add_traffic(number, &mut traffic));
+            traffic
+        };
+        self.shared.rails.iter().enumerate().map(of).collect()
     }
 
     pub fn counters(&self) -> Counters {
-        let lanes = self.shared.made_lanes() as u64;
-        let hardware = self.shared.adapter.hardware().unwrap_or_default();
+        let (lanes, by_rail) = self.shared.made_lanes();
+        let rails = self.shared.rails.iter();
+        let hardware = rails.map(|rail| rail.adapter.hardware().unwrap_or_default());
+        let (uars, uuars) = hardware.fold((0, 0), |(uars, uuars), one| {
+            (uars + one.uars(), uuars + one.uuars())
+        });
         let mut counters = Counters {
-            lanes,
-            completion_queues: lanes + 1,
-            uars: hardware.uars(),
-            uuars: hardware.uuars(),
+            adapters: self.shared.rails.len() as u64,
+            lanes: lanes as u64,
+            completion_queues: (by_rail + self.shared.rails.len()) as u64,
+            uars,
+            uuars,
             receive_queue_pairs: self.shared.receive_queue_pairs() as u64,
             datagrams: self.shared.datagrams(),
             ..Counters::default()
@@ -150,6 +174,23 @@ impl Rdma {
     pub fn pending(&self) -> usize {
         self.shared.pending()
     }
+}
+
+/// A rail by an adapter, and what the card says of it.
+fn attach(adapter: Adapter) -> Result<(Rail, Port), Unusable> {
+    let [a, b, c, d, ..]: [u8; 16] = random().map_err(unusable)?;
+    // Keys with the highest bit are the kernel's.
+    let queue_key = u32::from_le_bytes([a, b, c, d]) >> 1;
+    let datagrams = Datagrams::new(&adapter, queue_key).map_err(unusable)?;
+    let port = Port {
+        place: adapter.place,
+        queue_pair: datagrams.number(),
+        queue_key,
+        mtu: adapter.mtu,
+        reads: adapter.reads,
+        has_xrc: adapter.has_xrc,
+    };
+    Ok((Rail::new(adapter, Setup::new(datagrams)), port))
 }
 
 impl Fabric for Rdma {

@@ -18,7 +18,7 @@ pub const FRAME_BYTES: usize = HEAD_BYTES + EAGER_BYTES;
 pub enum Kind {
     /// A packet of the engine's: its header, its payload.
     Packet = 0,
-    /// The first frame of the process that asked for the link: it is ready.
+    /// Of the process that asked for the path of place `[place]`: it is ready.
     Ready = 1,
     /// No more eager payload (1), or again (0).
     Throttle = 2,
@@ -32,6 +32,8 @@ pub enum Kind {
     Data = 6,
     /// A part of a packet; its last part is a packet.
     Part = 7,
+    /// The path of place `[place]` has failed: nothing goes by it any more.
+    Down = 8,
 }
 
 /// Numbers of frames are below this: many times what may be under way on all queue pairs of a link.
@@ -70,6 +72,7 @@ impl Kind {
             5 => Kind::Stream,
             6 => Kind::Data,
             7 => Kind::Part,
+            8 => Kind::Down,
             _ => return None,
         })
     }
@@ -130,7 +133,7 @@ mod tests {
 
     #[test]
     fn kinds_have_lengths() {
-        for number in 0..8 {
+        for number in 0..9 {
             let kind = Kind::of(number).unwrap();
             assert_eq!(kind as u32, number);
             let shortest = if kind == Kind::Part { 1 } else { HEAD_BYTES };
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn immediate_data_round_trip() {
-        for number in 0..8 {
+        for number in 0..9 {
             let kind = Kind::of(number).unwrap();
             for (sequence, credits) in [(0, 0), (77, 1), (SEQUENCE_END - 1, MOST_CREDITS)] {
                 let frame = Immediate::Frame {
@@ -158,7 +161,7 @@ mod tests {
             let alone = Immediate::Credits(credits);
             assert_eq!(Immediate::of(alone.number()), Ok(alone));
         }
-        for kind in 8..15 {
+        for kind in 9..15 {
             assert!(Immediate::of(kind << 28 | 5).is_err());
         }
     }

@@ -23,8 +23,6 @@ pub struct Hosts {
     pub file: Section<Option<Option<Arc<File>>>>,
     /// Peers that are apart.
     pub apart: Section<BTreeSet<Peer>>,
-    /// Queue pairs to hosts that have failed, by lane: the protocol is to be told.
-    pub failed: Section<Vec<(u32, u64)>>,
 }
 
 impl Hosts {
@@ -33,7 +31,6 @@ impl Hosts {
         Hosts {
             file: Section::new(file.map(Arc::new).map(Some)),
             apart: Section::new(BTreeSet::new()),
-            failed: Section::new(Vec::new()),
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
 use weft_transport::Peer;
 
 use crate::parts::{LanePair, MadePair, Making, Memory};
 use crate::receive_queue::ReceiveQueue;
+use crate::routes::Routes;
 
 /// A lane's link to a peer: there is one at most.
 pub type Name = (Peer, u32);
@@ -16,18 +16,17 @@ pub type Name = (Peer, u32);
 pub struct Made {
     pub name: Name,
     pub pairs: Vec<MadePair>,
-    /// Of the peer, all through which it receives from this process: those that are not over XRC in the order of the queue pairs.
-    pub pools: Vec<Pool>,
     /// The peer knows of it.
     pub is_open: bool,
 }
 
+/// What is left, of one rail.
 pub enum Left {
     /// The first: what the lane has of the adapter.
     Parts(Arc<Making>, Memory),
     /// The next of its receive queues, before any link by which frames come into it.
     Queue(ReceiveQueue),
-    Link(Made),
+    Link(Made, Routes),
     /// The queue pair (XRC) to a host.
     Send {
         pair: LanePair,
@@ -38,14 +37,22 @@ pub enum Left {
     /// Frames of a peer's come by the receive queue pair (XRC) of that number.
     Comes {
         peer: Peer,
-        pools: Vec<Pool>,
+        routes: Routes,
         receive: u32,
     },
     /// A peer is reached by a queue pair (XRC) that was left before, and has those queues.
     Reached {
         peer: Peer,
-        pools: Vec<Pool>,
+        routes: Routes,
         send: u32,
         queues: Vec<SharedQueue>,
     },
+    /// No link to a peer is to be had by the rail.
+    NoWay {
+        peer: Peer,
+        routes: Routes,
+        why: String,
+    },
+    /// The rail's port is down.
+    Down,
 }

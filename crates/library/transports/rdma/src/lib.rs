@@ -17,6 +17,13 @@
 //! sent to asks for the way back when it has something to say, to read, or to await. To pools of type P lead queue pairs (RC) with buffers
 //! of their own (`per_peer`), for which the peer has credits: these come back with frames, or alone once many are owed.
 //!
+//! # Rails
+//! A process uses one port or several (`selection`); each is a *rail*, with a queue pair for datagrams, a `Setup` and, for each lane that needs
+//! it, parts of its own (`rail`, `parts`). Two processes find alike which of their ports go together, and number these pairs. A link has
+//! a *path* by each (`path`), made by the same handshake. One of them carries its frames and accesses, which one depends on the lane; all carry
+//! stripes of long messages. Frames are numbered over all paths. When a path fails, what was under way by it goes again by another
+//! (`links::paths`).
+//!
 //! # Sending
 //! A packet is written into a registered piece (`buffers`), for the smallest of the peer's buffers that holds it, and posted, inline where it
 //! is short (`link`, `send_queue`). What is sent in the engine's turn of progress is gathered and posted as one list for each queue pair. A
@@ -56,6 +63,7 @@
 
 mod access;
 mod adapter;
+mod address;
 mod buffers;
 mod bulk;
 mod card;
@@ -68,16 +76,21 @@ mod frame;
 mod handshake;
 mod hosts;
 mod identity;
+mod keys;
 mod left;
 mod link;
 mod links;
 mod options;
 mod order;
 mod parts;
+mod path;
 mod per_peer;
 mod place;
 mod pool_pair;
+mod rail;
 mod receive_queue;
+mod routes;
+mod selection;
 mod send_queue;
 mod setup;
 mod shared;
@@ -87,9 +100,10 @@ mod way;
 mod world;
 mod xrc;
 
-pub use adapter::Unusable;
-pub use counters::Counters;
+pub use adapter::{Unusable, survey};
+pub use counters::{Counters, Traffic};
 pub use endpoint::RdmaEndpoint;
 pub use fabric::Rdma;
 pub use options::Options;
 pub use place::Common;
+pub use selection::{Found, Selection, Use};

@@ -3,29 +3,38 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
+use std::time::Instant;
 
-use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
 use weft_transport::{Cookie, Direction, Peer};
+use weft_verbs::ProtectionDomain;
 
-use crate::access::{Accesses, Over};
+use crate::access::{Accesses, By, Over};
 use crate::buffers::Piece;
-use crate::bulk::receiving::{Next, Read, Receiving};
+use crate::bulk::receiving::{Next, Read, Reader, Receiving};
 use crate::bulk::sending::Sending;
 use crate::frame::{HEAD_BYTES, Immediate, Kind, MOST_CREDITS, Malformed, SEQUENCE_END, put_words};
 use crate::order::Order;
+use crate::path::Path;
+use crate::routes::Route;
 use crate::send_queue::{Posting, Request, SendQueue, What};
 use crate::way::Way;
 
 /// The lane's queue pairs, by number.
 pub type SendQueues = [Option<SendQueue>];
 
+/// Stripes of long messages that are under way by one path.
+const STRIPES_A_PATH: usize = 2;
+
 /// What waits for a place, in order.
 enum Queued {
     Control(Kind, [u64; 2]),
-    Read(Read),
-    /// What was pushed to a queue pair that then failed.
-    Again(Request),
+    /// A frame that was pushed to a queue pair that then failed, with its number.
+    Again {
+        kind: Kind,
+        sequence: u32,
+        frame: Vec<u8>,
+    },
     /// A part of a packet that is longer than the peer's buffers.
     Part {
         kind: Kind,
@@ -34,24 +43,25 @@ enum Queued {
         bytes: usize,
         is_last: bool,
     },
+    /// Such a part, whose piece was of a rail that has failed.
+    Copied {
+        kind: Kind,
+        frame: Vec<u8>,
+    },
 }
 
 pub struct Link {
     pub peer: Peer,
     /// Among the lane's.
     number: usize,
-    /// By ascending size.
-    ways: Vec<Way>,
-    /// Its queue pairs (RC), by number, once they stand: those of its ways that are not over XRC, and those by which only the peer sends.
-    pairs: Range<usize>,
+    /// By which frames and accesses go.
+    pub path: Path,
+    /// The others there are: they carry parts of long messages, and take the first one's place if it fails.
+    pub others: Vec<Path>,
     /// Credits are to go alone.
     pub owes: bool,
-    /// This process asked for its queue pairs (RC), or the one that did has said that it is ready; or it has none.
-    is_ready: bool,
-    /// It can be sent on: it is ready, and all ways stand.
+    /// It can be sent on: its first path is ready, and all ways of that stand.
     pub is_open: bool,
-    /// The ways that are missing were asked for.
-    pub is_asked: bool,
     /// The peer has said goodbye.
     pub has_left: bool,
     /// The peer wants no eager payload.
@@ -60,6 +70,8 @@ pub struct Link {
     pub is_refused: bool,
     /// It is among those that have something to post, or to say.
     pub is_active: bool,
+    /// Since when its first path does not stand although others may.
+    pub waits_since: Option<Instant>,
     queue: VecDeque<Queued>,
     /// Parts in `queue`: no packet overtakes them.
     parts: usize,
@@ -76,22 +88,25 @@ pub struct Link {
 }
 
 impl Link {
-    /// To a peer with those pools, to which no way stands so far.
-    pub fn new(number: usize, peer: Peer, pools: &[Pool], most_bytes: usize) -> Link {
-        let ways: Vec<Way> = pools.iter().map(Way::new).collect();
+    /// A lane's to a peer to which those routes lead, and no way stands so far.
+    pub fn new(number: usize, lane: u32, peer: Peer, routes: &[Route], most_bytes: usize) -> Link {
+        let paths = routes.iter().enumerate();
+        let mut others: Vec<Path> = paths
+            .map(|(place, route)| Path::new(place, route))
+            .collect();
+        let path = others.remove(lane as usize % routes.len());
         Link {
             peer,
             number,
-            is_ready: ways.iter().all(Way::is_over_xrc),
-            ways,
-            pairs: 0..0,
+            path,
+            others,
             owes: false,
             is_open: false,
-            is_asked: false,
             has_left: false,
             is_throttled: false,
             is_refused: false,
             is_active: false,
+            waits_since: None,
             queue: VecDeque::new(),
             parts: 0,
             under_way: 0,
@@ -104,32 +119,73 @@ impl Link {
         }
     }
 
-    /// The queue pairs (RC) of the link, which have these numbers, stand.
-    pub fn connect(&mut self, pairs: Range<usize>, is_ready: bool, queues: &mut SendQueues) {
-        let ways = self.ways.iter_mut().filter(|way| !way.is_over_xrc());
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&self.path).chain(&self.others)
+    }
+
+    fn paths_mut(&mut self) -> impl Iterator<Item = &mut Path> {
+        std::iter::once(&mut self.path).chain(&mut self.others)
+    }
+
+    /// The path by a rail, if one leads there by it.
+    fn by_rail(&mut self, rail: usize) -> Option<&mut Path> {
+        self.paths_mut().find(|path| path.rail == rail)
+    }
+
+    /// The paths that have not failed, a bit each.
+    pub fn alive(&self) -> u32 {
+        let alive = self.paths().filter(|path| !path.is_down);
+        alive.fold(0, |bits, path| bits | 1 << path.place)
+    }
+
+    /// Whether there is a path that has not failed beside that of a rail.
+    pub fn has_beside(&self, rail: usize) -> bool {
+        let mut others = self.paths().filter(|path| path.rail != rail);
+        others.any(|path| !path.is_down)
+    }
+
+    /// The queue pairs (RC) of a path, which have these numbers, stand. Its place; none if it has failed meanwhile.
+    pub fn connect(
+        &mut self,
+        rail: usize,
+        pairs: Range<usize>,
+        is_ready: bool,
+        queues: &mut SendQueues,
+    ) -> Option<usize> {
+        let path = self.by_rail(rail).filter(|path| !path.is_down)?;
+        let ways = path.ways.iter_mut().filter(|way| !way.is_over_xrc());
         for (way, queue) in ways.zip(pairs.clone()) {
             way.queue = Some(queue);
             at_mut(queues, queue).leads_to(way.window());
         }
-        self.pairs = pairs;
-        self.is_ready |= is_ready;
+        path.pairs = pairs;
+        path.is_ready |= is_ready;
+        let place = path.place;
         self.look();
+        Some(place)
     }
 
-    /// The peer has said that it is ready.
-    pub fn ready(&mut self) {
-        self.is_ready = true;
+    /// The peer has said that the path of that place is ready.
+    pub fn ready(&mut self, place: u64) -> Result<(), Malformed> {
+        let path = self.paths_mut().find(|path| path.place as u64 == place);
+        path.ok_or(Malformed("that a path is ready which there is not"))?
+            .is_ready = true;
         self.look();
+        Ok(())
     }
 
-    /// The queue pair to the peer's host is that of this number, and leads to these queues of the peer's.
+    /// The queue pair to the peer's host by a rail is that of this number, and leads to these queues of the peer's.
     pub fn connect_over_xrc(
         &mut self,
+        rail: usize,
         queue: usize,
         theirs: &[SharedQueue],
         queues: &mut SendQueues,
     ) -> Result<(), Malformed> {
-        for way in self.ways.iter_mut().filter(|way| way.is_over_xrc()) {
+        let Some(path) = self.by_rail(rail).filter(|path| !path.is_down) else {
+            return Ok(());
+        };
+        for way in path.ways.iter_mut().filter(|way| way.is_over_xrc()) {
             let its = theirs.iter().find(|its| its.bytes as usize == way.bytes);
             let its = its.ok_or(Malformed("queues that are not those of its card"))?;
             (way.queue, way.srq) = (Some(queue), its.number);
@@ -141,31 +197,97 @@ impl Link {
 
     /// The queue pair to the peer's host is no more. Whether it was in use.
     pub fn disconnect(&mut self, queue: usize) -> bool {
-        let its = self.ways.iter_mut().filter(|way| way.queue == Some(queue));
-        let is_its = its.map(|way| way.queue = None).count() > 0;
-        if is_its {
-            (self.is_asked, self.is_open) = (false, false);
+        let Some(path) = self.paths_mut().find(|path| path.has_queue(queue)) else {
+            return false;
+        };
+        let its = path.ways.iter_mut().filter(|way| way.queue == Some(queue));
+        its.for_each(|way| way.queue = None);
+        path.is_asked = false;
+        self.is_open = self.path.is_open();
+        true
+    }
+
+    /// The path by a rail is to be asked for again.
+    pub fn asks_again(&mut self, rail: usize) {
+        if let Some(path) = self.by_rail(rail) {
+            path.is_asked = false;
         }
-        is_its
     }
 
-    fn look(&mut self) {
-        self.is_open = self.is_ready && self.stands();
+    pub fn look(&mut self) {
+        self.is_open = self.path.is_open();
+        if self.is_open {
+            self.waits_since = None;
+        }
     }
 
-    /// Whether all ways stand.
+    /// A path has failed, and nothing is under way by it any more. If it was the first, another is now, one that stands if there is such.
+    /// Whether there is any.
+    pub fn fail_path(&mut self, rail: usize) -> bool {
+        if let Some(path) = self.by_rail(rail) {
+            path.fail();
+        }
+        if self.path.is_down && !self.change_path() {
+            return false;
+        }
+        for stream in self.receiving.without(self.alive()) {
+            self.follow(stream);
+        }
+        true
+    }
+
+    /// Frames go by another path from here on, if one has not failed.
+    pub fn change_path(&mut self) -> bool {
+        let left = |path: &Path| !path.is_down;
+        let standing = self.others.iter().position(|p| left(p) && p.is_open());
+        let Some(next) = standing.or_else(|| self.others.iter().position(left)) else {
+            return false;
+        };
+        std::mem::swap(&mut self.path, &mut self.others[next]);
+        self.look();
+        true
+    }
+
+    /// Whether another path than the first can be sent on.
+    pub fn has_open_beside(&self) -> bool {
+        self.others
+            .iter()
+            .any(|path| !path.is_down && path.is_open())
+    }
+
+    /// Copies parts that wait in pieces of a rail that is to carry frames no more.
+    pub fn copy_parts(&mut self, posting: &mut Posting) {
+        for queued in &mut self.queue {
+            if let &mut Queued::Part {
+                kind,
+                piece,
+                offset,
+                bytes,
+                is_last,
+            } = queued
+            {
+                let frame = posting.sends.bytes(piece, offset + bytes)[offset..].to_vec();
+                if is_last {
+                    posting.sends.give_back(piece);
+                }
+                *queued = Queued::Copied { kind, frame };
+            }
+        }
+    }
+
+    /// Whether all ways of the first path stand.
     pub fn stands(&self) -> bool {
-        self.ways.iter().all(|way| way.queue.is_some())
+        self.path.stands()
     }
 
-    /// The queue pair of a way, by number; none if there are not so many ways, or it does not stand.
+    /// The queue pair of a way of the first path, by number; none if there are not so many ways, or it does not stand.
     #[inline]
     pub fn queue(&self, way: usize) -> Option<usize> {
-        self.ways.get(way)?.queue
+        self.path.ways.get(way)?.queue
     }
 
     pub fn is_over_xrc(&self) -> bool {
-        self.ways.iter().any(Way::is_over_xrc)
+        self.path.is_over_xrc()
     }
 
     /// Among the lane's.
@@ -173,8 +295,9 @@ impl Link {
         self.number
     }
 
+    /// Of the first path.
     pub fn ways(&self) -> usize {
-        self.ways.len()
+        self.path.ways.len()
     }
 
     /// Whether the link is to be pumped: something waits and the ways stand, or credits are to go alone.
@@ -184,18 +307,19 @@ impl Link {
 
     /// Whether something is to go by a way that stands, or is to stand again.
     pub fn is_leaving(&self) -> bool {
-        let is_reached = self.stands() || self.is_asked;
+        let is_reached = self.stands() || self.path.is_asked;
         !self.has_left && is_reached && (self.is_under_way() || self.has_queued())
     }
 
     /// Whether it has the queue pair of that number.
     pub fn has_queue(&self, queue: usize) -> bool {
-        self.pairs.contains(&queue) || self.ways.iter().any(|way| way.queue == Some(queue))
+        self.paths().any(|path| path.has_queue(queue))
     }
 
-    /// Its queue pairs (RC), by number.
-    pub fn pairs(&self) -> Range<usize> {
-        self.pairs.clone()
+    /// Its queue pairs (RC) of all paths, by number.
+    pub fn pairs(&self) -> impl Iterator<Item = usize> + use<> {
+        let paths: Vec<Range<usize>> = self.others.iter().map(|path| path.pairs.clone()).collect();
+        self.path.pairs.clone().chain(paths.into_iter().flatten())
     }
 
     /// Whether what reads or writes this process's memory is under way, or waits.
@@ -203,28 +327,12 @@ impl Link {
         self.receiving.count() + self.accesses.count() > 0
     }
 
-    /// By which the peer is asked for what is no frame: data of long messages, and whether it is there. The queue pair, and the
-    /// peer's receive queue.
-    fn last(&self) -> Option<(usize, u32)> {
-        self.ways.last()?.to()
-    }
-
-    /// The way to the smallest buffers that hold so many bytes.
-    fn smallest(&self, bytes: usize) -> Option<usize> {
-        self.ways.iter().position(|way| way.bytes >= bytes)
-    }
-
-    /// The longest frame that the peer's buffers hold.
-    fn longest(&self) -> usize {
-        self.ways.last().map_or(0, |way| way.bytes)
-    }
-
     /// Whether a packet whose frame is so long has a place: what waits already goes first.
     pub fn has_place(&self, bytes: usize, queues: &SendQueues) -> bool {
         if self.parts > 0 {
             return false;
         }
-        let Some(way) = self.smallest(bytes).map(|way| &self.ways[way]) else {
+        let Some(way) = self.path.smallest(bytes).map(|way| &self.path.ways[way]) else {
             return true;
         };
         way.has_room() && way.queue.is_some_and(|queue| at(queues, queue).has_place())
@@ -236,7 +344,7 @@ impl Link {
             let has_room = |queue| at(queues, queue).has_room();
             way.has_room_again() && way.queue.is_some_and(has_room)
         };
-        self.parts == 0 && self.ways.iter().all(is_free)
+        self.parts == 0 && self.path.ways.iter().all(is_free)
     }
 
     /// Whether something was posted whose completion has not come.
@@ -246,7 +354,10 @@ impl Link {
 
     /// Whether something waits to be posted.
     pub fn has_queued(&self) -> bool {
-        !self.queue.is_empty() || self.sending.has_streams() || self.accesses.has_waiting()
+        !self.queue.is_empty()
+            || self.sending.has_streams()
+            || self.accesses.has_waiting()
+            || self.receiving.has_waiting()
     }
 
     /// A packet's frame, whose bytes are in `piece`. The queue pair that ought to be posted to now, if any.
@@ -256,8 +367,8 @@ impl Link {
         bytes: usize,
         queues: &mut SendQueues,
     ) -> Option<usize> {
-        match self.smallest(bytes) {
-            Some(way) => self.push_frame(way, Kind::Packet, (piece, 0, bytes, true), queues),
+        match self.path.smallest(bytes) {
+            Some(way) => self.push_frame(way, Kind::Packet, None, (piece, 0, bytes, true), queues),
             None => {
                 self.split(piece, bytes);
                 None
@@ -267,7 +378,7 @@ impl Link {
 
     #[cold]
     fn split(&mut self, piece: Piece, bytes: usize) {
-        let longest = self.longest();
+        let longest = self.path.longest();
         for offset in (0..bytes).step_by(longest) {
             let is_last = offset + longest >= bytes;
             self.queue.push_back(Queued::Part {
@@ -281,25 +392,27 @@ impl Link {
         }
     }
 
-    /// Pushes a frame, for which there is room. The queue pair, if it ought to be posted to now.
+    /// Pushes a frame, for which there is room: the next one, or that of this number again. The queue pair, if it ought to be posted to
+    /// now.
     fn push_frame(
         &mut self,
         way: usize,
         kind: Kind,
+        sequence: Option<u32>,
         (piece, offset, bytes, is_last): (Piece, usize, usize, bool),
         queues: &mut SendQueues,
     ) -> Option<usize> {
-        let to = self.ways[way].to();
+        let to = self.path.ways[way].to();
         let credits = to.map_or(0, |(queue, _)| {
             at_mut(queues, queue).take_credits(MOST_CREDITS)
         });
+        let sequence = sequence.unwrap_or_else(|| self.next_number());
         let immediate = Immediate::Frame {
             kind,
-            sequence: self.sequence,
+            sequence,
             credits,
         };
         let immediate = immediate.number();
-        self.sequence = (self.sequence + 1) % SEQUENCE_END;
         let what = What::Frame {
             immediate,
             piece,
@@ -307,8 +420,15 @@ impl Link {
             bytes,
             is_last,
         };
-        self.ways[way].start();
+        self.path.ways[way].start();
         self.push(to, Some(way as u8), what, queues)
+    }
+
+    #[inline]
+    fn next_number(&mut self) -> u32 {
+        let next = self.sequence;
+        self.sequence = (next + 1) % SEQUENCE_END;
+        next
     }
 
     fn push(
@@ -330,16 +450,46 @@ impl Link {
         at_mut(queues, queue).push(request).then_some(queue)
     }
 
-    /// Takes back what was pushed to a queue pair that has failed: it goes again, before all else, once there is another. What the peer has
-    /// had already it knows by its number.
-    pub fn take_back(&mut self, request: Request, posting: &mut Posting) {
+    /// Takes back what was pushed to a queue pair of a rail's that has failed: it goes again, before all else, once there is another.
+    /// What the peer has had already it knows by its number.
+    pub fn take_back(&mut self, request: Request, rail: usize, posting: &mut Posting) {
         self.under_way -= 1;
         if let Some(way) = request.way {
-            self.ways[way as usize].completed();
+            self.path.ways[way as usize].completed();
         }
-        match request.is_needed() {
-            true => self.queue.push_front(Queued::Again(request)),
-            false => request.give_back(posting),
+        match &request.what {
+            &What::Frame {
+                immediate,
+                piece,
+                offset,
+                bytes,
+                ..
+            } if request.is_needed() => {
+                if let Ok(Immediate::Frame { kind, sequence, .. }) = Immediate::of(immediate) {
+                    let frame = posting.sends.bytes(piece, offset + bytes)[offset..].to_vec();
+                    self.queue.push_front(Queued::Again {
+                        kind,
+                        sequence,
+                        frame,
+                    });
+                }
+            }
+            What::Read(read) => {
+                self.receiving.again(read);
+                self.has_read_by(rail, read);
+            }
+            What::Access(step) => self.accesses.again(step),
+            _ => {}
+        }
+        request.give_back(posting);
+    }
+
+    /// A read by a rail is over.
+    fn has_read_by(&mut self, rail: usize, read: &Read) {
+        if read.is_stripe
+            && let Some(path) = self.by_rail(rail)
+        {
+            path.stripes = path.stripes.saturating_sub(1);
         }
     }
 
@@ -350,7 +500,7 @@ impl Link {
     /// Does what follows in a transfer. Its cookie, if it is complete.
     pub fn follow(&mut self, next: Next) -> Option<Cookie> {
         match next {
-            Next::Read(read) => self.queue.push_back(Queued::Read(read)),
+            Next::Read => {}
             Next::Stream { numbers, bytes } => self.say(Kind::Stream, [numbers, bytes]),
             Next::Taken { theirs, cookie } => {
                 self.say(Kind::Taken, [theirs.into(), 0]);
@@ -362,16 +512,20 @@ impl Link {
 
     /// Asks whether the peer is there, unless something is under way that will tell. The queue pair to be posted to.
     pub fn probe(&mut self, queues: &mut SendQueues) -> Option<usize> {
-        let (queue, srq) = self.last()?;
+        let (queue, srq) = self.path.last()?;
         self.under_way += at_mut(queues, queue).probe(self.number, srq);
         Some(queue)
     }
 
     /// Has the adapter say what it has done, if it was not asked to.
     pub fn probe_rest(&mut self, queues: &mut SendQueues) {
-        let over_xrc = self.ways.iter().filter(|way| way.is_over_xrc());
-        let pairs = self.pairs.clone().map(|queue| (queue, 0));
-        for (queue, srq) in pairs.chain(over_xrc.filter_map(Way::to)) {
+        let of_path = |path: &Path| {
+            let over_xrc = path.ways.iter().filter(|way| way.is_over_xrc());
+            let over_xrc: Vec<(usize, u32)> = over_xrc.filter_map(Way::to).collect();
+            path.pairs.clone().map(|queue| (queue, 0)).chain(over_xrc)
+        };
+        let all: Vec<(usize, u32)> = self.paths().flat_map(of_path).collect();
+        for (queue, srq) in all {
             self.under_way += at_mut(queues, queue).probe_rest(self.number, srq);
         }
     }
@@ -382,11 +536,13 @@ impl Link {
         &mut self,
         queues: &mut SendQueues,
         posting: &mut Posting,
+        domain: &ProtectionDomain,
         mut sent: impl FnMut(Cookie),
     ) -> Option<usize> {
         while self.stands() && posting.has_own_room() {
             let pushed = self.take_queued(queues, posting);
-            let pushed = pushed.or_else(|()| self.take_access(queues, posting));
+            let pushed = pushed.or_else(|()| self.take_access(queues, posting, domain));
+            let pushed = pushed.or_else(|()| self.take_read(None, queues, domain));
             let pushed = pushed.or_else(|()| self.take_data(queues, posting, &mut sent));
             match pushed {
                 Ok(None) => {}
@@ -397,11 +553,68 @@ impl Link {
         None
     }
 
+    /// Pushes reads by the path of number `other` of those that are not the first, as far as there are any for it. The queue pair that is
+    /// to be posted to before more is pushed; none if there is no more.
+    pub fn pump_reads(
+        &mut self,
+        other: usize,
+        queues: &mut SendQueues,
+        posting: &Posting,
+        domain: &ProtectionDomain,
+    ) -> Option<usize> {
+        while posting.has_own_room() {
+            match self.take_read(Some(other), queues, domain) {
+                Ok(None) => {}
+                Ok(full) => return full,
+                Err(()) => break,
+            }
+        }
+        None
+    }
+
+    /// Pushes a read of a long message, by the first path or another, if there is one for it and it has a place.
+    fn take_read(
+        &mut self,
+        other: Option<usize>,
+        queues: &mut SendQueues,
+        domain: &ProtectionDomain,
+    ) -> Result<Option<usize>, ()> {
+        if !self.receiving.has_waiting() {
+            return Err(());
+        }
+        let shares = self
+            .others
+            .iter()
+            .any(|path| path.stands() && !path.is_down);
+        let path = match other {
+            None => &self.path,
+            Some(other) => &self.others[other],
+        };
+        let to = path.last().ok_or(())?;
+        if !at(queues, to.0).has_own_place() {
+            return Err(());
+        }
+        let reader = Reader {
+            place: path.place,
+            home: self.path.place,
+            shares,
+            takes_stripes: path.stripes < STRIPES_A_PATH,
+            domain,
+        };
+        let read = self.receiving.next(&reader).ok_or(())?;
+        let path = match other {
+            None => &mut self.path,
+            Some(other) => &mut self.others[other],
+        };
+        path.stripes += usize::from(read.is_stripe);
+        Ok(self.push(Some(to), None, What::Read(read), queues))
+    }
+
     /// Pushes the credits that are to go alone. They wait for no way of the link's: the peer has credits to come as soon as it sends.
     /// What finds no place stays owed.
     pub fn pump_credits(&mut self, queues: &mut SendQueues, posting: &Posting) {
         let mut owes = false;
-        for queue in self.pairs.clone() {
+        for queue in self.pairs() {
             let due = match posting.has_own_room() {
                 true => at_mut(queues, queue).take_due(),
                 false => None,
@@ -420,18 +633,19 @@ impl Link {
 
     #[cfg(test)]
     pub fn give(&mut self, credits: u32, queues: &mut SendQueues) {
-        self.push_credits(self.pairs.start, credits, queues);
+        self.push_credits(self.path.pairs.start, credits, queues);
     }
 
     /// The peer has given credits back, by a queue pair of that number.
     pub fn given(&mut self, queue: usize, credits: u32) -> Result<(), Malformed> {
-        let way = self.ways.iter_mut().find(|way| way.queue == Some(queue));
+        let mut ways = self.paths_mut().flat_map(|path| &mut path.ways);
+        let way = ways.find(|way| way.queue == Some(queue));
         let way = way.ok_or(Malformed("credits for no pool of its"))?;
         way.given(credits)
     }
 
     fn has_own_place(&self, way: usize, queues: &SendQueues) -> bool {
-        let way = &self.ways[way];
+        let way = &self.path.ways[way];
         let has_place = |queue| at(queues, queue).has_own_place();
         way.has_room() && way.queue.is_some_and(has_place)
     }
@@ -450,7 +664,7 @@ impl Link {
                 let piece = posting.sends.take(HEAD_BYTES).ok_or(())?;
                 put_words(words, posting.sends.bytes(piece, HEAD_BYTES));
                 self.queue.pop_front();
-                Ok(self.push_frame(0, kind, (piece, 0, HEAD_BYTES, true), queues))
+                Ok(self.push_frame(0, kind, None, (piece, 0, HEAD_BYTES, true), queues))
             }
             &Queued::Part {
                 kind,
@@ -460,40 +674,31 @@ impl Link {
                 is_last,
             } => {
                 // All by one queue pair: the piece is free once its last part has left.
-                let way = self.ways.len() - 1;
+                let way = self.path.ways.len() - 1;
                 if !self.has_own_place(way, queues) {
                     return Err(());
                 }
                 self.queue.pop_front();
                 self.parts -= 1;
-                Ok(self.push_frame(way, kind, (piece, offset, bytes, is_last), queues))
+                Ok(self.push_frame(way, kind, None, (piece, offset, bytes, is_last), queues))
             }
-            Queued::Read(_) => {
-                let to = self.last().ok_or(())?;
-                if !at(queues, to.0).has_own_place() {
+            Queued::Again { frame, .. } | Queued::Copied { frame, .. } => {
+                let bytes = frame.len();
+                let way = self.path.smallest(bytes).ok_or(())?;
+                if !self.has_own_place(way, queues) {
                     return Err(());
                 }
-                let Some(Queued::Read(read)) = self.queue.pop_front() else {
-                    return Err(());
-                };
-                Ok(self.push(Some(to), None, What::Read(read), queues))
-            }
-            Queued::Again(request) => {
-                let way = request.way.map(usize::from);
-                if !self.has_own_place(way.unwrap_or(self.ways.len() - 1), queues) {
-                    return Err(());
-                }
-                let Some(Queued::Again(request)) = self.queue.pop_front() else {
-                    return Err(());
-                };
-                let to = match way {
-                    None => self.last(),
-                    Some(way) => {
-                        self.ways[way].start();
-                        self.ways[way].to()
+                let piece = posting.sends.take(bytes).ok_or(())?;
+                posting.sends.bytes(piece, bytes).copy_from_slice(frame);
+                let (kind, sequence) = match self.queue.pop_front() {
+                    Some(Queued::Again { kind, sequence, .. }) => (kind, Some(sequence)),
+                    Some(Queued::Copied { kind, .. }) => {
+                        self.parts -= 1;
+                        (kind, None)
                     }
+                    _ => unreachable!("the first of what waits"),
                 };
-                Ok(self.push(to, request.way, request.what, queues))
+                Ok(self.push_frame(way, kind, sequence, (piece, 0, bytes, true), queues))
             }
         }
     }
@@ -503,12 +708,21 @@ impl Link {
         &mut self,
         queues: &mut SendQueues,
         posting: &mut Posting,
+        domain: &ProtectionDomain,
     ) -> Result<Option<usize>, ()> {
-        let to = self.last().ok_or(())?;
+        if !self.accesses.has_waiting() {
+            return Err(());
+        }
+        let to = self.path.last().ok_or(())?;
         if !at(queues, to.0).has_own_place() {
             return Err(());
         }
-        let step = self.accesses.next(&mut posting.sends).ok_or(())?;
+        let by = By {
+            place: self.path.place,
+            port: self.path.port,
+            domain,
+        };
+        let step = self.accesses.next(&mut posting.sends, &by).ok_or(())?;
         Ok(self.push(Some(to), None, What::Access(step), queues))
     }
 
@@ -518,8 +732,11 @@ impl Link {
         posting: &mut Posting,
         sent: &mut impl FnMut(Cookie),
     ) -> Result<Option<usize>, ()> {
-        let bytes = self.sending.next_bytes(self.longest()).ok_or(())?;
-        let way = self.smallest(bytes).expect("data are cut to the buffers");
+        let bytes = self.sending.next_bytes(self.path.longest()).ok_or(())?;
+        let way = self
+            .path
+            .smallest(bytes)
+            .expect("data are cut to the buffers");
         if !self.has_place(bytes, queues) {
             return Err(());
         }
@@ -527,18 +744,24 @@ impl Link {
         if let Some(cookie) = self.sending.fill(posting.sends.bytes(piece, bytes)) {
             sent(cookie);
         }
-        Ok(self.push_frame(way, Kind::Data, (piece, 0, bytes, true), queues))
+        Ok(self.push_frame(way, Kind::Data, None, (piece, 0, bytes, true), queues))
     }
 
-    /// A request of the link's is done, whose piece is still to be given back. The transfer or access that is complete with it.
-    pub fn completed(&mut self, request: &Request, posting: &mut Posting) -> Option<Over> {
+    /// A request of the link's by a rail is done, whose piece is still to be given back. The transfer or access that is complete with it.
+    pub fn completed(
+        &mut self,
+        request: &Request,
+        rail: usize,
+        posting: &mut Posting,
+    ) -> Option<Over> {
         self.under_way -= 1;
         if let Some(way) = request.way {
-            self.ways[way as usize].completed();
+            self.path.ways[way as usize].completed();
         }
         match &request.what {
             What::Read(read) => {
-                let next = self.receiving.has_read(read.transfer, read.bytes);
+                self.has_read_by(rail, read);
+                let next = self.receiving.has_read(read.transfer, read.bytes)?;
                 let direction = Direction::Read;
                 let cookie = self.follow(next);
                 cookie.map(|cookie| Over { cookie, direction })
@@ -551,14 +774,13 @@ impl Link {
     /// Gives back the pieces of what waits and will not be posted.
     pub fn abandon(&mut self, posting: &mut Posting) {
         for queued in self.queue.drain(..) {
-            match queued {
-                Queued::Part {
-                    piece,
-                    is_last: true,
-                    ..
-                } => posting.sends.give_back(piece),
-                Queued::Again(request) => request.give_back(posting),
-                _ => {}
+            if let Queued::Part {
+                piece,
+                is_last: true,
+                ..
+            } = queued
+            {
+                posting.sends.give_back(piece);
             }
         }
     }

@@ -3,6 +3,7 @@
 mod completions;
 mod credits;
 mod losing;
+mod paths;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,23 +11,29 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use weft_transport::{Cookie, Header, Lost, Peer, Refused, Sink};
+use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Refused, Sink};
 use weft_verbs::{Completion, PostError, ProtectionDomain, ThreadDomain};
 
 use crate::buffers::Piece;
+use crate::bulk::receiving::{Next, Reader};
 use crate::counters::Counts;
-use crate::frame::{HEAD_BYTES, put_words};
+use crate::frame::{HEAD_BYTES, Malformed, put_words};
 use crate::left::Left;
 use crate::link::Link;
 use crate::parts::Making;
+use crate::path::Path;
 use crate::receive_queue::ReceiveQueue;
 use crate::send_queue::{Posting, SendQueue};
 use crate::shared::Shared;
+use crate::user_memory::Target;
 
 /// So often a peer of which something is awaited is asked whether it is there.
 const ASK_EVERY: Duration = Duration::from_secs(1);
 
-/// What a lane has of the adapter, once it needs it.
+/// Of a path that does not come to stand frames go by another one that does after so long.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a lane has of an adapter, once it needs it.
 pub struct Parts {
     making: Arc<Making>,
     receives: Vec<ReceiveQueue>,
@@ -44,10 +51,13 @@ pub struct Links {
     queues: Vec<Option<SendQueue>>,
     links: Vec<Option<Box<Link>>>,
     by_peer: BTreeMap<Peer, usize>,
-    /// By the numbers of queue pairs: those among `queues`, and the links whose frames come.
-    by_send: BTreeMap<u32, usize>,
-    by_receive: BTreeMap<u32, usize>,
-    parts: Option<Parts>,
+    /// By the names of queue pairs ([`name`]): those among `queues`, and the links whose frames come.
+    by_send: BTreeMap<u64, usize>,
+    by_receive: BTreeMap<u64, usize>,
+    /// By rail.
+    parts: Box<[Option<Parts>]>,
+    /// Queue pairs (RC) that have failed: each goes once what has come by it is taken.
+    retired: Vec<usize>,
     /// Links that have something to post, or to say.
     active: Vec<usize>,
     /// Links whose peers the engine takes for busy.
@@ -67,8 +77,15 @@ pub struct Links {
     asked: Instant,
 }
 
+/// Names a queue pair: adapters number theirs each by itself.
+#[inline]
+fn name(rail: usize, pair: u32) -> u64 {
+    (rail as u64) << 32 | u64::from(pair)
+}
+
 impl Links {
     pub fn new(shared: Arc<Shared>, lane: u32) -> Links {
+        let parts = shared.rails.iter().map(|_| None).collect();
         Links {
             shared,
             lane,
@@ -77,7 +94,8 @@ impl Links {
             by_peer: BTreeMap::new(),
             by_send: BTreeMap::new(),
             by_receive: BTreeMap::new(),
-            parts: None,
+            parts,
+            retired: Vec::new(),
             active: Vec::new(),
             refused: Vec::new(),
             waiting: BTreeSet::new(),
@@ -124,7 +142,12 @@ impl Links {
     fn want(&mut self, peer: Peer, link: usize) {
         self.waiting.insert(peer);
         let there = self.at(link);
-        if !there.stands() && !std::mem::replace(&mut there.is_asked, true) {
+        let is_new = !there.stands() && !there.path.is_asked;
+        if is_new {
+            there.path.is_asked = true;
+            for path in &mut there.others {
+                path.is_asked = true;
+            }
             self.shared.want(peer, self.lane);
         }
     }
@@ -147,21 +170,54 @@ impl Links {
         self.links[link].as_mut().expect("a link of the lane's")
     }
 
-    fn parts(&mut self) -> &mut Parts {
-        self.parts.as_mut().expect("a lane with a link has parts")
+    /// What the lane has of a rail by which a link of its goes.
+    fn parts(&mut self, rail: usize) -> &mut Parts {
+        let parts = self.parts[rail].as_mut();
+        parts.expect("a lane has parts of a rail that it has a link by")
     }
 
-    /// A link, the lane's queue pairs, and what is posted with.
+    /// A link, the lane's queue pairs, and what is posted with by its first path.
     fn all(&mut self, link: usize) -> (&mut Link, &mut [Option<SendQueue>], &mut Parts) {
         let there = self.links[link].as_mut().expect("a link of the lane's");
-        let parts = self.parts.as_mut().expect("a lane with a link has parts");
+        let parts = self.parts[there.path.rail].as_mut();
+        let parts = parts.expect("a lane has parts of a rail that it has a link by");
         (there, &mut self.queues, parts)
     }
 
-    /// What long messages of the lane's are registered in.
-    pub fn protection(&self) -> ProtectionDomain {
-        let parts = self.parts.as_ref().expect("a lane with a link has parts");
-        parts.making.protection.clone()
+    /// What a link's long messages are registered in: by the places of its paths, that of frames first; for those that are long enough by
+    /// others as well.
+    pub fn domains(&self, link: usize, is_striped: bool) -> Vec<(usize, ProtectionDomain)> {
+        let there = self.links[link].as_ref().expect("a link of the lane's");
+        let paths = there.paths().enumerate();
+        let used = paths.filter(|(number, path)| *number == 0 || is_striped && !path.is_down);
+        let domain = |(_, path): (usize, &Path)| {
+            let parts = self.parts[path.rail].as_ref()?;
+            Some((path.place, parts.making.protection.clone()))
+        };
+        used.filter_map(domain).collect()
+    }
+
+    /// Takes up a long message of the peer's.
+    pub fn take_up(
+        &mut self,
+        link: usize,
+        descriptor: BulkDescriptor,
+        bytes: usize,
+        target: Target,
+        cookie: Cookie,
+    ) -> Result<Next, Malformed> {
+        let (there, _, parts) = self.all(link);
+        let place = there.path.place;
+        let home = Reader {
+            place,
+            home: place,
+            shares: false,
+            takes_stripes: true,
+            domain: &parts.making.protection,
+        };
+        let alive = there.alive();
+        let receiving = &mut there.receiving;
+        receiving.take_up(descriptor, bytes, target, cookie, alive, &home)
     }
 
     /// A piece for a packet of so many bytes, if the link has a place.
@@ -201,7 +257,11 @@ impl Links {
 
     /// Posts what was pushed to a queue pair.
     fn post(&mut self, queue: usize) {
-        let (Some(there), Some(parts)) = (&mut self.queues[queue], &mut self.parts) else {
+        // Most often only one of a link's ways has something.
+        let Some(there) = self.queues[queue].as_mut().filter(|it| it.has_waiting()) else {
+            return;
+        };
+        let Some(parts) = &mut self.parts[there.rail] else {
             return;
         };
         if let Err(refused) = there.post(&mut parts.posting) {
@@ -211,6 +271,12 @@ impl Links {
 
     #[cold]
     fn refused_to_post(&mut self, queue: usize, refused: &PostError) {
+        if self.queues[queue]
+            .as_ref()
+            .is_some_and(|there| there.is_retired)
+        {
+            return;
+        }
         for link in 0..self.links.len() {
             if let Some(there) = &self.links[link]
                 && there.has_queue(queue)
@@ -234,7 +300,8 @@ impl Links {
         if !std::mem::replace(&mut self.at(link).is_refused, true) {
             self.refused.push(link);
         }
-        if !self.parts().posting.has_room() {
+        let rail = self.at(link).path.rail;
+        if !self.parts(rail).posting.has_room() {
             self.sweep();
         }
     }
@@ -265,16 +332,23 @@ impl Links {
     /// Posts what a link has. If something had no room, the link stays active.
     fn pump_link(&mut self, link: usize) {
         while let Some(there) = &mut self.links[link]
-            && let Some(parts) = &mut self.parts
+            && let Some(parts) = &mut self.parts[there.path.rail]
         {
             let (peer, sent) = (there.peer, &mut self.sent);
             let is_sent = |cookie| sent.push((peer, cookie));
-            match there.pump(&mut self.queues, &mut parts.posting, is_sent) {
+            let domain = &parts.making.protection;
+            match there.pump(&mut self.queues, &mut parts.posting, domain, is_sent) {
                 Some(full) => self.post(full),
                 None => break,
             }
         }
         self.post_all(link);
+        if let Some(there) = &self.links[link]
+            && !there.others.is_empty()
+            && there.receiving.has_waiting()
+        {
+            self.pump_stripes(link);
+        }
         self.pump_credits(link);
         let there = self.links[link].as_ref();
         if there.is_some_and(|there| there.has_more()) {
@@ -282,9 +356,32 @@ impl Links {
         }
     }
 
+    /// Posts reads of long messages by the other paths of a link.
+    fn pump_stripes(&mut self, link: usize) {
+        let mut other = 0;
+        while let Some(there) = &mut self.links[link]
+            && let Some(path) = there.others.get(other)
+        {
+            let (rail, last) = (path.rail, path.last().filter(|_| !path.is_down));
+            let (Some((queue, _)), Some(parts)) = (last, &mut self.parts[rail]) else {
+                other += 1;
+                continue;
+            };
+            let (posting, domain) = (&parts.posting, &parts.making.protection);
+            let full = there.pump_reads(other, &mut self.queues, posting, domain);
+            self.post(queue);
+            if full.is_none() {
+                other += 1;
+            }
+        }
+    }
+
     /// Posts the credits that a link owes and that no frame has taken along.
     fn pump_credits(&mut self, link: usize) {
-        let (Some(there), Some(parts)) = (&mut self.links[link], &self.parts) else {
+        let Some(there) = &mut self.links[link] else {
+            return;
+        };
+        let Some(parts) = &self.parts[there.path.rail] else {
             return;
         };
         if there.owes {
@@ -327,10 +424,10 @@ impl Links {
         self.shared.take_signal(self.lane);
         let left = self.shared.take_left(self.lane);
         let is_any = !left.is_empty();
-        for left in left {
+        for (rail, left) in left {
             match left {
                 Left::Parts(making, memory) => {
-                    self.parts = Some(Parts {
+                    self.parts[rail] = Some(Parts {
                         making,
                         receives: Vec::new(),
                         posting: Posting::new(memory.sends),
@@ -338,44 +435,51 @@ impl Links {
                         _unused: memory.unused,
                     });
                 }
-                Left::Queue(queue) => self.add_receives(queue),
-                Left::Link(made) => self.attach(made),
+                Left::Queue(queue) => self.add_receives(rail, queue),
+                Left::Link(made, routes) => self.attach(rail, made, &routes),
                 Left::Send { pair, host } => {
                     self.counts().send_queue_pairs.add(1);
-                    self.by_send.insert(pair.number(), self.queues.len());
-                    self.queues.push(Some(SendQueue::to_host(pair, host)));
+                    let name = name(rail, pair.number());
+                    self.by_send.insert(name, self.queues.len());
+                    self.queues.push(Some(SendQueue::to_host(rail, pair, host)));
                 }
                 Left::Gone(number) => {
-                    if let Some(&queue) = self.by_send.get(&number) {
+                    if let Some(&queue) = self.by_send.get(&name(rail, number)) {
                         self.drop_queue(queue);
                     }
                 }
                 Left::Comes {
                     peer,
-                    pools,
+                    routes,
                     receive,
                 } => {
-                    if let Some(link) = self.link_to(peer, &pools) {
-                        self.by_receive.insert(receive, link);
+                    if let Some(link) = self.link_to(peer, &routes) {
+                        self.by_receive.insert(name(rail, receive), link);
                     }
                 }
                 Left::Reached {
                     peer,
-                    pools,
+                    routes,
                     send,
                     queues,
-                } => self.reached(peer, &pools, send, &queues),
+                } => self.reached(rail, peer, &routes, send, &queues),
+                Left::NoWay { peer, routes, why } => {
+                    if let Some(link) = self.link_to(peer, &routes) {
+                        self.path_failed(link, rail, |_| (why, true), true);
+                    }
+                }
+                Left::Down => self.rail_down(rail),
             }
         }
         is_any
     }
 
-    fn add_receives(&mut self, queue: ReceiveQueue) {
+    fn add_receives(&mut self, rail: usize, queue: ReceiveQueue) {
         let counts = self.counts();
         counts.shared_receive_queues.add(1);
         counts.buffers.add(queue.count() as u64);
         counts.buffer_bytes.add(queue.buffer_bytes() as u64);
-        self.parts().receives.push(queue);
+        self.parts(rail).receives.push(queue);
     }
 
     /// Asks the peers of which something is awaited whether they are there. One that has yet to end its part of the handshake is not
@@ -385,6 +489,8 @@ impl Links {
             return;
         }
         self.asked = now;
+        self.shared.look_at_ports();
+        self.look_after_paths(now);
         let expected = self.shared.expected();
         for link in 0..self.links.len() {
             let Some(there) = &mut self.links[link] else {
@@ -400,12 +506,14 @@ impl Links {
 
     /// Has others see what was counted.
     pub fn count(&self) {
-        let Some(parts) = &self.parts else {
-            return;
-        };
+        let (mut requests, mut posts) = (0, 0);
+        for parts in self.parts.iter().flatten() {
+            requests += parts.posting.requests;
+            posts += parts.posting.posts;
+        }
         let counts = self.counts();
-        counts.requests.set(parts.posting.requests);
-        counts.posts.set(parts.posting.posts);
+        counts.requests.set(requests);
+        counts.posts.set(posts);
     }
 
     /// Tells the engine what has become of links and transfers.
@@ -438,10 +546,12 @@ impl Links {
     }
 
     fn has_room(&self, link: usize) -> bool {
-        let parts = self.parts.as_ref();
-        let has_pieces = parts.is_some_and(|parts| parts.posting.has_room());
-        let there = self.links[link].as_ref();
-        has_pieces && there.is_some_and(|there| there.has_room(&self.queues))
+        let has_room = |there: &Link| {
+            let parts = self.parts[there.path.rail].as_ref();
+            let has_pieces = parts.is_some_and(|parts| parts.posting.has_room());
+            has_pieces && there.has_room(&self.queues)
+        };
+        self.links[link].as_deref().is_some_and(has_room)
     }
 
     fn tell_room(&mut self, sink: &mut impl Sink) -> bool {
@@ -462,7 +572,7 @@ impl Links {
     pub fn arm(&mut self) -> bool {
         let is_armed = self.shared.arm();
         let mut is_any = is_armed || self.shared.is_signalled(self.lane);
-        if let Some(parts) = &mut self.parts {
+        for parts in self.parts.iter_mut().flatten() {
             // Without an event, the sleep ends by its time-out.
             let _ = parts.making.completions.arm(false);
             is_any |= !parts.found.is_empty() || parts.look();

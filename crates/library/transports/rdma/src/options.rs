@@ -1,5 +1,6 @@
 //! What the user may choose.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use weft_endpoint::Category;
@@ -7,12 +8,18 @@ use weft_pools::Pools;
 use weft_transport::Peer;
 use weft_verbs::abi::Library;
 
+use crate::selection::Selection;
+
 /// Choices of a job; the default is right for most.
 #[derive(Clone)]
 pub struct Options {
     /// Names the job: a process of another one is refused.
     pub job: String,
-    /// What lanes share of the adapter; the fastest category that fits, if none is named.
+    /// The adapters, or ports of them, that are to be used.
+    pub adapters: Selection,
+    /// How many bits the addresses of the network share that this host has this address on.
+    pub prefix_of: fn(IpAddr) -> Option<u32>,
+    /// What lanes share of an adapter; the fastest category that fits, if none is named.
     pub category: Option<Category>,
     /// What each lane receives into; what suits the adapter, if there is none.
     pub pools: Option<Pools>,
@@ -30,6 +37,8 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             job: String::new(),
+            adapters: Selection::default(),
+            prefix_of: |_| None,
             category: None,
             pools: None,
             first_of_host: None,

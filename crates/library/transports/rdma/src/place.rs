@@ -10,6 +10,8 @@ pub struct Place {
     pub link_layer: ibv_link_layer,
     pub lid: u16,
     pub gid: [u8; 16],
+    /// On Ethernet, bits that the addresses of its network share; 0 if that is not known.
+    pub prefix: u8,
 }
 
 /// What two ports have in common, as far as their cards tell.
@@ -34,6 +36,24 @@ impl Place {
         }
     }
 
+    /// Whether both are on one network, as far as their cards tell.
+    pub fn is_near(&self, other: &Place) -> bool {
+        match self.common_with(other) {
+            Common::Nothing => false,
+            Common::Subnet => true,
+            Common::Ethernet(_) => {
+                let [own, there] = [self, other].map(|place| Ipv6Addr::from(place.gid));
+                let shared = (own.to_bits() ^ there.to_bits()).leading_zeros();
+                let bits = u32::from(self.prefix.max(other.prefix));
+                let of = match own.to_canonical() {
+                    IpAddr::V4(_) => 96 + bits,
+                    IpAddr::V6(_) => bits,
+                };
+                bits > 0 && shared >= of
+            }
+        }
+    }
+
     /// Whether there may be a way from one port to the other: both are of one kind of network. Only trying shows more.
     pub fn may_reach(&self, other: &Place) -> bool {
         self.link_layer == other.link_layer
@@ -52,6 +72,7 @@ mod tests {
             link_layer: IBV_LINK_LAYER_INFINIBAND,
             lid: 7,
             gid: [0xfe; 16],
+            prefix: 0,
         };
         let ethernet = Place {
             link_layer: IBV_LINK_LAYER_ETHERNET,

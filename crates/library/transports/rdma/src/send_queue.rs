@@ -36,8 +36,10 @@ pub enum What {
     Credits(u32),
     /// Writes nothing: is only there for its completion.
     Probe,
-    /// A frame that was copied when it was posted.
-    Copied,
+    /// A frame of so many bytes that was copied when it was posted.
+    Copied {
+        bytes: usize,
+    },
 }
 
 /// A request of a link's.
@@ -91,6 +93,12 @@ impl Posting {
 
 pub struct SendQueue {
     pub pair: LanePair,
+    /// Among the process's.
+    pub rail: usize,
+    /// It has failed, and goes once what had come by it is taken.
+    pub is_retired: bool,
+    /// What is posted to it may have to go again by another queue pair.
+    keeps: bool,
     /// It leads to all processes of this host (XRC). Else it is one link's (RC).
     pub host: Option<u64>,
     /// What it receives into, if that is not shared. Goes after it.
@@ -107,22 +115,26 @@ pub struct SendQueue {
 }
 
 impl SendQueue {
-    /// To one peer.
-    pub fn to_peer(pair: LanePair, own: Option<PerPeer>) -> SendQueue {
+    /// To one peer, maybe with others beside it to which its requests may have to go.
+    pub fn to_peer(rail: usize, pair: LanePair, own: Option<PerPeer>, is_alone: bool) -> SendQueue {
         SendQueue {
             own,
-            ..SendQueue::new(pair, None)
+            keeps: !is_alone,
+            ..SendQueue::new(rail, pair, None)
         }
     }
 
     /// To a host.
-    pub fn to_host(pair: LanePair, host: u64) -> SendQueue {
-        SendQueue::new(pair, Some(host))
+    pub fn to_host(rail: usize, pair: LanePair, host: u64) -> SendQueue {
+        SendQueue::new(rail, pair, Some(host))
     }
 
-    fn new(pair: LanePair, host: Option<u64>) -> SendQueue {
+    fn new(rail: usize, pair: LanePair, host: Option<u64>) -> SendQueue {
         SendQueue {
             pair,
+            rail,
+            is_retired: false,
+            keeps: true,
             host,
             own: None,
             waiting: Vec::new(),
@@ -162,7 +174,7 @@ impl SendQueue {
 
     /// Whether credits are to go alone.
     pub fn owes(&self) -> bool {
-        self.own.as_ref().is_some_and(PerPeer::owes)
+        !self.is_retired && self.own.as_ref().is_some_and(PerPeer::owes)
     }
 
     /// Credits that are to go alone, if that is due and they have a place.
@@ -210,6 +222,12 @@ impl SendQueue {
         1
     }
 
+    /// Whether something was pushed that is not posted.
+    #[inline]
+    pub fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Posts what was pushed, as one list.
     pub fn post(&mut self, posting: &mut Posting) -> Result<(), PostError> {
         if self.waiting.is_empty() {
@@ -225,8 +243,7 @@ impl SendQueue {
         for (index, (mut request, copied)) in waiting.enumerate() {
             let inline_bytes = self.pair.inline_bytes() as usize;
             let is_asked = add(&request, inline_bytes, posting);
-            // What goes to a host may have to go again by another queue pair.
-            if !is_shared {
+            if !self.keeps {
                 *copied = request.take_copied(inline_bytes);
             }
             self.unsignalled += 1;
@@ -333,7 +350,7 @@ fn add(request: &Request, inline_bytes: usize, posting: &mut Posting) -> bool {
             list.push(Operation::Write(nowhere), posting.sends.nothing());
             true
         }
-        What::Copied => unreachable!("a request that was posted"),
+        What::Copied { .. } => unreachable!("a request that was posted"),
     }
 }
 
@@ -357,7 +374,7 @@ impl Request {
                 )
             }
             What::Read(_) | What::Access(_) => true,
-            What::Credits(_) | What::Probe | What::Copied => false,
+            What::Credits(_) | What::Probe | What::Copied { .. } => false,
         }
     }
 
@@ -371,7 +388,7 @@ impl Request {
                 is_last: true,
                 ..
             } if is_inline(offset, bytes, inline_bytes) => {
-                self.what = What::Copied;
+                self.what = What::Copied { bytes };
                 Some(piece)
             }
             _ => None,

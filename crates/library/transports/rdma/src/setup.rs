@@ -1,34 +1,26 @@
 //! Making links: what is asked of peers, and what they ask. Called outside of all lanes' sections.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_sync::kernel::random;
 use weft_transport::Peer;
-use weft_verbs::AddressHandle;
 
 use crate::adapter::{Adapter, Unusable, unusable};
-use crate::card::Card;
+use crate::address::Way;
 use crate::datagrams::{Datagram, Datagrams};
 use crate::handshake::{End, Message, Nonce, Refusal, Step, psn};
 use crate::identity::Identity;
 use crate::left::{Made, Name};
 use crate::parts::MadePair;
 use crate::pool_pair::{PoolPair, selected};
+use crate::routes::Known;
 use crate::xrc::LaneXrc;
 
 /// Between the first two requests; then twice as long, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 /// A peer that computes answers no request, so there is no end of repeating them.
 const LAST_PAUSE: Duration = Duration::from_millis(500);
-
-/// A peer's card, and the way to it.
-#[derive(Clone)]
-pub struct Way {
-    pub card: Arc<Card>,
-    pub handle: AddressHandle,
-}
 
 /// A link that was asked for.
 struct Dial {
@@ -59,7 +51,10 @@ pub struct Setup {
 /// What has become of a request for a link.
 pub enum Outcome {
     Made(Made),
-    Lost(Peer, String),
+    /// Why the peer gives no link.
+    Refused(Name, Refusal),
+    /// Why this process's adapter has none.
+    Failed(Name, String),
 }
 
 impl Setup {
@@ -77,9 +72,22 @@ impl Setup {
         &mut self.datagrams
     }
 
-    pub fn way(&self, adapter: &Adapter, card: Arc<Card>) -> Result<Way, Unusable> {
-        let handle = self.datagrams.handle(adapter, &card).map_err(unusable)?;
-        Ok(Way { card, handle })
+    pub fn way(
+        &self,
+        adapter: &Adapter,
+        known: &Known,
+        port: usize,
+        timeout: Option<Duration>,
+    ) -> Result<Way, Unusable> {
+        let Known { card, routes } = known.clone();
+        let handle = self.datagrams.handle(adapter, &card.ports[port]);
+        Ok(Way {
+            handle: handle.map_err(unusable)?,
+            card,
+            port,
+            routes,
+            timeout,
+        })
     }
 
     /// Links that are asked for.
@@ -113,7 +121,7 @@ impl Setup {
         let step = Step::Request(end(&pairs, &nonce));
         let request = message(step, name, nonce, identity);
         let request = request.put(&way.card.key);
-        self.datagrams.send(&way.handle, &way.card, &request);
+        self.datagrams.send(&way.handle, way.to(), &request);
         let dial = Dial {
             pairs,
             nonce,
@@ -130,7 +138,7 @@ impl Setup {
     pub fn repeat(&mut self, now: Instant) {
         for dial in self.dials.values_mut().filter(|dial| dial.next <= now) {
             self.datagrams
-                .send(&dial.way.handle, &dial.way.card, &dial.request);
+                .send(&dial.way.handle, dial.way.to(), &dial.request);
             dial.pause = (dial.pause * 2).min(LAST_PAUSE);
             dial.next = now + dial.pause;
         }
@@ -149,7 +157,7 @@ impl Setup {
         let name = (asks.from, asks.lane);
         if let Some(known) = self.answered.get(&name) {
             if known.nonce == asks.nonce {
-                self.datagrams.send(&way.handle, &way.card, &known.answer);
+                self.datagrams.send(&way.handle, way.to(), &known.answer);
             }
             return None;
         }
@@ -163,7 +171,7 @@ impl Setup {
         };
         let connected = pairs.and_then(|mut pairs| {
             let own = end(&pairs, &asks.nonce);
-            connect(&mut pairs, (&own, theirs), &way.card, identity, adapter)?;
+            connect(&mut pairs, (&own, theirs), way, adapter)?;
             Ok((pairs, own))
         });
         let Ok((pairs, own)) = connected else {
@@ -172,26 +180,21 @@ impl Setup {
         };
         let answer = message(Step::Answer(own), name, asks.nonce, identity);
         let answer = answer.put(&identity.key);
-        self.datagrams.send(&way.handle, &way.card, &answer);
+        self.datagrams.send(&way.handle, way.to(), &answer);
         let nonce = asks.nonce;
         self.answered.insert(name, Answered { nonce, answer });
-        Some(made(name, pairs, way, adapter, false))
+        Some(made(name, pairs, false))
     }
 
     pub fn refuse(&mut self, asks: &Message, way: &Way, why: Refusal, identity: &Identity) {
         let name = (asks.from, asks.lane);
         let refusal = message(Step::Refused(why), name, asks.nonce, identity);
         let refusal = refusal.put(&identity.key);
-        self.datagrams.send(&way.handle, &way.card, &refusal);
+        self.datagrams.send(&way.handle, way.to(), &refusal);
     }
 
     /// A peer, whose words these certainly are, answers.
-    pub fn answered(
-        &mut self,
-        says: &Message,
-        identity: &Identity,
-        adapter: &Adapter,
-    ) -> Option<Outcome> {
+    pub fn answered(&mut self, says: &Message, adapter: &Adapter) -> Option<Outcome> {
         let name = (says.from, says.lane);
         if self.dials.get(&name)?.nonce != says.nonce {
             return None;
@@ -199,18 +202,16 @@ impl Setup {
         let dial = self.dials.remove(&name)?;
         let theirs = match &says.step {
             Step::Answer(end) => end,
-            Step::Refused(why) => return Some(Outcome::Lost(says.from, why.to_string())),
+            Step::Refused(why) => return Some(Outcome::Refused(name, *why)),
             _ => return None,
         };
         let Dial { mut pairs, way, .. } = dial;
         let own = end(&pairs, &says.nonce);
         self.standing.insert(name);
-        Some(
-            match connect(&mut pairs, (&own, theirs), &way.card, identity, adapter) {
-                Ok(()) => Outcome::Made(made(name, pairs, &way, adapter, true)),
-                Err(why) => Outcome::Lost(says.from, why.to_string()),
-            },
-        )
+        Some(match connect(&mut pairs, (&own, theirs), &way, adapter) {
+            Ok(()) => Outcome::Made(made(name, pairs, true)),
+            Err(why) => Outcome::Failed(name, why.to_string()),
+        })
     }
 
     /// The key that a peer which was asked has, by which its answers are known.
@@ -239,8 +240,7 @@ fn end(pairs: &[MadePair], nonce: &Nonce) -> End {
 fn connect(
     pairs: &mut [MadePair],
     (own, theirs): (&End, &End),
-    card: &Card,
-    identity: &Identity,
+    way: &Way,
     adapter: &Adapter,
 ) -> Result<(), Unusable> {
     if theirs.queue_pairs.len() != pairs.len() {
@@ -249,9 +249,9 @@ fn connect(
             "it has {theirs} queue pairs for a link that takes {own}"
         )));
     }
-    let pools = pool_pairs(card, adapter);
+    let pools = pool_pairs(way, adapter);
     for ((made, pools), &number) in pairs.iter_mut().zip(pools).zip(&theirs.queue_pairs) {
-        let mut to = adapter.connection(card, own.psn, (number, theirs.psn), identity.timeout);
+        let mut to = adapter.connection(way.to(), own.psn, (number, theirs.psn), way.timeout);
         if pools.is_promised() {
             to.receiver_not_ready_retries = 0;
         }
@@ -264,17 +264,16 @@ fn connect(
 }
 
 /// The pools at the ends of a link's queue pairs (RC).
-pub fn pool_pairs(card: &Card, adapter: &Adapter) -> Vec<PoolPair> {
-    let reach = adapter.reach(card);
-    let [own, peer] = [&adapter.pools, &card.pools].map(|pools| selected(pools, reach));
+pub fn pool_pairs(way: &Way, adapter: &Adapter) -> Vec<PoolPair> {
+    let reach = adapter.reach(&way.card, way.port);
+    let [own, peer] = [&adapter.pools, &way.card.pools].map(|pools| selected(pools, reach));
     PoolPair::all(&own, &peer)
 }
 
-fn made(name: Name, pairs: Vec<MadePair>, way: &Way, adapter: &Adapter, is_open: bool) -> Made {
+fn made(name: Name, pairs: Vec<MadePair>, is_open: bool) -> Made {
     Made {
         name,
         pairs,
-        pools: selected(&way.card.pools, adapter.reach(&way.card)),
         is_open,
     }
 }

@@ -42,7 +42,10 @@ fn software() -> &'static Library {
     LIBRARY.get_or_init(|| {
         let name = format!("rdma-test-{}", std::process::id());
         // SAFETY: no other thread of the tests reads the environment before it has been here.
-        unsafe { std::env::set_var("SOFTRDMA_FABRIC", name) };
+        unsafe {
+            std::env::set_var("SOFTRDMA_FABRIC", name);
+            std::env::set_var("SOFTRDMA_DEVICES", "3");
+        }
         let test = std::env::current_exe().expect("a test has a path");
         let built = test.parent().expect("deps").join("libibverbs.so");
         library_at(&built).expect("the library loads")
@@ -50,6 +53,7 @@ fn software() -> &'static Library {
 }
 
 thread_local! {
+    static RAILS: Cell<usize> = const { Cell::new(1) };
     static IS_OVER_XRC: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -60,11 +64,20 @@ pub fn over_xrc(test: impl FnOnce()) {
     IS_OVER_XRC.set(false);
 }
 
+/// Runs a test with processes that use so many adapters each.
+pub fn over_rails(rails: usize, test: impl FnOnce()) {
+    RAILS.set(rails);
+    test();
+    RAILS.set(1);
+}
+
 pub fn options() -> Options {
+    let devices: Vec<String> = (0..RAILS.get()).map(|n| format!("softrdma{n}")).collect();
     Options {
         job: "test".to_owned(),
         first_of_host: IS_OVER_XRC.get().then_some(0),
         timeout: Some(Duration::from_secs(1)),
+        adapters: devices.join(",").parse().expect("names of devices"),
         library: Some(software()),
         ..Options::default()
     }

@@ -16,11 +16,10 @@ use weft_verbs::abi::{IBV_QPS_RTR, IBV_QPS_RTS};
 use weft_verbs::{XrcDomain, XrcReceiveQueuePair};
 
 use crate::adapter::Adapter;
-use crate::card::Card;
+use crate::address::Way;
 use crate::handshake::psn;
 use crate::left::Left;
 use crate::parts::{LanePair, Making};
-use crate::pool_pair::selected;
 
 /// A process that computes answers nobody: the protocol asks another one of its host then, and `shared` begins again with it.
 const TIMING: Timing = Timing {
@@ -47,8 +46,7 @@ struct Ends {
 /// Whoever acts for a lane.
 pub struct Actor<'a> {
     pub adapter: &'a Adapter,
-    pub timeout: Option<Duration>,
-    pub cards: &'a dyn Fn(Peer) -> Option<Arc<Card>>,
+    pub ways: &'a dyn Fn(Peer) -> Option<Way>,
 }
 
 /// What has become of an action: first the lane is told, then datagrams are sent.
@@ -127,8 +125,8 @@ pub struct LaneHands<'a> {
 }
 
 impl LaneHands<'_> {
-    fn card(&self, process: Process) -> Result<Arc<Card>, NoResources> {
-        (self.actor.cards)(process.0 as Peer).ok_or(NoResources)
+    fn way(&self, process: Process) -> Result<Way, NoResources> {
+        (self.actor.ways)(process.0 as Peer).ok_or(NoResources)
     }
 }
 
@@ -150,13 +148,11 @@ impl Hands for LaneHands<'_> {
     }
 
     fn connect_send(&mut self, send: u32, peer: Process, receive: u32) -> Result<(), NoResources> {
-        let card = self.card(peer)?;
+        let way = self.way(peer)?;
         let send = self.ends.sends.remove(&send).ok_or(NoResources)?;
         let to = (receive, 0);
-        let Actor {
-            adapter, timeout, ..
-        } = self.actor;
-        let to = adapter.connection(&card, send.first_packet, to, *timeout);
+        let Actor { adapter, .. } = self.actor;
+        let to = adapter.connection(way.to(), send.first_packet, to, way.timeout);
         send.pair.connect(&to).map_err(|_| NoResources)?;
         self.left.push(Left::Send {
             pair: send.pair,
@@ -172,19 +168,17 @@ impl Hands for LaneHands<'_> {
     }
 
     fn create_receive(&mut self, sender: Process, send: SendQueuePair) -> Result<u32, NoResources> {
-        let card = self.card(sender)?;
+        let way = self.way(sender)?;
         let pair = XrcReceiveQueuePair::new(&self.ends.domain).map_err(|_| NoResources)?;
-        let Actor {
-            adapter, timeout, ..
-        } = self.actor;
+        let Actor { adapter, .. } = self.actor;
         let from = (send.number, send.first_packet);
-        let connection = adapter.connection(&card, 0, from, *timeout);
+        let connection = adapter.connection(way.to(), 0, from, way.timeout);
         pair.connect(&connection).map_err(|_| NoResources)?;
-        Ok(self.keep(sender, &card, pair))
+        Ok(self.keep(sender, &way, pair))
     }
 
     fn open_receive(&mut self, sender: Process, send: u32, receive: u32) -> Result<(), OpenError> {
-        let card = self.card(sender).map_err(|_| OpenError::NoResources)?;
+        let way = self.way(sender).map_err(|_| OpenError::NoResources)?;
         let pair = XrcReceiveQueuePair::open(&self.ends.domain, receive);
         let pair = pair.map_err(|_| OpenError::Gone)?;
         let attributes = pair.query().map_err(|_| OpenError::NoResources)?;
@@ -192,7 +186,7 @@ impl Hands for LaneHands<'_> {
         if !is_ready || attributes.dest_qp_num != send {
             return Err(OpenError::Gone);
         }
-        self.keep(sender, &card, pair);
+        self.keep(sender, &way, pair);
         Ok(())
     }
 
@@ -203,12 +197,12 @@ impl Hands for LaneHands<'_> {
 
 impl LaneHands<'_> {
     /// Keeps a queue pair by which frames of `sender` come, and has the lane know before the sender does.
-    fn keep(&mut self, sender: Process, card: &Card, pair: XrcReceiveQueuePair) -> u32 {
+    fn keep(&mut self, sender: Process, way: &Way, pair: XrcReceiveQueuePair) -> u32 {
         let receive = pair.number();
         self.ends.receives.insert(receive, pair);
         self.left.push(Left::Comes {
             peer: sender.0 as Peer,
-            pools: selected(&card.pools, self.actor.adapter.reach(card)),
+            routes: way.routes.clone(),
             receive,
         });
         receive

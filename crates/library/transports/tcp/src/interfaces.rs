@@ -104,6 +104,12 @@ pub fn is_on_common_network(address: IpAddr) -> bool {
     all().is_ok_and(|all| all.iter().any(is_near))
 }
 
+/// How many bits the addresses of the network share that this host has this address on.
+pub fn prefix_of(address: IpAddr) -> Option<u32> {
+    let mut all = all().ok()?.into_iter();
+    Some(all.find(|one| one.address == address)?.prefix)
+}
+
 impl Interface {
     /// Whether an address is of this one's network.
     pub fn has(&self, address: &IpAddr) -> bool {

@@ -75,6 +75,6 @@ pub use addresses::{Judged, Verdict, interfaces, judged};
 pub use counters::{Counters, Traffic};
 pub use endpoint::TcpEndpoint;
 pub use fabric::Tcp;
-pub use interfaces::is_on_common_network;
+pub use interfaces::{is_on_common_network, prefix_of};
 pub use options::Options;
 pub use system::explained;

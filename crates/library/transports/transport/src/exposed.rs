@@ -10,7 +10,7 @@ use weft_memory::Memory;
 
 /// Where exposed memory is: told to peers by whoever exposes it, and read by their transport alone, which does not trust it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exposed(pub [u64; 2]);
+pub struct Exposed(pub [u64; 3]);
 
 /// Memory that peers may access until this is dropped.
 pub struct Exposure {

@@ -236,7 +236,7 @@ impl Fabric for Loopback {
         state.exposed.insert(number, (self.me, lane, memory));
         let network = self.network.clone();
         Some(Exposure::new(
-            Exposed([number, 0]),
+            Exposed([number, 0, 0]),
             Hidden { network, number },
         ))
     }
@@ -506,7 +506,7 @@ impl Endpoint for LoopbackEndpoint {
         let Access {
             direction,
             memory,
-            exposed: Exposed([number, _]),
+            exposed: Exposed([number, _, _]),
             offset,
         } = access;
         let exposed = state.exposed.get(&number);

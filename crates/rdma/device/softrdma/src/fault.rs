@@ -6,6 +6,7 @@
 //! | `delay_us` | microseconds | added to each packet between hosts |
 //! | `seed` | number | which packets are met |
 //! | `link` | `down` | ports are down from the start; nothing that is sent arrives |
+//! | `down` | `DEVICE:N`, several with `+` | the port of a device goes down once the process has posted so often to it; nothing that it sends by it arrives from then on |
 //! | `uars` | number | UAR pages a device has |
 //! | `fail` | `CALL:N`, several with `+` | the N-th time that the process calls CALL, it fails with ENOMEM |
 
@@ -48,6 +49,8 @@ pub struct Faults {
     pub delay_us: u32,
     pub seed: u64,
     pub link_down: bool,
+    /// Which device's port goes down after how many posts.
+    pub down: Vec<(u32, u32)>,
     /// UAR pages of a device; the adapter's own number if none.
     pub uars: Option<u32>,
     /// Which call fails when it is made for the how-manieth time, counted from 1.
@@ -72,6 +75,7 @@ impl Faults {
                 "link" if value == "down" => faults.link_down = true,
                 "link" if value == "up" => faults.link_down = false,
                 "link" => return Err(format!("link is up or down, not \"{value}\"")),
+                "down" => faults.down = value.split('+').map(down).collect::<Result<_, _>>()?,
                 "fail" => faults.fail = failures(value)?,
                 _ => return Err(format!("there is no fault \"{name}\"")),
             }
@@ -105,6 +109,12 @@ fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
         .map_err(|_| format!("{name} is a number, not \"{value}\""))
 }
 
+fn down(text: &str) -> Result<(u32, u32), String> {
+    let numbers = text.split_once(':');
+    let (device, posts) = numbers.ok_or_else(|| format!("down is DEVICE:N, not \"{text}\""))?;
+    Ok((number("down", device)?, number("down", posts)?))
+}
+
 fn failures(value: &str) -> Result<Vec<(Call, u32)>, String> {
     value.split('+').map(failure).collect()
 }
@@ -130,7 +140,7 @@ mod tests {
 
     #[test]
     fn whole_list() {
-        let text = "loss=0.05,delay_us=20,reorder=0.5,duplicate=1,seed=7,uars=12,link=down,fail=reg_mr:3+create_qp";
+        let text = "loss=0.05,delay_us=20,reorder=0.5,duplicate=1,seed=7,uars=12,link=down,down=1:500+0:7,fail=reg_mr:3+create_qp";
         let faults = Faults::parse(text).unwrap();
         let expected = Faults {
             loss: 0.05,
@@ -139,6 +149,7 @@ mod tests {
             delay_us: 20,
             seed: 7,
             link_down: true,
+            down: vec![(1, 500), (0, 7)],
             uars: Some(12),
             fail: vec![(Call::RegMr, 3), (Call::CreateQp, 1)],
         };
@@ -156,6 +167,8 @@ mod tests {
             "delay_us=-1",
             "seed=x",
             "link=sideways",
+            "down=1",
+            "down=1:x",
             "fail=reg_mr:0",
             "fail=reboot:1",
             "fail=reg_mr:x",

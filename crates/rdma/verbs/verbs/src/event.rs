@@ -34,6 +34,17 @@ impl Context {
         unsafe { (*self.as_abi()).async_fd }
     }
 
+    /// Has [`wait_for_event`](Self::wait_for_event) answer at once.
+    pub fn set_nonblocking_events(&self) -> Result<(), Error> {
+        let descriptor = self.event_descriptor();
+        // SAFETY: open; the call takes numbers.
+        let answer = unsafe {
+            let flags = libc::fcntl(descriptor, libc::F_GETFL);
+            libc::fcntl(descriptor, libc::F_SETFL, flags | libc::O_NONBLOCK)
+        };
+        check("fcntl", answer.min(0), || self.name().into())
+    }
+
     /// Waits for an event, unless the descriptor was made non-blocking.
     pub fn wait_for_event(&self) -> Result<Event, Error> {
         let mut event = ibv_async_event::default();

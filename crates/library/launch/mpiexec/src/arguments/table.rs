@@ -34,6 +34,7 @@ const CATEGORIES: [&str; 5] = [
 ];
 
 /// Specifies the pools of buffers into which a rank's lanes receive from an RDMA adapter.
+const ADAPTERS: &str = "WEFT_ADAPTERS";
 const RECEIVE_POOLS: &str = "WEFT_RECEIVE_POOLS";
 
 /// What an option does: to the job, or to what stands before the program at hand. Its value is the next of the words.
@@ -126,6 +127,10 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["transport"], |job, _, words| {
         let name = one_of(words, "`auto`, `shm`, `tcp` or `rdma`", &TRANSPORTS)?;
         add(&mut job.environment, [(TRANSPORT.into(), name)])
+    }),
+    (&["adapters"], |job, _, words| {
+        let names = words.value("names of RDMA adapters, perhaps with `:port`")?;
+        add(&mut job.environment, [(ADAPTERS.into(), names)])
     }),
     (&["endpoints"], |job, _, words| {
         let what = format!("one of {}", CATEGORIES.join(", "));

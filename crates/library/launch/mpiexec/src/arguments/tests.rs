@@ -89,9 +89,12 @@ fn a_trace_is_a_variable_of_the_ranks() {
 
 #[test]
 fn options_about_networks() {
-    let job = job("--transport rdma --endpoints=shared-dynamic --receive-pools S,2k,64:X,16k,8 a");
+    let job = job(
+        "--transport rdma --adapters mlx5_0,mlx5_1:2 --endpoints=shared-dynamic --receive-pools S,2k,64:X,16k,8 a",
+    );
     let expected = [
         ("WEFT_TRANSPORT".into(), "rdma".into()),
+        ("WEFT_ADAPTERS".into(), "mlx5_0,mlx5_1:2".into()),
         ("WEFT_ENDPOINTS".into(), "shared-dynamic".into()),
         ("WEFT_RECEIVE_POOLS".into(), "S,2k,64:X,16k,8".into()),
     ];
@@ -234,6 +237,7 @@ fn help_names_every_option() {
         "--prefix-output",
         "--trace[=FILE]",
         "--transport",
+        "--adapters",
         "--endpoints",
         "--receive-pools",
         "--output-dir",

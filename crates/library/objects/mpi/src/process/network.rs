@@ -7,16 +7,17 @@ use std::time::Duration;
 
 use weft_bootstrap::Job;
 use weft_engine::{LANES, describe_packet};
-use weft_rdma::{Common, Rdma};
+use weft_rdma::{Common, Rdma, Use};
 use weft_routes::{Address, Decide, Either, Routes, Way, card};
 use weft_shm::Shm;
-use weft_tcp::{Options, Tcp, explained, is_on_common_network};
+use weft_tcp::{Options, Tcp, explained, is_on_common_network, prefix_of};
 use weft_transport::tracer::{Lines, Trace};
 use weft_transport::{Directory, Peer};
 
 use super::trace;
 use super::transport::{
-    ENDPOINTS, RECEIVE_POOLS, TRANSPORT, Transport, has_adapter, named_category, named_pools,
+    ADAPTERS, ENDPOINTS, RECEIVE_POOLS, TRANSPORT, Transport, has_adapter, named_adapters,
+    named_category, named_pools,
 };
 use crate::error::{Class, Error, Result, argument};
 
@@ -70,7 +71,7 @@ fn distant(
         Transport::Rdma => Some(rdma(job, first_of_host, cards)?),
         Transport::Auto if has_adapter() => match rdma(job, first_of_host, cards) {
             Ok(rdma) => Some(rdma),
-            // Who has named a category, or pools, means an adapter.
+            // The user who has named adapters, a category, or pools, means an adapter.
             Err(error) if names_an_adapter() => return Err(error),
             Err(_) => None,
         },
@@ -97,16 +98,20 @@ fn distant(
 fn decide(rdma: Rdma, cards: Arc<Address>) -> Decide {
     Box::new(move |peer| {
         let common = cards.card(peer).map(|card| rdma.common_with(&card));
-        match common {
-            Ok(Common::Subnet) => Way::First,
-            Ok(Common::Ethernet(address)) if is_on_common_network(address) => Way::First,
-            _ => Way::Second,
+        let leads = |common: Common| match common {
+            Common::Subnet => true,
+            Common::Ethernet(address) => is_on_common_network(address),
+            Common::Nothing => false,
+        };
+        match common.unwrap_or_default().into_iter().any(leads) {
+            true => Way::First,
+            false => Way::Second,
         }
     })
 }
 
 fn names_an_adapter() -> bool {
-    [ENDPOINTS, RECEIVE_POOLS]
+    [ADAPTERS, ENDPOINTS, RECEIVE_POOLS]
         .into_iter()
         .any(|name| std::env::var_os(name).is_some())
 }
@@ -116,6 +121,8 @@ fn rdma(job: &Job, first_of_host: Option<Peer>, cards: &Arc<dyn Directory>) -> R
     let defaults = weft_rdma::Options::default();
     let options = weft_rdma::Options {
         job: job.id.clone(),
+        adapters: named_adapters(variable(ADAPTERS).as_deref())?,
+        prefix_of,
         category: named_category(variable(ENDPOINTS).as_deref())?,
         pools: named_pools(variable(RECEIVE_POOLS).as_deref())?,
         first_of_host,
@@ -185,6 +192,20 @@ fn timeout(text: &str) -> Result<Option<Duration>> {
             Err(argument(Class::Other, TIMEOUT, what))
         }
     }
+}
+
+/// The RDMA adapters that this process would use, by name and port; none if there is none or the user names one that there is not.
+pub(crate) fn adapters() -> Vec<String> {
+    let named = named_adapters(std::env::var(ADAPTERS).ok().as_deref());
+    // Nothing is loaded to look for adapters that are not asked for.
+    let transport = Transport::named();
+    let is_asked = matches!(transport, Ok(Transport::Rdma)) || has_adapter();
+    let survey = named.ok().filter(|_| is_asked);
+    let survey = survey.and_then(|named| weft_rdma::survey(&named).ok());
+    let used = survey.into_iter().flatten();
+    used.filter(|(_, use_)| *use_ == Use::Used)
+        .map(|(found, _)| found.to_string())
+        .collect()
 }
 
 /// Seconds of the time-out that the user chose, or that there is; 0 stands for none.

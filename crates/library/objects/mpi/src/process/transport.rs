@@ -5,6 +5,7 @@ use std::fs;
 use weft_bootstrap::{Hosts, Job};
 use weft_endpoint::Category;
 use weft_pools::Pools;
+use weft_rdma::Selection;
 
 use crate::error::{Class, Result, argument};
 
@@ -13,11 +14,14 @@ pub(crate) const TRANSPORT: &str = "WEFT_TRANSPORT";
 /// Names the endpoint category by which lanes share an RDMA adapter.
 pub(crate) const ENDPOINTS: &str = "WEFT_ENDPOINTS";
 
+/// Names the RDMA adapters, or ports of them, that are to be used, with commas between them.
+pub(crate) const ADAPTERS: &str = "WEFT_ADAPTERS";
+
 /// Specifies the pools of buffers into which lanes receive from an RDMA adapter.
 pub(crate) const RECEIVE_POOLS: &str = "WEFT_RECEIVE_POOLS";
 
 /// Where the kernel lists RDMA adapters.
-const ADAPTERS: &str = "/sys/class/infiniband";
+const LISTED: &str = "/sys/class/infiniband";
 
 /// The ways that messages may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +93,12 @@ pub(crate) fn named_category(text: Option<&str>) -> Result<Option<Category>> {
     }
 }
 
+/// The adapters that the user has named, if any.
+pub(crate) fn named_adapters(text: Option<&str>) -> Result<Selection> {
+    let named = text.unwrap_or_default().parse::<Selection>();
+    named.map_err(|why| argument(Class::Other, ADAPTERS, why))
+}
+
 /// The receive pools that the user has specified, if any. What is wrong with a specification is told with the character.
 pub(crate) fn named_pools(text: Option<&str>) -> Result<Option<Pools>> {
     match text.map_or("", str::trim) {
@@ -103,7 +113,7 @@ pub(crate) fn named_pools(text: Option<&str>) -> Result<Option<Pools>> {
 /// Whether the kernel knows an adapter: without one, nothing is loaded to look for more. The device in software, which it does not know,
 /// is used where it is asked for by name.
 pub(crate) fn has_adapter() -> bool {
-    fs::read_dir(ADAPTERS).is_ok_and(|mut adapters| adapters.next().is_some())
+    fs::read_dir(LISTED).is_ok_and(|mut adapters| adapters.next().is_some())
 }
 
 #[cfg(test)]
@@ -128,6 +138,15 @@ mod tests {
         assert_eq!(named_category(Some("")).unwrap(), None);
         let error = named_category(Some("mine")).unwrap_err();
         assert_eq!(error.argument.as_deref(), Some(ENDPOINTS));
+    }
+
+    #[test]
+    fn a_wrong_name_of_an_adapter_is_an_error() {
+        assert!(named_adapters(None).unwrap().is_empty());
+        assert!(!named_adapters(Some("mlx5_0, mlx5_1:2")).unwrap().is_empty());
+        let error = named_adapters(Some("mlx5_0:two")).unwrap_err();
+        assert_eq!(error.argument.as_deref(), Some(ADAPTERS));
+        assert!(error.to_string().contains("`two`"), "{error}");
     }
 
     #[test]

@@ -85,6 +85,7 @@ pub static ALL: [Category; 7] = [
         description: "Ways to other processes",
         controls: &[
             "weft_transport",
+            "weft_adapters",
             "weft_endpoints",
             "weft_receive_pools",
             "weft_interface",
@@ -106,6 +107,9 @@ pub static ALL: [Category; 7] = [
             "weft_tcp_calls_sent",
             "weft_tcp_calls_received",
             "weft_tcp_calls_idle",
+            "weft_rdma_adapters",
+            "weft_rdma_failovers",
+            "*_read_bytes",
             "weft_rdma_links",
             "weft_rdma_lanes",
             "weft_rdma_uars",

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::process::engine::started;
 use crate::process::network::{INTERFACE, TIMEOUT, timeout_seconds};
 use crate::process::trace;
-use crate::process::transport::{ENDPOINTS, RECEIVE_POOLS, TRANSPORT};
+use crate::process::transport::{ADAPTERS, ENDPOINTS, RECEIVE_POOLS, TRANSPORT};
 
 /// A control variable: a 64-bit unsigned number, or text.
 pub struct Variable {
@@ -66,7 +66,7 @@ pub(crate) fn pace(given: Pace) -> Pace {
     }
 }
 
-/// What this process has of the adapter that it uses; what `variable` says, if it uses none.
+/// What this process has of the adapters that it uses; what `variable` says, if it uses none.
 fn of_adapter(variable: &str, what: impl Fn(&Rdma) -> String) -> String {
     let rdma = started().and_then(|engine| engine.fabric().far()?.parts().0);
     match rdma {
@@ -75,7 +75,12 @@ fn of_adapter(variable: &str, what: impl Fn(&Rdma) -> String) -> String {
     }
 }
 
-/// What lanes share of the adapter.
+/// The adapters themselves.
+fn adapters() -> String {
+    of_adapter(ADAPTERS, |rdma| rdma.adapters())
+}
+
+/// What lanes share of an adapter.
 fn category() -> String {
     of_adapter(ENDPOINTS, |rdma| rdma.category().to_string())
 }
@@ -91,7 +96,7 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 14] = [
+const SETTINGS: [Variable; 15] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -131,6 +136,14 @@ const SETTINGS: [Variable; 14] = [
         ),
         verbosity: Verbosity::UserBasic,
         value: Value::ChosenText(TRANSPORT, || std::env::var(TRANSPORT).unwrap_or_default()),
+    },
+    Variable {
+        name: Cow::Borrowed("weft_adapters"),
+        description: Cow::Borrowed(
+            "RDMA adapters in use, or ports of them, with commas between; the fastest that are up if empty and none is in use. Set by WEFT_ADAPTERS, mpiexec --adapters",
+        ),
+        verbosity: Verbosity::TunerBasic,
+        value: Value::ChosenText(ADAPTERS, adapters),
     },
     Variable {
         name: Cow::Borrowed("weft_endpoints"),

@@ -11,7 +11,7 @@ use super::codes::Verbosity;
 use crate::objects::comm::arena::COUNTS;
 use crate::process::engine::started;
 use crate::process::job::oversubscribed_here;
-use crate::process::network::{Network, interfaces};
+use crate::process::network::{Network, adapters, interfaces};
 
 /// Classes of variables (MPI-5.0 §15.3.7), with the ABI's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ enum Source {
     Field(fn(&Reading) -> u64),
     /// Of one interface.
     Interface(String, fn(&Traffic) -> u64),
+    /// Of one adapter's port.
+    Adapter(String, fn(&weft_rdma::Traffic) -> u64),
 }
 
 impl Variable {
@@ -48,7 +50,29 @@ impl Variable {
                 let found = reading.traffic.iter().find(|one| one.interface == *name);
                 found.map_or(0, field)
             }
+            Source::Adapter(name, field) => {
+                let mut all = reading.adapters.iter();
+                all.find(|one| one.adapter == *name).map_or(0, field)
+            }
         }
+    }
+
+    fn of_adapter(name: &str) -> [Variable; 2] {
+        let variable = |end: &str, what: &str, field: fn(&weft_rdma::Traffic) -> u64| Variable {
+            name: format!("weft_rdma_{}_{end}", name.replace(':', "_")).into(),
+            description: format!("Bytes {what} by the adapter and port {name}").into(),
+            class: Class::Aggregate,
+            verbosity: Verbosity::TunerBasic,
+            source: Source::Adapter(name.to_owned(), field),
+        };
+        [
+            variable("sent_bytes", "of frames and writes sent", |traffic| {
+                traffic.sent_bytes
+            }),
+            variable("read_bytes", "read from other processes", |traffic| {
+                traffic.read_bytes
+            }),
+        ]
     }
 
     fn of_interface(name: &str) -> [Variable; 2] {
@@ -97,11 +121,14 @@ macro_rules! variables {
     };
 }
 
-/// All of them, by index: those of the interfaces that this process has, or would have, are last.
+/// All of them, by index: those of the interfaces and adapters that this process has, or would have, are last.
 pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     let interfaces = interfaces().into_iter();
     let of_interfaces = interfaces.flat_map(|name| Variable::of_interface(&name));
-    always().into_iter().chain(of_interfaces).collect()
+    let adapters = adapters().into_iter();
+    let of_adapters = adapters.flat_map(|name| Variable::of_adapter(&name));
+    let always = always().into_iter();
+    always.chain(of_interfaces).chain(of_adapters).collect()
 });
 
 fn always() -> impl IntoIterator<Item = Variable> {
@@ -137,11 +164,13 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_tcp_calls_sent" Counter TunerBasic tcp.sends "System calls that sent something";
         "weft_tcp_calls_received" Counter TunerBasic tcp.receives "System calls that received something";
         "weft_tcp_calls_idle" Counter TunerDetail tcp.idle_calls "System calls that looked for something in vain";
+        "weft_rdma_adapters" Level UserBasic rdma.adapters "Ports of adapters in use";
+        "weft_rdma_failovers" Counter UserBasic rdma.failovers "How often links changed from an adapter that had failed them to another";
         "weft_rdma_links" Level TunerBasic rdma.links "Links to other processes by adapters, one per lane and process";
         "weft_rdma_lanes" Level TunerBasic rdma.lanes "Lanes that have a completion queue of an adapter";
         "weft_rdma_uars" Level TunerBasic rdma.uars "Pages of the adapter's registers (UARs) that this process has; planned ones where the adapter does not tell";
         "weft_rdma_uuars" Level TunerBasic rdma.uuars "Micro UARs (uUARs) on these pages";
-        "weft_rdma_completion_queues" Level TunerBasic rdma.completion_queues "Completion queues, one per lane and one for datagrams";
+        "weft_rdma_completion_queues" Level TunerBasic rdma.completion_queues "Completion queues: of each adapter one per lane and one for datagrams";
         "weft_rdma_queue_pairs" Level TunerBasic rdma.queue_pairs "Queue pairs (RC) to other processes";
         "weft_rdma_xrc_send_queue_pairs" Level TunerBasic rdma.send_queue_pairs "Queue pairs (XRC) to hosts";
         "weft_rdma_xrc_receive_queue_pairs" Level TunerBasic rdma.receive_queue_pairs "Queue pairs (XRC) of this host by which messages of others come to this process";
@@ -178,6 +207,7 @@ pub(super) struct Reading {
     traffic: Vec<Traffic>,
     file: weft_file::Counters,
     rdma: weft_rdma::Counters,
+    adapters: Vec<weft_rdma::Traffic>,
 }
 
 /// What all lanes have of shared memory.
@@ -218,6 +248,7 @@ pub(super) fn reading() -> Reading {
             tcp: tcp.map(Tcp::counters).unwrap_or_default(),
             traffic: tcp.map(Tcp::traffic).unwrap_or_default(),
             rdma: rdma.map(Rdma::counters).unwrap_or_default(),
+            adapters: rdma.map(Rdma::traffic).unwrap_or_default(),
         }
     })
 }

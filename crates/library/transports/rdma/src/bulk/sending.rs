@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, VecDeque};
 use weft_transport::{BulkDescriptor, Cookie};
 use weft_verbs::{MemoryRegion, ProtectionDomain};
 
+use crate::bulk::descriptor::Descriptor;
 use crate::frame::{EAGER_BYTES, HEAD_BYTES, Malformed, put_words};
+use crate::keys::Keys;
 use crate::user_memory::Source;
-
-/// In the first word of a descriptor, beside the transfer's number: its bytes can be read.
-pub const IS_READABLE: u64 = 1 << 32;
 
 /// A transfer that has not been taken.
 struct Transfer {
     cookie: Cookie,
-    /// While the peer may read it. Goes before what it is of.
-    region: Option<MemoryRegion>,
+    /// While the peer may read it: one for each path. Go before what they are of.
+    regions: Vec<MemoryRegion>,
     source: Source,
     is_streamed: bool,
 }
@@ -41,11 +40,12 @@ impl Sending {
         self.transfers.len()
     }
 
+    /// To be read by the paths of these places, with their adapters' domains; where these take it.
     pub fn open(
         &mut self,
         source: Source,
         cookie: Cookie,
-        domain: &ProtectionDomain,
+        domains: impl IntoIterator<Item = (usize, ProtectionDomain)>,
     ) -> BulkDescriptor {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -53,29 +53,31 @@ impl Sending {
                 break;
             }
         }
-        let region = source.register(domain);
-        let bytes = source.bytes() as u64;
-        let number = u64::from(self.last);
-        let descriptor = match &region {
-            None => [number, 0, 0, bytes],
-            Some(region) => {
+        let (mut regions, mut readable, mut address, mut keys) =
+            (Vec::new(), 0, 0, Keys::default());
+        for (place, domain) in domains {
+            if let Some(region) = source.register(&domain) {
                 let remote = region.remote();
-                [
-                    number | IS_READABLE,
-                    remote.address,
-                    remote.key.into(),
-                    bytes,
-                ]
+                (readable, address) = (readable | 1 << place, remote.address);
+                keys.set(place, remote.key);
+                regions.push(region);
             }
+        }
+        let descriptor = Descriptor {
+            number: self.last,
+            readable,
+            address,
+            keys,
         };
+        let descriptor = descriptor.put(source.bytes());
         let transfer = Transfer {
             cookie,
-            region,
+            regions,
             source,
             is_streamed: false,
         };
         self.transfers.insert(self.last, transfer);
-        BulkDescriptor(descriptor)
+        descriptor
     }
 
     pub fn cancel(&mut self, cookie: Cookie) {
@@ -88,7 +90,7 @@ impl Sending {
         let key = u32::try_from(transfer).ok();
         let known = key.filter(|key| {
             let transfer = self.transfers.get(key);
-            transfer.is_some_and(|t| t.region.is_some() && !t.is_streamed)
+            transfer.is_some_and(|t| !t.regions.is_empty() && !t.is_streamed)
         });
         let transfer = known.and_then(|key| self.transfers.remove(&key));
         let transfer =

@@ -5,10 +5,10 @@ use weft_transport::{Direction, Header, Peer, Sink};
 use weft_verbs::Completion;
 use weft_verbs::abi::{
     IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_RETRY_EXC_ERR,
-    IBV_WC_RNR_RETRY_EXC_ERR, ibv_wc_status,
+    IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
 };
 
-use super::{Links, Parts};
+use super::{Links, Parts, name};
 use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, words};
 use crate::link::SendQueues;
 use crate::order::Turn;
@@ -23,8 +23,8 @@ const MOST_A_TURN: usize = 128;
 /// Where the bytes of a frame are.
 #[derive(Clone, Copy)]
 pub(super) enum Came<'a> {
-    /// In a piece, that they have come into, of the shared receive queue of this number.
-    Shared(usize, usize, usize),
+    /// In a piece, that they have come into, of the rail's shared receive queue of this number.
+    Shared(usize, usize, usize, usize),
     /// In a piece of the own ones of the queue pair of this number.
     Own(usize, usize, usize),
     /// Copied.
@@ -32,9 +32,12 @@ pub(super) enum Came<'a> {
 }
 
 impl Came<'_> {
-    fn bytes<'b>(&'b self, queues: &'b SendQueues, parts: &'b Parts) -> &'b [u8] {
+    fn bytes<'b>(&'b self, queues: &'b SendQueues, parts: &'b [Option<Parts>]) -> &'b [u8] {
         match *self {
-            Came::Shared(queue, piece, bytes) => parts.receives[queue].bytes(piece, bytes),
+            Came::Shared(rail, queue, piece, bytes) => {
+                let parts = parts[rail].as_ref().expect("where it came by");
+                parts.receives[queue].bytes(piece, bytes)
+            }
             Came::Own(queue, piece, bytes) => {
                 let own = queues[queue].as_ref().and_then(|queue| queue.own.as_ref());
                 own.expect("where it came into").bytes(piece, bytes)
@@ -86,37 +89,51 @@ impl Parts {
 }
 
 impl Links {
-    /// A turn over what the adapter has done. Whether it has done anything, and whether that is all.
+    /// A turn over what the adapters have done. Whether they have done anything, and whether that is all.
     pub fn turn(&mut self, sink: &mut impl Sink) -> (bool, bool) {
-        let Some(parts) = &mut self.parts else {
+        let (mut has_any, mut is_all) = (false, true);
+        for rail in 0..self.parts.len() {
+            let (some, all) = self.turn_of(rail, sink);
+            (has_any, is_all) = (has_any | some, is_all & all);
+        }
+        (has_any, is_all)
+    }
+
+    #[inline]
+    fn turn_of(&mut self, rail: usize, sink: &mut impl Sink) -> (bool, bool) {
+        let retired = self.retired.len();
+        let Some(parts) = &mut self.parts[rail] else {
             return (false, true);
         };
         let mut kept = std::mem::take(&mut parts.found);
         let mut done = kept.len();
         kept.drain(..)
-            .for_each(|completion| self.take(&completion, sink));
+            .for_each(|completion| self.take(rail, &completion, sink));
         let mut is_all = false;
         let mut found = [Completion::default(); AT_ONCE];
         while done < MOST_A_TURN && !is_all {
-            let Ok(some) = self.parts().making.completions.poll(&mut found) else {
-                self.adapter_failed();
+            let Ok(some) = self.parts(rail).making.completions.poll(&mut found) else {
+                self.adapter_failed(rail);
                 return (true, true);
             };
             is_all = some.len() < AT_ONCE;
             done += some.len();
             for completion in some {
-                self.take(completion, sink);
+                self.take(rail, completion, sink);
             }
-            if self.parts().refill().is_err() {
-                self.adapter_failed();
+            if self.parts(rail).refill().is_err() {
+                self.adapter_failed(rail);
             }
+        }
+        if is_all && retired > 0 {
+            self.drop_retired(rail, retired);
         }
         (done > 0, is_all)
     }
 
-    fn take(&mut self, completion: &Completion, sink: &mut impl Sink) {
+    fn take(&mut self, rail: usize, completion: &Completion, sink: &mut impl Sink) {
         // Of a queue pair that is gone nothing is told.
-        let number = completion.queue_pair();
+        let number = name(rail, completion.queue_pair());
         match Received::of(completion.id()) {
             None => {
                 if let Some(&queue) = self.by_send.get(&number) {
@@ -124,22 +141,22 @@ impl Links {
                 }
             }
             Some(Received::Shared { queue, piece }) => {
-                let pool = self.parts().receives.get_mut(queue);
+                let pool = self.parts(rail).receives.get_mut(queue);
                 if !pool.is_some_and(|pool| pool.taken()) {
-                    return self.adapter_failed();
+                    return self.adapter_failed(rail);
                 }
                 if let Some(link) = self.receiver(number) {
-                    let came = Came::Shared(queue, piece, completion.bytes() as usize);
-                    self.came(link, came, completion, sink);
+                    let came = Came::Shared(rail, queue, piece, completion.bytes() as usize);
+                    self.came(link, rail, came, completion, sink);
                 }
-                self.parts().receives[queue].give_back(piece);
+                self.parts(rail).receives[queue].give_back(piece);
             }
             Some(Received::Own { piece }) => {
                 if let Some(link) = self.receiver(number)
                     && let Some(&queue) = self.by_send.get(&number)
                 {
                     let came = Came::Own(queue, piece, completion.bytes() as usize);
-                    self.came(link, came, completion, sink);
+                    self.came(link, rail, came, completion, sink);
                 }
             }
         }
@@ -147,7 +164,7 @@ impl Links {
 
     /// The link for which a queue pair receives; none if it is gone. The lane is told of a queue pair before the peer is, but maybe by another
     /// thread, since this turn began.
-    fn receiver(&mut self, pair: u32) -> Option<usize> {
+    fn receiver(&mut self, pair: u64) -> Option<usize> {
         if !self.by_receive.contains_key(&pair) {
             self.take_left();
         }
@@ -173,14 +190,16 @@ impl Links {
     /// The requests up to that of `number` are done. The link of the last.
     fn take_done(&mut self, queue: usize, number: u64) -> Option<usize> {
         let mut last = None;
-        let (Some(queue), Some(parts)) = (&mut self.queues[queue], &mut self.parts) else {
-            return None;
-        };
+        let queue = self.queues[queue].as_mut()?;
+        let rail = queue.rail;
+        let parts = self.parts[rail].as_mut()?;
         while let Some(request) = queue.take_done(number, &mut parts.posting) {
             last = Some(request.link);
-            self.shared.lanes[self.lane as usize].counts.done(&request);
+            self.shared.lanes[self.lane as usize]
+                .counts
+                .done(&request, rail);
             if let Some(there) = &mut self.links[request.link] {
-                if let Some(over) = there.completed(&request, &mut parts.posting) {
+                if let Some(over) = there.completed(&request, rail, &mut parts.posting) {
                     let told = match over.direction {
                         Direction::Write => &mut self.sent,
                         Direction::Read => &mut self.received,
@@ -201,10 +220,13 @@ impl Links {
     #[cold]
     fn failed_request(&mut self, queue: usize, completion: &Completion) {
         let status = completion.status();
-        let Some(there) = &self.queues[queue] else {
+        let Some(there) = self.queues[queue]
+            .as_ref()
+            .filter(|there| !there.is_retired)
+        else {
             return;
         };
-        let is_to_host = there.host;
+        let (is_to_host, rail) = (there.host, there.rail);
         if let Some(before) = completion.id().checked_sub(1) {
             self.take_done(queue, before);
         }
@@ -221,34 +243,59 @@ impl Links {
                 link.map(|there| there.peer).into_iter().collect()
             }
         };
+        let is_of_path = [IBV_WC_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR].contains(&status);
+        let its = match is_to_host {
+            Some(_) => self.end_queue(queue),
+            None => Vec::new(),
+        };
         for peer in lost {
-            self.broke(peer, status);
+            match is_of_path {
+                true => self.broke_by(peer, rail, status),
+                false => self.broke(peer, status),
+            }
         }
         if let Some(host) = is_to_host {
-            self.drop_queue(queue);
-            self.shared.send_failed(self.lane, host);
+            self.shared.send_failed(rail, self.lane, host);
+            its.into_iter().for_each(|link| self.ask_again(link));
+        }
+    }
+
+    /// A queue pair of a rail's to a peer has ended with this status: another path may lead there.
+    fn broke_by(&mut self, peer: Peer, rail: usize, status: ibv_wc_status) {
+        let link = self.by_peer.get(&peer).copied();
+        if let Some(link) = link {
+            self.path_failed(link, rail, |links| links.why_broken(peer, status), true);
         }
     }
 
     /// A frame has come, or credits alone.
-    fn came(&mut self, link: usize, came: Came<'_>, completion: &Completion, sink: &mut impl Sink) {
+    fn came(
+        &mut self,
+        link: usize,
+        rail: usize,
+        came: Came<'_>,
+        completion: &Completion,
+        sink: &mut impl Sink,
+    ) {
         let peer = self.at(link).peer;
+        let pair = name(rail, completion.queue_pair());
         if !completion.is_success() {
-            return self.broke(peer, completion.status());
+            return match completion.status() {
+                IBV_WC_WR_FLUSH_ERR => self.broke_by(peer, rail, IBV_WC_WR_FLUSH_ERR),
+                status => self.broke(peer, status),
+            };
         }
         let immediate = completion.immediate();
         let immediate = immediate.ok_or(Malformed("a frame of no kind"));
         let done = immediate.and_then(|immediate| match Immediate::of(immediate)? {
-            Immediate::Credits(credits) => {
-                self.credits_alone(link, credits, came, completion.queue_pair())
-            }
+            Immediate::Credits(credits) => self.credits_alone(link, credits, came, pair),
             Immediate::Frame {
                 kind,
                 sequence,
                 credits,
             } => {
                 self.taken(came)?;
-                self.given(link, credits, completion.queue_pair())?;
+                self.given(link, credits, pair)?;
                 self.in_order(link, kind, sequence, came, sink)?;
                 self.frame_done(came);
                 Ok(())
@@ -268,10 +315,13 @@ impl Links {
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let (there, queues, parts) = self.all(link);
+        let there = self.links[link].as_mut().expect("a link of the lane's");
         match there.order.come(sequence) {
             Turn::Past => return Ok(()),
-            Turn::Later => return there.order.keep(sequence, kind, came.bytes(queues, parts)),
+            Turn::Later => {
+                let frame = came.bytes(&self.queues, &self.parts);
+                return there.order.keep(sequence, kind, frame);
+            }
             Turn::Now => self.frame(link, kind, came, sink)?,
         }
         // The frame may have lost the peer.
@@ -291,8 +341,8 @@ impl Links {
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
         self.counts().frames.add(1);
-        let (there, queues, parts) = self.all(link);
-        let frame = came.bytes(queues, parts);
+        let there = self.links[link].as_mut().expect("a link of the lane's");
+        let frame = came.bytes(&self.queues, &self.parts);
         if kind != Kind::Part && there.assembled.is_empty() {
             return self.whole(link, kind, came, sink);
         }
@@ -317,15 +367,15 @@ impl Links {
         came: Came<'_>,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let (there, queues, parts) = self.all(link);
+        let there = self.links[link].as_mut().expect("a link of the lane's");
         let peer = there.peer;
-        let frame = came.bytes(queues, parts);
+        let frame = came.bytes(&self.queues, &self.parts);
         kind.check(frame.len())?;
         let (words, payload) = (words(frame), &frame[HEAD_BYTES..]);
         match kind {
             Kind::Packet => sink.packet(peer, Header(words), payload),
             Kind::Ready => {
-                there.ready();
+                there.ready(words[0])?;
                 if there.is_open {
                     self.opened(peer);
                 }
@@ -347,6 +397,7 @@ impl Links {
                 let received = there.receiving.data(words[0], payload)?;
                 self.complete(peer, received);
             }
+            Kind::Down => self.path_is_down(link, words[0]),
             Kind::Part => unreachable!("parts are put together"),
         }
         Ok(())
@@ -355,12 +406,18 @@ impl Links {
     /// A queue pair has ended with this status.
     #[cold]
     fn broke(&mut self, peer: Peer, status: ibv_wc_status) {
+        let (why, died) = self.why_broken(peer, status);
+        self.lose(peer, lost(peer, why), died);
+    }
+
+    /// What that says of the peer, and whether it says that it has died.
+    fn why_broken(&self, peer: Peer, status: ibv_wc_status) -> (String, bool) {
         let link = self
             .by_peer
             .get(&peer)
             .and_then(|&link| self.links[link].as_ref());
         let is_over_xrc = link.is_some_and(|there| there.is_over_xrc());
-        let (why, died) = match (status, self.shared.identity.timeout) {
+        match (status, self.shared.identity.timeout) {
             (IBV_WC_RETRY_EXC_ERR, Some(timeout)) => {
                 let seconds = timeout.as_secs_f32();
                 let what =
@@ -384,17 +441,17 @@ impl Links {
                 format!("its queue pair has ended with status {status}"),
                 false,
             ),
-        };
-        self.lose(peer, lost(peer, why), died);
+        }
     }
 
-    /// The adapter does nothing more for this lane.
+    /// An adapter does nothing more for this lane.
     #[cold]
-    fn adapter_failed(&mut self) {
-        let peers: Vec<Peer> = self.by_peer.keys().copied().collect();
-        let name = self.shared.adapter.context.name().to_owned();
-        for peer in peers {
-            self.lose(peer, lost(peer, format!("{name} has failed")), false);
+    fn adapter_failed(&mut self, rail: usize) {
+        let links: Vec<usize> = self.by_peer.values().copied().collect();
+        let name = self.shared.rails[rail].adapter.context.name().to_owned();
+        for link in links {
+            let why = format!("{name} has failed");
+            self.path_failed(link, rail, |_| (why, false), true);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Credits that come to a lane's links, and frames in buffers that peers have credits for.
 
-use super::Links;
 use super::completions::Came;
+use super::{Links, name};
 use crate::frame::Malformed;
 use crate::send_queue::SendQueue;
 
@@ -12,9 +12,9 @@ impl Links {
         let Came::Own(queue, ..) = came else {
             return Ok(());
         };
-        let own = self.queues[queue]
-            .as_mut()
-            .and_then(|queue| queue.own.as_mut());
+        let queue = self.queues[queue].as_mut();
+        let own = queue.filter(|queue| !queue.is_retired);
+        let own = own.and_then(|queue| queue.own.as_mut());
         own.map_or(Ok(()), |own| own.taken())
     }
 
@@ -25,7 +25,8 @@ impl Links {
             return;
         };
         // The frame may have lost the peer.
-        let Some(SendQueue { pair, own, .. }) = &mut self.queues[queue] else {
+        let there = self.queues[queue].as_mut();
+        let Some(SendQueue { pair, own, .. }) = there.filter(|there| !there.is_retired) else {
             return;
         };
         let Some(own) = own else {
@@ -42,7 +43,8 @@ impl Links {
 
     /// Credits of a queue pair are to go alone, if no frame takes them along in this turn.
     fn owes(&mut self, queue: usize) {
-        let number = self.queues[queue].as_ref().map(|queue| queue.pair.number());
+        let queue = self.queues[queue].as_ref();
+        let number = queue.map(|queue| name(queue.rail, queue.pair.number()));
         let link = number.and_then(|number| self.by_receive.get(&number).copied());
         if let Some(link) = link {
             self.at(link).owes = true;
@@ -52,16 +54,23 @@ impl Links {
 
     /// Credits have come by the queue pair of that number.
     #[inline]
-    pub(super) fn given(&mut self, link: usize, credits: u32, pair: u32) -> Result<(), Malformed> {
+    pub(super) fn given(&mut self, link: usize, credits: u32, pair: u64) -> Result<(), Malformed> {
         match credits {
             0 => Ok(()),
             _ => self.some_given(link, credits, pair),
         }
     }
 
-    fn some_given(&mut self, link: usize, credits: u32, pair: u32) -> Result<(), Malformed> {
+    fn some_given(&mut self, link: usize, credits: u32, pair: u64) -> Result<(), Malformed> {
         let queue = self.by_send.get(&pair).copied();
         let queue = queue.ok_or(Malformed("credits by a queue pair that has none"))?;
+        // One that has failed is sent to no more.
+        if self.queues[queue]
+            .as_ref()
+            .is_some_and(|queue| queue.is_retired)
+        {
+            return Ok(());
+        }
         let there = self.at(link);
         there.given(queue, credits)?;
         if there.has_more() {
@@ -83,10 +92,12 @@ impl Links {
         link: usize,
         credits: u32,
         came: Came<'_>,
-        pair: u32,
+        pair: u64,
     ) -> Result<(), Malformed> {
         if let Came::Own(queue, piece, _) = came
-            && let Some(SendQueue { pair, own, .. }) = &mut self.queues[queue]
+            && let Some(there) = &mut self.queues[queue]
+            && !there.is_retired
+            && let SendQueue { pair, own, .. } = there
             && let Some(own) = own
             && let Err(refused) = own.post_again(piece, pair)
         {

@@ -9,6 +9,7 @@ use weft_verbs::Error;
 
 use super::Links;
 use crate::frame::Kind;
+use crate::path::Path;
 use crate::send_queue::SendQueue;
 
 /// Whether a queue pair is one link's.
@@ -114,7 +115,7 @@ impl Links {
         self.active.retain(|&other| other != link);
         self.refused.retain(|&other| other != link);
         self.leave_host(link);
-        let (Some(mut there), Some(parts)) = (self.links[link].take(), &mut self.parts) else {
+        let Some(mut there) = self.links[link].take() else {
             return;
         };
         let (mut dropped, mut own) = (Vec::new(), Vec::new());
@@ -131,12 +132,16 @@ impl Links {
             if let Some(mut queue) = self.queues[queue].take() {
                 // One that has failed already is as it should be.
                 let _ = queue.pair.fail();
-                parts.forget(number);
-                queue.abandon(&mut parts.posting);
+                if let Some(parts) = &mut self.parts[queue.rail] {
+                    parts.forget(queue.pair.number());
+                    queue.abandon(&mut parts.posting);
+                }
                 own.extend(queue.own);
             }
         }
-        there.abandon(&mut parts.posting);
+        if let Some(parts) = &mut self.parts[there.path.rail] {
+            there.abandon(&mut parts.posting);
+        }
         // After its queue pairs: the memory of its transfers goes with it.
         drop(there);
         let counts = self.counts();
@@ -158,14 +163,17 @@ impl Links {
                 .as_ref()
                 .is_some_and(|q| q.host.is_some())
         };
-        let queue = (0..there.ways())
-            .filter_map(|way| there.queue(way))
-            .find(to_host);
-        if let Some(queue) = queue {
-            let host = self.queues[queue].as_ref().and_then(|queue| queue.host);
+        let of_path = |path: &Path| {
+            let mut queues = path.ways.iter().filter_map(|way| way.queue);
+            queues.find(to_host)
+        };
+        let queues: Vec<usize> = there.paths().filter_map(of_path).collect();
+        for queue in queues {
+            let to = self.queues[queue].as_ref();
+            let host = to.and_then(|queue| Some((queue.rail, queue.host?)));
             self.drop_queue(queue);
             host.into_iter()
-                .for_each(|host| self.shared.send_failed(self.lane, host));
+                .for_each(|(rail, host)| self.shared.send_failed(rail, self.lane, host));
         }
     }
 

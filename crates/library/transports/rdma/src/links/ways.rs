@@ -1,20 +1,20 @@
 //! How a lane's links come to their ways, and lose those to hosts.
 
-use weft_pools::Pool;
 use weft_pools::xrc::SharedQueue;
 use weft_transport::Peer;
 use weft_transport::endings::lost;
 
-use super::Links;
+use super::{Links, name};
 use crate::frame::{Kind, Malformed};
 use crate::left::Made;
 use crate::link::Link;
 use crate::parts::MadePair;
+use crate::routes::Route;
 use crate::send_queue::SendQueue;
 
 impl Links {
     /// The link to a peer, begun if there is none; none to a lost one.
-    pub(super) fn link_to(&mut self, peer: Peer, pools: &[Pool]) -> Option<usize> {
+    pub(super) fn link_to(&mut self, peer: Peer, routes: &[Route]) -> Option<usize> {
         if self.lost.contains_key(&peer) {
             return None;
         }
@@ -23,16 +23,18 @@ impl Links {
         }
         let number = self.links.len();
         self.by_peer.insert(peer, number);
-        let most_bytes = self.shared.adapter.most_bytes;
-        let link = Link::new(number, peer, pools, most_bytes);
+        let rails = routes.iter().map(|route| &self.shared.rails[route.rail]);
+        let most_bytes = rails.map(|rail| rail.adapter.most_bytes).min();
+        let most_bytes = most_bytes.expect("a way to the peer");
+        let link = Link::new(number, self.lane, peer, routes, most_bytes);
         self.links.push(Some(Box::new(link)));
         self.counts().links.add(1);
         Some(number)
     }
 
-    pub(super) fn attach(&mut self, made: Made) {
+    pub(super) fn attach(&mut self, rail: usize, made: Made, routes: &[Route]) {
         let peer = made.name.0;
-        let Some(number) = self.link_to(peer, &made.pools) else {
+        let Some(number) = self.link_to(peer, routes) else {
             return;
         };
         let counts = self.counts();
@@ -43,15 +45,21 @@ impl Links {
         }
         let first = self.queues.len();
         for MadePair { pair, own } in made.pairs {
-            self.by_send.insert(pair.number(), self.queues.len());
-            self.by_receive.insert(pair.number(), number);
-            self.queues.push(Some(SendQueue::to_peer(pair, own)));
+            let name = name(rail, pair.number());
+            self.by_send.insert(name, self.queues.len());
+            self.by_receive.insert(name, number);
+            let queue = SendQueue::to_peer(rail, pair, own, routes.len() == 1);
+            self.queues.push(Some(queue));
         }
         let pairs = first..self.queues.len();
-        let (there, queues, _) = self.all(number);
-        there.connect(pairs, made.is_open, queues);
+        let there = self.links[number].as_mut().expect("a link of the lane's");
+        let place = there.connect(rail, pairs.clone(), made.is_open, &mut self.queues);
+        let Some(place) = place else {
+            // The path has failed meanwhile.
+            return pairs.for_each(|queue| self.retire(queue));
+        };
         if made.is_open {
-            there.say(Kind::Ready, [0; 2]);
+            there.say(Kind::Ready, [place as u64, 0]);
         }
         self.changed(number);
     }
@@ -59,21 +67,23 @@ impl Links {
     /// A peer is reached over XRC.
     pub(super) fn reached(
         &mut self,
+        rail: usize,
         peer: Peer,
-        pools: &[Pool],
+        routes: &[Route],
         send: u32,
         theirs: &[SharedQueue],
     ) {
-        let Some(number) = self.link_to(peer, pools) else {
+        let Some(number) = self.link_to(peer, routes) else {
             return;
         };
-        let Some(&queue) = self.by_send.get(&send) else {
+        let there = self.links[number].as_mut().expect("a link of the lane's");
+        let Some(&queue) = self.by_send.get(&name(rail, send)) else {
             // The queue pair has failed meanwhile.
-            self.at(number).is_asked = false;
+            there.asks_again(rail);
             return self.ask_again(number);
         };
-        let (there, queues, _) = self.all(number);
-        if let Err(Malformed(what)) = there.connect_over_xrc(queue, theirs, queues) {
+        let connected = there.connect_over_xrc(rail, queue, theirs, &mut self.queues);
+        if let Err(Malformed(what)) = connected {
             return self.lose(peer, lost(peer, format!("it has {what}")), false);
         }
         self.changed(number);
@@ -93,7 +103,9 @@ impl Links {
 
     /// Has what is missing of a link be made, if somebody waits for it.
     pub fn ask_again(&mut self, link: usize) {
-        let there = self.at(link);
+        let Some(there) = &self.links[link] else {
+            return;
+        };
         let peer = there.peer;
         let is_needed = there.has_queued() || self.waiting.contains(&peer);
         if is_needed && !self.at(link).stands() {
@@ -104,28 +116,35 @@ impl Links {
 
     /// Ends the queue pair to a host. What was under way on it goes again by the next one.
     pub(super) fn drop_queue(&mut self, queue: usize) {
-        let (Some(mut dropped), Some(parts)) = (self.queues[queue].take(), &mut self.parts) else {
-            return;
+        for link in self.end_queue(queue) {
+            self.ask_again(link);
+        }
+    }
+
+    /// Ends the queue pair to a host, and takes back what was under way on it. The links that it was of.
+    pub(super) fn end_queue(&mut self, queue: usize) -> Vec<usize> {
+        let Some(mut dropped) = self.queues[queue].take() else {
+            return Vec::new();
         };
-        self.by_send.remove(&dropped.pair.number());
+        let rail = dropped.rail;
+        self.by_send.remove(&name(rail, dropped.pair.number()));
+        let Some(parts) = &mut self.parts[rail] else {
+            return Vec::new();
+        };
         // One that has failed already is as it should be.
         let _ = dropped.pair.fail();
         parts.forget(dropped.pair.number());
         for request in dropped.take_rest(&mut parts.posting).into_iter().rev() {
             match &mut self.links[request.link] {
-                Some(there) => there.take_back(request, &mut parts.posting),
+                Some(there) => there.take_back(request, rail, &mut parts.posting),
                 None => request.give_back(&mut parts.posting),
             }
         }
         drop(dropped);
         self.counts().send_queue_pairs.take(1);
-        for link in 0..self.links.len() {
-            if let Some(there) = &mut self.links[link]
-                && there.disconnect(queue)
-            {
-                self.ask_again(link);
-            }
-        }
+        let all = self.links.iter_mut().enumerate();
+        let its = all.filter_map(|(link, there)| there.as_mut()?.disconnect(queue).then_some(link));
+        its.collect()
     }
 
     /// A link can be sent on.

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use weft_pools::Kind;
 use weft_pools::xrc::{
     Body, Connections, Event, Failure, Host, Message as XrcMessage, Process, Reason,
 };
@@ -21,39 +20,46 @@ use crate::handshake::{Message, Refusal, Step};
 use crate::hosts::apart;
 use crate::left::{Left, Name};
 use crate::pool_pair::selected;
+use crate::rail::Rail;
 use crate::setup::{Setup, message};
 use crate::xrc::{Actor, Done, LaneHands, LaneXrc};
 
 impl Shared {
     /// Asks for a link over XRC.
-    pub(super) fn dial_over_xrc(&self, (peer, lane): Name, card: &Card) -> Result<(), Unusable> {
+    pub(super) fn dial_over_xrc(
+        &self,
+        rail: usize,
+        (peer, lane): Name,
+        card: &Card,
+    ) -> Result<(), Unusable> {
         let Some(host) = card.host else {
             return Ok(());
         };
-        self.make_xrc(lane)?;
+        self.make_xrc(rail, lane)?;
         let host = self.hosts.of(peer, host);
-        self.over_xrc(lane, |connections, now, hands| {
+        self.over_xrc(rail, lane, |connections, now, hands| {
             connections.connect(Process(peer.into()), Host(host), now, hands);
         });
         Ok(())
     }
 
     /// Makes the lane's part of the protocol, if there is none. Inside `making`.
-    fn make_xrc(&self, lane: u32) -> Result<(), Unusable> {
-        if self.setup.enter().xrc.contains_key(&lane) {
+    fn make_xrc(&self, rail: usize, lane: u32) -> Result<(), Unusable> {
+        let on = &self.rails[rail];
+        if on.setup.enter().xrc.contains_key(&lane) {
             return Ok(());
         }
-        let making = self.parts(lane)?;
+        let making = self.parts(rail, lane)?;
         let file = self.host_file();
         let context = making.protection.context();
         let file = file.as_ref().map(|file| file.as_fd());
         let domain = XrcDomain::open(context, file).map_err(unusable)?;
-        let own = selected(&self.adapter.pools, weft_pools::Reach::Xrc);
+        let own = selected(&on.adapter.pools, weft_pools::Reach::Xrc);
         let mut made = Vec::new();
         let queues = making.xrc_queues(&own, &domain, &mut made);
-        self.leave_queues(lane, made);
+        self.leave_queues(rail, lane, made);
         let made = LaneXrc::new(self.identity.rank, making, domain, queues?);
-        self.setup.enter().xrc.insert(lane, made);
+        on.setup.enter().xrc.insert(lane, made);
         Ok(())
     }
 
@@ -63,7 +69,7 @@ impl Shared {
             return known.clone();
         }
         let first = self.identity.host.map(|host| host.first);
-        let place = first.and_then(|first| self.way(first).ok()?.card.host?.place);
+        let place = first.and_then(|first| self.known(first).ok()?.card.host?.place);
         let file = place
             .and_then(|place| domain::open(place).ok())
             .map(Arc::new);
@@ -81,126 +87,141 @@ impl Shared {
     }
 
     /// A peer, whose words these certainly are, asks for something. Inside `making`.
-    pub(super) fn asked_over_xrc(&self, asks: &Message, host: u64, bytes: &[u8]) {
+    pub(super) fn asked_over_xrc(&self, rail: usize, asks: &Message, host: u64, bytes: &[u8]) {
         let is_its = |text: &XrcMessage| text.from == Process(asks.from.into());
         if !XrcMessage::read(bytes).is_ok_and(|text| is_its(&text)) {
             return;
         }
         let peer = asks.from;
-        let way = match self.way(peer) {
-            Ok(way) => way,
-            Err(why) => return drop(self.lose(peer, lost(peer, why), true)),
+        let Some(way) = self.way_of_asker(rail, peer) else {
+            return;
         };
         let refusal = match () {
             () if self.endings.find(peer).is_some() => Some(Refusal::Ended),
             () if self.own_host() != Some(host) => Some(Refusal::Apart),
-            () => self.make_xrc(asks.lane).err().map(|_| Refusal::Full),
+            () => self.make_xrc(rail, asks.lane).err().map(|_| Refusal::Full),
         };
         if let Some(why) = refusal {
             let refusal = self.message((peer, asks.lane), Step::XrcRefused(why));
             let refusal = refusal.put(&self.identity.key);
-            let mut setup = self.setup.enter();
-            return setup.datagrams().send(&way.handle, &way.card, &refusal);
+            let mut setup = self.rails[rail].setup.enter();
+            return setup.datagrams().send(&way.handle, way.to(), &refusal);
         }
-        self.over_xrc(asks.lane, |connections, now, hands| {
+        self.over_xrc(rail, asks.lane, |connections, now, hands| {
             // What is malformed has no answer.
             let _ = connections.datagram(bytes, now, hands);
         });
     }
 
     /// A peer, whose words these certainly are, answers. Inside `making`.
-    pub(super) fn answered_over_xrc(&self, says: &Message) {
+    pub(super) fn answered_over_xrc(&self, rail: usize, says: &Message) {
         let (peer, lane) = (says.from, says.lane);
         match &says.step {
             Step::XrcAnswer(bytes) => {
                 let is_its = |text: XrcMessage| text.from == Process(peer.into());
                 if XrcMessage::read(bytes).is_ok_and(is_its) {
-                    self.over_xrc(lane, |connections, now, hands| {
+                    self.over_xrc(rail, lane, |connections, now, hands| {
                         let _ = connections.datagram(bytes, now, hands);
                     });
                 }
             }
-            Step::XrcRefused(Refusal::Apart) => self.is_apart((peer, lane)),
-            Step::XrcRefused(why) => drop(self.lose(peer, lost(peer, why), true)),
+            Step::XrcRefused(Refusal::Apart) => self.is_apart(peer),
+            Step::XrcRefused(why) => self.refused(rail, (peer, lane), *why),
             _ => {}
         }
     }
 
     /// A peer shares nothing with its host: it is asked as a host of its own.
-    fn is_apart(&self, name: Name) {
-        let peer = Process(name.0.into());
-        let is_new = self.hosts.apart.enter().insert(name.0);
+    fn is_apart(&self, peer: Peer) {
+        let is_new = self.hosts.apart.enter().insert(peer);
         if !is_new {
             return;
         }
-        let lanes: Vec<u32> = self.setup.enter().xrc.keys().copied().collect();
-        for lane in lanes {
-            self.over_xrc(lane, |connections, now, hands| {
-                connections.forget(peer, now, hands);
-            });
-            self.begin_again((name.0, lane));
+        for rail in 0..self.rails.len() {
+            for lane in self.lanes_over_xrc(rail) {
+                self.over_xrc(rail, lane, |connections, now, hands| {
+                    connections.forget(Process(peer.into()), now, hands);
+                });
+                self.begin_again(rail, (peer, lane));
+            }
         }
     }
 
+    /// Lanes that have connections over XRC by a rail.
+    fn lanes_over_xrc(&self, rail: usize) -> Vec<u32> {
+        self.rails[rail].setup.enter().xrc.keys().copied().collect()
+    }
+
     /// Asks again for a link that was not to be had so far.
-    fn begin_again(&self, name: Name) {
+    fn begin_again(&self, rail: usize, name: Name) {
         let begun = self
-            .way(name.0)
-            .and_then(|way| self.dial_over_xrc(name, &way.card));
+            .way(rail, name.0)
+            .and_then(|way| self.dial_over_xrc(rail, name, &way.card));
         if let Err(why) = begun {
-            self.lose(name.0, lost(name.0, why), true);
+            self.no_way(rail, name, why.to_string());
         }
     }
 
     /// A queue pair to a host does nothing more: [`serve`](Shared::serve) has the protocol know.
-    pub fn send_failed(&self, lane: u32, host: u64) {
-        self.hosts.failed.enter().push((lane, host));
+    pub fn send_failed(&self, rail: usize, lane: u32, host: u64) {
+        self.rails[rail].failed.enter().push((lane, host));
         self.ask_to_serve();
     }
 
     /// What the time, or a failure, has the protocol do. Inside `making`.
-    pub(super) fn serve_xrc(&self) {
-        let failed = std::mem::take(&mut *self.hosts.failed.enter());
+    pub(super) fn serve_xrc(&self, rail: usize) {
+        let on = &self.rails[rail];
+        let failed = std::mem::take(&mut *on.failed.enter());
         for (lane, host) in failed {
-            self.over_xrc(lane, |connections, now, hands| {
+            self.over_xrc(rail, lane, |connections, now, hands| {
                 connections.send_failed(Host(host), now, hands);
             });
         }
         let (now, mut due) = (Instant::now(), Vec::new());
-        for (&lane, xrc) in &self.setup.enter().xrc {
+        for (&lane, xrc) in &on.setup.enter().xrc {
             due.extend(xrc.due().filter(|&due| due <= now).map(|_| lane));
         }
         for lane in due {
-            self.over_xrc(lane, |connections, now, hands| connections.tick(now, hands));
+            self.over_xrc(rail, lane, |connections, now, hands| {
+                connections.tick(now, hands)
+            });
         }
     }
 
     /// A lane receives nothing over XRC any more.
     pub fn leave_hosts(&self, lane: u32) {
-        self.over_xrc(lane, |connections, now, hands| {
-            connections.leave(now, hands)
-        });
-    }
-
-    /// A peer is lost, whatever it was to this process.
-    pub(super) fn lost_over_xrc(&self, peer: Peer) {
-        let lanes: Vec<u32> = self.setup.enter().xrc.keys().copied().collect();
-        for lane in lanes {
-            self.over_xrc(lane, |connections, now, hands| {
-                connections.lost(Process(peer.into()), now, hands);
+        for rail in 0..self.rails.len() {
+            self.over_xrc(rail, lane, |connections, now, hands| {
+                connections.leave(now, hands)
             });
         }
     }
 
+    /// A peer is lost, whatever it was to this process.
+    pub(super) fn lost_over_xrc(&self, peer: Peer) {
+        for rail in 0..self.rails.len() {
+            for lane in self.lanes_over_xrc(rail) {
+                self.over_xrc(rail, lane, |connections, now, hands| {
+                    connections.lost(Process(peer.into()), now, hands);
+                });
+            }
+        }
+    }
+
     /// Does something with a lane's connections, and what follows from it.
-    fn over_xrc(&self, lane: u32, action: impl FnOnce(&mut Connections, u64, &mut LaneHands<'_>)) {
-        let cards = |peer: Peer| self.ways.enter().get(&peer).map(|way| way.card.clone());
+    fn over_xrc(
+        &self,
+        rail: usize,
+        lane: u32,
+        action: impl FnOnce(&mut Connections, u64, &mut LaneHands<'_>),
+    ) {
+        let on = &self.rails[rail];
+        let ways = |peer: Peer| on.ways.enter().get(&peer).cloned();
         let actor = Actor {
-            adapter: &self.adapter,
-            timeout: self.identity.timeout,
-            cards: &cards,
+            adapter: &on.adapter,
+            ways: &ways,
         };
-        let mut setup = self.setup.enter();
+        let mut setup = on.setup.enter();
         let Some(xrc) = setup.xrc.get_mut(&lane) else {
             return;
         };
@@ -210,18 +231,19 @@ impl Shared {
             events,
         } = xrc.act(&actor, action);
         // A lane knows of what it receives before the peer does.
-        left.into_iter().for_each(|left| self.leave(lane, left));
+        left.into_iter()
+            .for_each(|left| self.leave(lane, rail, left));
         for (to, bytes) in datagrams {
-            self.send_over_xrc(&mut setup, (to.0 as Peer, lane), bytes);
+            self.send_over_xrc(rail, &mut setup, (to.0 as Peer, lane), bytes);
         }
         drop(setup);
         for event in events {
-            self.become_of_xrc(lane, event);
+            self.become_of_xrc(rail, lane, event);
         }
     }
 
-    fn send_over_xrc(&self, setup: &mut Setup, name: Name, bytes: Vec<u8>) {
-        let Some(way) = self.ways.enter().get(&name.0).cloned() else {
+    fn send_over_xrc(&self, rail: usize, setup: &mut Setup, name: Name, bytes: Vec<u8>) {
+        let Some(way) = self.rails[rail].ways.enter().get(&name.0).cloned() else {
             return;
         };
         let is_request = XrcMessage::read(&bytes).map(|text| matches!(text.body, Body::Request(_)));
@@ -233,26 +255,27 @@ impl Shared {
             _ => (Step::XrcAnswer(bytes), self.identity.key),
         };
         let datagram = self.message(name, step).put(&key);
-        setup.datagrams().send(&way.handle, &way.card, &datagram);
+        setup.datagrams().send(&way.handle, way.to(), &datagram);
     }
 
     fn message(&self, name: Name, step: Step) -> Message {
         message(step, name, [0; 16], &self.identity)
     }
 
-    fn become_of_xrc(&self, lane: u32, event: Event) {
+    fn become_of_xrc(&self, rail: usize, lane: u32, event: Event) {
         match event {
             Event::Connected { peer, send, queues } => {
                 let peer = peer.0 as Peer;
-                let Some(way) = self.ways.enter().get(&peer).cloned() else {
+                let Some(way) = self.rails[rail].ways.enter().get(&peer).cloned() else {
                     return;
                 };
                 self.watching.connects(peer);
                 self.leave(
                     lane,
+                    rail,
                     Left::Reached {
                         peer,
-                        pools: selected(&way.card.pools, self.adapter.reach(&way.card)),
+                        routes: way.routes,
                         send,
                         queues,
                     },
@@ -264,33 +287,26 @@ impl Shared {
             Event::Failed {
                 peer,
                 why: Failure::Silent,
-            } => self.begin_again((peer.0 as Peer, lane)),
+            } => self.begin_again(rail, (peer.0 as Peer, lane)),
             Event::Failed { peer, why } => {
                 let peer = peer.0 as Peer;
-                let why = match why {
-                    Failure::Refused(Reason::Leaving) => "its process has finished".to_owned(),
-                    why => why.to_string(),
-                };
-                self.lose(peer, lost(peer, why), true);
+                match why {
+                    Failure::Refused(Reason::Leaving) => {
+                        self.lose(peer, lost(peer, "its process has finished"), true);
+                    }
+                    why => self.no_way(rail, (peer, lane), why.to_string()),
+                }
             }
         }
     }
 
     /// Receive queue pairs to which this process refers.
     pub fn receive_queue_pairs(&self) -> usize {
-        let setup = self.setup.enter();
-        setup.xrc.values().map(LaneXrc::receive_queue_pairs).sum()
-    }
-
-    /// Whether this process sends to a peer with that card over XRC.
-    pub(super) fn sends_over_xrc(&self, card: &Card) -> bool {
-        let pools = selected(&card.pools, self.adapter.reach(card));
-        pools.iter().any(|pool| pool.kind == Kind::Xrc)
-    }
-
-    /// Whether it sends to it by queue pairs of its own.
-    pub(super) fn sends_connected(&self, card: &Card) -> bool {
-        let pools = selected(&card.pools, self.adapter.reach(card));
-        pools.iter().any(|pool| pool.kind != Kind::Xrc)
+        let of = |rail: &Rail| {
+            let setup = rail.setup.enter();
+            let all = setup.xrc.values().map(LaneXrc::receive_queue_pairs);
+            all.sum::<usize>()
+        };
+        self.rails.iter().map(of).sum()
     }
 }

@@ -137,7 +137,7 @@ impl<'a> CombinedRequests<'a> {
         let ready = qp.backlog.is_empty()
             && qp.record().state.load(Ordering::Acquire) == IBV_QPS_RTS
             && !qp.is_remote()
-            && process.link_is_up();
+            && process.link_is_up(qp.device);
         if !ready {
             return None;
         }

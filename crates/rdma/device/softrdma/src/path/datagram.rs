@@ -44,7 +44,7 @@ pub fn send(
     let Some(ah) = datagram.vector else {
         return Outcome::Failed(IBV_WC_LOC_QP_OP_ERR);
     };
-    if !requester.process.link_is_up() {
+    if !requester.process.link_is_up(qp.device) {
         return Outcome::Done(bytes);
     }
     let gid = ah.attributes.grh.dgid.bytes();

@@ -29,6 +29,7 @@ mod delivery;
 pub mod event;
 mod execute;
 mod failure;
+mod links;
 pub mod memory;
 pub mod multicast;
 mod null;

@@ -29,7 +29,9 @@ pub fn check(qp: &QueuePair, request: &Request, payload: &Payload<'_>, together:
     }
     let state = State::from_abi(qp.record().state.load(Ordering::Acquire));
     require(state.is_some_and(State::takes_sends), Errno::EINVAL)?;
-    require(qp.send_queue_has_room(together), Errno::ENOMEM)
+    require(qp.send_queue_has_room(together), Errno::ENOMEM)?;
+    qp.process.posts(qp.device);
+    Ok(())
 }
 
 /// How long the request would be in mlx5's send queue.

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::agent_queue::AgentQueue;
 use super::clock;
+use super::links::Links;
 use super::memory::MemoryWindow;
 use super::port::SharedPort;
 use super::table::Table;
@@ -19,6 +20,7 @@ pub struct Process {
     pub ledger: Arc<Ledger>,
     pub windows: Table<MemoryWindow>,
     port: SharedPort,
+    pub links: Links,
     agent: OnceLock<AgentQueue>,
     /// Starts the agent's thread.
     start_agent: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -32,6 +34,7 @@ impl Process {
             ledger: Arc::new(Ledger::new(Box::new(SegmentChunks(fabric.own_segment())))),
             windows: Table::new(REGIONS as usize),
             port: SharedPort::default(),
+            links: Links::default(),
             agent: OnceLock::new(),
             start_agent: OnceLock::new(),
         }
@@ -58,9 +61,19 @@ impl Process {
         }
     }
 
+    /// Whether what is sent by a device's port arrives.
     #[inline]
-    pub fn link_is_up(&self) -> bool {
-        !self.config.faults.link_down
+    pub fn link_is_up(&self, device: u32) -> bool {
+        let faults = &self.config.faults;
+        !faults.link_down && (faults.down.is_empty() || !self.links.is_down(device))
+    }
+
+    /// The process posts to a device.
+    #[inline]
+    pub fn posts(&self, device: u32) {
+        if !self.config.faults.down.is_empty() {
+            self.links.posts(device, &self.config.faults.down);
+        }
     }
 
     /// The pages of a device that this process may take: all but the reserve, or what the fault injector left.

@@ -81,10 +81,12 @@ pub unsafe fn step(
         }
         // SAFETY: the caller is the one who executes.
         proxied => match unsafe { qp.route() } {
-            Some(route) if process.link_is_up() => match (requester.execute(route), proxied) {
-                (Outcome::ByAgent, Some(proxied)) => proxied.send(&requester, route),
-                (outcome, _) => outcome,
-            },
+            Some(route) if process.link_is_up(qp.device) => {
+                match (requester.execute(route), proxied) {
+                    (Outcome::ByAgent, Some(proxied)) => proxied.send(&requester, route),
+                    (outcome, _) => outcome,
+                }
+            }
             _ => Outcome::Silent,
         },
     };

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::mem::offset_of;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use weft_verbs_abi::*;
 
@@ -25,7 +26,7 @@ pub struct Context {
     pub adapter: &'static Adapter,
     pub process: &'static Process,
     pub uar: uar::Context,
-    pub events: AsyncEvents,
+    pub events: Arc<AsyncEvents>,
     /// Programs duplicate the descriptor of the kernel's device; that there is none they hear from the calls that use it.
     pub(super) command: OwnedFd,
     /// Objects made in it.
@@ -64,7 +65,7 @@ impl Context {
     }
 
     pub fn link_is_up(&self) -> bool {
-        self.process.link_is_up()
+        self.process.link_is_up(self.device.index)
     }
 }
 

@@ -8,6 +8,7 @@ use weft_verbs_abi::*;
 
 use super::context::{COMPLETION_VECTORS, Context, inject_fault};
 use super::device::Device;
+use super::limits::PORT;
 use super::{attributes, cq, domain, mr, mw, port, post, qp, srq, xrcd};
 use crate::call::{Errno, Result, pointer};
 use crate::fault::Call;
@@ -30,10 +31,11 @@ fn open(device: &'static Device) -> Result<*mut ibv_context> {
         adapter,
         process,
         uar,
-        events: AsyncEvents::new()?,
+        events: AsyncEvents::new()?.into(),
         command: File::open("/dev/null")?.into(),
         users: UseCount::default(),
     }));
+    process.links.open((device.index, PORT), &context.events);
     fill(&mut context.abi, device);
     context.abi.context.async_fd = context.events.descriptor();
     context.abi.context.cmd_fd = context.command.as_raw_fd();
@@ -96,6 +98,7 @@ pub unsafe extern "C" fn ibv_close_device(context: *mut ibv_context) -> c_int {
     // SAFETY: the caller's promise.
     let this = unsafe { Context::from_abi(context) };
     if this.users.none() {
+        this.process.links.close(this.device.index, &this.events);
         // SAFETY: it was leaked from a box by `open`, and nothing of it is left.
         drop(unsafe { Box::from_raw(std::ptr::from_ref(this).cast_mut()) });
     }

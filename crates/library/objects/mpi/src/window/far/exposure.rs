@@ -9,7 +9,7 @@ use weft_transport::{Exposed, Exposure, Fabric, Peer};
 use crate::process::engine::engine;
 
 /// How a process tells where it has exposed its part, if it has.
-pub type Words = [i64; 3];
+pub type Words = [i64; 4];
 
 /// This process's own.
 #[derive(Default)]
@@ -20,8 +20,8 @@ impl OwnExposure {
     pub fn begin(&self, lane: u32, part: Memory) -> Words {
         let exposure = engine().fabric().expose(lane, part);
         let words = exposure.as_ref().map_or(Words::default(), |exposure| {
-            let [first, second] = exposure.exposed.0;
-            [1, first as i64, second as i64]
+            let [first, second, third] = exposure.exposed.0.map(|word| word as i64);
+            [1, first, second, third]
         });
         *self.0.lock() = exposure;
         words
@@ -41,9 +41,10 @@ pub struct TheirExposure {
 }
 
 impl TheirExposure {
-    pub fn told([is_exposed, first, second]: Words) -> TheirExposure {
+    pub fn told([is_exposed, first, second, third]: Words) -> TheirExposure {
         TheirExposure {
-            exposed: (is_exposed != 0).then_some(Exposed([first as u64, second as u64])),
+            exposed: (is_exposed != 0)
+                .then_some(Exposed([first, second, third].map(|word| word as u64))),
             is_reached: OnceLock::new(),
         }
     }

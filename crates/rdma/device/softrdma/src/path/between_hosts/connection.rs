@@ -43,7 +43,9 @@ impl RemoteConnectionState {
         };
         let mut batch = std::mem::take(&mut self.batch);
         self.call(qp, |connection, host| connection.part(&mut batch, host));
-        port.send(clock::monotonic_ns(), &mut batch);
+        if qp.process.link_is_up(qp.device) {
+            port.send(clock::monotonic_ns(), &mut batch);
+        }
     }
 
     /// Sends all that may go out.
@@ -56,7 +58,10 @@ impl RemoteConnectionState {
             connection.transmit(now, &mut batch, host)
         }) == Some(true)
         {
-            port.send(now, &mut batch);
+            match qp.process.link_is_up(qp.device) {
+                true => port.send(now, &mut batch),
+                false => batch.clear(),
+            }
         }
         self.batch = batch;
     }
@@ -71,6 +76,9 @@ impl RemoteConnection {
         source: Ipv4Addr,
         view: &View<'_>,
     ) -> bool {
+        if !qp.process.link_is_up(qp.device) {
+            return false;
+        }
         let urgent = self.state().call(qp, |connection, host| {
             connection.receive(now, source, view, host);
             connection.is_urgent()
