@@ -56,9 +56,9 @@ class Workshop:
     def make(self, folder, log, *words):
         self.command(["make", f"-j{self.jobs}", *words], folder, log)
 
-    def launch(self, ranks, words, folder):
-        """Runs a program on that many ranks and returns all it printed."""
-        command = [*self.launcher(), "-n", str(ranks), *map(str, words)]
+    def launch(self, ranks, words, folder, seconds=None):
+        """Runs a program on that many ranks and returns all it printed; it may take so many seconds, in place of the general limit."""
+        command = [*self.launcher(seconds), "-n", str(ranks), *map(str, words)]
         done = self.attempt(command, folder)
         if done.code != 0:
             raise Failed(f"exit code {done.code}: {' '.join(command)}\n{end_of(done.output)}")
@@ -68,8 +68,8 @@ class Workshop:
         """Runs a command, which may fail; the launcher ends by itself what takes too long, and suites have many launches."""
         return run(words, BUILD_SECONDS, self.environment, cwd=folder)
 
-    def launcher(self):
-        return [str(self.mpiexec), "--timeout", str(self.timeout)]
+    def launcher(self, seconds=None):
+        return [str(self.mpiexec), "--timeout", str(seconds or self.timeout)]
 
     def folder(self, name):
         """An empty folder of that name, for a run's input and output."""

@@ -57,6 +57,36 @@ impl Body {
         })
     }
 
+    /// A copy at each of some displacements, which count `unit` bytes each.
+    pub fn placed(&self, displacements: &[isize], unit: isize) -> Result<Body, Overflow> {
+        let ends = displacements.iter().min().zip(displacements.iter().max());
+        let Some((least, greatest)) = ends else {
+            return Ok(Body::empty());
+        };
+        let bytes = |displacement: isize| displacement.checked_mul(unit).ok_or(Overflow);
+        let (count, size) = (displacements.len(), self.bounds.size);
+        let bounds = self
+            .bounds
+            .placed(bytes(*least)?, bytes(*greatest)?, count)?;
+        if size == 0 {
+            return Ok(Body {
+                bounds,
+                ..Body::empty()
+            });
+        }
+        let mut list = List::with_capacity(count);
+        for displacement in displacements {
+            list.push(self.origin + displacement * unit, size, &self.shape);
+        }
+        let (origin, shape) = list.finish();
+        Ok(Body {
+            bounds,
+            origin,
+            shape,
+            signature: self.signature.repeat(count),
+        })
+    }
+
     /// `count` copies, one after the other.
     pub fn block(&self, count: usize) -> Result<Body, Overflow> {
         self.repeated(count, self.extent()?)

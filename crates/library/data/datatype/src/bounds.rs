@@ -101,6 +101,20 @@ impl Bounds {
         .checked()
     }
 
+    /// Of `count` copies, their origins from `first` to `last` on the way up or down.
+    pub fn placed(self, first: isize, last: isize, count: usize) -> Result<Bounds, Overflow> {
+        let size = self.size.checked_mul(count).ok_or(Overflow)?;
+        let (at_first, at_last) = (self.moved(first)?, self.moved(last)?);
+        Bounds {
+            size,
+            alignment: self.alignment,
+            data: joined(at_first.data, at_last.data),
+            parts: joined(at_first.parts, at_last.parts),
+            markers: joined(at_first.markers, at_last.markers),
+        }
+        .checked()
+    }
+
     pub fn moved(self, by: isize) -> Result<Bounds, Overflow> {
         let moved = |span: Option<Span>| span.map(|span| span.moved(by)).transpose();
         Ok(Bounds {

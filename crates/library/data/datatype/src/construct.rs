@@ -94,7 +94,10 @@ impl Datatype {
         displacements: Box<[isize]>,
         old: &Datatype,
     ) -> Result<Datatype, Overflow> {
-        let body = equal_blocks(blocklength, &displacements, old.extent(), old)?;
+        let body = old
+            .body()
+            .block(blocklength)?
+            .placed(&displacements, old.extent())?;
         let envelope = Envelope::IndexedBlock {
             blocklength,
             displacements,
@@ -109,7 +112,7 @@ impl Datatype {
         displacements: Box<[isize]>,
         old: &Datatype,
     ) -> Result<Datatype, Overflow> {
-        let body = equal_blocks(blocklength, &displacements, 1, old)?;
+        let body = old.body().block(blocklength)?.placed(&displacements, 1)?;
         let envelope = Envelope::HindexedBlock {
             blocklength,
             displacements,
@@ -162,22 +165,6 @@ fn blocks(
     for (&blocklength, displacement) in blocklengths.iter().zip(displacements) {
         let displacement = displacement.checked_mul(unit).ok_or(Overflow)?;
         assembly.place(&old.repeated(blocklength, extent)?, displacement)?;
-    }
-    Ok(assembly.finish())
-}
-
-/// As [`blocks`], all of one length.
-fn equal_blocks(
-    blocklength: usize,
-    displacements: &[isize],
-    unit: isize,
-    old: &Datatype,
-) -> Result<Body, Overflow> {
-    let block = old.body().block(blocklength)?;
-    let mut assembly = Assembly::with_capacity(displacements.len());
-    for displacement in displacements {
-        let displacement = displacement.checked_mul(unit).ok_or(Overflow)?;
-        assembly.place(&block, displacement)?;
     }
     Ok(assembly.finish())
 }

@@ -249,9 +249,12 @@ impl Shape {
     }
 }
 
-/// Puts shapes one after the other.
+/// Puts shapes one after the other. As long as all are runs, it keeps of each where it begins and nothing else.
 #[derive(Default)]
 pub(crate) struct List {
+    /// All that was appended, up to the first shape that is no run.
+    runs: Vec<Run>,
+    /// From then on, all that was appended.
     parts: Vec<Part>,
     packed: usize,
 }
@@ -259,14 +262,16 @@ pub(crate) struct List {
 impl List {
     pub fn with_capacity(parts: usize) -> List {
         List {
-            parts: Vec::with_capacity(parts),
-            packed: 0,
+            runs: Vec::with_capacity(parts),
+            ..List::default()
         }
     }
 
     /// Appends a shape of `size` packed bytes, not none, whose first byte lies at `displacement`.
+    #[inline]
     pub fn push(&mut self, displacement: isize, size: usize, shape: &Shape) {
         match shape {
+            Shape::Run { .. } => self.append_run(displacement, size),
             Shape::Sequence { parts, depth }
                 if parts.len() <= Shape::SHORT || *depth >= Shape::DEEPEST =>
             {
@@ -279,17 +284,13 @@ impl List {
                 displacements,
             } if displacements.len() <= Shape::SHORT => {
                 for at in displacements.iter() {
-                    self.append(displacement + at, *block, &Shape::Run { size: *block });
+                    self.append_run(displacement + at, *block);
                 }
             }
             Shape::Runs { runs } if runs.len() <= Shape::SHORT => {
                 for pair in runs.windows(2) {
                     let size = pair[1].packed - pair[0].packed;
-                    self.append(
-                        displacement + pair[0].displacement,
-                        size,
-                        &Shape::Run { size },
-                    );
+                    self.append_run(displacement + pair[0].displacement, size);
                 }
             }
             _ => self.append(displacement, size, shape),
@@ -297,80 +298,133 @@ impl List {
     }
 
     fn append(&mut self, displacement: isize, size: usize, shape: &Shape) {
-        let packed = self.packed;
+        if let Shape::Run { .. } = shape {
+            return self.append_run(displacement, size);
+        }
+        self.take_apart();
+        self.append_part(displacement, size, shape.clone());
+    }
+
+    /// Appends a run; one that touches the last goes on with it.
+    #[inline]
+    pub fn append_run(&mut self, displacement: isize, size: usize) {
+        if !self.parts.is_empty() {
+            return self.append_run_to_parts(displacement, size);
+        }
+        let touches = self.runs.last().is_some_and(|last| {
+            last.displacement + (self.packed - last.packed) as isize == displacement
+        });
+        if !touches {
+            self.runs.push(Run {
+                displacement,
+                packed: self.packed,
+            });
+        }
         self.packed += size;
-        if let (Shape::Run { .. }, Some(last)) = (shape, self.parts.last_mut())
+    }
+
+    fn append_run_to_parts(&mut self, displacement: isize, size: usize) {
+        if let Some(last) = self.parts.last_mut()
             && let Shape::Run { size: run } = &mut last.shape
             && last.displacement + *run as isize == displacement
         {
             *run += size;
             last.size = *run;
+            self.packed += size;
             return;
         }
+        self.append_part(displacement, size, Shape::Run { size });
+    }
+
+    fn append_part(&mut self, displacement: isize, size: usize, shape: Shape) {
         self.parts.push(Part {
             displacement,
-            packed,
+            packed: self.packed,
             size,
-            shape: shape.clone(),
+            shape,
         });
+        self.packed += size;
+    }
+
+    /// Makes parts of the runs, if there are any.
+    fn take_apart(&mut self) {
+        if self.runs.is_empty() {
+            return;
+        }
+        let packed = std::mem::take(&mut self.packed);
+        let mut runs = std::mem::take(&mut self.runs).into_iter().peekable();
+        while let Some(run) = runs.next() {
+            let end = runs.peek().map_or(packed, |next| next.packed);
+            let size = end - run.packed;
+            self.append_part(run.displacement, size, Shape::Run { size });
+        }
     }
 
     /// Where the first byte lies, and the shape of all from there.
     pub fn finish(mut self) -> (isize, Shape) {
-        let Some(first) = self.parts.first() else {
+        let first_run = self.runs.first().map(|run| run.displacement);
+        let first_part = self.parts.first().map(|part| part.displacement);
+        let Some(origin) = first_run.or(first_part) else {
             return (0, Shape::EMPTY);
         };
-        let origin = first.displacement;
+        for run in &mut self.runs {
+            run.displacement -= origin;
+        }
         for part in &mut self.parts {
             part.displacement -= origin;
         }
-        (origin, self.shape())
-    }
-
-    /// The simplest shape of the parts.
-    fn shape(self) -> Shape {
-        let parts = self.parts;
-        let Part { size, shape, .. } = parts[0].clone();
-        let alike = parts.iter().all(|part| part.shape.is(&shape));
-        if parts.len() == 1 {
-            return shape;
-        }
-        let stride = parts[1].displacement;
-        let steady = || {
-            let steps = parts.windows(2);
-            steps
-                .map(|pair| pair[1].displacement - pair[0].displacement)
-                .all(|step| step == stride)
+        let shape = match self.parts.is_empty() {
+            true => shape_of_runs(self.runs, self.packed),
+            false => shape_of_parts(self.parts),
         };
-        if alike && steady() {
-            return shape.repeat(size, parts.len(), stride);
-        }
-        if let (true, Shape::Run { size: block }) = (alike, &shape) {
-            return Shape::Blocks {
-                block: *block,
-                displacements: parts.iter().map(|part| part.displacement).collect(),
-            };
-        }
-        if parts
-            .iter()
-            .all(|part| matches!(part.shape, Shape::Run { .. }))
-        {
-            let begins = parts.iter().map(|part| Run {
-                displacement: part.displacement,
-                packed: part.packed,
-            });
-            let end = Run {
-                displacement: 0,
-                packed: self.packed,
-            };
-            return Shape::Runs {
-                runs: begins.chain([end]).collect(),
-            };
-        }
-        let below = parts.iter().map(|part| part.shape.depth()).max();
-        Shape::Sequence {
-            parts: parts.into(),
-            depth: below.map_or(0, |below| below + 1),
-        }
+        (origin, shape)
+    }
+}
+
+/// The simplest shape of runs of `packed` bytes in all.
+fn shape_of_runs(mut runs: Vec<Run>, packed: usize) -> Shape {
+    let (size, stride) = match runs.get(1) {
+        None => return Shape::Run { size: packed },
+        Some(second) => (second.packed, second.displacement),
+    };
+    let last = runs.len() - 1;
+    let mut pairs = runs.windows(2);
+    let alike = packed - runs[last].packed == size
+        && pairs.all(|pair| pair[1].packed - pair[0].packed == size);
+    if !alike {
+        let end = Run {
+            displacement: 0,
+            packed,
+        };
+        runs.push(end);
+        return Shape::Runs { runs: runs.into() };
+    }
+    let mut pairs = runs.windows(2);
+    match pairs.all(|pair| pair[1].displacement - pair[0].displacement == stride) {
+        true => Shape::Run { size }.repeat(size, runs.len(), stride),
+        false => Shape::Blocks {
+            block: size,
+            displacements: runs.iter().map(|run| run.displacement).collect(),
+        },
+    }
+}
+
+/// The simplest shape of parts that are not all runs.
+fn shape_of_parts(parts: Vec<Part>) -> Shape {
+    let Part { size, shape, .. } = parts[0].clone();
+    if parts.len() == 1 {
+        return shape;
+    }
+    let stride = parts[1].displacement;
+    let mut steps = parts.windows(2);
+    if parts.iter().all(|part| part.shape.is(&shape))
+        && steps.all(|pair| pair[1].displacement - pair[0].displacement == stride)
+    {
+        return shape.repeat(size, parts.len(), stride);
+    }
+    let below = parts.iter().map(|part| part.shape.depth()).max();
+    Shape::Sequence {
+        parts: parts.into(),
+        depth: below.map_or(0, |below| below + 1),
     }
 }

@@ -4,6 +4,7 @@
 //! the displacements ([`Growth::Throughout`]), positions are found by displacement too. Nothing here lists the runs
 //! of a shape: each question goes down the shape once, with a division or a binary search per level.
 
+mod runs;
 mod words;
 
 use std::ops::{ControlFlow, Range};
@@ -68,6 +69,11 @@ impl Tiling {
             0 => 0,
             _ => runs(self.copier.shape()),
         }
+    }
+
+    /// How long the lists are that say where the runs of a tile lie.
+    pub fn listed(&self) -> usize {
+        listed(self.copier.shape())
     }
 
     /// The layout by which packed bytes, from position 0 on, lie at their displacements.
@@ -188,6 +194,17 @@ fn runs(shape: &Shape) -> usize {
         Shape::Sequence { parts, .. } => parts
             .iter()
             .fold(0, |sum, part| sum.saturating_add(runs(&part.shape))),
+    }
+}
+
+/// How long the lists of a shape are.
+fn listed(shape: &Shape) -> usize {
+    match shape {
+        Shape::Run { .. } | Shape::Strided { .. } => 1,
+        Shape::Blocks { displacements, .. } => displacements.len(),
+        Shape::Runs { runs } => runs.len() - 1,
+        Shape::Loop { child, .. } => listed(child),
+        Shape::Sequence { parts, .. } => parts.iter().map(|part| listed(&part.shape)).sum(),
     }
 }
 

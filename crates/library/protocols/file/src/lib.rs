@@ -14,6 +14,7 @@ mod domains;
 mod independent;
 mod lock;
 mod mapped;
+mod part;
 mod runs;
 mod view;
 mod windows;

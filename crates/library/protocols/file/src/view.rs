@@ -45,7 +45,14 @@ impl View {
 
     /// The same, of a tiling.
     pub fn of(displacement: u64, tiling: Tiling) -> Option<View> {
-        let growth = tiling.growth().filter(|_| displacement <= END)?;
+        let largest_gap = tiling.largest_gap().map(|gap| gap as u64);
+        let growth = match largest_gap {
+            Some(_) => Growth::Throughout,
+            None => tiling.growth()?,
+        };
+        if displacement > END {
+            return None;
+        }
         let alone = match growth {
             Growth::WithinTiles => Some(tiling.apart()?),
             Growth::Throughout | Growth::Overlapping => None,
@@ -56,7 +63,7 @@ impl View {
             Growth::WithinTiles | Growth::Overlapping => tiling.bounds()?,
         };
         Some(View {
-            largest_gap: tiling.largest_gap().map(|gap| gap as u64),
+            largest_gap,
             displacement,
             tiling,
             growth,

@@ -163,11 +163,56 @@ proptest! {
         prop_assert_eq!(other.words(), words.clone());
         let other = View::of(displacement, other).unwrap();
         let mut again = Vec::new();
-        other.visit(positions, |run| {
+        other.visit(positions.clone(), |run| {
             again.extend(run.offset..run.offset + run.bytes as u64);
             ControlFlow::Continue(())
         });
         prop_assert_eq!(&again, &wanted);
+        // As an aggregator has a part of it.
+        if !positions.is_empty() {
+            let packed = view.pack(&positions);
+            prop_assert!(packed.len() as u64 <= View::most_packed_bytes(positions.end - positions.start));
+            let (other, inside) = View::unpack(&packed).unwrap();
+            let mut again = Vec::new();
+            other.visit(inside, |run| {
+                again.extend(run.offset..run.offset + run.bytes as u64);
+                ControlFlow::Continue(())
+            });
+            prop_assert_eq!(&again, &wanted);
+        }
+    }
+
+    /// Whatever another process says is a part of a view whose offsets grow, or none.
+    #[test]
+    fn bytes_that_say_anything_are_checked(
+        tile in tile(),
+        cuts in (0usize..10_000, 0usize..10_000),
+        changed in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let view = View::new(0, &tile.datatype).unwrap();
+        let positions = range(cuts, &tile);
+        prop_assume!(!positions.is_empty());
+        let mut packed = view.pack(&positions);
+        for (place, byte) in changed {
+            let place = place.index(packed.len());
+            packed[place] = byte;
+        }
+        for length in [packed.len(), cut.index(packed.len())] {
+            let Some((view, positions)) = View::unpack(&packed[..length]) else {
+                continue;
+            };
+            prop_assert_eq!(view.growth(), Growth::Throughout);
+            let hull = view.hull(&positions).unwrap();
+            let most = positions.end.min(positions.start + 4096);
+            let mut end = hull.start;
+            view.visit(positions.start..most, |run| {
+                assert!(run.bytes > 0 && run.offset >= end);
+                end = run.offset + run.bytes as u64;
+                assert!(end <= hull.end);
+                ControlFlow::Continue(())
+            });
+        }
     }
 
     /// Wherever copies of a tile lie, its view says where each position is, and what stays in a tile is in order.

@@ -41,8 +41,10 @@ pub struct Benchmark {
     pub any_ranks: bool,
     /// Where ranks run unless the user says.
     pub pin: Pin,
-    /// Its points are so many that they are also summed up: by series, and the worst.
+    /// Its points are so many, or so unsteady, that ratios come with intervals and are also summed up: by series, and the worst.
     pub summary: bool,
+    /// The program gives all points of a series before those of the next.
+    pub by_series: bool,
     /// Series whose floor is measured by the same program: each with that, itself a series.
     pub floors: &'static [(&'static str, &'static str)],
     /// The points from the largest on, since small ones take longest: a library that is stopped has given those before.
@@ -64,6 +66,7 @@ impl Benchmark {
         any_ranks: false,
         pin: Pin::Auto,
         summary: false,
+        by_series: false,
         floors: &[],
         descending: false,
         makes_file: false,

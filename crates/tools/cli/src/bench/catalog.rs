@@ -287,6 +287,7 @@ pub const ALL: &[Benchmark] = &[
         ],
         descending: true,
         makes_file: true,
+        summary: true,
         ..Benchmark::PLAIN
     },
     Benchmark {
@@ -327,6 +328,7 @@ pub const ALL: &[Benchmark] = &[
         seconds: 0.5,
         any_ranks: true,
         makes_file: true,
+        summary: true,
         ..Benchmark::PLAIN
     },
     PATTERNS,

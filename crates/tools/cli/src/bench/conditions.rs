@@ -3,7 +3,7 @@
 use super::benchmark::Axis;
 use super::library::Pin;
 use super::options::Options;
-use super::patterns::ways;
+use super::patterns::{PATTERNS, ways};
 use super::plan::Plan;
 
 pub fn conditions(options: &Options, plan: &Plan) -> String {
@@ -12,7 +12,7 @@ pub fn conditions(options: &Options, plan: &Plan) -> String {
         all.push(format!("{} ranks", plan.ranks));
     }
     all.push(pinning(plan).into());
-    if plan.benchmark.summary {
+    if *plan.benchmark == PATTERNS {
         all.extend(ways(&options.patterns));
     }
     all.push(format!("{} rounds", plan.rounds));

@@ -125,10 +125,10 @@ impl LibraryRound<'_, '_> {
         self.judge(&outcome, points, &due).map(drop)
     }
 
-    /// What the program gives at these points, as it gives it: a benchmark of many series has one after the other.
+    /// What the program gives at these points, in the order in which it gives it.
     fn due(&self, points: &[u64]) -> Due {
         let series = || self.plan.series.iter().filter(|s| s.name != STARTUP_WALL);
-        if self.plan.benchmark.summary {
+        if self.plan.benchmark.by_series {
             let of = |s: &&'static Series| s.points(points).iter().map(|&x| (s.name, x));
             return series().flat_map(of).collect();
         }

@@ -71,6 +71,7 @@ pub const PATTERNS: Benchmark = Benchmark {
     any_ranks: true,
     pin: Pin::Default,
     summary: true,
+    by_series: true,
     ..Benchmark::PLAIN
 };
 

@@ -298,7 +298,10 @@ shuffle: time per message (ns, lower is better)
         let table = |title: &str| *tables.iter().find(|t| t.starts_with(title)).unwrap();
         let written = table("file write:");
         let row: Vec<&str> = written.lines().last().unwrap().split_whitespace().collect();
-        assert_eq!(row, ["16", "1000", "900", "600", "1.50", "0.90"]);
+        assert_eq!(
+            row,
+            ["16", "1000", "900", "600", "1.50", "1.50..1.50", "0.90"]
+        );
         let raw = table("file raw-write:");
         assert!(!raw.contains("floor"), "{raw}");
     }

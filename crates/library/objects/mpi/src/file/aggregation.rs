@@ -18,7 +18,7 @@ const SHORT_BYTES: usize = 64 << 10;
 const FEW_READERS: usize = 4;
 
 /// What a process tells the others of its access.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Told {
     pub positions: Range<u64>,
     hull: Range<u64>,

@@ -14,6 +14,8 @@ mod form;
 mod hints;
 mod independent;
 mod inquire;
+mod kept;
+mod lists;
 mod mode;
 mod object;
 mod open;

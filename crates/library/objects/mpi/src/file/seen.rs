@@ -6,6 +6,7 @@ use weft_datatype::{Datatype, Predefined};
 use weft_file::View;
 
 use super::hints::{OwnSettings, Settings};
+use super::kept::Kept;
 use super::representation::Representation;
 use crate::error::{Class, Error, Result, argument};
 
@@ -20,8 +21,19 @@ pub(super) struct Seen {
     pub representation: Representation,
     pub settings: Settings,
     pub own_settings: OwnSettings,
-    /// The views of all processes, by rank, where this one reads and writes for others.
-    pub views: Vec<View>,
+    pub of_all: OfAll,
+}
+
+/// What a process knows of the views of all.
+#[derive(Default)]
+pub(super) struct OfAll {
+    /// Its own view is a long list: those that read and write for others learn with each access what of it they need.
+    pub is_listed: bool,
+    /// So is some process's.
+    pub some_are_listed: bool,
+    /// By rank, where this one reads and writes for others; none of those that are long lists.
+    pub views: Vec<Option<View>>,
+    pub kept: Kept,
 }
 
 impl Seen {
@@ -36,16 +48,16 @@ impl Seen {
             representation: Representation::Native,
             settings,
             own_settings,
-            views: Vec::new(),
+            of_all: OfAll::default(),
         }
     }
 
-    /// The view of a rank.
-    pub fn view_of(&self, rank: usize) -> View {
-        self.views
-            .get(rank)
-            .cloned()
-            .unwrap_or_else(|| View::bytes(0))
+    /// The view of a rank, where this process reads and writes for others; none if it is a long list.
+    pub fn view_of(&self, rank: usize) -> Option<View> {
+        match self.of_all.views.get(rank) {
+            Some(view) => view.clone(),
+            None => Some(View::bytes(0)),
+        }
     }
 
     /// The positions of so many bytes from an offset in etypes on.

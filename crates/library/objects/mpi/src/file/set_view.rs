@@ -15,7 +15,7 @@ use super::agreement::{check_same, exchange, once, settle};
 use super::hints::Settings;
 use super::object::{File, share};
 use super::representation::Representation;
-use super::seen::{Seen, too_far};
+use super::seen::{OfAll, Seen, too_far};
 use crate::collective::Peers;
 use crate::error::{Class, Error, Result, argument};
 use crate::handle::{FileId, InfoId};
@@ -87,7 +87,7 @@ fn checked(
         representation,
         settings: Settings::of_words([0; Settings::WORDS]),
         own_settings: file.seen().own_settings,
-        views: Vec::new(),
+        of_all: OfAll::default(),
     })
 }
 
@@ -140,7 +140,7 @@ pub fn set_info(id: FileId, info: InfoId) -> Result<()> {
         representation: old.representation.clone(),
         settings: hints.settings(),
         own_settings: hints.own_settings(),
-        views: Vec::new(),
+        of_all: OfAll::default(),
     });
     let seen = agreed(&file, seen)?;
     *file.hints.lock() = hints;
@@ -151,19 +151,36 @@ pub fn set_info(id: FileId, info: InfoId) -> Result<()> {
 /// The words by which processes compare their views, and by which they learn of each other's.
 const WORDS: usize = 4 + Settings::WORDS;
 
-/// The same view when all processes have theirs: settings are the first one's, and aggregators know all views.
-fn agreed(file: &File, seen: Result<Seen>) -> Result<Seen> {
-    let pattern = seen.as_ref().map_or(Vec::new(), |seen| {
-        let tiling = seen.view.tiling();
-        match tiling.is_dense() && seen.view.offset(0) == Some(seen.view.displacement()) {
-            true => Vec::new(),
-            false => tiling.words(),
-        }
-    });
+/// A view whose lists are longer is not told when it is set: an access needs a part of them only, at each aggregator another one.
+const LONGEST_TOLD: usize = 1024;
+/// Told in place of the length of such a view's pattern.
+const LISTED: i64 = -1;
+
+/// The words of a view's pattern, none if that is every byte from the displacement on or a long list.
+fn pattern(seen: &Seen) -> Vec<i64> {
+    let tiling = seen.view.tiling();
+    let is_plain = tiling.is_dense() && seen.view.offset(0) == Some(seen.view.displacement());
+    match is_plain || seen.of_all.is_listed {
+        true => Vec::new(),
+        false => tiling.words(),
+    }
+}
+
+/// The same view when all processes have theirs: settings are the first one's, and aggregators know all views but those that are long
+/// lists.
+fn agreed(file: &File, mut seen: Result<Seen>) -> Result<Seen> {
+    if let Ok(seen) = &mut seen {
+        seen.of_all.is_listed = seen.view.tiling().listed() > LONGEST_TOLD;
+    }
+    let pattern = seen.as_ref().map_or(Vec::new(), pattern);
     let words = seen.as_ref().map_err(Clone::clone).map(|seen| {
         let [a, b, c, d, e] = seen.settings.words();
         let name = fingerprint(&seen.representation.name());
-        let (etype, length) = (seen.etype_bytes as i64, pattern.len() as i64);
+        let etype = seen.etype_bytes as i64;
+        let length = match seen.of_all.is_listed {
+            true => LISTED,
+            false => pattern.len() as i64,
+        };
         let at = seen.view.displacement() as i64;
         [etype, name, at, length, a, b, c, d, e]
     });
@@ -178,7 +195,8 @@ fn agreed(file: &File, seen: Result<Seen>) -> Result<Seen> {
         &file.comm,
         exchanged.as_ref().map(drop).map_err(Clone::clone),
     )?;
-    seen.views = exchanged?;
+    seen.of_all.views = exchanged?;
+    seen.of_all.some_are_listed = told.iter().any(|words| words[3] == LISTED);
     Ok(seen)
 }
 
@@ -188,14 +206,14 @@ fn fingerprint(name: &CStr) -> i64 {
     name.to_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step) as i64
 }
 
-/// Sends this process's pattern to the aggregators; at one of them, the views of all processes by rank. If all see every byte
-/// from the beginning on there is nothing to know.
+/// Sends this process's pattern to the aggregators; at one of them, the views of all processes by rank, none of those that are long
+/// lists. If all see every byte from the beginning on there is nothing to know.
 fn tell_aggregators(
     file: &File,
     seen: &Seen,
     mut pattern: Vec<i64>,
     told: &[[i64; WORDS]],
-) -> Result<Vec<View>> {
+) -> Result<Vec<Option<View>>> {
     if told.iter().all(|words| words[2] == 0 && words[3] == 0) || told.len() == 1 {
         return Ok(Vec::new());
     }
@@ -235,7 +253,10 @@ fn tell_aggregators(
         true => told
             .iter()
             .zip(&patterns)
-            .map(|(words, pattern)| view(words[2], pattern))
+            .map(|(words, pattern)| match words[3] {
+                LISTED => Ok(None),
+                _ => view(words[2], pattern).map(Some),
+            })
             .collect(),
         false => Ok(Vec::new()),
     }

@@ -22,6 +22,9 @@ use super::aggregation::{Told, aggregators, domains};
 use super::disk::Disk;
 use super::errors::elsewhere;
 use super::form::Direction;
+use super::kept::{Exchanged, Part};
+use super::lists::Lists;
+use super::seen::Seen;
 use crate::collective::{Peers, gather_words_over, largest_over};
 use crate::error::{Class, Error, Result};
 use crate::objects::request::Request;
@@ -35,14 +38,14 @@ pub(super) async fn carry_out(
 ) -> Result<(Access, usize)> {
     let outcome = Outcome::default();
     let channel = Channel::new(peers, tag, &outcome);
-    let seen = &access.seen.view;
-    let hull = seen.hull(&access.positions).unwrap_or(0..0);
-    let words = Told::words(seen, &access.positions, &hull);
+    let seen = access.seen.clone();
+    let hull = seen.view.hull(&access.positions).unwrap_or(0..0);
+    let words = Told::words(&seen.view, &access.positions, &hull);
     let told = Told::all(&gather_words_over(&channel, words).await?)?;
-    let aggregators = aggregators(&access.file.comm, &access.seen.settings);
+    let aggregators = aggregators(&access.file.comm, &seen.settings);
     let plan = domains(
         &told,
-        &access.seen.settings,
+        &seen.settings,
         access.direction,
         aggregators.len(),
         access.file.comm.hosts().is_none(),
@@ -57,13 +60,23 @@ pub(super) async fn carry_out(
         };
     };
     weft_file::count_two_phase_access();
-    let in_order = access.seen.view.in_order(&access.positions);
+    let in_order = seen.view.in_order(&access.positions);
     let (view, positions) = in_order.expect("domains are for accesses in order");
     let rank = access.file.comm.rank() as usize;
-    let parts: Vec<(View, Range<u64>)> = match aggregators.contains(&rank) {
-        true => (0..told.len())
-            .map(|rank| shown(&access.seen.view_of(rank), &told[rank].positions))
-            .collect(),
+    let lists = Lists {
+        seen: &seen,
+        part: (&view, &positions),
+        told: &told,
+        aggregators: &aggregators,
+        domains: &domains,
+        peers,
+        tag,
+    };
+    // Accesses that are not made in their call are under way beside others.
+    let keeps = matches!(disk, Disk::Here);
+    let (exchanged, failed) = lists.learn(rank, keeps).await;
+    let parts = match aggregators.contains(&rank) {
+        true => parts(&seen, &told, &exchanged),
         false => Vec::new(),
     };
     let phases = Phases {
@@ -74,7 +87,7 @@ pub(super) async fn carry_out(
         disk,
         domains,
         parts: &parts,
-        failed: RefCell::new(None),
+        failed: RefCell::new(failed),
         ended: Cell::new(positions.end),
     };
     let served = served(&parts, rank, &aggregators, &domains);
@@ -93,7 +106,11 @@ pub(super) async fn carry_out(
     let (failed, ended) = (phases.failed.take(), phases.ended.get());
     let bytes = (ended - positions.start) as usize;
     let outcome = failed.map_or(Ok((access, bytes)), Err);
-    agreed(&channel, outcome).await
+    let outcome = agreed(&channel, outcome).await;
+    if keeps && seen.of_all.some_are_listed && outcome.is_ok() {
+        seen.of_all.kept.put(exchanged);
+    }
+    outcome
 }
 
 /// An error of one process is an error of all.
@@ -122,23 +139,36 @@ async fn all(mut roles: Vec<Role<'_>>) {
     .await;
 }
 
+/// What each process accesses.
+fn parts(seen: &Seen, told: &[Told], exchanged: &Exchanged) -> Vec<Part> {
+    let part = |(rank, told): (usize, &Told)| match seen.view_of(rank) {
+        Some(view) => shown(&view, &told.positions),
+        None => exchanged.parts[rank].clone().unwrap_or_else(nothing),
+    };
+    told.iter().enumerate().map(part).collect()
+}
+
 /// An access that a process told of, as one of a view whose offsets grow; nothing where the process told of more than its view shows.
-fn shown(view: &View, positions: &Range<u64>) -> (View, Range<u64>) {
+fn shown(view: &View, positions: &Range<u64>) -> Part {
     let in_order = view.in_order(positions);
     let shown = in_order.filter(|(view, inside)| view.hull(inside).is_some());
-    shown.unwrap_or_else(|| (View::bytes(0), 0..0))
+    shown.unwrap_or_else(nothing)
+}
+
+fn nothing() -> Part {
+    (View::bytes(0), 0..0)
 }
 
 /// What each process has in this one's domain, if it is an aggregator.
 fn served<'a>(
-    parts: &'a [(View, Range<u64>)],
+    parts: &'a [Part],
     rank: usize,
     aggregators: &[usize],
     domains: &Domains,
 ) -> Option<Served<'a>> {
     let number = aggregators.iter().position(|&other| other == rank)?;
     let domain = domains.domain(number);
-    let cursor = |(view, positions): &'a (View, Range<u64>)| Cursor::new(view, positions, &domain);
+    let cursor = |(view, positions): &'a Part| Cursor::new(view, positions, &domain);
     Some(Served {
         number,
         cursors: parts.iter().map(cursor).collect(),
@@ -193,7 +223,7 @@ struct Phases<'a, 'p> {
     disk: Disk<'a>,
     domains: Domains,
     /// What each rank accesses, if this process reads or writes for others.
-    parts: &'a [(View, Range<u64>)],
+    parts: &'a [Part],
     /// The first error.
     failed: RefCell<Option<Error>>,
     /// The first position that the file turned out not to have.
