@@ -43,6 +43,8 @@ def one_goes_down(site, pools):
 
 
 def cases(site):
-    for name, pools in list(POOLS.items())[: 1 if site.quick else None]:
+    if site.quick:
+        return
+    for name, pools in POOLS.items():
         yield f"rails: two adapters between hosts carry, {name}", functools.partial(both_carry, site, pools)
         yield f"rails: one of two adapters between hosts goes down, {name}", functools.partial(one_goes_down, site, pools)
