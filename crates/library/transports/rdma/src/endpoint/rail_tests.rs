@@ -14,22 +14,7 @@ use crate::world::{
 
 #[test]
 fn what_is_true_of_one_adapter_is_true_of_two() {
-    let all: [fn(); 13] = [
-        tests::every_length_arrives,
-        tests::send_with_writes_the_payload,
-        tests::bulk_of_every_length_arrives,
-        tests::random_traffic,
-        tests::a_transfer_nobody_wants_yet_holds_up_no_other,
-        tests::less_may_be_wanted_than_there_is,
-        tests::transfers_can_be_taken_back,
-        tests::scattered_memory_is_sent_and_received,
-        tests::exposed_memory_is_written_and_read,
-        tests::accesses_wait_for_room,
-        tests::what_is_not_exposed_is_not_accessed,
-        tests::connecting_waits_for_no_process,
-        tests::what_an_unready_receiver_holds_has_a_bound,
-    ];
-    for test in all {
+    for test in tests::OF_EVERY_LINK {
         over_rails(2, test);
         over_xrc(|| over_rails(3, test));
     }

@@ -3,6 +3,23 @@ use weft_contract::an_unready_receiver_holds;
 use crate::Rdma;
 use crate::world::linked_pair;
 
+/// What is true of every kind of link.
+pub(super) const OF_EVERY_LINK: [fn(); 13] = [
+    every_length_arrives,
+    send_with_writes_the_payload,
+    bulk_of_every_length_arrives,
+    random_traffic,
+    a_transfer_nobody_wants_yet_holds_up_no_other,
+    less_may_be_wanted_than_there_is,
+    transfers_can_be_taken_back,
+    scattered_memory_is_sent_and_received,
+    what_an_unready_receiver_holds_has_a_bound,
+    exposed_memory_is_written_and_read,
+    accesses_wait_for_room,
+    what_is_not_exposed_is_not_accessed,
+    connecting_waits_for_no_process,
+];
+
 weft_contract::tests!(Rdma);
 weft_contract::tests!(Rdma:
     exposed_memory_is_written_and_read

@@ -138,6 +138,12 @@ mod tests {
         vec![[0; PAGE / 8]; bytes.div_ceil(PAGE) + 1]
     }
 
+    /// Where the first page of such memory begins.
+    fn first_page(memory: &mut [[u64; PAGE / 8]]) -> *mut u8 {
+        let base = memory.as_mut_ptr().cast::<u8>();
+        base.wrapping_add(base.align_offset(PAGE))
+    }
+
     #[test]
     fn words_are_looked_at_by_all_at_one_step() {
         let ranks = 3;
@@ -146,8 +152,7 @@ mod tests {
             memory(board::bytes(ranks) + PAGE),
         );
         let base = areas.as_mut_ptr().cast::<u8>();
-        let board_base = places.as_mut_ptr().cast::<u8>();
-        let board_base = board_base.wrapping_add(board_base.align_offset(PAGE));
+        let board_base = first_page(&mut places);
         // SAFETY: both pieces are long enough and live to the end.
         let all: Vec<(Nearness, Board)> = (0..ranks)
             .map(|rank| unsafe {
@@ -179,8 +184,7 @@ mod tests {
     fn one_that_is_far_is_enough() {
         let mut areas = memory(Nearness::bytes(2));
         let mut places = memory(board::bytes(2) + PAGE);
-        let board_base = places.as_mut_ptr().cast::<u8>();
-        let board_base = board_base.wrapping_add(board_base.align_offset(PAGE));
+        let board_base = first_page(&mut places);
         // SAFETY: both pieces are long enough and live to the end.
         let (nearness, board) = unsafe {
             (
