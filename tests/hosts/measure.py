@@ -191,7 +191,7 @@ def show(options, measured, libraries, source):
         part = PARTS[name]
         if tables := figures.text_of(measured, libraries, part.tables):
             print(f"\n{part.heading}\n\n{tables}")
-            sections[part.heading] = (f"Commit {source}, {options.rounds} rounds.", tables)
+            sections[part.heading] = (f"Commit {source}, {options.rounds} round{'s' * (options.rounds > 1)}.", tables)
     if options.document:
         figures.fill(options.document, sections)
 
