@@ -56,6 +56,18 @@ def turns(number):
     return KINDS if number % 2 == 0 else KINDS[::-1]
 
 
+def outputs(options, site, hosts, layouts, program, words):
+    """Of each layout that is to be measured: the layout, and what all rounds said, by kind. `words` gives the program's, of a layout."""
+    for count, ranks in layouts:
+        if count * ranks > options.most_ranks:
+            continue
+        said = {kind: [] for kind in KINDS}
+        for number in range(options.rounds):
+            for kind in turns(number):
+                said[kind].append(run(site, hosts, kind, (count, ranks), program, *words(ranks)))
+        yield count, ranks, said
+
+
 def cell(values):
     spread = statistics.stdev(values) if len(values) > 1 else 0
     return f"{statistics.median(values):.0f} ± {spread:.0f}"
@@ -65,21 +77,18 @@ def ratio(both):
     return f"{statistics.median(x / s for s, x in zip(both['S'], both['X'])):.2f}"
 
 
+def wireup_figures(output):
+    said = re.search(r"^wireup (\S+) (\S+) (\d+) (\d+)$", output, re.M)
+    require(said, f"no figures:\n{output}")
+    return [float(value) for value in said.groups()]
+
+
 def wireups(site, hosts, options):
     """A row for each layout."""
     print("| hosts x ranks | pairs | datagrams S | X | queue pairs to send by S | X | first, us: S | X | X/S | again, us: S | X |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for layout in WIREUPS:
-        count, ranks = layout
-        if count * ranks > options.most_ranks:
-            continue
-        found = {kind: [] for kind in KINDS}
-        for number in range(options.rounds):
-            for kind in turns(number):
-                output = run(site, hosts, kind, layout, "wireup", ranks)
-                said = re.search(r"^wireup (\S+) (\S+) (\d+) (\d+)$", output, re.M)
-                require(said, f"no figures:\n{output}")
-                found[kind].append([float(value) for value in said.groups()])
+    for count, ranks, said in outputs(options, site, hosts, WIREUPS, "wireup", lambda ranks: [ranks]):
+        found = {kind: [wireup_figures(output) for output in said[kind]] for kind in KINDS}
         first, again, datagrams, pairs = ({kind: [row[i] for row in found[kind]] for kind in KINDS} for i in range(4))
         counts = [cell(datagrams[kind]) for kind in KINDS] + [f"{statistics.median(pairs[kind]):.0f}" for kind in KINDS]
         times = [cell(first[kind]) for kind in KINDS] + [ratio(first)] + [cell(again[kind]) for kind in KINDS]
@@ -87,22 +96,18 @@ def wireups(site, hosts, options):
         print(f"| {count} x {ranks} | {of_pairs} | {' | '.join(counts + times)} |", flush=True)
 
 
+def collective_figure(output, name, batches):
+    values = [float(value) for value in re.findall(rf"^{name} (\S+)$", output, re.M)]
+    require(len(values) == batches, f"{len(values)} figures of {name}:\n{output}")
+    return statistics.median(values)
+
+
 def collectives(site, hosts, options):
     print("| ranks | hosts x ranks | operation | S, us | X, us | X/S |")
     print("|---|---|---|---|---|---|")
-    for layout in LAYOUTS:
-        count, ranks = layout
-        if count * ranks > options.most_ranks:
-            continue
-        found = {name: {kind: [] for kind in KINDS} for name in OPERATIONS}
-        for number in range(options.rounds):
-            for kind in turns(number):
-                output = run(site, hosts, kind, layout, "collected", options.batches, options.times)
-                for name in OPERATIONS:
-                    values = [float(value) for value in re.findall(rf"^{name} (\S+)$", output, re.M)]
-                    require(len(values) == options.batches, f"{len(values)} figures of {name}:\n{output}")
-                    found[name][kind].append(statistics.median(values))
-        for name, both in found.items():
+    for count, ranks, said in outputs(options, site, hosts, LAYOUTS, "collected", lambda _: [options.batches, options.times]):
+        for name in OPERATIONS:
+            both = {kind: [collective_figure(output, name, options.batches) for output in said[kind]] for kind in KINDS}
             print(f"| {count * ranks} | {count} x {ranks} | {name} | {cell(both['S'])} | {cell(both['X'])} | {ratio(both)} |", flush=True)
 
 

@@ -1,4 +1,4 @@
-//! What of views that are long lists was told to the processes that read and write for others, kept for the next access.
+//! Parts of views that are long lists, as aggregators have received them, kept for the next access.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use weft_file::View;
 
 use super::aggregation::Told;
 
-/// What a process accesses, in a view whose offsets grow.
+/// A part of a view whose offsets grow, and the positions in it that a process accesses.
 pub(super) type Part = (View, Range<u64>);
 
-/// What was told last, while the view stays. An access finds it again that begins and ends where that one did on all processes: they all
-/// find it or none does, since it is kept by accesses that each of them makes one after the other, and that have gone well on all.
+/// The last exchange, while the view stays. An access finds it if it begins and ends where that one did on all processes. All find it or
+/// none does: what keeps it are accesses that every process makes one after the other, and that went well on all.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<Option<Exchanged>>);
 

@@ -1,5 +1,5 @@
-//! Views that are long lists, in an access by two phases: each aggregator is told what lies in its domain, by a message that says how long the
-//! next one is. Other views are told when they are set.
+//! Views that are long lists, in an access by two phases: each process sends each aggregator the part of its view that lies in that one's
+//! domain, as two messages, of which the first says how long the second is. Other views travel whole, when they are set.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -47,7 +47,8 @@ fn memory(bytes: &mut [u8]) -> Memory {
 }
 
 impl Lists<'_, '_> {
-    /// What the aggregators are told, now or, if it `keeps` what it is told, by the last such access; and the first error.
+    /// The parts that this process works on as an aggregator: those kept since the last access if that was the same, else exchanged now.
+    /// Only an access that `keeps` its parts looks for kept ones. And the first error.
     pub async fn learn(&self, rank: usize, keeps: bool) -> (Exchanged, Option<Error>) {
         let of_all = &self.seen.of_all;
         let keeps = keeps && of_all.some_are_listed;
@@ -59,8 +60,8 @@ impl Lists<'_, '_> {
         (Exchanged { told, parts }, failed)
     }
 
-    /// Tells the aggregators, if this process's view is a list, and is told, if it is one: by rank, of those whose views are lists. And
-    /// the first error.
+    /// Sends each aggregator its part, if this process's view is a list; receives the others' parts, if this process is an aggregator. Those
+    /// parts by rank, none of ranks whose views are no lists; and the first error.
     async fn exchange(&self, rank: usize) -> (Vec<Option<Part>>, Option<Error>) {
         let mut told: Vec<Option<Part>> = self.told.iter().map(|_| None).collect();
         let mut outgoing = match self.seen.of_all.is_listed {

@@ -155,9 +155,9 @@ impl Control {
 
 /// What a receiver may do besides taking a transfer out of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AfterRing {
+pub enum BesideRing {
     Nothing,
-    /// Borrow the ring afterwards.
+    /// Borrow the ring when that is done.
     Borrow,
     /// Copy from this address of the source while the sender does not come to fill the ring: the transfer is longer than that.
     Pull(u64),
@@ -169,7 +169,7 @@ pub enum Descriptor {
     /// Through this ring of the sender's, which is being filled.
     Ring {
         place: RingPosition,
-        after: AfterRing,
+        beside: BesideRing,
     },
     /// Through this ring of the receiver's, which the sender had borrowed.
     Back(RingPosition),
@@ -186,12 +186,12 @@ impl Descriptor {
     pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring { place, after } => {
+            Descriptor::Ring { place, beside } => {
                 let [offset, begin] = place.words();
-                let (kind, address) = match after {
-                    AfterRing::Nothing => (1, 0),
-                    AfterRing::Borrow => (5, 0),
-                    AfterRing::Pull(address) => (6, address),
+                let (kind, address) = match beside {
+                    BesideRing::Nothing => (1, 0),
+                    BesideRing::Borrow => (5, 0),
+                    BesideRing::Pull(address) => (6, address),
                 };
                 [kind, offset, begin, address]
             }
@@ -224,10 +224,10 @@ impl Descriptor {
             [0, ..] => Some(Descriptor::Nothing),
             [kind @ (1 | 5 | 6), offset, begin, address] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
-                after: match kind {
-                    1 => AfterRing::Nothing,
-                    5 => AfterRing::Borrow,
-                    _ => AfterRing::Pull(address),
+                beside: match kind {
+                    1 => BesideRing::Nothing,
+                    5 => BesideRing::Borrow,
+                    _ => BesideRing::Pull(address),
                 },
             }),
             [4, offset, begin, _] => Some(Descriptor::Back(RingPosition::of(offset, begin)?)),
@@ -290,15 +290,15 @@ mod tests {
             Descriptor::Nothing,
             Descriptor::Ring {
                 place: PLACE,
-                after: AfterRing::Nothing,
+                beside: BesideRing::Nothing,
             },
             Descriptor::Ring {
                 place: PLACE,
-                after: AfterRing::Borrow,
+                beside: BesideRing::Borrow,
             },
             Descriptor::Ring {
                 place: PLACE,
-                after: AfterRing::Pull(77),
+                beside: BesideRing::Pull(77),
             },
             Descriptor::Back(PLACE),
             Descriptor::Call {

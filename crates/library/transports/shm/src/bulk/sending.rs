@@ -16,7 +16,7 @@ use super::borrowed::BorrowedRing;
 use super::byte_ring::RING_BYTES;
 use super::claims::Claims;
 use super::common::{Common, Missing};
-use super::control::{AfterRing, Control, CopyTarget, Descriptor, TransferId};
+use super::control::{BesideRing, Control, CopyTarget, Descriptor, TransferId};
 use super::copying::Copying;
 use super::rings::RingUse;
 use super::traffic::{Mark, Pattern};
@@ -376,11 +376,11 @@ fn begin(
     };
     let given = rings.take(links, purpose, peer, cookie, bytes).ok()??;
     let (place, own) = (given.place, Some(given.index));
-    let after = match (pull, given.spare) {
-        (Some(address), _) => AfterRing::Pull(address),
-        (None, true) => AfterRing::Borrow,
-        (None, false) => AfterRing::Nothing,
+    let beside = match (pull, given.spare) {
+        (Some(address), _) => BesideRing::Pull(address),
+        (None, true) => BesideRing::Borrow,
+        (None, false) => BesideRing::Nothing,
     };
     let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
-    Some((filling, Descriptor::Ring { place, after }))
+    Some((filling, Descriptor::Ring { place, beside }))
 }

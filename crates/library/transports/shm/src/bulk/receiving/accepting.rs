@@ -7,7 +7,7 @@ use super::taking::{After, Taking};
 use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
-use crate::bulk::control::{AfterRing, Control, Descriptor, TransferId};
+use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
 use crate::bulk::transfers::Transfer;
 use crate::connecting::Need;
 use crate::links::Links;
@@ -37,13 +37,13 @@ impl Receiving {
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
-            Descriptor::Ring { place, after } => {
-                let (pull, after) = match after {
-                    AfterRing::Borrow if common.borrowed.would_borrow(peer) => {
+            Descriptor::Ring { place, beside } => {
+                let (pull, after) = match beside {
+                    BesideRing::Borrow if common.borrowed.would_borrow(peer) => {
                         (None, After::Spare(place))
                     }
-                    AfterRing::Borrow | AfterRing::Nothing => (None, After::Back),
-                    AfterRing::Pull(address) => {
+                    BesideRing::Borrow | BesideRing::Nothing => (None, After::Back),
+                    BesideRing::Pull(address) => {
                         let source = Some(address).filter(|_| {
                             incoming.target.layout.is_none()
                                 && links.copies_allowed(&incoming.neighbour)
