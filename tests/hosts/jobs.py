@@ -117,6 +117,8 @@ class Job:
     def __init__(self, site, hosts, launcher, counts, program, *arguments, env=None, names=None, before=()):
         words, variables = LAUNCHERS[launcher](site, counts, names)
         self.hosts, self.counts = hosts, counts
+        # Where all messages go over RDMA no process shares memory with another: to the program each is a host.
+        self.places = sum(counts) if "over RDMA" in launcher else sum(1 for count in counts if count)
         self.running = hosts[0].start([*words, *before, site.program(program), *arguments], variables | (env or {}), shown=6000)
 
     def finish(self, seconds=JOB_SECONDS, clean_seconds=15):
@@ -127,8 +129,7 @@ class Job:
     def succeed(self, program, seconds=JOB_SECONDS):
         """Demands the end of a whole job, on as many hosts as it was started on."""
         result = self.finish(seconds).ok(program)
-        hosts = sum(1 for count in self.counts if count)
-        require(f"ok {program} ranks={sum(self.counts)} hosts={hosts}\n" in result.output, f"another job:\n{result.output}")
+        require(f"ok {program} ranks={sum(self.counts)} hosts={self.places}\n" in result.output, f"another job:\n{result.output}")
         return result
 
 

@@ -23,6 +23,8 @@ pub struct Options {
     pub copies_from_bytes: Option<usize>,
     /// Takes every peer's core for near, or for far.
     pub assumed_near: Option<bool>,
+    /// Rings grow for whatever comes.
+    pub grows_at_once: bool,
     /// A sleep lasts at most so long.
     pub longest_sleep_ms: Option<u32>,
 }

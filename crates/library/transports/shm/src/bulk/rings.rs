@@ -1,11 +1,16 @@
 //! An endpoint's rings of bytes, made on demand and used again.
+//!
+//! To have a page of memory and to touch it first takes some 2 us, on both sides: as long as to send the page a hundred times. So a ring has
+//! memory only as far as transfers have come in it, and the first ones all begin at its beginning; what is long and comes but once goes
+//! another way ([`Rings::is_passed_by`]).
 
 use std::io;
 use std::sync::Arc;
 
-use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_MAPPED, RingPosition};
+use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RING_MAPPED, RingPosition};
 use crate::links::Links;
 use crate::peers::lost;
+use crate::segment::PAGE;
 use weft_transport::{Cookie, Peer};
 
 /// Rings of an endpoint.
@@ -14,14 +19,24 @@ pub const COUNT: usize = 8;
 /// Calls of `release_idle` after which rings that no transfer used are given back.
 pub const IDLE_CALLS: u32 = 5;
 
+/// A ring's memory grows by so many bytes.
+const GROWN_BYTES: usize = 64 << 10;
+/// So many transfers begin where the ring does.
+const FIRST_TRANSFERS: u32 = 8;
+/// For the first so many transfers that are longer than this no ring is grown. That takes as long as is lost by then.
+const LONG_BYTES: usize = 128 << 10;
+pub const FIRST_LONG: u32 = 8;
+
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
     ring: ByteRing,
     /// Of the next transfer.
     place: RingPosition,
     holder: Option<Holder>,
-    /// Its memory was given back.
-    empty: bool,
+    /// Bytes of its data that have memory. With none its words have none either.
+    filled: usize,
+    /// Transfers since it had no memory.
+    transfers: u32,
 }
 
 /// The transfer that has a ring.
@@ -46,6 +61,8 @@ pub struct Rings {
     rings: Vec<Option<Ring>>,
     /// Calls of `release_idle` since a ring was last used.
     idle_calls: u32,
+    /// Long transfers for which no ring was grown.
+    long: u32,
 }
 
 /// For whom a ring is.
@@ -74,7 +91,20 @@ impl Rings {
         Rings {
             rings: Vec::new(),
             idle_calls: 0,
+            long: 0,
         }
+    }
+
+    /// Whether a transfer of `bytes`, which can go another way, is to do so: one of the first long ones, for which a ring would have to be
+    /// grown.
+    pub fn is_passed_by(&mut self, bytes: usize) -> bool {
+        if bytes <= LONG_BYTES || self.long == FIRST_LONG {
+            return false;
+        }
+        let next = self.rings.iter().flatten().find(|ring| ring.is_free());
+        let grows = next.is_none_or(|ring| ring.filled < bytes.min(RING_BYTES));
+        self.long += u32::from(grows);
+        grows
     }
 
     /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, an error if there is no memory.
@@ -104,13 +134,11 @@ impl Rings {
             },
         };
         self.idle_calls = 0;
-        let spare = index < COUNT / 2 && purpose != RingUse::Pulled;
         let ring = self.ring(index);
-        if ring.empty {
-            links.shared.segment.fill(ring.place.offset, RING_MAPPED)?;
-            links.counters.bulk_bytes += RING_MAPPED as u64;
-            ring.empty = false;
-        }
+        ring.prepare(bytes, links)?;
+        // Who borrows it writes anywhere in it.
+        let is_whole = ring.filled == RING_BYTES;
+        let spare = is_whole && index < COUNT / 2 && purpose != RingUse::Pulled;
         ring.ring.reset();
         ring.holder = Some(Holder::To {
             peer,
@@ -136,13 +164,13 @@ impl Rings {
     }
 
     fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
-        let (offset, mapping) = links.shared.segment.carve(RING_MAPPED)?;
-        links.counters.bulk_bytes += RING_MAPPED as u64;
+        let (offset, mapping) = links.shared.segment.carve_part(RING_MAPPED, 0)?;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
             place: RingPosition { offset, begin: 0 },
             holder: None,
-            empty: false,
+            filled: 0,
+            transfers: 0,
         });
         Ok(index)
     }
@@ -167,17 +195,13 @@ impl Rings {
             return;
         }
         let rings = self.rings.iter_mut().flatten();
-        for ring in rings.filter(|ring| !ring.empty) {
+        for ring in rings.filter(|ring| ring.filled > 0) {
+            let segment = &links.shared.segment;
             // If the system cannot, the memory is kept, as if in use.
-            if links
-                .shared
-                .segment
-                .empty(ring.place.offset, RING_MAPPED)
-                .is_ok()
-            {
+            if segment.empty(ring.place.offset, RING_MAPPED).is_ok() {
+                links.counters.bulk_bytes -= ring.memory_bytes();
                 ring.holder = None;
-                ring.empty = true;
-                links.counters.bulk_bytes -= RING_MAPPED as u64;
+                (ring.filled, ring.transfers) = (0, 0);
             }
         }
     }
@@ -238,8 +262,9 @@ impl Rings {
                 None => false,
             };
             if let Some(ring) = slot.take_if(has) {
-                links.quarantine_piece(lost, ring.place.offset, RING_MAPPED);
-                links.counters.bulk_bytes -= RING_MAPPED as u64;
+                let bytes = ring.memory_bytes() as usize;
+                links.quarantine_piece(lost, ring.place.offset, bytes);
+                links.counters.bulk_bytes -= ring.memory_bytes();
             }
         }
     }
@@ -251,6 +276,40 @@ impl Rings {
 }
 
 impl Ring {
+    /// Has memory for the next transfer, of `bytes`, and says where that begins.
+    fn prepare(&mut self, bytes: u64, links: &mut Links) -> io::Result<()> {
+        if self.transfers < FIRST_TRANSFERS {
+            self.transfers += 1;
+            self.place.begin = 0;
+        }
+        let end = u64::from(self.place.begin) + bytes;
+        let wanted = match usize::try_from(end) {
+            Ok(end) if end <= RING_BYTES => end.next_multiple_of(GROWN_BYTES),
+            _ => RING_BYTES,
+        };
+        if wanted <= self.filled {
+            return Ok(());
+        }
+        // Its words are in a page before the data.
+        let from = match self.filled {
+            0 => 0,
+            filled => PAGE + filled,
+        };
+        let grown = PAGE + wanted - from;
+        let segment = &links.shared.segment;
+        segment.fill(self.place.offset + from as u64, grown)?;
+        links.counters.bulk_bytes += grown as u64;
+        self.filled = wanted;
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        match self.filled {
+            0 => 0,
+            filled => (PAGE + filled) as u64,
+        }
+    }
+
     fn is_free(&self) -> bool {
         match self.holder {
             None => true,

@@ -135,7 +135,9 @@ impl Sending {
         let from = copies_from_bytes(links, &neighbour, mark, pattern);
         let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
-        let is_copied = can_copy && source.bytes >= from;
+        let mut passes_by =
+            |bytes: usize| !links.shared.options.grows_at_once && common.rings.is_passed_by(bytes);
+        let is_copied = can_copy && (source.bytes >= from || passes_by(source.bytes));
         let through = match is_copied {
             true => None,
             false => begin(links, common, peer, &source, address, pattern, cookie),

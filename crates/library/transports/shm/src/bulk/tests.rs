@@ -1,5 +1,6 @@
 use crate::endpoint::ShmEndpoint;
 use crate::layout::LINK_BYTES;
+use crate::segment::PAGE;
 use crate::shared::Options;
 use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair};
 use std::sync::Arc;
@@ -10,12 +11,14 @@ pub const RING_ONLY: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
     assumed_near: None,
+    grows_at_once: true,
     longest_sleep_ms: None,
 };
 const COPY_ALL: Options = Options {
     deny_copies: false,
     copies_from_bytes: Some(1),
     assumed_near: None,
+    grows_at_once: true,
     longest_sleep_ms: None,
 };
 /// Peers whose cores share a cache, and peers whose cores do not, whatever machine this is.
@@ -161,6 +164,50 @@ fn between_near_cores_all_goes_through_rings() {
     let (a, b) = all_sizes(NEAR);
     assert_eq!(a.endpoint.counters().ring_transfers, SIZES.len() as u64);
     assert_eq!(b.endpoint.counters().copy_transfers, 0);
+}
+
+/// One message after the other from `a` to `b`.
+fn send_all(a: &mut Process, b: &mut Process, count: u64, bytes: usize) {
+    let mut random = Random(bytes as u64);
+    for cookie in 0..count {
+        let (mut source, mut target) = (random.bytes(bytes), vec![0; bytes]);
+        offer(a, memory(&mut source), cookie);
+        accept(b, bytes, memory(&mut target));
+        let (sent, received) = (a.log.sent.len() + 1, b.log.received.len() + 1);
+        finish(a, b, sent, received);
+        assert!(source == target);
+    }
+}
+
+#[test]
+fn rings_grow_with_what_comes() {
+    let (mut a, mut b) = pair(Options {
+        grows_at_once: false,
+        ..NEAR
+    });
+    let held = |a: &Process| a.endpoint.counters().bulk_bytes as usize;
+    send_all(&mut a, &mut b, 6, 20_000);
+    assert_eq!(held(&a), PAGE + (64 << 10));
+    send_all(&mut a, &mut b, 1, 120_000);
+    assert_eq!(held(&a), PAGE + (128 << 10));
+    // Transfers go on behind each other from now on.
+    send_all(&mut a, &mut b, 4, 120_000);
+    assert_eq!(held(&a), PAGE + (512 << 10));
+}
+
+#[test]
+fn the_first_long_messages_grow_no_ring() {
+    let (mut a, mut b) = pair(Options {
+        grows_at_once: false,
+        ..NEAR
+    });
+    let first = u64::from(super::rings::FIRST_LONG);
+    send_all(&mut a, &mut b, first, 300_000);
+    assert_eq!(b.endpoint.counters().copy_transfers, first);
+    assert_eq!(a.endpoint.counters().bulk_bytes, 0);
+    send_all(&mut a, &mut b, 3, 300_000);
+    assert_eq!(b.endpoint.counters().copy_transfers, first);
+    assert_eq!(a.endpoint.counters().ring_transfers, 3);
 }
 
 /// Turns after which a receiver has taken its sender for absent, and copied.

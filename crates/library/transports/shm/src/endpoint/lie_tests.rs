@@ -18,12 +18,14 @@ const COPIES: Options = Options {
     deny_copies: false,
     copies_from_bytes: Some(1),
     assumed_near: None,
+    grows_at_once: true,
     longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
     copies_from_bytes: None,
     assumed_near: None,
+    grows_at_once: true,
     longest_sleep_ms: None,
 };
 

@@ -10,6 +10,7 @@ const LONG_SLEEPS: Options = Options {
     deny_copies: false,
     copies_from_bytes: None,
     assumed_near: None,
+    grows_at_once: true,
     longest_sleep_ms: Some(60_000),
 };
 const AWAKENED: Duration = Duration::from_secs(30);
