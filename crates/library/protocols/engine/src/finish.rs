@@ -33,6 +33,12 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
+    /// Whether the identifier names a request that is not complete. One load, as above.
+    #[inline]
+    pub fn is_pending(&self, id: RequestId) -> bool {
+        self.slots.named(id).is_some_and(Slot::is_pending)
+    }
+
     /// The outcome of a complete request, which stays.
     #[inline]
     pub fn status(&self, id: RequestId) -> Status {

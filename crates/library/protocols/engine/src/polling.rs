@@ -28,12 +28,14 @@ thread_local! {
 }
 
 impl<F: Fabric> Engine<F> {
-    /// One turn of progress for a poll that has found nothing so far.
+    /// One turn of progress for a poll that has found nothing so far. Whether it is worth to look again.
     #[inline]
-    pub fn progress_for_poll(&self) {
-        if !self.progress() {
+    pub fn progress_for_poll(&self) -> bool {
+        let moved = self.progress();
+        if !moved {
             self.polled_in_vain();
         }
+        moved
     }
 
     /// A poll has found nothing.

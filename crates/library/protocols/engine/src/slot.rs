@@ -179,7 +179,8 @@ impl Slot {
         self.state.load(Ordering::Acquire) >= COMPLETE
     }
 
-    /// For checks: whether it is a request that is not over.
+    /// Whether it is a request that is not over.
+    #[inline(always)]
     pub fn is_pending(&self) -> bool {
         self.state.load(Ordering::Acquire) == PENDING
     }

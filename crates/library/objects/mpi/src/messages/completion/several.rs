@@ -91,17 +91,20 @@ pub enum Any {
 /// Looks for a complete request; progresses once if there is none.
 fn look(requests: &[Request]) -> Result<Any> {
     match scan(requests)? {
-        Any::Pending => {
-            engine().progress_for_poll();
-            scan(requests)
-        }
-        other => Ok(other),
+        Any::Pending if engine().progress_for_poll() => scan(requests),
+        found => Ok(found),
     }
 }
 
 fn scan(requests: &[Request]) -> Result<Any> {
+    let engine = engine();
     let mut found = Any::NoneActive;
     for (index, &request) in requests.iter().enumerate() {
+        // Most requests are so; the quick way.
+        if request.as_engine().is_some_and(|id| engine.is_pending(id)) {
+            found = Any::Pending;
+            continue;
+        }
         match state(request)? {
             State::Complete => return Ok(Any::Complete(index)),
             State::Pending => found = Any::Pending,

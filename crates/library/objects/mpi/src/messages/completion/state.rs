@@ -75,10 +75,7 @@ pub(super) fn part(request: Request) -> Result<Option<RequestId>> {
 /// A request's state, progress having been made if it is pending.
 pub(super) fn peek(request: Request) -> Result<State> {
     match state(request)? {
-        State::Pending => {
-            engine().progress_for_poll();
-            state(request)
-        }
-        other => Ok(other),
+        State::Pending if engine().progress_for_poll() => state(request),
+        found => Ok(found),
     }
 }
