@@ -23,7 +23,7 @@ from lib.cases import Failure
 from lib.commands import declare
 from lib.compiler import CFLAGS, COMPILE_SECONDS, FFLAGS
 from lib.processes import Running, end_by_signals, run
-from lib.programs import FORTRAN, INCLUDES, all_programs, fortran_programs
+from lib.programs import INCLUDES, all_programs, fortran_programs
 
 
 def arguments():
@@ -53,15 +53,13 @@ def compile_fortran(options, build, program):
     """As compile_program: with the module that all share, in a folder for its modules, and with its half in C if it has one."""
     folder = build / f"{program.source.stem}-modules"
     folder.mkdir(exist_ok=True)
-    words = [str(program.source)]
+    words = [str(source) for source in program.fortran_sources()]
     half = program.source.with_suffix(".c")
     if half.exists():
         words.append(str(folder / "half.o"))
         done = run([options.mpicc, *CFLAGS, "-c", str(half), "-o", words[-1]], COMPILE_SECONDS)
         if done.code != 0:
             return done.output
-    if program.source.suffix == ".f90":
-        words.insert(0, str(FORTRAN / "check.f90"))
     command = [options.mpifort, *FFLAGS, "-J", str(folder), "-o", str(program.binary(build)), *words]
     done = run(command, COMPILE_SECONDS)
     return None if done.code == 0 else done.output

@@ -32,7 +32,7 @@ SECONDS = 600
 def compiled(site, program):
     binary = site.build / f"conformance-{program.name.replace('/', '-')}"
     if program.chapter == "fortran":
-        return compile_program(site.prefix / "bin/mpifort", [program.source, "-J", site.build], binary, FFLAGS)
+        return compile_program(site.prefix / "bin/mpifort", [*program.fortran_sources(), "-J", site.build], binary, FFLAGS)
     return compile_program(site.prefix / "bin/mpicc", [*INCLUDES, program.source, "-lm"], binary)
 
 

@@ -29,7 +29,8 @@ def stress(site, seed, flaps=False, launcher="mpiexec", **shape):
     command, env = LAUNCHERS[launcher](site, [2, 2])
     with Hosts(2, **shape) as hosts:
         # A job that hangs says what it waits for before the test gives up.
-        job = hosts[0].start([*command, "--timeout", limit, program, SECONDS, seed], env)
+        # Each host would give its first core to its first rank, and the hosts of the bed are one machine.
+        job = hosts[0].start([*command, "--bind-to", "none", "--timeout", limit, program, SECONDS, seed], env)
         end = time.monotonic() + SECONDS
         while flaps and job.process.poll() is None and time.monotonic() < end:
             for up, seconds in zip((False, True), FLAPS):

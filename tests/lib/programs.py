@@ -26,6 +26,11 @@ class Program:
     def binary(self, build):
         return build / self.name.replace("/", "-")
 
+    def fortran_sources(self):
+        """What it is compiled of: in free form, with the module that all share."""
+        shared = [FORTRAN / "check.f90"] if self.source.suffix == ".f90" else []
+        return [*shared, self.source]
+
     def verdict(self, code, output):
         """None when the job did what it should, else what was wrong."""
         said_ok = len(re.findall(rf"^ok {re.escape(self.source.stem)}\b", output, re.M))
