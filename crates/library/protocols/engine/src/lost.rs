@@ -4,7 +4,7 @@
 //! ended by the lane that found out, in the turn in which it did. In the same turn the lane drops all that it was to do for the
 //! peer and all that the peer has promised, and fails what waits for it. From then on nothing new begins to wait: sends and
 //! transfers are refused by the endpoint, and a receive fails when a thread first waits for it or looks at it for a while
-//! ([`State::watch_senders`]).
+//! ([`State::watch_awaited`]).
 //!
 //! A receive or probe from any source fails while no message is there for it and a process of its communicator is lost: the
 //! message might have been that process's (MPI-5.0 §9.3 gives the class; that no call waits for ever is what is asked of it).
@@ -26,7 +26,7 @@ use crate::unexpected::Payload;
 
 /// Idle turns between two looks at the clock.
 const CLOCK_EVERY: u32 = 64;
-/// Time between two looks at the receives that wait.
+/// Time between two looks at what waits for others.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Members of a communicator that begin to be watched at once.
 const MEMBERS_AT_ONCE: u32 = 16;
@@ -152,26 +152,27 @@ impl<E: Endpoint> State<E> {
         let turns = &mut self.core.watched.idle_turns;
         *turns = turns.wrapping_add(1);
         if turns.is_multiple_of(CLOCK_EVERY) {
-            self.watch_senders_if_due();
+            self.watch_awaited_if_due();
         }
     }
 
     /// Before and after a sleep, and now and then between idle turns.
     #[cold]
-    pub fn watch_senders_if_due(&mut self) {
+    pub fn watch_awaited_if_due(&mut self) {
         let now = Instant::now();
         let watched = &mut self.core.watched;
         let last = watched.last.get_or_insert(now);
         if now.duration_since(*last) >= WATCH_EVERY {
             watched.last = Some(now);
-            self.watch_senders();
+            self.watch_awaited();
         }
     }
 
-    /// Sees to it that the death of a process is told on this lane if a receive waits for it, be it that nothing ever came
+    /// Sees to it that the death of a process is told on this lane if a request waits for it, be it that nothing ever came
     /// from there, and fails the receives from processes that are lost already. The calls that test do not say what for, so
-    /// this looks at all posted receives.
-    pub fn watch_senders(&mut self) {
+    /// this looks at all posted receives, and at what is to be taken or given by others.
+    pub fn watch_awaited(&mut self) {
+        self.watch_in_flight();
         let mut senders = BTreeSet::new();
         let mut contexts: BTreeSet<u32> = self.core.watched.probed.drain(..).collect();
         for (_, pattern, posted) in self.core.matching.posted_iter() {
@@ -193,6 +194,19 @@ impl<E: Endpoint> State<E> {
                     true => contexts.contains(&context),
                     false => senders.contains(&peer),
                 });
+        }
+    }
+
+    /// Watches the processes that take part in transfers: announced messages that they have not taken, for one.
+    fn watch_in_flight(&mut self) {
+        let slots: Vec<Pending> = self.core.in_flight.iter().copied().collect();
+        let peers: BTreeSet<Peer> = slots
+            .into_iter()
+            .map(|slot| self.core.cells(slot).peer)
+            .collect();
+        for peer in peers {
+            // The loss of one has failed its requests.
+            let _ = self.expect(peer, false);
         }
     }
 

@@ -472,7 +472,7 @@ impl<F: Fabric> Engine<F> {
         for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();
-            state.watch_senders_if_due();
+            state.watch_awaited_if_due();
             self.leave(lane, state);
         }
     }

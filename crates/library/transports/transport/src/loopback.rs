@@ -23,6 +23,7 @@ pub struct Network {
     eager_limit: usize,
     /// Whether a link has to be made by [`Fabric::connect`] before the first packet.
     on_demand: bool,
+    is_silent: bool,
 }
 
 struct State {
@@ -114,15 +115,26 @@ impl State {
 impl Network {
     /// Queues hold `capacity` packets of at most `eager_limit` (at least 100) bytes; `seed` decides the order of things.
     pub fn new(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
-        Network::make(seed, capacity, eager_limit, false)
+        Network::make(seed, capacity, eager_limit, false, false)
     }
 
     /// As [`new`](Self::new), links being made when they are first needed.
     pub fn on_demand(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
-        Network::make(seed, capacity, eager_limit, true)
+        Network::make(seed, capacity, eager_limit, true, false)
     }
 
-    fn make(seed: u64, capacity: usize, eager_limit: usize, on_demand: bool) -> Arc<Network> {
+    /// As [`new`](Self::new), but links tell nothing of the dead: a process finds out about those that it expects something of.
+    pub fn silent(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
+        Network::make(seed, capacity, eager_limit, false, true)
+    }
+
+    fn make(
+        seed: u64,
+        capacity: usize,
+        eager_limit: usize,
+        on_demand: bool,
+        is_silent: bool,
+    ) -> Arc<Network> {
         assert!(eager_limit >= LoopbackEndpoint::EAGER_TO_ALL);
         let state = State {
             random: seed,
@@ -142,6 +154,7 @@ impl Network {
             capacity,
             eager_limit,
             on_demand,
+            is_silent,
         })
     }
 
@@ -316,9 +329,8 @@ impl LoopbackEndpoint {
             let left = |(&(_, from, to), queue): (&(u32, Peer, Peer), &Queue)| {
                 (from, to) == (peer, self.me) && !queue.is_empty()
             };
-            let concerned = !self.network.on_demand
-                || state.links.contains(&(self.me, peer))
-                || self.expected.contains(&peer);
+            let has_link = !self.network.on_demand || state.links.contains(&(self.me, peer));
+            let concerned = has_link && !self.network.is_silent || self.expected.contains(&peer);
             if concerned
                 && peer != self.me
                 && self.members.contains(&peer)

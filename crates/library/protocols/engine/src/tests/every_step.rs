@@ -284,7 +284,7 @@ impl Run {
     fn watch(&self) {
         let lane = self.own.lane(0);
         let mut state = lane.enter_soon();
-        state.watch_senders();
+        state.watch_awaited();
         self.own.leave(lane, state);
     }
 

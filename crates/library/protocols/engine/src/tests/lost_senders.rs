@@ -362,3 +362,23 @@ fn the_user_is_told_of_no_loss_while_the_process_leaves() {
         assert_eq!(stand.me.shared.reported.has_told(DEAD), !is_leaving);
     }
 }
+
+/// The link to it tells nothing, and no receive waits for it.
+#[test]
+fn who_has_not_taken_a_message_is_watched() {
+    for synchronous in [true, false] {
+        let network = Network::silent(3, 64, LIMIT);
+        let engines = engines(&network, 2);
+        let mut bytes = vec![0; if synchronous { 1 } else { 10 * LIMIT }];
+        let send = engines[0].send_to(DEAD, 1, &mut bytes, synchronous);
+        engines[1].progress();
+        network.kill(DEAD);
+        let begin = std::time::Instant::now();
+        while !engines[0].is_complete(send) {
+            assert!(begin.elapsed().as_secs() < 20, "{}", engines[0].report());
+            engines[0].progress_for_poll();
+        }
+        let failure = engines[0].finish(send).failure;
+        assert_eq!(failure, Some(Failure::PeerLost));
+    }
+}
