@@ -347,14 +347,15 @@ fn fitting(lanes: usize, processes: u32) -> Result<Category, Unusable> {
     category.ok_or_else(|| Unusable(format!("{processes} processes of {lanes} lanes: {choice}")))
 }
 
-/// The time-out of a queue pair, 4.096 us times 2 to this power, of which all tries together take at most `timeout`; 0 is for ever.
+/// The time-out of a queue pair, 4.096 us times 2 to this power, of which all tries together take at least `timeout`: what is silent for
+/// less is waited for. 0 is for ever.
 fn exponent(timeout: Option<Duration>) -> u8 {
     let Some(timeout) = timeout else {
         return 0;
     };
-    let each = timeout.as_nanos() / u128::from(RETRIES + 1) / 4096;
+    let each = timeout.as_nanos().div_ceil(u128::from(RETRIES + 1) * 4096);
     // 4 ms at the least: hosts have other things to do.
-    each.max(1).ilog2().clamp(10, 31) as u8
+    each.next_power_of_two().ilog2().clamp(10, 31) as u8
 }
 
 #[cfg(test)]
@@ -362,14 +363,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_tries_take_no_longer_than_the_time_out() {
+    fn all_tries_take_as_long_as_the_time_out() {
         assert_eq!(exponent(None), 0);
         for seconds in [1u64, 2, 20, 30, 3600] {
             let exponent = exponent(Some(Duration::from_secs(seconds)));
             let all = 8 * (4096u128 << exponent);
             let timeout = u128::from(seconds) * 1_000_000_000;
             assert!(
-                all <= timeout && 2 * all > timeout,
+                all >= timeout && all < 2 * timeout,
                 "{seconds} s: {exponent}"
             );
         }
