@@ -14,7 +14,7 @@ use crate::file_limit::Lifted;
 /// What offsets of mappings are multiples of.
 pub const PAGE: usize = 4096;
 
-/// Pieces that have their memory from the beginning, whatever they are for.
+/// So many bytes are taken to be there.
 const FEW_BYTES: usize = 16 * PAGE;
 
 /// A piece of a segment in this process's address space. Other processes write to it too, so what lies in it
@@ -164,13 +164,10 @@ impl Segment {
         Ok((offset, mapping))
     }
 
-    /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. More than there is are refused. A few have
-    /// their memory at once: that takes less than to find out how much there is.
+    /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. More than there is are refused; to find out
+    /// how much that is takes longer than all else, and a few bytes are there.
     pub fn carve_untouched(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
-        if bytes <= FEW_BYTES {
-            return self.carve(bytes);
-        }
-        if bytes as u64 > available::bytes() {
+        if bytes > FEW_BYTES && bytes as u64 > available::bytes() {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         self.carve_part(bytes, 0)
