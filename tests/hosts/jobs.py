@@ -111,14 +111,19 @@ LAUNCHERS |= {
 }
 
 
+def is_all_over_rdma(launcher):
+    """Whether no process shares memory with another, not even with those of its host."""
+    return "over RDMA" in launcher
+
+
 class Job:
     """Ranks that run under a launcher which host 0 starts; counts[K] of them on host K, in that order."""
 
     def __init__(self, site, hosts, launcher, counts, program, *arguments, env=None, names=None, before=()):
         words, variables = LAUNCHERS[launcher](site, counts, names)
         self.hosts, self.counts = hosts, counts
-        # Where all messages go over RDMA no process shares memory with another: to the program each is a host.
-        self.places = sum(counts) if "over RDMA" in launcher else sum(1 for count in counts if count)
+        # Programs take processes that share memory for those of a host.
+        self.places = sum(counts) if is_all_over_rdma(launcher) else sum(1 for count in counts if count)
         self.running = hosts[0].start([*words, *before, site.program(program), *arguments], variables | (env or {}), shown=6000)
 
     def finish(self, seconds=JOB_SECONDS, clean_seconds=15):

@@ -3,7 +3,7 @@
 import functools
 import tempfile
 
-from jobs import LAUNCHERS, Job, check_places
+from jobs import LAUNCHERS, Job, check_places, is_all_over_rdma
 from lib.cases import require
 from lib.hosts import Hosts
 from lib.slurm import cluster_of
@@ -50,8 +50,8 @@ def slurm(site, kind):
 
 def cases(site):
     for launcher in LAUNCHERS:
-        # Where all messages go over RDMA no process shares memory with another, and `where` asks who does.
-        for counts in PLACEMENTS if "over RDMA" not in launcher else ():
+        # The program `where` asks which processes share memory.
+        for counts in () if is_all_over_rdma(launcher) else PLACEMENTS:
             if counts == [2, 2] or not site.quick:
                 yield f"under {launcher}, ranks {counts}: places", functools.partial(places, site, launcher, counts)
         if not site.quick:

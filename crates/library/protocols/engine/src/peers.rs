@@ -65,7 +65,7 @@ impl Reported {
     }
 }
 
-/// What a lane remembers for [`State::watch_awaited`](crate::state::State::watch_awaited).
+/// A lane's state between two calls of [`State::watch_awaited`](crate::state::State::watch_awaited).
 #[derive(Default)]
 pub(crate) struct Watched {
     pub idle_turns: u32,

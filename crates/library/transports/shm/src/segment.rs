@@ -164,8 +164,8 @@ impl Segment {
         Ok((offset, mapping))
     }
 
-    /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. More than there is are refused; to find out
-    /// how much that is takes longer than all else, and a few bytes are there.
+    /// As [`carve`](Self::carve), but the bytes cost memory only where they are written. A piece longer than all available memory is
+    /// refused. A piece of a few bytes is never refused for that: asking the system takes longer than all else here.
     pub fn carve_untouched(&self, bytes: usize) -> io::Result<(u64, Mapping)> {
         if bytes > FEW_BYTES && bytes as u64 > available::bytes() {
             return Err(io::ErrorKind::OutOfMemory.into());

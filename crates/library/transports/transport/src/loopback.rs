@@ -123,7 +123,7 @@ impl Network {
         Network::make(seed, capacity, eager_limit, true, false)
     }
 
-    /// As [`new`](Self::new), but links tell nothing of the dead: a process finds out about those that it expects something of.
+    /// As [`new`](Self::new), but a process learns that a peer has died only if it has called `expect` for it.
     pub fn silent(seed: u64, capacity: usize, eager_limit: usize) -> Arc<Network> {
         Network::make(seed, capacity, eager_limit, false, true)
     }

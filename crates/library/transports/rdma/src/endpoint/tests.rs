@@ -3,7 +3,7 @@ use weft_contract::an_unready_receiver_holds;
 use crate::Rdma;
 use crate::world::linked_pair;
 
-/// What is true of every kind of link.
+/// Tests that every kind of link passes.
 pub(super) const OF_EVERY_LINK: [fn(); 13] = [
     every_length_arrives,
     send_with_writes_the_payload,

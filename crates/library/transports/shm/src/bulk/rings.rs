@@ -136,7 +136,7 @@ impl Rings {
         self.idle_calls = 0;
         let ring = self.ring(index);
         ring.prepare(bytes, links)?;
-        // Who borrows it writes anywhere in it.
+        // A receiver that borrows the ring writes anywhere in it.
         let is_whole = ring.filled == RING_BYTES;
         let spare = is_whole && index < COUNT / 2 && purpose != RingUse::Pulled;
         ring.ring.reset();

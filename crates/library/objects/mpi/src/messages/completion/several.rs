@@ -100,7 +100,7 @@ fn scan(requests: &[Request]) -> Result<Any> {
     let engine = engine();
     let mut found = Any::NoneActive;
     for (index, &request) in requests.iter().enumerate() {
-        // Most requests are so; the quick way.
+        // Most requests are so. Not in `state`: compound requests would pay for it.
         if request.as_engine().is_some_and(|id| engine.is_pending(id)) {
             found = Any::Pending;
             continue;
