@@ -110,11 +110,13 @@ impl Application {
 }
 
 fn assign_cpus(bind: Bind, ranks: u32, cpus_allowed: u32) -> Option<Vec<Vec<u32>>> {
+    let cpus = sys::affinity();
     // A quota below the mask makes binding harmful: the CPUs left out may be the idle ones.
-    if bind == Bind::None || (bind == Bind::Auto && ranks > cpus_allowed) {
+    let has_quota = (cpus_allowed as usize) < cpus.len();
+    if bind == Bind::None || (bind == Bind::Auto && has_quota && ranks > cpus_allowed) {
         return None;
     }
-    binding::assign(bind, ranks, &binding::cores(&sys::affinity()))
+    binding::assign(bind, ranks, &binding::cores(&cpus))
 }
 
 fn plan_application(

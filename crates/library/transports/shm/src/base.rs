@@ -80,13 +80,13 @@ impl Shape {
             + (8 * self.ranks as usize).next_multiple_of(64)
     }
 
-    /// Where the words of [`Base::drain_time`] begin.
-    fn drain_times_at(self) -> usize {
+    /// Where the words of [`Base::byte_times`] begin.
+    fn byte_times_at(self) -> usize {
         size_of::<Front>() + self.lanes as usize * self.lane_bytes()
     }
 
     pub fn base_bytes(self) -> usize {
-        (self.drain_times_at() + 4 * self.ranks as usize).next_multiple_of(PAGE)
+        (self.byte_times_at() + 4 * self.ranks as usize).next_multiple_of(PAGE)
     }
 }
 
@@ -188,10 +188,10 @@ impl Base {
         self.word(lane, table + 8 * position as usize)
     }
 
-    /// How long the owner needs for a byte that the rank at `position` has put into a ring (`distance`). The owner writes it, that rank reads it.
-    pub fn drain_time(&self, position: u32) -> &AtomicU32 {
+    /// How long the owner needs for a byte of long messages to or from the rank at `position`. The owner writes it, that rank reads it.
+    pub fn byte_times(&self, position: u32) -> &AtomicU32 {
         assert!(position < self.shape.ranks);
-        let at = self.shape.drain_times_at() + 4 * position as usize;
+        let at = self.shape.byte_times_at() + 4 * position as usize;
         // SAFETY: by the assertion the word lies in the mapping; it is 4-aligned, as all parts are, and an atomic.
         unsafe { &*self.mapping.base().add(at).cast::<AtomicU32>() }
     }

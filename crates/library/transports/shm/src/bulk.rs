@@ -59,7 +59,6 @@ use receiving::{BulkReceive, Receiving};
 use sending::Sending;
 
 pub use byte_ring::RING_BYTES;
-pub use sending::COPIES_FROM_BYTES;
 
 /// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
 const TURN_BYTES: usize = 128 << 10;

@@ -107,7 +107,7 @@ impl Shm {
         Ok(())
     }
 
-    /// The processes of this host are more than its cores: one that waits makes way for one that works.
+    /// The processes of this host are more than its cores.
     pub fn share_cores(&self) {
         self.shared.shares_cores.store(true, Ordering::Relaxed);
     }

@@ -19,10 +19,8 @@ use crate::segment::Segment;
 pub struct Options {
     /// Never copy from process to process, as if the kernel did not allow it.
     pub deny_copies: bool,
-    /// Copy from process to process from this size on.
-    pub copies_from_bytes: Option<usize>,
-    /// Takes every peer's core for near, or for far.
-    pub assumed_near: Option<bool>,
+    /// Whether a ring is faster than a copy, whatever is timed.
+    pub prefers_rings: Option<bool>,
     /// Rings grow for whatever comes.
     pub grows_at_once: bool,
     /// A sleep lasts at most so long.

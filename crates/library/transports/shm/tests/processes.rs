@@ -16,8 +16,7 @@ use weft_transport::Fabric;
 /// Nothing but a wake-up ends a sleep: one that is lost costs more than any busy machine does.
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
-    copies_from_bytes: None,
-    assumed_near: None,
+    prefers_rings: None,
     grows_at_once: true,
     longest_sleep_ms: Some(50_000),
 };
@@ -29,7 +28,7 @@ fn main() {
         in_two_processes(Job::with_options(Options::default()), random_traffic)
     });
     let options = Options {
-        copies_from_bytes: Some(20_000),
+        prefers_rings: Some(false),
         ..Options::default()
     };
     run("random traffic, copied", || {

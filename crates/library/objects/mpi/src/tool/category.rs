@@ -34,7 +34,6 @@ pub static ALL: [Category; 7] = [
         description: "How messages travel",
         controls: &[
             "weft_eager_bytes",
-            "weft_single_copy_bytes",
             "weft_ring_bytes",
             "weft_unexpected_bytes_limit",
             "weft_unexpected_messages_limit",

@@ -96,7 +96,7 @@ pub static ALL: LazyLock<Vec<Variable>> = LazyLock::new(|| {
     SETTINGS.into_iter().chain(algorithms).collect()
 });
 
-const SETTINGS: [Variable; 15] = [
+const SETTINGS: [Variable; 14] = [
     Variable {
         name: Cow::Borrowed("weft_lanes"),
         description: Cow::Borrowed(
@@ -114,17 +114,9 @@ const SETTINGS: [Variable; 15] = [
         value: Value::Constant(weft_engine::longest_eager(weft_shm::EAGER_BYTES) as u64),
     },
     Variable {
-        name: Cow::Borrowed("weft_single_copy_bytes"),
-        description: Cow::Borrowed(
-            "Shortest message that is copied by process_vm_readv and writev between cores that share no cache, where the kernel permits it; in a row one way, all are that are longer than weft_eager_bytes",
-        ),
-        verbosity: Verbosity::TunerBasic,
-        value: Value::Constant(weft_shm::COPIES_FROM_BYTES as u64),
-    },
-    Variable {
         name: Cow::Borrowed("weft_ring_bytes"),
         description: Cow::Borrowed(
-            "Length of a ring through which other messages longer than weft_eager_bytes go; of those longer than that the receiver copies a part by process_vm_readv while the sender computes",
+            "Length of a ring through which messages longer than weft_eager_bytes go that are not copied by process_vm_readv and writev, whichever has been found faster; of those longer than that the receiver copies a part while the sender computes",
         ),
         verbosity: Verbosity::TunerDetail,
         value: Value::Constant(weft_shm::RING_BYTES as u64),

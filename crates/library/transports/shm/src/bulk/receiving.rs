@@ -15,7 +15,7 @@ use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
-use crate::distance::Timing;
+use crate::byte_times::Timing;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use closing::Closing;
@@ -51,7 +51,9 @@ enum State {
 /// A lane's transfers from peers.
 pub struct Receiving {
     transfers: Transfers<Incoming>,
-    timing: Timing,
+    /// Of rings that are drained, and of copies.
+    drains: Timing,
+    copies: Timing,
     claims: Pool,
 }
 
@@ -110,7 +112,8 @@ impl Receiving {
     pub fn new() -> Receiving {
         Receiving {
             transfers: Transfers::new(),
-            timing: Timing::default(),
+            drains: Timing::default(),
+            copies: Timing::default(),
             claims: Pool::new(),
         }
     }
@@ -139,7 +142,7 @@ impl Receiving {
         };
         let offered = incoming.offered;
         let mut taking = through(common, peer, place, offered, After::Back)?;
-        taking.is_timed = self.timing.next();
+        taking.is_timed = self.drains.next();
         incoming.state = State::Taking(taking);
         self.transfers.activate(id);
         Ok(())

@@ -8,7 +8,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_memory::Memory;
-use weft_sync::atomic::Ordering;
 use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
@@ -19,35 +18,23 @@ use super::common::{Common, Missing};
 use super::control::{BesideRing, Control, CopyTarget, Descriptor, TransferId};
 use super::copying::Copying;
 use super::rings::RingUse;
-use super::traffic::{Mark, Pattern};
+use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
-use crate::distance;
+use crate::byte_times::{self, Timing};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
+use helping::Helping;
 
-/// Contiguous messages from this size on are copied from process to process, whatever their pattern, where cores share no cache.
-pub const COPIES_FROM_BYTES: usize = 1 << 20;
-
-/// The size from which on a message to `neighbour` is copied from process to process.
-fn copies_from_bytes(links: &Links, neighbour: &Neighbour, mark: Mark, pattern: Pattern) -> usize {
+/// Whether a message to `neighbour` goes through a ring, if it may also be copied from process to process.
+fn is_ring_chosen(links: &Links, neighbour: &Neighbour, mark: Mark) -> bool {
     let shared = &links.shared;
-    if let Some(asked) = shared.options.copies_from_bytes {
-        return asked;
-    }
-    let word = neighbour.base.drain_time(shared.position);
-    let is_near = shared.options.assumed_near;
-    let is_near = is_near.unwrap_or_else(|| distance::is_ring_faster(word, mark.number));
-    if is_near || shared.shares_cores.load(Ordering::Relaxed) {
-        return usize::MAX;
-    }
-    match pattern {
-        Pattern::Answer => COPIES_FROM_BYTES,
-        // All that is no packet.
-        Pattern::OneWay => 0,
-        Pattern::BothWays => RING_BYTES + 1,
-    }
+    shared.options.prefers_rings.unwrap_or_else(|| {
+        let own = shared.base.byte_times(neighbour.position);
+        let theirs = neighbour.base.byte_times(shared.position);
+        byte_times::is_ring_chosen(own, theirs, mark.number)
+    })
 }
 
 /// A transfer from here.
@@ -55,6 +42,7 @@ struct Outgoing {
     neighbour: Arc<Neighbour>,
     source: Memory,
     cookie: Cookie,
+    work: Work,
     state: State,
 }
 
@@ -66,7 +54,7 @@ enum State {
         receiver: TransferId,
     },
     Filling(Filling),
-    Copying(Copying),
+    Copying(Helping),
 }
 
 /// A lane's transfers to peers.
@@ -75,6 +63,8 @@ pub struct Sending {
     /// Those in state `NeedsRing`, in order.
     need_rings: VecDeque<(Peer, TransferId)>,
     begun: bool,
+    /// Of rings that are filled.
+    timing: Timing,
 }
 
 impl Transfer for Outgoing {
@@ -92,9 +82,7 @@ impl Outgoing {
         match &mut self.state {
             State::Called | State::NeedsRing { .. } => Step::Idle,
             State::Filling(filling) => filling.step(&self.source, &self.neighbour, links, budget),
-            State::Copying(copying) => {
-                helping::step(copying, &self.source, &self.neighbour, links, helps)
-            }
+            State::Copying(helping) => helping.step(&self.source, &self.neighbour, links, helps),
         }
     }
 
@@ -115,6 +103,7 @@ impl Sending {
             transfers: Transfers::new(),
             need_rings: VecDeque::new(),
             begun: false,
+            timing: Timing::default(),
         }
     }
 
@@ -127,30 +116,34 @@ impl Sending {
         cookie: Cookie,
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
-        let (mark, pattern) = common.traffic.sent(peer);
+        let (mark, work) = common.traffic.sent(peer);
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
         }
-        let from = copies_from_bytes(links, &neighbour, mark, pattern);
         let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
         let mut passes_by =
             |bytes: usize| !links.shared.options.grows_at_once && common.rings.is_passed_by(bytes);
-        let is_copied = can_copy && (source.bytes >= from || passes_by(source.bytes));
+        let is_copied =
+            can_copy && (!is_ring_chosen(links, &neighbour, mark) || passes_by(source.bytes));
         let through = match is_copied {
             true => None,
-            false => begin(links, common, peer, &source, address, pattern, cookie),
+            false => begin(links, common, peer, &source, address, work, cookie),
         };
         let address = address.filter(|_| is_copied);
         let (state, offered) = match through {
             None => (State::Called, None),
-            Some((filling, offered)) => (State::Filling(filling), Some(offered)),
+            Some((mut filling, offered)) => {
+                filling.is_timed = self.timing.next();
+                (State::Filling(filling), Some(offered))
+            }
         };
         let transfer = self.transfers.enter(Outgoing {
             neighbour,
             source,
             cookie,
+            work,
             state,
         });
         let Some(offered) = offered else {
@@ -209,7 +202,8 @@ impl Sending {
         let page = target.words & !(PAGE as u64 - 1);
         let mapping = common.map(peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
-        outgoing.state = State::Copying(Copying::new(Side::Sender, claims, target));
+        let copying = Copying::new(Side::Sender, claims, target);
+        outgoing.state = State::Copying(Helping::new(copying, outgoing.work));
         self.transfers.activate(id);
         Ok(())
     }
@@ -274,9 +268,10 @@ impl Sending {
                     }
                 };
                 let place = given.place;
-                let chunk = filling::chunk(outgoing.source.bytes, Pattern::OneWay);
+                let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
-                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
+                let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
+                filling.is_timed = self.timing.next();
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -296,7 +291,7 @@ impl Sending {
             ready |= match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => false,
                 State::Filling(filling) => filling.wait(),
-                State::Copying(copying) => copying.wait(),
+                State::Copying(helping) => helping.copying.wait(),
             };
         }
         // Answered calls without a ring wait for rings, all of which are in use, for their receivers to take
@@ -309,7 +304,7 @@ impl Sending {
             match &outgoing.state {
                 State::Called | State::NeedsRing { .. } => {}
                 State::Filling(filling) => filling.end_wait(),
-                State::Copying(copying) => copying.end_wait(),
+                State::Copying(helping) => helping.copying.end_wait(),
             }
         }
     }
@@ -338,7 +333,7 @@ impl Sending {
                         "{produced} of {bytes} bytes to rank {rank} are on their way"
                     )
                 }
-                State::Copying(copying) => writeln!(
+                State::Copying(Helping { copying, .. }) => writeln!(
                     out,
                     "{} of {} chunks to rank {rank} are copied",
                     copying.claims.done(),
@@ -357,10 +352,10 @@ fn begin(
     peer: Peer,
     source: &Memory,
     address: Option<u64>,
-    pattern: Pattern,
+    work: Work,
     cookie: Cookie,
 ) -> Option<(Filling, Descriptor)> {
-    let chunk = filling::chunk(source.bytes, pattern);
+    let chunk = filling::chunk(source.bytes, work);
     let pull = address.filter(|_| source.bytes > RING_BYTES);
     if pull.is_none()
         && let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie)

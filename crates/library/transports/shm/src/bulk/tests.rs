@@ -9,29 +9,20 @@ use weft_transport::{Endpoint, Header, Refused};
 
 pub const RING_ONLY: Options = Options {
     deny_copies: true,
-    copies_from_bytes: None,
-    assumed_near: None,
+    prefers_rings: None,
     grows_at_once: true,
     longest_sleep_ms: None,
 };
 const COPY_ALL: Options = Options {
     deny_copies: false,
-    copies_from_bytes: Some(1),
-    assumed_near: None,
+    prefers_rings: Some(false),
     grows_at_once: true,
     longest_sleep_ms: None,
 };
-/// Peers whose cores share a cache, and peers whose cores do not, whatever machine this is.
-const NEAR: Options = Options {
-    assumed_near: Some(true),
-    ..RING_ONLY_BUT_FOR_PULLS
-};
-const FAR: Options = Options {
-    assumed_near: Some(false),
-    ..RING_ONLY_BUT_FOR_PULLS
-};
-const RING_ONLY_BUT_FOR_PULLS: Options = Options {
+/// Rings, but for what is copied past them.
+const RINGS: Options = Options {
     deny_copies: false,
+    prefers_rings: Some(true),
     ..RING_ONLY
 };
 const SIZES: [usize; 13] = [
@@ -149,21 +140,13 @@ fn words_of_a_copy_are_used_again_only_after_both_sides() {
 }
 
 #[test]
-fn what_goes_one_way_between_far_cores_is_copied() {
-    let (a, b) = all_sizes(FAR);
-    let rings = a.endpoint.counters().ring_transfers;
-    let copies = b.endpoint.counters().copy_transfers;
-    assert!(
-        rings <= 4 && copies >= SIZES.len() as u64 - 5,
-        "{rings} {copies}"
-    );
-}
-
-#[test]
-fn between_near_cores_all_goes_through_rings() {
-    let (a, b) = all_sizes(NEAR);
+fn what_is_faster_is_chosen() {
+    let (a, b) = all_sizes(RINGS);
     assert_eq!(a.endpoint.counters().ring_transfers, SIZES.len() as u64);
     assert_eq!(b.endpoint.counters().copy_transfers, 0);
+    let (a, b) = all_sizes(COPY_ALL);
+    assert_eq!(a.endpoint.counters().ring_transfers, 0);
+    assert_eq!(b.endpoint.counters().copy_transfers, SIZES.len() as u64);
 }
 
 /// One message after the other from `a` to `b`.
@@ -183,7 +166,7 @@ fn send_all(a: &mut Process, b: &mut Process, count: u64, bytes: usize) {
 fn rings_grow_with_what_comes() {
     let (mut a, mut b) = pair(Options {
         grows_at_once: false,
-        ..NEAR
+        ..RINGS
     });
     let held = |a: &Process| a.endpoint.counters().bulk_bytes as usize;
     send_all(&mut a, &mut b, 6, 20_000);
@@ -199,7 +182,7 @@ fn rings_grow_with_what_comes() {
 fn the_first_long_messages_grow_no_ring() {
     let (mut a, mut b) = pair(Options {
         grows_at_once: false,
-        ..NEAR
+        ..RINGS
     });
     let first = u64::from(super::rings::FIRST_LONG);
     send_all(&mut a, &mut b, first, 300_000);
@@ -223,7 +206,7 @@ fn turns(of: &mut Process, count: u64) {
 #[test]
 fn a_long_message_is_had_from_a_sender_that_does_not_come() {
     for bytes in [(1 << 20) + 1, 3 << 20, (5 << 20) + 77] {
-        let (mut a, mut b) = pair(NEAR);
+        let (mut a, mut b) = pair(RINGS);
         let mut source = Random(6).bytes(bytes);
         let mut target = vec![0; bytes];
         offer(&mut a, memory(&mut source), 1);
@@ -242,7 +225,7 @@ fn a_long_message_is_had_from_a_sender_that_does_not_come() {
 /// One that sleeps does not sleep while it could copy.
 #[test]
 fn a_receiver_does_not_sleep_while_it_may_copy() {
-    let (mut a, mut b) = pair(NEAR);
+    let (mut a, mut b) = pair(RINGS);
     let mut source = Random(6).bytes(2 << 20);
     let mut target = vec![0; 2 << 20];
     offer(&mut a, memory(&mut source), 1);
@@ -263,7 +246,7 @@ fn a_receiver_does_not_sleep_while_it_may_copy() {
 #[test]
 fn senders_that_come_and_go() {
     for seed in 1..60 {
-        let (mut a, mut b) = pair(NEAR);
+        let (mut a, mut b) = pair(RINGS);
         let mut random = Random(seed);
         for round in 0..3 {
             let bytes = (512 << 10) + 1 + random.below(3 << 20) as usize;
@@ -289,7 +272,7 @@ fn senders_that_come_and_go() {
 
 #[test]
 fn a_short_target_takes_the_beginning() {
-    for options in [RING_ONLY, COPY_ALL, NEAR, FAR] {
+    for options in [RING_ONLY, COPY_ALL, RINGS] {
         let (mut a, mut b) = pair(options);
         let mut random = Random(4);
         let mut number = 0;
@@ -518,45 +501,6 @@ fn nonsense_offers_are_refused() {
     }
 }
 
-/// How many messages each side has received by copying, after each of three exchanges and three messages with an answer.
-fn copied_after_rounds(bytes: usize) -> Vec<[u64; 2]> {
-    let (mut a, mut b) = pair(FAR);
-    let mut random = Random(12);
-    let mut copied = Vec::new();
-    for round in 0..6 {
-        let [mut from_a, mut from_b] = [random.bytes(bytes), random.bytes(bytes)];
-        let [mut to_a, mut to_b] = [vec![0; bytes], vec![0; bytes]];
-        let exchanges = round < 3;
-        offer(&mut a, memory(&mut from_a), round);
-        if exchanges {
-            offer(&mut b, memory(&mut from_b), round);
-        }
-        accept(&mut b, bytes, memory(&mut to_b));
-        if !exchanges {
-            finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
-            offer(&mut b, memory(&mut from_b), round);
-        }
-        accept(&mut a, bytes, memory(&mut to_a));
-        finish(&mut a, &mut b, round as usize + 1, round as usize + 1);
-        finish(&mut b, &mut a, round as usize + 1, round as usize + 1);
-        assert!(from_a == to_b && from_b == to_a, "round {round}");
-        copied.push([&a, &b].map(|side| side.endpoint.counters().copy_transfers));
-    }
-    copied
-}
-
-/// What was seen last decides: the first exchange goes through rings, and the first message after the last one counts as a part of another.
-#[test]
-fn exchanges_that_fit_no_ring_are_copied_and_answers_go_through_rings() {
-    let copied = copied_after_rounds(600_000);
-    assert_eq!(copied, [[0, 0], [1, 1], [2, 2], [2, 3], [2, 3], [2, 3]]);
-}
-
-#[test]
-fn exchanges_that_fit_a_ring_go_through_it() {
-    assert_eq!(copied_after_rounds(400_000), [[0, 0]; 6]);
-}
-
 /// Rings that were not used for a while cost nothing, and serve again.
 #[test]
 fn idle_rings_are_given_back() {
@@ -584,7 +528,7 @@ fn idle_rings_are_given_back() {
 #[test]
 fn hostile_words() {
     for seed in 1..400u64 {
-        let options = [RING_ONLY, COPY_ALL, NEAR][seed as usize % 3];
+        let options = [RING_ONLY, COPY_ALL, RINGS][seed as usize % 3];
         let (mut a, mut b) = pair(options);
         let mut random = Random(seed);
         let bytes = 1 + random.below(1_800_000) as usize;

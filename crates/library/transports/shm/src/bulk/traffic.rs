@@ -1,13 +1,11 @@
-//! In which pattern messages go between this process and a peer, and which way that makes the better one where their cores share no cache.
+//! Who works at a message: its two sides together, or one of them.
 //!
-//! Through a ring each byte is copied twice, in and out, and the sender and the receiver do it together, in small pieces.
-//! - An *answer* goes through lines that the last message has left here ([`super::borrowed`]).
-//! - A row of messages *one way* has no such lines: each of the ring's changes caches twice, once to be filled and once to be read,
-//!   which takes four times as long as copying once, from process to process, where the two cores share no cache, and no less where they do.
-//! - Where *both* send at the same time no core is left to share the work with: each does all of one direction and then of the
-//!   other, in large pieces; and what does not fit in a ring is better copied once. To tell these from answers an offer carries
-//!   its number and that of the last offer that its sender has taken up: the receiver learns whether it was made in answer to
-//!   the own last one, or while that was still under way. The next offers go by what was seen last.
+//! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: both sides fill and drain a ring, or copy from both
+//!   ends.
+//! - *Apart*, where both sides send at the same time: no core is left to share the work with. Each side does all of one direction and
+//!   then of the other, in large pieces. To tell an exchange from answers an offer carries its number and that of the last offer that its sender has
+//!   taken up: the receiver learns whether it was made in answer to the own last one, or while that was still under way. The next offers go
+//!   by what was seen last.
 
 use std::collections::HashMap;
 
@@ -27,19 +25,23 @@ impl Mark {
     pub const MASK: u32 = (1 << Mark::BITS) - 1;
 }
 
-/// So many offers without one of the other side's are a row; fewer are made at a time in an exchange, with two neighbours that are one
-/// process, say.
-const ROW: u32 = 4;
+/// So many offers without one of the other side's are no exchange, whatever was seen last.
+const ROW: u32 = 128;
 
-/// Where an offer stands among those between its two sides.
+/// How two sides work at a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
-    /// It is the next of a row.
-    OneWay,
-    /// The other side's come in between.
-    Answer,
-    /// Both sides make theirs at the same time.
-    BothWays,
+pub enum Work {
+    Together,
+    Apart,
+}
+
+impl Work {
+    fn of(is_apart: bool) -> Work {
+        match is_apart {
+            true => Work::Apart,
+            false => Work::Together,
+        }
+    }
 }
 
 /// What is known of one peer.
@@ -51,6 +53,13 @@ struct Partner {
     in_a_row: u32,
 }
 
+impl Partner {
+    /// Whether an offer with this mark was made before this side's last one was taken up.
+    fn crosses(&self, mark: Mark) -> bool {
+        mark.last_received != self.last.number
+    }
+}
+
 /// An endpoint's traffic, by peer.
 #[derive(Default)]
 pub struct Traffic {
@@ -58,23 +67,25 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Something is offered to `peer`: its mark, and the pattern that it belongs to.
-    pub fn sent(&mut self, peer: Peer) -> (Mark, Pattern) {
+    /// Something is offered to `peer`: its mark, and who works at it.
+    pub fn sent(&mut self, peer: Peer) -> (Mark, Work) {
         let partner = self.peers.entry(peer).or_default();
         partner.last.number = (partner.last.number + 1) & Mark::MASK;
-        let pattern = match (partner.in_a_row >= ROW, partner.both_ways) {
-            (true, _) => Pattern::OneWay,
-            (false, false) => Pattern::Answer,
-            (false, true) => Pattern::BothWays,
-        };
+        let is_exchange = partner.both_ways && partner.in_a_row < ROW;
         partner.in_a_row = (partner.in_a_row + 1).min(ROW);
-        (partner.last, pattern)
+        (partner.last, Work::of(is_exchange))
+    }
+
+    /// Who works at a message that `peer` offers with this mark.
+    pub fn seen(&mut self, peer: Peer, mark: Mark) -> Work {
+        let partner = self.peers.entry(peer).or_default();
+        Work::of(partner.crosses(mark))
     }
 
     /// An offer from `peer` is taken up.
     pub fn received(&mut self, peer: Peer, mark: Mark) {
         let partner = self.peers.entry(peer).or_default();
-        partner.both_ways = mark.last_received != partner.last.number;
+        partner.both_ways = partner.crosses(mark);
         partner.in_a_row = 0;
         partner.last.last_received = mark.number;
     }
@@ -88,7 +99,7 @@ impl Traffic {
 mod tests {
     use super::*;
 
-    use Pattern::{Answer, BothWays, OneWay};
+    use Work::{Apart, Together};
 
     /// Two sides, and what each has been told.
     fn sides() -> [Traffic; 2] {
@@ -96,7 +107,7 @@ mod tests {
     }
 
     /// One message to and fro, and what each was taken for.
-    fn answered(a: &mut Traffic, b: &mut Traffic) -> (Pattern, Pattern) {
+    fn answered(a: &mut Traffic, b: &mut Traffic) -> (Work, Work) {
         let (mark, at_a) = a.sent(1);
         b.received(0, mark);
         let (mark, at_b) = b.sent(0);
@@ -105,20 +116,20 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_and_fro_are_answers() {
+    fn both_work_at_what_goes_to_and_fro() {
         let [mut a, mut b] = sides();
         for _ in 0..10 {
-            assert_eq!(answered(&mut a, &mut b), (Answer, Answer));
+            assert_eq!(answered(&mut a, &mut b), (Together, Together));
         }
     }
 
     #[test]
-    fn an_exchange_goes_both_ways_until_it_ends() {
-        for at_a_time in 1..=ROW {
+    fn each_works_at_its_part_of_an_exchange_until_it_ends() {
+        for at_a_time in [1, 2, 64] {
             let [mut a, mut b] = sides();
             for round in 0..3 {
                 let mut offers = Vec::new();
-                let expected = if round > 0 { BothWays } else { Answer };
+                let expected = if round > 0 { Apart } else { Together };
                 for _ in 0..at_a_time {
                     let (from_a, at_a) = a.sent(1);
                     let (from_b, at_b) = b.sent(0);
@@ -131,22 +142,21 @@ mod tests {
                 }
             }
             answered(&mut a, &mut b);
-            assert_eq!(a.sent(1).1, Answer);
+            assert_eq!(a.sent(1).1, Together);
         }
     }
 
     #[test]
-    fn a_stream_goes_one_way_also_where_nobody_takes_it_up() {
+    fn both_work_soon_at_a_stream_after_an_exchange() {
         let [mut a, mut b] = sides();
-        for number in 0..10 {
-            let (mark, pattern) = a.sent(1);
-            assert_eq!(pattern, if number < ROW { Answer } else { OneWay });
-            if number % 2 == 0 {
-                b.received(0, mark);
-            }
+        let (from_a, from_b) = (a.sent(1).0, b.sent(0).0);
+        assert_eq!(a.seen(1, from_b), Apart);
+        a.received(1, from_b);
+        b.received(0, from_a);
+        for number in 0..2 * ROW {
+            let expected = if number < ROW { Apart } else { Together };
+            assert_eq!(a.sent(1).1, expected);
         }
-        answered(&mut a, &mut b);
-        assert_eq!(a.sent(1).1, Answer);
     }
 
     #[test]

@@ -16,15 +16,13 @@ use crate::world::{Cards, Log, Process, Random, memory, offer_bytes, offer_from,
 
 const COPIES: Options = Options {
     deny_copies: false,
-    copies_from_bytes: Some(1),
-    assumed_near: None,
+    prefers_rings: Some(false),
     grows_at_once: true,
     longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
-    copies_from_bytes: None,
-    assumed_near: None,
+    prefers_rings: None,
     grows_at_once: true,
     longest_sleep_ms: None,
 };

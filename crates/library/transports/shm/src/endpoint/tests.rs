@@ -8,8 +8,7 @@ use weft_transport::{Fabric, Near};
 /// Nothing but a wake-up ends a sleep: one that is lost costs more than any busy machine does.
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
-    copies_from_bytes: None,
-    assumed_near: None,
+    prefers_rings: None,
     grows_at_once: true,
     longest_sleep_ms: Some(60_000),
 };

@@ -2,12 +2,13 @@
 
 use weft_transport::{Lost, Peer};
 
-use super::fetching::Fetching;
+use super::fetching::{self, Fetching};
 use super::taking::{After, Taking};
 use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
+use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Transfer;
 use crate::connecting::Need;
 use crate::links::Links;
@@ -64,7 +65,8 @@ impl Receiving {
                 return Err(Missing::Need(Need::Link));
             }
             Descriptor::Call { transfer, address } => {
-                let control = self.answer(links, incoming, transfer, address)?;
+                let work = common.traffic.seen(peer, mark);
+                let control = self.answer(links, incoming, transfer, address, work)?;
                 common.post(peer, control);
             }
         }
@@ -84,7 +86,7 @@ impl Receiving {
     }
 
     fn begin_taking(&mut self, incoming: Incoming, mut taking: Taking) {
-        taking.is_timed = self.timing.next();
+        taking.is_timed = self.drains.next();
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
     }
@@ -96,8 +98,9 @@ impl Receiving {
         incoming: Incoming,
         transfer: TransferId,
         address: Option<u64>,
+        work: Work,
     ) -> Result<Control, Lost> {
-        let Some(fetching) = self.fetching(links, &incoming, address)? else {
+        let Some(fetching) = self.fetching(links, &incoming, address, work)? else {
             let receiver = self.begin(incoming);
             return Ok(Control::NeedRing { transfer, receiver });
         };
@@ -114,6 +117,7 @@ impl Receiving {
         links: &mut Links,
         incoming: &Incoming,
         address: Option<u64>,
+        work: Work,
     ) -> Result<Option<Fetching>, Lost> {
         let target = &incoming.target;
         let Some(source) = address.filter(|_| target.layout.is_none() && target.bytes > 0) else {
@@ -123,7 +127,9 @@ impl Receiving {
             return Ok(None);
         }
         let own = self.claims.take(links, incoming.peer())?;
-        Ok(own.map(|own| Fetching::new(target, source, own)))
+        let chunk = fetching::chunk(target.bytes, work, links);
+        let is_timed = self.copies.next();
+        Ok(own.map(|own| Fetching::new(target, source, own, chunk, is_timed)))
     }
 }
 

@@ -1,22 +1,31 @@
 //! Copying out of the sender's memory: from the front.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use weft_memory::Memory;
+use weft_sync::atomic::Ordering;
 use weft_sync::bulk::Side;
 use weft_transport::{Lost, Peer};
 
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::Copying;
+use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
+use crate::byte_times::{self, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::{Mapping, PAGE};
 
-/// What one call copies: long enough that the call itself costs little, short enough to share the work.
-const CHUNK_BYTES: u64 = 256 << 10;
+/// What one call copies: long enough that the call itself costs little, short enough to share the work. A message that both sides copy is this many
+/// chunks, of sizes between these bounds.
+const CHUNKS: u64 = 4;
+const SMALLEST_CHUNK: u64 = 32 << 10;
+const LARGEST_CHUNK: u64 = 256 << 10;
+/// What one side copies alone.
+const LONE_CHUNK: u64 = 1 << 20;
 
 /// Complete copies of one peer's that it has not let go of; no honest peer has so many.
 const UNRELEASED_PER_PEER: usize = 1 << 12;
@@ -27,6 +36,8 @@ pub struct Fetching {
     /// Of the words, in the own segment.
     offset: u64,
     source: u64,
+    /// A chunk is still to be timed.
+    is_timed: bool,
 }
 
 /// Words for copies, in pages of the own segment.
@@ -41,19 +52,37 @@ pub struct OwnClaims {
     offset: u64,
 }
 
+/// What is copied at a time of so many bytes. Where processes share cores the other side is at work only when this one is not.
+pub fn chunk(bytes: usize, work: Work, links: &Links) -> u64 {
+    match work {
+        Work::Together if !links.shared.shares_cores.load(Ordering::Relaxed) => {
+            let chunk = (bytes as u64 / CHUNKS).next_multiple_of(PAGE as u64);
+            chunk.clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
+        }
+        Work::Together | Work::Apart => LONE_CHUNK,
+    }
+}
+
 impl Fetching {
-    pub fn new(memory: &Memory, source: u64, own: OwnClaims) -> Fetching {
+    pub fn new(
+        memory: &Memory,
+        source: u64,
+        own: OwnClaims,
+        chunk_bytes: u64,
+        is_timed: bool,
+    ) -> Fetching {
         let target = CopyTarget {
             words: own.offset,
             address: memory.base as u64,
             bytes: memory.bytes as u64,
-            chunk_bytes: CHUNK_BYTES,
+            chunk_bytes,
         };
         own.claims.reset(target.chunks() as u32);
         Fetching {
             copying: Copying::new(Side::Receiver, own.claims, target),
             offset: own.offset,
             source,
+            is_timed,
         }
     }
 
@@ -64,15 +93,24 @@ impl Fetching {
             Ok(false) => {}
             Err(step) => return step,
         }
-        let source = self.source;
+        let (source, is_timed) = (self.source, self.is_timed);
+        let mut timed = None;
         let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
             let theirs = source.wrapping_add(begin);
+            let before = is_timed.then(Instant::now);
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
-            unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) }
+            let copied = unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) };
+            timed = before.map(|before| (bytes, before.elapsed()));
+            copied
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_read += 1;
+            if let Some((bytes, time)) = timed.filter(|&(bytes, _)| bytes >= TIMED_BYTES) {
+                let word = links.shared.base.byte_times(neighbour.position);
+                byte_times::note(word, Timed::Copy, bytes, time);
+                self.is_timed = false;
+            }
         }
         step
     }

@@ -11,8 +11,8 @@ use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
+use crate::byte_times::{self, Timed};
 use crate::cma::{self, Way};
-use crate::distance;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -120,7 +120,7 @@ impl Taking {
                     Step::Idle
                 };
             }
-            let bytes = match self.is_timed && bytes >= distance::TIMED_BYTES {
+            let bytes = match self.is_timed && bytes >= byte_times::TIMED_BYTES {
                 true => self.take_and_time(target, bytes, neighbour, links),
                 false => self.take(target, bytes),
             };
@@ -227,9 +227,9 @@ impl Taking {
         let begin = Instant::now();
         let taken = self.take(target, bytes);
         let time = begin.elapsed();
-        if room > 0 && taken >= distance::TIMED_BYTES && target.layout.is_none() {
-            let word = links.shared.base.drain_time(neighbour.position);
-            distance::note(word, taken, time);
+        if room > 0 && taken >= byte_times::TIMED_BYTES && target.layout.is_none() {
+            let word = links.shared.base.byte_times(neighbour.position);
+            byte_times::note(word, Timed::Drain, taken, time);
             self.is_timed = false;
         }
         taken

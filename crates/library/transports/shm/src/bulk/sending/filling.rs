@@ -1,11 +1,14 @@
 //! Filling a ring.
 
+use std::time::Instant;
+
 use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
-use crate::bulk::traffic::Pattern;
+use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
+use crate::byte_times::{self, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -14,9 +17,9 @@ use crate::peers::{Neighbour, lost};
 const CHUNKS: usize = 8;
 const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
-/// The size of chunks while messages go both ways at once. The two sides do not copy one message together then: each fills
-/// its ring and takes from the other's, and a receiver that waits for every few pages has the sender's writes disturb it.
-const BOTH_WAYS_CHUNK: usize = 64 << 10;
+/// The size of chunks where the two sides work apart: each fills its ring and takes from the other's, and a receiver that waits for every few
+/// pages has the sender's writes disturb it.
+const APART_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -31,12 +34,14 @@ pub struct Filling {
     consumed: u64,
     /// The receiver may copy from the source itself, and count what it has copied as consumed.
     may_be_pulled: bool,
+    /// A piece is still to be timed.
+    pub is_timed: bool,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
-pub fn chunk(bytes: usize, pattern: Pattern) -> usize {
-    if pattern == Pattern::BothWays {
-        return BOTH_WAYS_CHUNK;
+pub fn chunk(bytes: usize, work: Work) -> usize {
+    if work == Work::Apart {
+        return APART_CHUNK;
     }
     (bytes / CHUNKS)
         .next_multiple_of(SMALLEST_CHUNK)
@@ -59,6 +64,7 @@ impl Filling {
             produced: 0,
             consumed: 0,
             may_be_pulled,
+            is_timed: false,
         }
     }
 
@@ -104,14 +110,42 @@ impl Filling {
                     Step::Idle
                 };
             }
-            // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
-            // (rule 1 of its counts), which is this, and the source is readable until it is reported as sent.
-            unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
+            match self.is_timed && bytes >= byte_times::TIMED_BYTES {
+                true => self.fill_and_time(source, at, bytes, neighbour, links),
+                false => self.fill(source, at, bytes),
+            }
             self.produced += bytes as u64;
             moved += bytes;
             if self.ring.produce(self.produced) {
                 links.notify(neighbour);
             }
+        }
+    }
+
+    /// Copies `bytes`, for which there is room, to `at` in the ring.
+    fn fill(&self, source: &Memory, at: usize, bytes: usize) {
+        // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
+        // (rule 1 of its counts), which is this, and the source is readable until it is reported as sent.
+        unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
+    }
+
+    /// The same, and notes how long it took.
+    #[cold]
+    fn fill_and_time(
+        &mut self,
+        source: &Memory,
+        at: usize,
+        bytes: usize,
+        neighbour: &Neighbour,
+        links: &Links,
+    ) {
+        let begin = Instant::now();
+        self.fill(source, at, bytes);
+        let time = begin.elapsed();
+        self.is_timed = false;
+        if source.layout.is_none() {
+            let word = links.shared.base.byte_times(neighbour.position);
+            byte_times::note(word, Timed::Fill, bytes, time);
         }
     }
 

@@ -1,40 +1,80 @@
 //! Helping a receiver that copies: from the back.
 
 use weft_memory::Memory;
+use weft_sync::bulk::Side;
 
 use crate::bulk::copying::Copying;
+use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::Neighbour;
 
-/// Copies one chunk from the back into the receiver's memory, if this side `helps` now.
-pub fn step(
-    copying: &mut Copying,
-    source: &Memory,
-    neighbour: &Neighbour,
-    links: &mut Links,
-    helps: bool,
-) -> Step {
-    match copying.is_complete(neighbour) {
-        Ok(true) => {
-            copying.claims.release();
-            return Step::Finished;
+/// Steps in which the receiver has copied nothing, some hundred microseconds, after which it counts as absent.
+const PATIENCE: u32 = 4096;
+
+/// A transfer that the receiver copies.
+pub struct Helping {
+    pub copying: Copying,
+    /// Steps before this side helps, unless the receiver goes on: where the two work apart memory that both write would change caches for nothing.
+    patience: u32,
+    /// Chunks that were copied when it last went on.
+    done: u32,
+}
+
+impl Helping {
+    pub fn new(copying: Copying, work: Work) -> Helping {
+        Helping {
+            copying,
+            patience: match work {
+                Work::Apart => PATIENCE,
+                Work::Together => 0,
+            },
+            done: 0,
         }
-        Ok(false) if !helps => return Step::Idle,
-        Ok(false) => {}
-        Err(step) => return step,
     }
-    let address = copying.target.address;
-    let step = copying.copy_one(neighbour, links, |begin, bytes| {
-        let mine = source.base.wrapping_add(begin as usize);
-        let theirs = address.wrapping_add(begin);
-        // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
-        // copy was agreed); the source is readable until it is reported as sent.
-        unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
-    });
-    if let Step::Moved(_) = step {
-        links.counters.chunks_written += 1;
+
+    /// Copies one chunk from the back into the receiver's memory, if this side `helps` now.
+    pub fn step(
+        &mut self,
+        source: &Memory,
+        neighbour: &Neighbour,
+        links: &mut Links,
+        helps: bool,
+    ) -> Step {
+        match self.copying.is_complete(neighbour) {
+            Ok(true) => {
+                self.copying.claims.release();
+                return Step::Finished;
+            }
+            Ok(false) if !helps || self.is_patient() => return Step::Idle,
+            Ok(false) => {}
+            Err(step) => return step,
+        }
+        let address = self.copying.target.address;
+        let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
+            let mine = source.base.wrapping_add(begin as usize);
+            let theirs = address.wrapping_add(begin);
+            // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
+            // copy was agreed); the source is readable until it is reported as sent.
+            unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
+        });
+        if let Step::Moved(_) = step {
+            links.counters.chunks_written += 1;
+        }
+        step
     }
-    step
+
+    /// Whether the receiver may still do it all.
+    fn is_patient(&mut self) -> bool {
+        if self.patience == 0 || self.copying.claims.has_failed(Side::Receiver) {
+            return false;
+        }
+        let done = self.copying.claims.done();
+        match done == self.done {
+            true => self.patience -= 1,
+            false => (self.done, self.patience) = (done, PATIENCE),
+        }
+        true
+    }
 }

@@ -1,0 +1,206 @@
+//! What a byte takes on the ways by which long messages go: filled into a ring and drained out of it, or copied from process to process.
+//!
+//! Through a ring a byte is copied twice, otherwise once, but by the kernel, which has to find the other process's pages first. Which is faster
+//! depends on the kernel, on the processor and on whether the two cores share a cache. No machine tells that for certain, least of all a
+//! virtual one, and it changes when threads move. So each process times, now and then, a piece of what it does and says in a word of its
+//! base, one for each process of the host, what it has found ([`Base::byte_times`](crate::base::Base::byte_times)). The sender of a message
+//! compares: its own filling and the receiver's draining with the receiver's copying. Both ways the two share the work of one message, or do
+//! all of one direction each where messages go both ways, so that sums are what to compare.
+//!
+//! A time may be too long, if the thread lost its core meanwhile or touched fresh memory, but never too short: a shorter one is believed at
+//! once, a longer one by and by. Only the choice of a faster way depends on it.
+
+use std::time::Duration;
+
+use weft_sync::atomic::{AtomicU32, Ordering};
+
+/// Pieces from this length on are timed: looking at the clock takes as long as some hundred bytes.
+pub const TIMED_BYTES: usize = 4 << 10;
+/// Each of so many first transfers is timed, and then one of so many.
+const FIRST_TIMED: u32 = 8;
+const TIMED_EVERY: u32 = 4;
+/// The slower way is tried with the first of a row of messages to a peer, then with the fourth, and so on by this factor, and at last with
+/// one of so many.
+const TRIED_FACTOR: u32 = 4;
+const TRIED_EVERY: u32 = 64;
+
+/// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
+const RISE: u32 = 8;
+
+/// Picoseconds a byte for a core that reads what another has just written: from here on they share no cache. Through a cache that both share it
+/// takes 20 to 80, through memory 300 and more.
+const FAR_PS: u32 = 200;
+
+/// Bits of a word for each time, in picoseconds a byte; 0 is none.
+const BITS: u32 = 10;
+const LONGEST_PS: u32 = (1 << BITS) - 1;
+
+/// What is timed. In which bits of a word it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timed {
+    /// Filling a ring, for that process.
+    Fill,
+    /// Draining a ring, that of that process.
+    Drain,
+    /// Copying out of that process's memory.
+    Copy,
+}
+
+/// Which transfers of one kind are timed.
+#[derive(Default)]
+pub struct Timing {
+    transfers: u32,
+}
+
+impl Timing {
+    /// Whether the next transfer is to be timed.
+    pub fn next(&mut self) -> bool {
+        self.transfers = self.transfers.wrapping_add(1);
+        self.transfers <= FIRST_TIMED || self.transfers.is_multiple_of(TIMED_EVERY)
+    }
+}
+
+fn picoseconds(bytes: usize, time: Duration) -> u32 {
+    let found = 1000 * time.as_nanos() / bytes.max(1) as u128;
+    found.clamp(1, LONGEST_PS.into()) as u32
+}
+
+/// Whether a core that reads so many bytes in that time, which another has just written, shares a cache with it.
+pub fn is_near(bytes: usize, time: Duration) -> bool {
+    picoseconds(bytes, time) < FAR_PS
+}
+
+fn read(word: u32, timed: Timed) -> Option<u32> {
+    let found = word >> (BITS * timed as u32) & LONGEST_PS;
+    (found > 0).then_some(found)
+}
+
+/// Notes that a piece took so long. The word is the own process's, whose lanes may write at the same time: then one of their times is lost.
+pub fn note(word: &AtomicU32, timed: Timed, bytes: usize, time: Duration) {
+    let found = picoseconds(bytes, time);
+    let all = word.load(Ordering::Relaxed);
+    let believed = match read(all, timed) {
+        Some(known) if found > known => known + (found - known).min(known / RISE + 1),
+        _ => found,
+    };
+    let shift = BITS * timed as u32;
+    let others = all & !(LONGEST_PS << shift);
+    word.store(others | believed << shift, Ordering::Relaxed);
+}
+
+/// Whether the other way than the faster one is tried: `number` is the message's among those to the peer.
+fn is_tried(number: u32) -> bool {
+    let is_power = number.is_power_of_two() && number.ilog2().is_multiple_of(TRIED_FACTOR.ilog2());
+    number.is_multiple_of(TRIED_EVERY) || number < TRIED_EVERY && is_power
+}
+
+/// Whether message `number` goes better through a ring than from process to process, by the sender's word of the receiver, and by the
+/// receiver's of the sender: untrusted memory, in which any value will do.
+pub fn is_ring_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> bool {
+    let sender = sender.load(Ordering::Relaxed);
+    let receiver = receiver.load(Ordering::Relaxed);
+    let ring = read(sender, Timed::Fill).zip(read(receiver, Timed::Drain));
+    let is_faster = match (ring, read(receiver, Timed::Copy)) {
+        (Some((fill, drain)), Some(copy)) => fill + drain <= copy,
+        // What receivers do not copy, because of their layout, say, goes through rings.
+        _ => true,
+    };
+    is_faster != is_tried(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PIECE: usize = 32 << 10;
+
+    /// A piece at so many picoseconds a byte.
+    fn time(picoseconds: u64) -> Duration {
+        Duration::from_nanos(PIECE as u64 * picoseconds / 1000)
+    }
+
+    /// A sender's word and a receiver's with these times.
+    fn words(fill: u64, drain: u64, copy: u64) -> [AtomicU32; 2] {
+        let words = [AtomicU32::new(0), AtomicU32::new(0)];
+        note(&words[0], Timed::Fill, PIECE, time(fill));
+        note(&words[1], Timed::Drain, PIECE, time(drain));
+        note(&words[1], Timed::Copy, PIECE, time(copy));
+        words
+    }
+
+    #[test]
+    fn what_takes_less_in_all_is_chosen() {
+        for (fill, drain, copy, ring) in [
+            (20, 20, 73, true),
+            (60, 60, 52, false),
+            (40, 300, 150, false),
+            (1, 1, 5000, true),
+            (5000, 5000, 1, false),
+        ] {
+            let [sender, receiver] = words(fill, drain, copy);
+            assert_eq!(
+                is_ring_chosen(&sender, &receiver, 3),
+                ring,
+                "{fill} {drain} {copy}"
+            );
+        }
+    }
+
+    #[test]
+    fn rings_are_chosen_until_all_is_known() {
+        let [sender, receiver] = [AtomicU32::new(0), AtomicU32::new(0)];
+        for (word, timed) in [
+            (&receiver, Timed::Copy),
+            (&sender, Timed::Fill),
+            (&receiver, Timed::Drain),
+        ] {
+            assert!(is_ring_chosen(&sender, &receiver, 3));
+            note(word, timed, PIECE, time(50));
+        }
+        assert!(!is_ring_chosen(&sender, &receiver, 3));
+    }
+
+    #[test]
+    fn the_slower_way_is_tried_early_and_then_now_and_then() {
+        for [sender, receiver] in [words(20, 20, 73), words(60, 60, 52)] {
+            let faster = is_ring_chosen(&sender, &receiver, 3);
+            let tried: Vec<u32> = (1..300)
+                .filter(|&number| is_ring_chosen(&sender, &receiver, number) != faster)
+                .collect();
+            assert_eq!(tried, [1, 4, 16, 64, 128, 192, 256]);
+        }
+    }
+
+    #[test]
+    fn one_piece_that_took_long_is_not_believed_and_a_short_one_is() {
+        let word = AtomicU32::new(0);
+        let known = || read(word.load(Ordering::Relaxed), Timed::Drain).unwrap();
+        let note = |picoseconds| note(&word, Timed::Drain, PIECE, time(picoseconds));
+        note(60);
+        let first = known();
+        note(500);
+        assert!((first + 1..first + first / 4).contains(&known()));
+        (0..30).for_each(|_| note(500));
+        assert!(known() > 450);
+        note(61);
+        assert!(known() <= first + 1);
+    }
+
+    #[test]
+    fn times_stand_beside_each_other() {
+        let [_, word] = words(1, 2000, 40);
+        note(&word, Timed::Fill, PIECE, Duration::ZERO);
+        let word = word.load(Ordering::Relaxed);
+        let all = [Timed::Fill, Timed::Drain, Timed::Copy].map(|timed| read(word, timed));
+        assert_eq!(all, [Some(1), Some(LONGEST_PS), Some(39)]);
+    }
+
+    #[test]
+    fn the_first_transfers_are_timed_and_some_later_ones() {
+        let mut timing = Timing::default();
+        let timed: Vec<bool> = (0..80).map(|_| timing.next()).collect();
+        let (first, later) = timed.split_at(FIRST_TIMED as usize);
+        assert!(first.iter().all(|&one| one));
+        assert_eq!(later.iter().filter(|&&one| one).count(), 18);
+    }
+}
