@@ -10,9 +10,12 @@
 //! A time may be too long, if the thread lost its core meanwhile or touched fresh memory, but never too short: a shorter one is believed at
 //! once, a longer one by and by. Only the choice of a faster way depends on it.
 
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use weft_sync::atomic::{AtomicU32, Ordering};
+
+use crate::cma::{self, Way};
 
 /// Pieces from this length on are timed: looking at the clock takes as long as some hundred bytes.
 pub const TIMED_BYTES: usize = 4 << 10;
@@ -27,9 +30,9 @@ const TRIED_EVERY: u32 = 64;
 /// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
 const RISE: u32 = 8;
 
-/// Picoseconds a byte for a core that reads what another has just written: from here on they share no cache. Through a cache that both share it
-/// takes 20 to 80, through memory 300 and more.
-const FAR_PS: u32 = 200;
+/// What the kernel is timed with, and how often.
+const OWN_BYTES: usize = 16 << 10;
+const OWN_COPIES: usize = 8;
 
 /// Bits of a word for each time, in picoseconds a byte; 0 is none.
 const BITS: u32 = 10;
@@ -65,9 +68,34 @@ fn picoseconds(bytes: usize, time: Duration) -> u32 {
     found.clamp(1, LONGEST_PS.into()) as u32
 }
 
-/// Whether a core that reads so many bytes in that time, which another has just written, shares a cache with it.
+/// Whether a core that reads so many bytes in that time, which another has just written, is so near that to pass them on by copying twice takes no longer
+/// than to have the kernel do so once. It does, too, where the kernel does not.
 pub fn is_near(bytes: usize, time: Duration) -> bool {
-    picoseconds(bytes, time) < FAR_PS
+    static OWN: OnceLock<Option<[u32; 2]>> = OnceLock::new();
+    match *OWN.get_or_init(own_copies) {
+        // The kernel reads what lies there as this core does; the rest of its time is its own.
+        Some([plain, by_kernel]) => picoseconds(bytes, time) + plain <= by_kernel,
+        None => true,
+    }
+}
+
+/// What a byte of this process's memory takes to be copied in its own cache: plainly, and by the kernel as if it were another process's. None
+/// if that does not copy.
+fn own_copies() -> Option<[u32; 2]> {
+    let (mut from, mut to) = (vec![1u8; OWN_BYTES], vec![2u8; OWN_BYTES]);
+    let pid = std::process::id();
+    let mut fastest = [Duration::MAX; 2];
+    for _ in 0..OWN_COPIES {
+        let begin = Instant::now();
+        std::hint::black_box(&mut to).copy_from_slice(std::hint::black_box(&from));
+        fastest[0] = fastest[0].min(begin.elapsed());
+        let (mine, theirs) = (to.as_mut_ptr(), from.as_mut_ptr() as u64);
+        let begin = Instant::now();
+        // SAFETY: `to` is as long.
+        unsafe { cma::copy(Way::Read, pid, mine, theirs, OWN_BYTES) }.ok()?;
+        fastest[1] = fastest[1].min(begin.elapsed());
+    }
+    Some(fastest.map(|time| picoseconds(OWN_BYTES, time)))
 }
 
 fn read(word: u32, timed: Timed) -> Option<u32> {
@@ -193,6 +221,15 @@ mod tests {
         let word = word.load(Ordering::Relaxed);
         let all = [Timed::Fill, Timed::Drain, Timed::Copy].map(|timed| read(word, timed));
         assert_eq!(all, [Some(1), Some(LONGEST_PS), Some(39)]);
+    }
+
+    #[test]
+    fn who_reads_in_no_time_is_near_and_who_takes_very_long_is_not() {
+        assert!(
+            is_near(PIECE, Duration::ZERO)
+                || own_copies().is_none_or(|[plain, kernel]| plain >= kernel)
+        );
+        assert!(!is_near(PIECE, Duration::from_secs(1)) || own_copies().is_none());
     }
 
     #[test]

@@ -6,9 +6,7 @@ use super::{Call, Needs, Placement};
 pub(super) enum Cores {
     Any,
     Few,
-    /// One for every rank, and they share caches.
-    Near,
-    /// Few, which share caches.
+    /// Few, so near that bytes are better passed on than copied by the kernel.
     FewNear,
 }
 
@@ -45,7 +43,6 @@ impl Cores {
         match self {
             Cores::Any => true,
             Cores::Few => are_few,
-            Cores::Near => are_near && !are_few,
             Cores::FewNear => are_near && are_few,
         }
     }

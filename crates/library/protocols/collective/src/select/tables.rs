@@ -99,7 +99,7 @@ tables! {
     bcast {
         Any 2, LINE => Shared;
         Any 2, 24 * KIB => Linear;
-        Any 2, 512 * KIB => Direct;
+        Any 2, 192 * KIB => Direct;
         Any 2, ANY => Linear;
         FewNear 4, 24 * KIB => Shared;
         FewNear 4, 768 * KIB => Linear;
@@ -107,7 +107,7 @@ tables! {
         FewNear 16, 192 * KIB => Shared;
         FewNear 16, ANY => Binomial;
         Few ANY, 64 * KIB => Shared;
-        Few 4, 512 * KIB => Direct;
+        Few 4, ANY => Linear;
         Few ANY, 512 * KIB => Shared;
         Few ANY, 8 * KIB => Linear;
         Few 8, ANY => Binomial;
@@ -175,7 +175,7 @@ tables! {
         FewNear ANY, ANY => Pairwise;
         Few 4, 512 * KIB => Shared;
         Few ANY, KIB => Linear;
-        Few ANY, 8 * KIB => Shared;
+        Few ANY, 64 * KIB => Shared;
         Few ANY, ANY => Direct;
         Few ANY, 8 * KIB => Linear;
         Any ANY, 512 * KIB => RecursiveHalving;
@@ -202,6 +202,8 @@ tables! {
         FewNear ANY, 24 * KIB => Shared;
         FewNear ANY, ANY => Linear;
         Few ANY, 48 * KIB => Shared;
+        Few 4, 96 * KIB => Direct;
+        Few 4, ANY => Linear;
         Few ANY, 512 * KIB => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
@@ -254,6 +256,8 @@ tables! {
         FewNear ANY, 8 * KIB => Shared;
         FewNear ANY, 384 * KIB => Linear;
         FewNear ANY, ANY => Pairwise;
+        Few ANY, 8 * KIB => Shared;
+        Few 4, 24 * KIB => Linear;
         Few ANY, 16 * KIB => Shared;
         Few ANY, ANY => Direct;
         Few 64, ANY => Linear;
@@ -269,11 +273,10 @@ tables! {
         ANY, ANY, 4 * KIB => Hierarchical;
     }
     scan {
-        Near 2, ANY => Shared;
+        Any 2, ANY => Shared;
         FewNear ANY, 48 * KIB => Shared;
         FewNear ANY, 768 * KIB => Linear;
-        FewNear ANY, ANY => Shared;
-        Few ANY, 8 * KIB => Shared;
+        Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;
     } hosts {

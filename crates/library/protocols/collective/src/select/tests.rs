@@ -46,7 +46,7 @@ fn a_choice_names_its_algorithms_and_obeys() {
 
 #[test]
 fn ranks_that_share_caches_do_not_copy_from_each_other() {
-    use crate::flat::{bcast, gather};
+    use crate::flat::{bcast, scatter};
     let call = |oversubscribed, are_near| Call {
         bytes: 256 << 10,
         ranks: 4,
@@ -56,12 +56,12 @@ fn ranks_that_share_caches_do_not_copy_from_each_other() {
         placement: None,
     };
     assert_eq!(
-        by_table::flat::gather(call(true, false)),
-        gather::Algorithm::Direct
+        by_table::flat::scatter(call(true, false)),
+        scatter::Algorithm::Direct
     );
     assert_eq!(
-        by_table::flat::gather(call(true, true)),
-        gather::Algorithm::Linear
+        by_table::flat::scatter(call(true, true)),
+        scatter::Algorithm::Linear
     );
     assert_eq!(
         by_table::flat::bcast(call(true, true)),

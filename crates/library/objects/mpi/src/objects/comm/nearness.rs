@@ -1,4 +1,4 @@
-//! Whether the cores of the processes that share an arena share caches.
+//! Whether the cores of the processes that share an arena are so near that bytes are better passed on through shared memory than copied by the kernel.
 //!
 //! 1. Behind the board each process has an area, which it *shows*: it writes all of it, before the processes agree that all have
 //!    the arena, and nobody writes there afterwards.
