@@ -7,9 +7,8 @@
 //!   the sender from the back, chunk by chunk, until they meet; the side that has time does more. Contiguous memory,
 //!   where the kernel allows it.
 //!
-//! Where the two cores share a cache a ring takes half the time of a copy, whatever the size; where they do not it takes up to four times as
-//! long in a row of messages one way ([`traffic`]). Receivers find out how far apart the two are ([`crate::distance`]). Where processes outnumber
-//! cores it is always a ring: a process that has filled it makes way.
+//! Where the two cores share a cache a ring takes half the time of a copy; where they do not it may take twice as long. Both sides time what they
+//! do, and the sender chooses ([`crate::byte_times`]).
 //!
 //! A sender that computes does not fill its ring. So the receiver of a message longer than a ring is told where the source lies, and copies from there while
 //! nobody comes ([`receiving`]).

@@ -98,7 +98,7 @@ tables! {
     }
     bcast {
         Any 2, LINE => Shared;
-        Any 2, 24 * KIB => Linear;
+        Any 2, 10 * KIB => Linear;
         Any 2, 192 * KIB => Direct;
         Any 2, ANY => Linear;
         FewNear 4, 24 * KIB => Shared;
@@ -196,7 +196,7 @@ tables! {
     }
     gather {
         Any 2, LINE => Shared;
-        Any 2, 24 * KIB => Linear;
+        Any 2, 18 * KIB => Linear;
         Any 2, 64 * KIB => Direct;
         Any 2, ANY => Linear;
         FewNear ANY, 24 * KIB => Shared;
@@ -216,7 +216,7 @@ tables! {
     }
     scatter {
         Any 2, LINE => Shared;
-        Any 2, 24 * KIB => Linear;
+        Any 2, 10 * KIB => Linear;
         Any 2, ANY => Direct;
         FewNear ANY, 8 * KIB => Shared;
         Few ANY, 16 * KIB => Shared;
@@ -231,7 +231,7 @@ tables! {
     }
     allgather {
         Any 2, LINES => Shared;
-        Any 2, 24 * KIB => Ring;
+        Any 2, 14 * KIB => Ring;
         Any 2, ANY => Direct;
         Any 2, ANY => Ring;
         FewNear 4, 96 * KIB => Shared;
@@ -250,7 +250,7 @@ tables! {
     }
     alltoall {
         Any 2, LINE => Shared;
-        Any 2, 24 * KIB => Pairwise;
+        Any 2, 14 * KIB => Pairwise;
         Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
         FewNear ANY, 8 * KIB => Shared;
