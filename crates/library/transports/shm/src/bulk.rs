@@ -224,7 +224,8 @@ impl Bulk {
                 self.receiving.ring(&mut self.common, peer, receiver, place)
             }
             Control::Copy { transfer, target } => {
-                self.sending.copy(&mut self.common, peer, transfer, target)
+                self.sending
+                    .copy(links, &mut self.common, peer, transfer, target)
             }
         };
         match answered {

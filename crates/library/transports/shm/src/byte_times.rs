@@ -1,11 +1,13 @@
-//! What a byte takes on the ways by which long messages go: filled into a ring and drained out of it, or copied from process to process.
+//! What a byte takes on the ways by which long messages go: filled into a ring and drained out of it, or copied from process to process, by the receiver
+//! alone or with the sender's help.
 //!
 //! Through a ring a byte is copied twice, otherwise once, but by the kernel, which has to find the other process's pages first. Which is faster
 //! depends on the kernel, on the processor and on whether the two cores share a cache. No machine tells that for certain, least of all a
 //! virtual one, and it changes when threads move. So each process times, now and then, a piece of what it does and says in a word of its
 //! base, one for each process of the host, what it has found ([`Base::byte_times`](crate::base::Base::byte_times)). The sender of a message
 //! compares: its own filling and the receiver's draining with the receiver's copying. Both ways the two share the work of one message, or do
-//! all of one direction each where messages go both ways, so that sums are what to compare.
+//! all of one direction each where messages go both ways, so that sums are what to compare. And it helps to copy unless that takes it so much longer
+//! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
 //!
 //! A time may be too long, if the thread lost its core meanwhile or touched fresh memory, but never too short: a shorter one is believed at
 //! once, a longer one by and by. Only the choice of a faster way depends on it.
@@ -26,6 +28,12 @@ const TIMED_EVERY: u32 = 4;
 /// one of so many.
 const TRIED_FACTOR: u32 = 4;
 const TRIED_EVERY: u32 = 64;
+/// A sender helps that takes no more than this many tenths of what the receiver does.
+const HELPS_UP_TO: u32 = 25;
+/// One that takes longer helps nevertheless with the first few of so many messages: with a few in a row, as only the first has to get
+/// lines that the receiver has had, unless it touches them each time.
+const HELPED_EVERY: u32 = 256;
+const HELPED_FIRST: u32 = 8;
 
 /// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
 const RISE: u32 = 8;
@@ -34,9 +42,11 @@ const RISE: u32 = 8;
 const OWN_BYTES: usize = 16 << 10;
 const OWN_COPIES: usize = 8;
 
-/// Bits of a word for each time, in picoseconds a byte; 0 is none.
-const BITS: u32 = 10;
-const LONGEST_PS: u32 = (1 << BITS) - 1;
+/// Bits of a word for each time, and picoseconds a byte in a unit of it; 0 is none.
+const BITS: u32 = 8;
+const MASK: u32 = (1 << BITS) - 1;
+const UNIT_PS: u32 = 4;
+const LONGEST_PS: u32 = MASK * UNIT_PS;
 
 /// What is timed. In which bits of a word it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +57,8 @@ pub enum Timed {
     Drain,
     /// Copying out of that process's memory.
     Copy,
+    /// Copying into that process's memory.
+    Help,
 }
 
 /// Which transfers of one kind are timed.
@@ -65,7 +77,7 @@ impl Timing {
 
 fn picoseconds(bytes: usize, time: Duration) -> u32 {
     let found = 1000 * time.as_nanos() / bytes.max(1) as u128;
-    found.clamp(1, LONGEST_PS.into()) as u32
+    found.clamp(UNIT_PS.into(), LONGEST_PS.into()) as u32
 }
 
 /// Whether a core that reads so many bytes in that time, which another has just written, is so near that to pass them on by copying twice takes no longer
@@ -99,8 +111,8 @@ fn own_copies() -> Option<[u32; 2]> {
 }
 
 fn read(word: u32, timed: Timed) -> Option<u32> {
-    let found = word >> (BITS * timed as u32) & LONGEST_PS;
-    (found > 0).then_some(found)
+    let found = word >> (BITS * timed as u32) & MASK;
+    (found > 0).then_some(found * UNIT_PS)
 }
 
 /// Notes that a piece took so long. The word is the own process's, whose lanes may write at the same time: then one of their times is lost.
@@ -108,12 +120,12 @@ pub fn note(word: &AtomicU32, timed: Timed, bytes: usize, time: Duration) {
     let found = picoseconds(bytes, time);
     let all = word.load(Ordering::Relaxed);
     let believed = match read(all, timed) {
-        Some(known) if found > known => known + (found - known).min(known / RISE + 1),
+        Some(known) if found > known => known + (found - known).min(known / RISE + UNIT_PS),
         _ => found,
     };
     let shift = BITS * timed as u32;
-    let others = all & !(LONGEST_PS << shift);
-    word.store(others | believed << shift, Ordering::Relaxed);
+    let others = all & !(MASK << shift);
+    word.store(others | believed / UNIT_PS << shift, Ordering::Relaxed);
 }
 
 /// Whether the other way than the faster one is tried: `number` is the message's among those to the peer.
@@ -134,6 +146,16 @@ pub fn is_ring_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> 
         _ => true,
     };
     is_faster != is_tried(number)
+}
+
+/// Whether the sender of message `number` is to help the receiver to copy it. Both sides ask, and may find otherwise meanwhile.
+pub fn is_help_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> bool {
+    let help = read(sender.load(Ordering::Relaxed), Timed::Help);
+    let copy = read(receiver.load(Ordering::Relaxed), Timed::Copy);
+    let helps = help
+        .zip(copy)
+        .is_none_or(|(help, copy)| 10 * help <= HELPS_UP_TO * copy);
+    helps || number % HELPED_EVERY < HELPED_FIRST
 }
 
 #[cfg(test)]
@@ -200,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn a_sender_that_takes_longer_helps_now_and_then() {
+        for (help, always) in [(50, true), (115, true), (140, false), (400, false)] {
+            let [sender, receiver] = words(60, 60, 50);
+            note(&sender, Timed::Help, PIECE, time(help));
+            let helped = (0..1024).filter(|&number| is_help_chosen(&sender, &receiver, number));
+            assert_eq!(helped.count(), if always { 1024 } else { 32 }, "{help}");
+        }
+        let [sender, receiver] = words(60, 60, 50);
+        assert!(is_help_chosen(&sender, &receiver, 3));
+    }
+
+    #[test]
     fn one_piece_that_took_long_is_not_believed_and_a_short_one_is() {
         let word = AtomicU32::new(0);
         let known = || read(word.load(Ordering::Relaxed), Timed::Drain).unwrap();
@@ -207,11 +241,15 @@ mod tests {
         note(60);
         let first = known();
         note(500);
-        assert!((first + 1..first + first / 4).contains(&known()));
+        assert!(
+            (first + 1..first + first / 4).contains(&known()),
+            "{}",
+            known()
+        );
         (0..30).for_each(|_| note(500));
         assert!(known() > 450);
         note(61);
-        assert!(known() <= first + 1);
+        assert!(known() <= first + UNIT_PS);
     }
 
     #[test]
@@ -220,7 +258,8 @@ mod tests {
         note(&word, Timed::Fill, PIECE, Duration::ZERO);
         let word = word.load(Ordering::Relaxed);
         let all = [Timed::Fill, Timed::Drain, Timed::Copy].map(|timed| read(word, timed));
-        assert_eq!(all, [Some(1), Some(LONGEST_PS), Some(39)]);
+        assert_eq!(all, [Some(UNIT_PS), Some(LONGEST_PS), Some(36)]);
+        assert_eq!(read(word, Timed::Help), None);
     }
 
     #[test]

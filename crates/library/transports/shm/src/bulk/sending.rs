@@ -43,6 +43,8 @@ struct Outgoing {
     source: Memory,
     cookie: Cookie,
     work: Work,
+    /// Its number among those to that peer.
+    number: u32,
     state: State,
 }
 
@@ -144,6 +146,7 @@ impl Sending {
             source,
             cookie,
             work,
+            number: mark.number,
             state,
         });
         let Some(offered) = offered else {
@@ -183,6 +186,7 @@ impl Sending {
     /// The receiver answers a call: by copying.
     pub fn copy(
         &mut self,
+        links: &Links,
         common: &mut Common,
         peer: Peer,
         id: TransferId,
@@ -203,7 +207,11 @@ impl Sending {
         let mapping = common.map(peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
         let copying = Copying::new(Side::Sender, claims, target);
-        outgoing.state = State::Copying(Helping::new(copying, outgoing.work));
+        let own = links.shared.base.byte_times(outgoing.neighbour.position);
+        let theirs = outgoing.neighbour.base.byte_times(links.shared.position);
+        let helps = outgoing.work == Work::Together
+            && byte_times::is_help_chosen(own, theirs, outgoing.number);
+        outgoing.state = State::Copying(Helping::new(copying, helps));
         self.transfers.activate(id);
         Ok(())
     }

@@ -67,7 +67,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Something is offered to `peer`: its mark, and who works at it.
+    /// Something is offered to `peer`: its mark, and who works at it as far as the pattern goes.
     pub fn sent(&mut self, peer: Peer) -> (Mark, Work) {
         let partner = self.peers.entry(peer).or_default();
         partner.last.number = (partner.last.number + 1) & Mark::MASK;
@@ -76,7 +76,7 @@ impl Traffic {
         (partner.last, Work::of(is_exchange))
     }
 
-    /// Who works at a message that `peer` offers with this mark.
+    /// Who works at a message that `peer` offers with this mark, as far as the pattern goes.
     pub fn seen(&mut self, peer: Peer, mark: Mark) -> Work {
         let partner = self.peers.entry(peer).or_default();
         Work::of(partner.crosses(mark))

@@ -10,6 +10,7 @@ use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Transfer;
+use crate::byte_times;
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
@@ -65,8 +66,11 @@ impl Receiving {
                 return Err(Missing::Need(Need::Link));
             }
             Descriptor::Call { transfer, address } => {
-                let work = common.traffic.seen(peer, mark);
-                let control = self.answer(links, incoming, transfer, address, work)?;
+                let own = links.shared.base.byte_times(incoming.neighbour.position);
+                let theirs = incoming.neighbour.base.byte_times(links.shared.position);
+                let is_helped = common.traffic.seen(peer, mark) == Work::Together
+                    && byte_times::is_help_chosen(theirs, own, mark.number);
+                let control = self.answer(links, incoming, transfer, address, is_helped)?;
                 common.post(peer, control);
             }
         }
@@ -98,9 +102,9 @@ impl Receiving {
         incoming: Incoming,
         transfer: TransferId,
         address: Option<u64>,
-        work: Work,
+        is_helped: bool,
     ) -> Result<Control, Lost> {
-        let Some(fetching) = self.fetching(links, &incoming, address, work)? else {
+        let Some(fetching) = self.fetching(links, &incoming, address, is_helped)? else {
             let receiver = self.begin(incoming);
             return Ok(Control::NeedRing { transfer, receiver });
         };
@@ -117,7 +121,7 @@ impl Receiving {
         links: &mut Links,
         incoming: &Incoming,
         address: Option<u64>,
-        work: Work,
+        is_helped: bool,
     ) -> Result<Option<Fetching>, Lost> {
         let target = &incoming.target;
         let Some(source) = address.filter(|_| target.layout.is_none() && target.bytes > 0) else {
@@ -127,7 +131,7 @@ impl Receiving {
             return Ok(None);
         }
         let own = self.claims.take(links, incoming.peer())?;
-        let chunk = fetching::chunk(target.bytes, work, links);
+        let chunk = fetching::chunk(target.bytes, is_helped, links);
         let is_timed = self.copies.next();
         Ok(own.map(|own| Fetching::new(target, source, own, chunk, is_timed)))
     }

@@ -11,7 +11,6 @@ use weft_transport::{Lost, Peer};
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::Copying;
-use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
 use crate::byte_times::{self, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
@@ -53,14 +52,12 @@ pub struct OwnClaims {
 }
 
 /// What is copied at a time of so many bytes. Where processes share cores the other side is at work only when this one is not.
-pub fn chunk(bytes: usize, work: Work, links: &Links) -> u64 {
-    match work {
-        Work::Together if !links.shared.shares_cores.load(Ordering::Relaxed) => {
-            let chunk = (bytes as u64 / CHUNKS).next_multiple_of(PAGE as u64);
-            chunk.clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
-        }
-        Work::Together | Work::Apart => LONE_CHUNK,
+pub fn chunk(bytes: usize, is_helped: bool, links: &Links) -> u64 {
+    if !is_helped || links.shared.shares_cores.load(Ordering::Relaxed) {
+        return LONE_CHUNK;
     }
+    let chunk = (bytes as u64 / CHUNKS).next_multiple_of(PAGE as u64);
+    chunk.clamp(SMALLEST_CHUNK, LARGEST_CHUNK)
 }
 
 impl Fetching {

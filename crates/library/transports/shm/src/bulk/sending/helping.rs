@@ -1,11 +1,13 @@
 //! Helping a receiver that copies: from the back.
 
+use std::time::Instant;
+
 use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::copying::Copying;
-use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
+use crate::byte_times::{self, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::Neighbour;
@@ -16,20 +18,18 @@ const PATIENCE: u32 = 4096;
 /// A transfer that the receiver copies.
 pub struct Helping {
     pub copying: Copying,
-    /// Steps before this side helps, unless the receiver goes on: where the two work apart memory that both write would change caches for nothing.
+    /// Steps before this side helps, unless the receiver goes on.
     patience: u32,
     /// Chunks that were copied when it last went on.
     done: u32,
 }
 
 impl Helping {
-    pub fn new(copying: Copying, work: Work) -> Helping {
+    /// Whether this side `helps` from the beginning, or only in a receiver's absence.
+    pub fn new(copying: Copying, helps: bool) -> Helping {
         Helping {
             copying,
-            patience: match work {
-                Work::Apart => PATIENCE,
-                Work::Together => 0,
-            },
+            patience: if helps { 0 } else { PATIENCE },
             done: 0,
         }
     }
@@ -52,15 +52,23 @@ impl Helping {
             Err(step) => return step,
         }
         let address = self.copying.target.address;
+        let mut timed = None;
         let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
             let mine = source.base.wrapping_add(begin as usize);
             let theirs = address.wrapping_add(begin);
+            let before = Instant::now();
             // SAFETY: `begin + bytes` is at most the target's bytes, which are at most the source's (checked when the
             // copy was agreed); the source is readable until it is reported as sent.
-            unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) }
+            let copied = unsafe { cma::copy(Way::Write, neighbour.card.pid, mine, theirs, bytes) };
+            timed = Some((bytes, before.elapsed()));
+            copied
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_written += 1;
+            if let Some((bytes, time)) = timed.filter(|&(bytes, _)| bytes >= TIMED_BYTES) {
+                let word = links.shared.base.byte_times(neighbour.position);
+                byte_times::note(word, Timed::Help, bytes, time);
+            }
         }
         step
     }
