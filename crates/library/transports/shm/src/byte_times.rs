@@ -125,7 +125,7 @@ pub fn note(word: &AtomicU32, timed: Timed, bytes: usize, time: Duration) {
     };
     let shift = BITS * timed as u32;
     let others = all & !(MASK << shift);
-    word.store(others | believed / UNIT_PS << shift, Ordering::Relaxed);
+    word.store(others | (believed / UNIT_PS) << shift, Ordering::Relaxed);
 }
 
 /// Whether the other way than the faster one is tried: `number` is the message's among those to the peer.

@@ -1,7 +1,8 @@
 //! This process's port to other hosts.
 
+use std::io;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use weft_roce::{Injection, Port, PortConfig};
 
@@ -30,23 +31,38 @@ impl SharedPort {
                     link_down: faults.link_down,
                 },
             };
-            let told = |error: &std::io::Error| {
+            let told = |error: &io::Error| {
                 let (address, port) = (config.address, config.port);
                 let advice = match error.kind() {
-                    std::io::ErrorKind::AddrInUse => {
+                    io::ErrorKind::AddrInUse => {
                         "; another user or fabric has it: set SOFTRDMA_UDP_PORT to one that is free, the same on all hosts"
                     }
                     _ => "",
                 };
                 eprintln!("softrdma: UDP port {port} of {address}: {error}{advice}");
             };
-            Port::open(&config).inspect_err(told).ok()
+            patiently(|| Port::open(&config)).inspect_err(told).ok()
         });
         port.as_ref()
     }
 
     pub fn opened(&self) -> Option<&Port> {
         self.0.get()?.as_ref()
+    }
+}
+
+/// Opens what may be in use for a moment more: a process that ends leaves its slot before the kernel closes its sockets, the next one in that slot needs
+/// the same name, and on a busy machine the first may not have run since.
+fn patiently<T>(open: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    const LONGEST: Duration = Duration::from_millis(500);
+    let begin = Instant::now();
+    loop {
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && begin.elapsed() < LONGEST => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            outcome => return outcome,
+        }
     }
 }
 
@@ -64,5 +80,29 @@ pub fn wait_for_delayed(port: &Port) {
     }
     if last.is_some() || port.wants_writable() {
         port.flush(clock::monotonic_ns());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn what_is_in_use_for_a_moment_is_waited_for() {
+        let left = Cell::new(5);
+        let opened = patiently(|| match left.replace(left.get() - 1) {
+            0 => Ok("open"),
+            _ => Err(io::ErrorKind::AddrInUse.into()),
+        });
+        assert_eq!(opened.unwrap(), "open");
+        let refused: io::Result<()> = patiently(|| Err(io::ErrorKind::AddrInUse.into()));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        let tries = Cell::new(0);
+        let other: io::Result<()> = patiently(|| {
+            tries.set(tries.get() + 1);
+            Err(io::ErrorKind::PermissionDenied.into())
+        });
+        assert!(other.is_err() && tries.get() == 1);
     }
 }
