@@ -142,8 +142,10 @@ pub fn is_ring_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> 
     let ring = read(sender, Timed::Fill).zip(read(receiver, Timed::Drain));
     let is_faster = match (ring, read(receiver, Timed::Copy)) {
         (Some((fill, drain)), Some(copy)) => fill + drain <= copy,
+        // A ring costs its memory first.
+        (None, Some(_)) => false,
         // What receivers do not copy, because of their layout, say, goes through rings.
-        _ => true,
+        (_, None) => true,
     };
     is_faster != is_tried(number)
 }
@@ -197,17 +199,18 @@ mod tests {
     }
 
     #[test]
-    fn rings_are_chosen_until_all_is_known() {
+    fn a_copy_is_tried_first_and_then_a_ring() {
         let [sender, receiver] = [AtomicU32::new(0), AtomicU32::new(0)];
-        for (word, timed) in [
-            (&receiver, Timed::Copy),
-            (&sender, Timed::Fill),
-            (&receiver, Timed::Drain),
-        ] {
-            assert!(is_ring_chosen(&sender, &receiver, 3));
-            note(word, timed, PIECE, time(50));
-        }
+        assert!(!is_ring_chosen(&sender, &receiver, 1));
+        // Nothing was copied, or it was not timed.
+        assert!(is_ring_chosen(&sender, &receiver, 2));
+        note(&receiver, Timed::Copy, PIECE, time(50));
         assert!(!is_ring_chosen(&sender, &receiver, 3));
+        assert!(is_ring_chosen(&sender, &receiver, 4));
+        note(&sender, Timed::Fill, PIECE, time(20));
+        assert!(!is_ring_chosen(&sender, &receiver, 5));
+        note(&receiver, Timed::Drain, PIECE, time(20));
+        assert!(is_ring_chosen(&sender, &receiver, 6));
     }
 
     #[test]
