@@ -38,7 +38,7 @@ const HELPED_FIRST: u32 = 8;
 /// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
 const RISE: u32 = 8;
 
-/// What the kernel is timed with, and how often.
+/// The kernel is timed with copies of so many bytes, so many times.
 const OWN_BYTES: usize = 16 << 10;
 const OWN_COPIES: usize = 8;
 
@@ -48,7 +48,7 @@ const MASK: u32 = (1 << BITS) - 1;
 const UNIT_PS: u32 = 4;
 const LONGEST_PS: u32 = MASK * UNIT_PS;
 
-/// What is timed. In which bits of a word it stands.
+/// What is timed. Its place here is that of its bits in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
     /// Filling a ring, for that process.

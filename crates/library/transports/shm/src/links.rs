@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use weft_sync::atomic::AtomicU32;
 use weft_sync::cells::{INLINE_BYTES, Pushed};
 use weft_transport::{Lost, Peer, Refused};
 
@@ -207,6 +208,12 @@ impl Links {
             Some(link) => Ok(link.neighbour.clone()),
             None => Err(self.connect(peer, Need::Link)),
         }
+    }
+
+    /// What a byte of long messages takes, by this process's word of `neighbour` and by `neighbour`'s of this one.
+    pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a AtomicU32; 2] {
+        let own = self.shared.base.byte_times(neighbour.position);
+        [own, neighbour.base.byte_times(self.shared.position)]
     }
 
     /// Whether memory may be copied from and to a peer's.

@@ -253,10 +253,9 @@ tables! {
         Any 2, 14 * KIB => Pairwise;
         Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
-        FewNear ANY, 8 * KIB => Shared;
+        Few ANY, 8 * KIB => Shared;
         FewNear ANY, 384 * KIB => Linear;
         FewNear ANY, ANY => Pairwise;
-        Few ANY, 8 * KIB => Shared;
         Few 4, 24 * KIB => Linear;
         Few ANY, 16 * KIB => Shared;
         Few ANY, ANY => Direct;

@@ -51,7 +51,7 @@ enum State {
 /// A lane's transfers from peers.
 pub struct Receiving {
     transfers: Transfers<Incoming>,
-    /// Of rings that are drained, and of copies.
+    /// Which of the rings that this lane drains, and of the copies that it makes, are timed.
     drains: Timing,
     copies: Timing,
     claims: Pool,

@@ -29,12 +29,9 @@ use helping::Helping;
 
 /// Whether a message to `neighbour` goes through a ring, if it may also be copied from process to process.
 fn is_ring_chosen(links: &Links, neighbour: &Neighbour, mark: Mark) -> bool {
-    let shared = &links.shared;
-    shared.options.prefers_rings.unwrap_or_else(|| {
-        let own = shared.base.byte_times(neighbour.position);
-        let theirs = neighbour.base.byte_times(shared.position);
-        byte_times::is_ring_chosen(own, theirs, mark.number)
-    })
+    let [own, theirs] = links.byte_times(neighbour);
+    let prefers_rings = links.shared.options.prefers_rings;
+    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, mark.number))
 }
 
 /// A transfer from here.
@@ -65,7 +62,7 @@ pub struct Sending {
     /// Those in state `NeedsRing`, in order.
     need_rings: VecDeque<(Peer, TransferId)>,
     begun: bool,
-    /// Of rings that are filled.
+    /// Which of the rings that this lane fills are timed.
     timing: Timing,
 }
 
@@ -207,8 +204,7 @@ impl Sending {
         let mapping = common.map(peer, page, PAGE)?;
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
         let copying = Copying::new(Side::Sender, claims, target);
-        let own = links.shared.base.byte_times(outgoing.neighbour.position);
-        let theirs = outgoing.neighbour.base.byte_times(links.shared.position);
+        let [own, theirs] = links.byte_times(&outgoing.neighbour);
         let helps = outgoing.work == Work::Together
             && byte_times::is_help_chosen(own, theirs, outgoing.number);
         outgoing.state = State::Copying(Helping::new(copying, helps));

@@ -1,4 +1,4 @@
-//! Who works at a message: its two sides together, or one of them.
+//! Which side moves the bytes of a message: both together, or each those that it receives.
 //!
 //! - *Together*, where messages go one way at a time, be it a row of them or answers to one another: both sides fill and drain a ring, or copy from both
 //!   ends.

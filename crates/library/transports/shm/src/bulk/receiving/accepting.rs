@@ -66,8 +66,7 @@ impl Receiving {
                 return Err(Missing::Need(Need::Link));
             }
             Descriptor::Call { transfer, address } => {
-                let own = links.shared.base.byte_times(incoming.neighbour.position);
-                let theirs = incoming.neighbour.base.byte_times(links.shared.position);
+                let [own, theirs] = links.byte_times(&incoming.neighbour);
                 let is_helped = common.traffic.seen(peer, mark) == Work::Together
                     && byte_times::is_help_chosen(theirs, own, mark.number);
                 let control = self.answer(links, incoming, transfer, address, is_helped)?;

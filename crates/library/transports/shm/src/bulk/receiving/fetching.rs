@@ -23,7 +23,7 @@ use crate::segment::{Mapping, PAGE};
 const CHUNKS: u64 = 4;
 const SMALLEST_CHUNK: u64 = 32 << 10;
 const LARGEST_CHUNK: u64 = 256 << 10;
-/// What one side copies alone.
+/// What one call copies where one side copies the whole message.
 const LONE_CHUNK: u64 = 1 << 20;
 
 /// Complete copies of one peer's that it has not let go of; no honest peer has so many.
@@ -51,7 +51,7 @@ pub struct OwnClaims {
     offset: u64,
 }
 
-/// What is copied at a time of so many bytes. Where processes share cores the other side is at work only when this one is not.
+/// How much of a message of so many bytes one call copies. Where processes share cores the other side is at work only when this one is not.
 pub fn chunk(bytes: usize, is_helped: bool, links: &Links) -> u64 {
     if !is_helped || links.shared.shares_cores.load(Ordering::Relaxed) {
         return LONE_CHUNK;
