@@ -14,7 +14,9 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use weft_sync::Pipe;
-use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use weft_sync::atomic::{AtomicU64, Ordering};
+
+use crate::byte_times::Words;
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
 
 use crate::card::Card;
@@ -86,7 +88,7 @@ impl Shape {
     }
 
     pub fn base_bytes(self) -> usize {
-        (self.byte_times_at() + 4 * self.ranks as usize).next_multiple_of(PAGE)
+        (self.byte_times_at() + size_of::<Words>() * self.ranks as usize).next_multiple_of(PAGE)
     }
 }
 
@@ -189,11 +191,11 @@ impl Base {
     }
 
     /// How long the owner needs for a byte of long messages to or from the rank at `position`. The owner writes it, that rank reads it.
-    pub fn byte_times(&self, position: u32) -> &AtomicU32 {
+    pub fn byte_times(&self, position: u32) -> &Words {
         assert!(position < self.shape.ranks);
-        let at = self.shape.byte_times_at() + 4 * position as usize;
-        // SAFETY: by the assertion the word lies in the mapping; it is 4-aligned, as all parts are, and an atomic.
-        unsafe { &*self.mapping.base().add(at).cast::<AtomicU32>() }
+        let at = self.shape.byte_times_at() + size_of::<Words>() * position as usize;
+        // SAFETY: by the assertion the words lie in the mapping; they are 8-aligned, as all parts are, and atomics.
+        unsafe { &*self.mapping.base().add(at).cast::<Words>() }
     }
 
     /// Whether the ring from the peer at `position` was given up.

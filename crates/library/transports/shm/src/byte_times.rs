@@ -1,22 +1,32 @@
-//! What a byte takes on the ways by which long messages go: filled into a ring and drained out of it, or copied from process to process, by the receiver
+//! What a byte takes on the ways by which long messages go: through a ring, or copied from process to process, by the receiver
 //! alone or with the sender's help.
 //!
 //! Through a ring a byte is copied twice, otherwise once, but by the kernel, which has to find the other process's pages first. Which is faster
 //! depends on the kernel, on the processor and on whether the two cores share a cache. No machine tells that for certain, least of all a
-//! virtual one, and it changes when threads move. So each process times, now and then, a piece of what it does and says in a word of its
-//! base, one for each process of the host, what it has found ([`Base::byte_times`](crate::base::Base::byte_times)). The sender of a message
-//! compares: its own filling and the receiver's draining with the receiver's copying. Both ways the two share the work of one message, or do
-//! all of one direction each where messages go both ways, so that sums are what to compare. And it helps to copy unless that takes it so much longer
+//! virtual one, and it changes when threads move. So each process times, now and then, what it does and says in words of its
+//! base, for each process of the host, what it has found ([`Base::byte_times`](crate::base::Base::byte_times)). The sender of a message
+//! compares.
+//!
+//! It also depends on the traffic, so messages are of [classes](Class), and each has times of its own. In a ring that its receiver answers in, the lines that are
+//! written are those that this core has just read. Where nothing comes back they are the other's, which takes some cores ten times as long. And what fits in
+//! caches behaves unlike what does not.
+//! - Of a single message the *whole* counts, from when it is taken up until it is there, and of one that no ring holds: its first piece does not tell
+//!   what the later ones take.
+//! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. Either way the two share the work of
+//!   a message, so it is sums that are compared: of filling and draining, and of copying.
+//!
+//! Where the kernel copies the sender helps, unless pieces take it so much longer
 //! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
 //!
-//! A time may be too long, if the thread lost its core meanwhile or touched fresh memory, but never too short: a shorter one is believed at
-//! once, a longer one by and by. Only the choice of a faster way depends on it.
+//! A time may be too long, if the thread lost its core meanwhile, but never too short: a shorter one is believed at
+//! once, a longer one by and by. What goes through memory that is touched for the first time is not timed. Only the choice of a faster way depends on times.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use weft_sync::atomic::{AtomicU32, Ordering};
+use weft_sync::atomic::{AtomicU64, Ordering};
 
+use crate::bulk::RING_BYTES;
 use crate::cma::{self, Way};
 
 /// Pieces from this length on are timed: looking at the clock takes as long as some hundred bytes.
@@ -24,9 +34,9 @@ pub const TIMED_BYTES: usize = 4 << 10;
 /// Each of so many first transfers is timed, and then one of so many.
 const FIRST_TIMED: u32 = 8;
 const TIMED_EVERY: u32 = 4;
-/// The slower way is tried with the first of a row of messages to a peer, then with the fourth, and so on by this factor, and at last with
-/// one of so many.
-const TRIED_FACTOR: u32 = 4;
+/// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes.
+const RING_FROM: [u32; 3] = [3, 9, 17];
+/// Of the others one of so many goes the way that takes longer, fewer where it takes several times as long: what that costs in all is to stay small.
 const TRIED_EVERY: u32 = 64;
 /// A sender helps that takes no more than this many tenths of what the receiver does.
 const HELPS_UP_TO: u32 = 25;
@@ -35,43 +45,127 @@ const HELPS_UP_TO: u32 = 25;
 const HELPED_EVERY: u32 = 256;
 const HELPED_FIRST: u32 = 8;
 
-/// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
-const RISE: u32 = 8;
+/// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again. Of
+/// long messages few are enough.
+const RISE: [u32; 3] = [4, 1, 1];
+
+/// Messages of more bytes are long.
+pub const LONG_BYTES: usize = 256 << 10;
 
 /// The kernel is timed with copies of so many bytes, so many times.
 const OWN_BYTES: usize = 16 << 10;
 const OWN_COPIES: usize = 8;
 
 /// Bits of a word for each time, and picoseconds a byte in a unit of it; 0 is none.
-const BITS: u32 = 8;
-const MASK: u32 = (1 << BITS) - 1;
-const UNIT_PS: u32 = 4;
-const LONGEST_PS: u32 = MASK * UNIT_PS;
+const BITS: u32 = 10;
+const MASK: u64 = (1 << BITS) - 1;
+const UNIT_PS: u32 = 2;
+const LONGEST_PS: u32 = MASK as u32 * UNIT_PS;
+
+/// Of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    Medium,
+    Long,
+    /// Longer than a ring, parts of which are written to again for the same message.
+    BeyondRing,
+}
+
+impl Length {
+    pub fn of(bytes: usize) -> Length {
+        if bytes <= LONG_BYTES {
+            Length::Medium
+        } else if bytes <= RING_BYTES {
+            Length::Long
+        } else {
+            Length::BeyondRing
+        }
+    }
+}
+
+/// How a message stands among others to and from its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Single ones go to and fro.
+    Answered,
+    /// Single ones go one way.
+    OneWay,
+    /// Several are under way.
+    Window,
+}
+
+/// What messages have in common whose times are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    pub length: Length,
+    pub pattern: Pattern,
+}
+
+impl Class {
+    pub const COUNT: usize = 9;
+    /// That of what was never sent.
+    pub const FIRST: Class = Class {
+        length: Length::Medium,
+        pattern: Pattern::Answered,
+    };
+
+    pub fn index(self) -> usize {
+        3 * self.length as usize + self.pattern as usize
+    }
+
+    /// The class of that index, which may be anything.
+    pub fn of_index(index: usize) -> Option<Class> {
+        let length = match index / 3 {
+            0 => Length::Medium,
+            1 => Length::Long,
+            2 => Length::BeyondRing,
+            _ => return None,
+        };
+        let pattern = match index % 3 {
+            0 => Pattern::Answered,
+            1 => Pattern::OneWay,
+            _ => Pattern::Window,
+        };
+        Some(Class { length, pattern })
+    }
+}
+
+/// What a process has found of another, by class.
+pub type Words = [AtomicU64; Class::COUNT];
 
 /// What is timed. Its place here is that of its bits in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
-    /// Filling a ring, for that process.
+    /// Filling a ring, for that process: a piece.
     Fill,
-    /// Draining a ring, that of that process.
+    /// Draining a ring, that of that process: a piece.
     Drain,
-    /// Copying out of that process's memory.
+    /// Copying out of that process's memory: a piece.
     Copy,
-    /// Copying into that process's memory.
+    /// Copying into that process's memory: a piece.
     Help,
+    /// A message through a ring.
+    WholeRing,
+    /// A message copied from process to process.
+    WholeCopy,
 }
 
-/// Which transfers of one kind are timed.
+const _: () = assert!(BITS * (Timed::WholeCopy as u32 + 1) <= u64::BITS);
+
+/// Which transfers to a peer are timed.
 #[derive(Default)]
 pub struct Timing {
-    transfers: u32,
+    transfers: [u32; Class::COUNT],
 }
 
 impl Timing {
-    /// Whether the next transfer is to be timed.
-    pub fn next(&mut self) -> bool {
-        self.transfers = self.transfers.wrapping_add(1);
-        self.transfers <= FIRST_TIMED || self.transfers.is_multiple_of(TIMED_EVERY)
+    /// Whether the next transfer is to be timed: a long one always.
+    pub fn next(&mut self, class: Class) -> bool {
+        let transfers = &mut self.transfers[class.index()];
+        *transfers = transfers.wrapping_add(1);
+        class.length != Length::Medium
+            || *transfers <= FIRST_TIMED
+            || transfers.is_multiple_of(TIMED_EVERY)
     }
 }
 
@@ -110,50 +204,88 @@ fn own_copies() -> Option<[u32; 2]> {
     Some(fastest.map(|time| picoseconds(OWN_BYTES, time)))
 }
 
-fn read(word: u32, timed: Timed) -> Option<u32> {
-    let found = word >> (BITS * timed as u32) & MASK;
+fn read(word: u64, timed: Timed) -> Option<u32> {
+    let found = (word >> (BITS * timed as u32) & MASK) as u32;
     (found > 0).then_some(found * UNIT_PS)
 }
 
-/// Notes that a piece took so long. The word is the own process's, whose lanes may write at the same time: then one of their times is lost.
-pub fn note(word: &AtomicU32, timed: Timed, bytes: usize, time: Duration) {
+/// Notes that so many bytes of a message of that class took so long. The words are the own process's, whose lanes may write at the same time: then one of
+/// their times is lost.
+pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Duration) {
+    let word = &words[class.index()];
     let found = picoseconds(bytes, time);
     let all = word.load(Ordering::Relaxed);
     let believed = match read(all, timed) {
-        Some(known) if found > known => known + (found - known).min(known / RISE + UNIT_PS),
+        Some(known) if found > known => {
+            let rise = RISE[class.length as usize];
+            known + (found - known).min(known / rise + UNIT_PS)
+        }
         _ => found,
     };
     let shift = BITS * timed as u32;
     let others = all & !(MASK << shift);
-    word.store(others | (believed / UNIT_PS) << shift, Ordering::Relaxed);
+    word.store(
+        others | u64::from(believed / UNIT_PS) << shift,
+        Ordering::Relaxed,
+    );
 }
 
-/// Whether the other way than the faster one is tried: `number` is the message's among those to the peer.
-fn is_tried(number: u32) -> bool {
-    let is_power = number.is_power_of_two() && number.ilog2().is_multiple_of(TRIED_FACTOR.ilog2());
-    number.is_multiple_of(TRIED_EVERY) || number < TRIED_EVERY && is_power
+/// What a byte takes through a ring, and copied, by the sender's words of the receiver and the receiver's of the sender.
+fn ways(sender: &Words, receiver: &Words, class: Class) -> [Option<u32>; 2] {
+    let sender = sender[class.index()].load(Ordering::Relaxed);
+    let receiver = receiver[class.index()].load(Ordering::Relaxed);
+    match class {
+        Class {
+            pattern: Pattern::Answered | Pattern::OneWay,
+            ..
+        }
+        | Class {
+            length: Length::BeyondRing,
+            ..
+        } => [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed)),
+        Class {
+            pattern: Pattern::Window,
+            ..
+        } => {
+            let fill = read(sender, Timed::Fill);
+            let ring = fill.zip(read(receiver, Timed::Drain));
+            let ring = ring.map(|(fill, drain)| fill + drain);
+            [ring, read(receiver, Timed::Copy)]
+        }
+    }
 }
 
-/// Whether message `number` goes better through a ring than from process to process, by the sender's word of the receiver, and by the
+/// Whether message `number` of its class goes better through a ring than from process to process, by the sender's words of the receiver, and by the
 /// receiver's of the sender: untrusted memory, in which any value will do.
-pub fn is_ring_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> bool {
-    let sender = sender.load(Ordering::Relaxed);
-    let receiver = receiver.load(Ordering::Relaxed);
-    let ring = read(sender, Timed::Fill).zip(read(receiver, Timed::Drain));
-    let is_faster = match (ring, read(receiver, Timed::Copy)) {
-        (Some((fill, drain)), Some(copy)) => fill + drain <= copy,
-        // A ring costs its memory first.
-        (None, Some(_)) => false,
+pub fn is_ring_chosen(sender: &Words, receiver: &Words, class: Class, number: u32) -> bool {
+    match ways(sender, receiver, class) {
+        [Some(ring), Some(copy)] => {
+            let ratio = ring.max(copy) / ring.min(copy);
+            let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
+            (ring <= copy) != number.is_multiple_of(every)
+        }
+        // A ring costs its memory first. Where it is not much better for what it holds, it is much worse for what it does not.
+        [None, Some(_)] => {
+            let within = Class {
+                length: Length::Long,
+                ..class
+            };
+            let is_much_better = match ways(sender, receiver, within) {
+                [Some(ring), Some(copy)] => 5 * ring <= 4 * copy,
+                _ => false,
+            };
+            number >= RING_FROM[class.length as usize]
+                && (class.length != Length::BeyondRing || is_much_better)
+        }
         // What receivers do not copy, because of their layout, say, goes through rings.
-        (_, None) => true,
-    };
-    is_faster != is_tried(number)
+        [_, None] => number > 1,
+    }
 }
 
 /// Whether the sender of message `number` is to help the receiver to copy it. Both sides ask, and may find otherwise meanwhile.
-pub fn is_help_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> bool {
-    let help = read(sender.load(Ordering::Relaxed), Timed::Help);
-    let copy = read(receiver.load(Ordering::Relaxed), Timed::Copy);
+pub fn is_help_chosen(sender: &Words, receiver: &Words, class: Class, number: u32) -> bool {
+    let help = read(sender[class.index()].load(Ordering::Relaxed), Timed::Help);
+    let copy = read(receiver[class.index()].load(Ordering::Relaxed), Timed::Copy);
     let helps = help
         .zip(copy)
         .is_none_or(|(help, copy)| 10 * help <= HELPS_UP_TO * copy);
@@ -163,92 +295,162 @@ pub fn is_help_chosen(sender: &AtomicU32, receiver: &AtomicU32, number: u32) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Length::{BeyondRing, Long, Medium};
+    use Pattern::{Answered, OneWay, Window};
 
     const PIECE: usize = 32 << 10;
+    const SINGLE: Class = Class::FIRST;
+
+    fn class(length: Length, pattern: Pattern) -> Class {
+        Class { length, pattern }
+    }
 
     /// A piece at so many picoseconds a byte.
     fn time(picoseconds: u64) -> Duration {
         Duration::from_nanos(PIECE as u64 * picoseconds / 1000)
     }
 
-    /// A sender's word and a receiver's with these times.
-    fn words(fill: u64, drain: u64, copy: u64) -> [AtomicU32; 2] {
-        let words = [AtomicU32::new(0), AtomicU32::new(0)];
-        note(&words[0], Timed::Fill, PIECE, time(fill));
-        note(&words[1], Timed::Drain, PIECE, time(drain));
-        note(&words[1], Timed::Copy, PIECE, time(copy));
+    fn words() -> Words {
+        Default::default()
+    }
+
+    /// A sender's words and a receiver's with these times of pieces.
+    fn pieces(class: Class, fill: u64, drain: u64, copy: u64) -> [Words; 2] {
+        let words = [words(), words()];
+        note(&words[0], Timed::Fill, class, PIECE, time(fill));
+        note(&words[1], Timed::Drain, class, PIECE, time(drain));
+        note(&words[1], Timed::Copy, class, PIECE, time(copy));
         words
     }
 
+    /// A receiver's words with these times of whole messages.
+    fn wholes(class: Class, ring: u64, copy: u64) -> Words {
+        let receiver = words();
+        note(&receiver, Timed::WholeRing, class, PIECE, time(ring));
+        note(&receiver, Timed::WholeCopy, class, PIECE, time(copy));
+        receiver
+    }
+
     #[test]
-    fn what_takes_less_in_all_is_chosen() {
-        for (fill, drain, copy, ring) in [
-            (20, 20, 73, true),
-            (60, 60, 52, false),
-            (40, 300, 150, false),
-            (1, 1, 5000, true),
-            (5000, 5000, 1, false),
-        ] {
-            let [sender, receiver] = words(fill, drain, copy);
-            assert_eq!(
-                is_ring_chosen(&sender, &receiver, 3),
-                ring,
-                "{fill} {drain} {copy}"
-            );
+    fn in_a_window_what_takes_less_in_all_is_chosen() {
+        for length in [Medium, Long] {
+            let class = class(length, Window);
+            for (fill, drain, copy, ring) in [
+                (20, 20, 73, true),
+                (60, 60, 52, false),
+                (40, 300, 150, false),
+                (1, 1, 5000, true),
+                (5000, 5000, 1, false),
+            ] {
+                let [sender, receiver] = pieces(class, fill, drain, copy);
+                let chosen = is_ring_chosen(&sender, &receiver, class, 3);
+                assert_eq!(chosen, ring, "{fill} {drain} {copy}");
+            }
         }
     }
 
     #[test]
-    fn a_copy_is_tried_first_and_then_a_ring() {
-        let [sender, receiver] = [AtomicU32::new(0), AtomicU32::new(0)];
-        assert!(!is_ring_chosen(&sender, &receiver, 1));
-        // Nothing was copied, or it was not timed.
-        assert!(is_ring_chosen(&sender, &receiver, 2));
-        note(&receiver, Timed::Copy, PIECE, time(50));
-        assert!(!is_ring_chosen(&sender, &receiver, 3));
-        assert!(is_ring_chosen(&sender, &receiver, 4));
-        note(&sender, Timed::Fill, PIECE, time(20));
-        assert!(!is_ring_chosen(&sender, &receiver, 5));
-        note(&receiver, Timed::Drain, PIECE, time(20));
-        assert!(is_ring_chosen(&sender, &receiver, 6));
+    fn of_single_messages_the_whole_counts() {
+        for class in [
+            class(Medium, Answered),
+            class(Long, OneWay),
+            class(BeyondRing, Window),
+        ] {
+            for (ring, copy) in [(50, 150), (150, 50), (1, 5000), (5000, 1)] {
+                let receiver = wholes(class, ring, copy);
+                let chosen = is_ring_chosen(&words(), &receiver, class, 3);
+                assert_eq!(chosen, ring < copy);
+            }
+        }
     }
 
     #[test]
-    fn the_slower_way_is_tried_early_and_then_now_and_then() {
-        for [sender, receiver] in [words(20, 20, 73), words(60, 60, 52)] {
-            let faster = is_ring_chosen(&sender, &receiver, 3);
-            let tried: Vec<u32> = (1..300)
-                .filter(|&number| is_ring_chosen(&sender, &receiver, number) != faster)
+    fn classes_have_times_of_their_own() {
+        let receiver = words();
+        let all = (0..Class::COUNT).map(|index| Class::of_index(index).unwrap());
+        for (index, class) in all.clone().enumerate() {
+            assert_eq!(class.index(), index);
+            let time = time(41 + 4 * index as u64);
+            note(&receiver, Timed::Copy, class, PIECE, time);
+        }
+        for (index, class) in all.enumerate() {
+            let word = receiver[class.index()].load(Ordering::Relaxed);
+            assert_eq!(read(word, Timed::Copy), Some(40 + 4 * index as u32));
+        }
+        assert_eq!(Class::of_index(Class::COUNT), None);
+    }
+
+    #[test]
+    fn the_first_are_copied_and_then_a_ring_is_tried_until_it_is_known() {
+        for (length, from) in [(Medium, 3), (Long, 9)] {
+            let class = class(length, Answered);
+            let [sender, receiver] = [words(), words()];
+            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number);
+            assert!(!chosen(1));
+            // Nothing was copied, or it was not timed.
+            assert!(chosen(2));
+            note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
+            assert!((2..40).all(|number| chosen(number) == (number >= from)));
+            note(&receiver, Timed::WholeRing, class, PIECE, time(60));
+            assert!(!chosen(from));
+        }
+    }
+
+    #[test]
+    fn what_no_ring_holds_goes_through_one_where_that_is_much_better_for_what_it_holds() {
+        for (ring, tried) in [(50, false), (42, false), (38, true)] {
+            let receiver = wholes(class(Long, OneWay), ring, 50);
+            let beyond = class(BeyondRing, OneWay);
+            note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
+            assert!(!is_ring_chosen(&words(), &receiver, beyond, 16));
+            let chosen = is_ring_chosen(&words(), &receiver, beyond, 17);
+            assert_eq!(chosen, tried);
+        }
+    }
+
+    #[test]
+    fn the_slower_way_is_tried_now_and_then_and_seldom_if_it_is_much_slower() {
+        for (ring, copy, every) in [
+            (50, 70, 64),
+            (70, 50, 64),
+            (50, 120, 256),
+            (400, 50, 4096),
+            (50, 400, 4096),
+        ] {
+            let receiver = wholes(SINGLE, ring, copy);
+            let tried: Vec<u32> = (1..5000)
+                .filter(|&number| {
+                    is_ring_chosen(&words(), &receiver, SINGLE, number) != (ring < copy)
+                })
                 .collect();
-            assert_eq!(tried, [1, 4, 16, 64, 128, 192, 256]);
+            assert_eq!(tried[0], every);
+            assert_eq!(tried.len() as u32, 4999 / every);
         }
     }
 
     #[test]
     fn a_sender_that_takes_longer_helps_now_and_then() {
+        let [sender, receiver] = [words(), words()];
+        note(&receiver, Timed::Copy, SINGLE, PIECE, time(50));
+        assert!(is_help_chosen(&sender, &receiver, SINGLE, 9));
         for (help, always) in [(50, true), (115, true), (140, false), (400, false)] {
-            let [sender, receiver] = words(60, 60, 50);
-            note(&sender, Timed::Help, PIECE, time(help));
-            let helped = (0..1024).filter(|&number| is_help_chosen(&sender, &receiver, number));
-            assert_eq!(helped.count(), if always { 1024 } else { 32 }, "{help}");
+            let sender = words();
+            note(&sender, Timed::Help, SINGLE, PIECE, time(help));
+            let helps = |number: &u32| is_help_chosen(&sender, &receiver, SINGLE, *number);
+            let helped = (0..1024).filter(helps).count();
+            assert_eq!(helped, if always { 1024 } else { 32 }, "{help}");
         }
-        let [sender, receiver] = words(60, 60, 50);
-        assert!(is_help_chosen(&sender, &receiver, 3));
     }
 
     #[test]
     fn one_piece_that_took_long_is_not_believed_and_a_short_one_is() {
-        let word = AtomicU32::new(0);
-        let known = || read(word.load(Ordering::Relaxed), Timed::Drain).unwrap();
-        let note = |picoseconds| note(&word, Timed::Drain, PIECE, time(picoseconds));
+        let words = words();
+        let known = || read(words[SINGLE.index()].load(Ordering::Relaxed), Timed::Drain).unwrap();
+        let note = |picoseconds| note(&words, Timed::Drain, SINGLE, PIECE, time(picoseconds));
         note(60);
         let first = known();
         note(500);
-        assert!(
-            (first + 1..first + first / 4).contains(&known()),
-            "{}",
-            known()
-        );
+        assert!((first + 1..first + first / 3).contains(&known()));
         (0..30).for_each(|_| note(500));
         assert!(known() > 450);
         note(61);
@@ -257,12 +459,12 @@ mod tests {
 
     #[test]
     fn times_stand_beside_each_other() {
-        let [_, word] = words(1, 2000, 40);
-        note(&word, Timed::Fill, PIECE, Duration::ZERO);
-        let word = word.load(Ordering::Relaxed);
-        let all = [Timed::Fill, Timed::Drain, Timed::Copy].map(|timed| read(word, timed));
-        assert_eq!(all, [Some(UNIT_PS), Some(LONGEST_PS), Some(36)]);
-        assert_eq!(read(word, Timed::Help), None);
+        let receiver = wholes(SINGLE, 200_000, 41);
+        note(&receiver, Timed::Copy, SINGLE, PIECE, Duration::ZERO);
+        let word = receiver[SINGLE.index()].load(Ordering::Relaxed);
+        let all = [Timed::WholeRing, Timed::WholeCopy, Timed::Copy, Timed::Help];
+        let known = all.map(|timed| read(word, timed));
+        assert_eq!(known, [Some(LONGEST_PS), Some(40), Some(UNIT_PS), None]);
     }
 
     #[test]
@@ -275,11 +477,12 @@ mod tests {
     }
 
     #[test]
-    fn the_first_transfers_are_timed_and_some_later_ones() {
+    fn the_first_transfers_are_timed_and_some_later_ones_and_all_long_ones() {
         let mut timing = Timing::default();
-        let timed: Vec<bool> = (0..80).map(|_| timing.next()).collect();
+        let timed: Vec<bool> = (0..80).map(|_| timing.next(SINGLE)).collect();
         let (first, later) = timed.split_at(FIRST_TIMED as usize);
         assert!(first.iter().all(|&one| one));
         assert_eq!(later.iter().filter(|&&one| one).count(), 18);
+        assert!((0..80).all(|_| timing.next(class(Long, OneWay))));
     }
 }

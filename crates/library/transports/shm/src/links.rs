@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use weft_sync::atomic::AtomicU32;
 use weft_sync::cells::{INLINE_BYTES, Pushed};
 use weft_transport::{Lost, Peer, Refused};
 
 use self::outbound::Outbound;
 use crate::blocks::Blocks;
+use crate::byte_times::Words;
 use crate::connecting::Need;
 use crate::counters::Counters;
 use crate::endings::Ending;
@@ -210,8 +210,8 @@ impl Links {
         }
     }
 
-    /// What a byte of long messages takes, by this process's word of `neighbour` and by `neighbour`'s of this one.
-    pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a AtomicU32; 2] {
+    /// What a byte of long messages takes, by this process's words of `neighbour` and by `neighbour`'s of this one.
+    pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a Words; 2] {
         let own = self.shared.base.byte_times(neighbour.position);
         [own, neighbour.base.byte_times(self.shared.position)]
     }

@@ -21,8 +21,6 @@ pub struct Options {
     pub deny_copies: bool,
     /// Whether a ring is faster than a copy, whatever is timed.
     pub prefers_rings: Option<bool>,
-    /// Rings grow for whatever comes.
-    pub grows_at_once: bool,
     /// A sleep lasts at most so long.
     pub longest_sleep_ms: Option<u32>,
 }

@@ -17,11 +17,9 @@ use weft_transport::Fabric;
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
     prefers_rings: None,
-    grows_at_once: true,
     longest_sleep_ms: Some(50_000),
 };
 const AWAKENED: Duration = Duration::from_secs(25);
-
 fn main() {
     let before = shared_memory_names();
     run("random traffic", || {

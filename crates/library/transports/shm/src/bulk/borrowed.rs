@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use weft_transport::{Cookie, Peer};
 
-use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RingPosition};
+use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RingPosition};
 use super::rings::IDLE_CALLS;
 
 /// A peer's ring.
@@ -18,6 +18,15 @@ pub struct BorrowedRing {
     pub ring: ByteRing,
     /// In the peer's segment; what begins there is warm.
     pub place: RingPosition,
+    /// Bytes from there on that have memory; all of a ring has if it is [`RING_BYTES`].
+    pub room: u32,
+}
+
+impl BorrowedRing {
+    fn fits(&self, bytes: usize) -> bool {
+        let room = self.room as usize;
+        room >= RING_BYTES || bytes <= room
+    }
 }
 
 /// What is known of one peer.
@@ -45,11 +54,15 @@ impl BorrowedRings {
         }
     }
 
-    /// Something goes to `peer` through a ring: the borrowed one, if there is one.
-    pub fn send(&mut self, peer: Peer, cookie: Cookie) -> Option<BorrowedRing> {
+    /// So many bytes go to `peer` through a ring: the borrowed one, if there is one that has room.
+    pub fn send(&mut self, peer: Peer, cookie: Cookie, bytes: usize) -> Option<BorrowedRing> {
         let partner = self.partners.entry(peer).or_default();
         partner.answers = true;
         let ring = partner.borrowed.take()?;
+        if !ring.fits(bytes) {
+            ring.ring.consume(GIVEN_UP);
+            return None;
+        }
         ring.ring.reset();
         partner.used = Some((cookie, ring.clone()));
         self.idle_calls = 0;

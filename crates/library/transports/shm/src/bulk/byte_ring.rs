@@ -10,8 +10,9 @@ use weft_sync::bulk::StreamCounts;
 
 use crate::segment::{Mapping, PAGE};
 
-/// Bytes of a ring's data. Its words stand in the page before them.
-pub const RING_BYTES: usize = 512 << 10;
+/// Bytes of a ring's data. Its words stand in the page before them. It is as much as a core's own cache holds of today's processors: lines of a ring
+/// that is shorter are still in there, as the other side has left them, when they are written again, which takes two cores that share a cache twice as long.
+pub const RING_BYTES: usize = 1 << 20;
 /// What a ring takes of a segment.
 pub const RING_MAPPED: usize = PAGE + RING_BYTES;
 /// Rule 3 of the counts.

@@ -5,14 +5,19 @@ use weft_transport::BulkDescriptor;
 
 use super::byte_ring::{RING_BYTES, RingPosition};
 use super::traffic::Mark;
+use crate::byte_times::Class;
 
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
 const COPY: u64 = 3;
 
-/// Of an offer's first word, for its kind; above stands its mark.
+/// Of an offer's first word, for its kind; above stands its mark: two numbers, the class, whether it is timed.
 const KIND_BITS: u32 = 8;
-const _: () = assert!(KIND_BITS + 2 * Mark::BITS == u64::BITS);
+const CLASS_BITS: u32 = 5;
+const CLASS_SHIFT: u32 = KIND_BITS + 2 * Mark::BITS;
+const TIMED: u64 = 1 << (CLASS_SHIFT + CLASS_BITS);
+const _: () = assert!(CLASS_SHIFT + CLASS_BITS + 1 == u64::BITS);
+const _: () = assert!(Class::COUNT <= 1 << CLASS_BITS);
 
 /// Bytes of a control message's payload; it fits in a cell.
 const PAYLOAD_BYTES: usize = 32;
@@ -157,8 +162,8 @@ impl Control {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BesideRing {
     Nothing,
-    /// Borrow the ring when that is done.
-    Borrow,
+    /// Borrow the ring when that is done: so many bytes from its place on have memory, or the whole ring if it is as many.
+    Borrow(u32),
     /// Copy from this address of the source while the sender does not come to fill the ring: the transfer is longer than that.
     Pull(u64),
 }
@@ -190,7 +195,7 @@ impl Descriptor {
                 let [offset, begin] = place.words();
                 let (kind, address) = match beside {
                     BesideRing::Nothing => (1, 0),
-                    BesideRing::Borrow => (5, 0),
+                    BesideRing::Borrow(room) => (5, u64::from(room)),
                     BesideRing::Pull(address) => (6, address),
                 };
                 [kind, offset, begin, address]
@@ -210,14 +215,19 @@ impl Descriptor {
         };
         words[0] |= u64::from(mark.number) << KIND_BITS;
         words[0] |= u64::from(mark.last_received) << (KIND_BITS + Mark::BITS);
+        words[0] |= (mark.class.index() as u64) << CLASS_SHIFT;
+        words[0] |= if mark.is_timed { TIMED } else { 0 };
         BulkDescriptor(words)
     }
 
     pub fn parse(BulkDescriptor(mut words): BulkDescriptor) -> Option<(Descriptor, Mark)> {
-        let mark = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
+        let number = |shift: u32| (words[0] >> shift) as u32 & Mark::MASK;
+        let class = (words[0] >> CLASS_SHIFT) as usize & ((1 << CLASS_BITS) - 1);
         let mark = Mark {
-            number: mark(KIND_BITS),
-            last_received: mark(KIND_BITS + Mark::BITS),
+            number: number(KIND_BITS),
+            last_received: number(KIND_BITS + Mark::BITS),
+            class: Class::of_index(class)?,
+            is_timed: words[0] & TIMED != 0,
         };
         words[0] &= (1 << KIND_BITS) - 1;
         let offered = match words {
@@ -226,7 +236,7 @@ impl Descriptor {
                 place: RingPosition::of(offset, begin)?,
                 beside: match kind {
                     1 => BesideRing::Nothing,
-                    5 => BesideRing::Borrow,
+                    5 => BesideRing::Borrow(address.min(RING_BYTES as u64) as u32),
                     _ => BesideRing::Pull(address),
                 },
             }),
@@ -294,7 +304,7 @@ mod tests {
             },
             Descriptor::Ring {
                 place: PLACE,
-                beside: BesideRing::Borrow,
+                beside: BesideRing::Borrow(70_000),
             },
             Descriptor::Ring {
                 place: PLACE,
@@ -315,10 +325,14 @@ mod tests {
                 Mark {
                     number: 1,
                     last_received: Mark::MASK,
+                    is_timed: true,
+                    ..Mark::default()
                 },
                 Mark {
                     number: Mark::MASK,
                     last_received: 2,
+                    class: Class::of_index(Class::COUNT - 1).unwrap(),
+                    is_timed: false,
                 },
             ] {
                 assert_eq!(Descriptor::parse(offered.emit(mark)), Some((offered, mark)));

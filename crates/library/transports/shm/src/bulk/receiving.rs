@@ -7,6 +7,7 @@ mod taking;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
@@ -15,7 +16,7 @@ use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::Timing;
+use crate::byte_times::{self, Class, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use closing::Closing;
@@ -38,6 +39,8 @@ struct Incoming {
     /// The offer's bytes, of which the first `target.bytes` are wanted.
     offered: u64,
     cookie: Cookie,
+    /// When it was taken up, where that is timed.
+    begun: Option<(Instant, Class)>,
     state: State,
 }
 
@@ -51,9 +54,6 @@ enum State {
 /// A lane's transfers from peers.
 pub struct Receiving {
     transfers: Transfers<Incoming>,
-    /// Which of the rings that this lane drains, and of the copies that it makes, are timed.
-    drains: Timing,
-    copies: Timing,
     claims: Pool,
 }
 
@@ -81,7 +81,27 @@ impl Incoming {
         {
             return Step::Lost(lost(rank, "it has given up the connection to this process"));
         }
+        if let Step::Finished = step
+            && let Some((begun, class)) = self.begun
+        {
+            self.note_whole(begun.elapsed(), class, links);
+        }
         step
+    }
+
+    /// Notes how long all of it took.
+    #[cold]
+    fn note_whole(&self, time: Duration, class: Class, links: &Links) {
+        let timed = match &self.state {
+            State::NeedsRing => return,
+            State::Taking(_) => Timed::WholeRing,
+            State::Copying(_) => Timed::WholeCopy,
+        };
+        let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
+        if is_usual {
+            let words = links.shared.base.byte_times(self.neighbour.position);
+            byte_times::note(words, timed, class, self.target.bytes, time);
+        }
     }
 
     /// Gives back, or borrows, what the transfer has used.
@@ -112,8 +132,6 @@ impl Receiving {
     pub fn new() -> Receiving {
         Receiving {
             transfers: Transfers::new(),
-            drains: Timing::default(),
-            copies: Timing::default(),
             claims: Pool::new(),
         }
     }
@@ -141,8 +159,9 @@ impl Receiving {
             return Ok(());
         };
         let offered = incoming.offered;
-        let mut taking = through(common, peer, place, offered, After::Back)?;
-        taking.is_timed = self.drains.next();
+        let taking = through(common, peer, place, offered, After::Back)?;
+        // The ring may be new.
+        incoming.begun = None;
         incoming.state = State::Taking(taking);
         self.transfers.activate(id);
         Ok(())

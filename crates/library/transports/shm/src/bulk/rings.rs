@@ -1,8 +1,7 @@
 //! An endpoint's rings of bytes, made on demand and used again.
 //!
 //! To have a page of memory and to touch it first takes some 2 us, on both sides: as long as to send the page a hundred times. So a ring has
-//! memory only as far as transfers have come in it, and the first ones all begin at its beginning; what is long and comes but once goes
-//! another way ([`Rings::is_passed_by`]).
+//! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way ([`crate::byte_times`]).
 
 use std::io;
 use std::sync::Arc;
@@ -21,11 +20,6 @@ pub const IDLE_CALLS: u32 = 5;
 
 /// A ring's memory grows by so many bytes.
 const GROWN_BYTES: usize = 64 << 10;
-/// So many transfers begin where the ring does.
-const FIRST_TRANSFERS: u32 = 8;
-/// For the first so many transfers that are longer than this no ring is grown. That takes as long as is lost by then.
-const LONG_BYTES: usize = 128 << 10;
-pub const FIRST_LONG: u32 = 8;
 
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
@@ -35,8 +29,8 @@ struct Ring {
     holder: Option<Holder>,
     /// Bytes of its data that have memory. With none its words have none either.
     filled: usize,
-    /// Transfers since it had no memory.
-    transfers: u32,
+    /// Of those, bytes that have been written to.
+    touched: usize,
 }
 
 /// The transfer that has a ring.
@@ -61,8 +55,6 @@ pub struct Rings {
     rings: Vec<Option<Ring>>,
     /// Calls of `release_idle` since a ring was last used.
     idle_calls: u32,
-    /// Long transfers for which no ring was grown.
-    long: u32,
 }
 
 /// For whom a ring is.
@@ -82,8 +74,10 @@ pub struct TakenRing {
     pub index: usize,
     pub ring: ByteRing,
     pub place: RingPosition,
-    /// There are enough rings: the receiver may borrow this one.
-    pub spare: bool,
+    /// There are enough rings: the receiver may borrow this one, of which so many bytes from there on have memory.
+    pub spare: Option<u32>,
+    /// Its memory was made now.
+    pub fresh: bool,
 }
 
 impl Rings {
@@ -91,20 +85,13 @@ impl Rings {
         Rings {
             rings: Vec::new(),
             idle_calls: 0,
-            long: 0,
         }
     }
 
-    /// Whether a transfer of `bytes`, which can go another way, is to do so: one of the first long ones, for which a ring would have to be
-    /// grown.
-    pub fn is_passed_by(&mut self, bytes: usize) -> bool {
-        if bytes <= LONG_BYTES || self.long == FIRST_LONG {
-            return false;
-        }
-        let next = self.rings.iter().flatten().find(|ring| ring.is_free());
-        let grows = next.is_none_or(|ring| ring.filled < bytes.min(RING_BYTES));
-        self.long += u32::from(grows);
-        grows
+    /// Rings that transfers have.
+    pub fn in_use(&self) -> usize {
+        let used = self.rings.iter().flatten().filter(|ring| !ring.is_free());
+        used.count()
     }
 
     /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, an error if there is no memory.
@@ -136,15 +123,20 @@ impl Rings {
         self.idle_calls = 0;
         let ring = self.ring(index);
         ring.prepare(bytes, links)?;
-        // A receiver that borrows the ring writes anywhere in it.
-        let is_whole = ring.filled == RING_BYTES;
-        let spare = is_whole && index < COUNT / 2 && purpose != RingUse::Pulled;
+        let fresh = ring.touch(bytes);
+        let is_spare = index < COUNT / 2 && purpose != RingUse::Pulled;
+        // A receiver that borrows a whole ring writes anywhere in it.
+        let room = match ring.filled {
+            RING_BYTES => RING_BYTES as u32,
+            filled => filled as u32 - ring.place.begin,
+        };
+        let spare = is_spare.then_some(room);
         ring.ring.reset();
         ring.holder = Some(Holder::To {
             peer,
             cookie,
             bytes,
-            spare,
+            spare: is_spare,
             filled: false,
         });
         let place = ring.place;
@@ -154,6 +146,7 @@ impl Rings {
             ring: ring.ring.clone(),
             place,
             spare,
+            fresh,
         }))
     }
 
@@ -170,7 +163,7 @@ impl Rings {
             place: RingPosition { offset, begin: 0 },
             holder: None,
             filled: 0,
-            transfers: 0,
+            touched: 0,
         });
         Ok(index)
     }
@@ -201,7 +194,7 @@ impl Rings {
             if segment.empty(ring.place.offset, RING_MAPPED).is_ok() {
                 links.counters.bulk_bytes -= ring.memory_bytes();
                 ring.holder = None;
-                (ring.filled, ring.transfers) = (0, 0);
+                (ring.filled, ring.touched) = (0, 0);
             }
         }
     }
@@ -278,15 +271,13 @@ impl Rings {
 impl Ring {
     /// Has memory for the next transfer, of `bytes`, and says where that begins.
     fn prepare(&mut self, bytes: u64, links: &mut Links) -> io::Result<()> {
-        if self.transfers < FIRST_TRANSFERS {
-            self.transfers += 1;
+        let end = u64::from(self.place.begin) + bytes;
+        if self.filled < RING_BYTES && end > self.filled as u64 {
             self.place.begin = 0;
         }
-        let end = u64::from(self.place.begin) + bytes;
-        let wanted = match usize::try_from(end) {
-            Ok(end) if end <= RING_BYTES => end.next_multiple_of(GROWN_BYTES),
-            _ => RING_BYTES,
-        };
+        // Of two transfers behind each other the second leaves the first's lines to the receiver.
+        let wanted = bytes.saturating_mul(2).min(RING_BYTES as u64) as usize;
+        let wanted = wanted.next_multiple_of(GROWN_BYTES);
         if wanted <= self.filled {
             return Ok(());
         }
@@ -301,6 +292,15 @@ impl Ring {
         links.counters.bulk_bytes += grown as u64;
         self.filled = wanted;
         Ok(())
+    }
+
+    /// The next transfer, of `bytes`, writes to its part. Whether it is the first to do so anywhere in it.
+    fn touch(&mut self, bytes: u64) -> bool {
+        let end = u64::from(self.place.begin) + bytes;
+        let end = end.min(RING_BYTES as u64) as usize;
+        let is_first = end > self.touched;
+        self.touched = self.touched.max(end);
+        is_first
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -20,18 +20,18 @@ use super::copying::Copying;
 use super::rings::RingUse;
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{self, Timing};
+use crate::byte_times::{self, Class, Length};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
-/// Whether a message to `neighbour` goes through a ring, if it may also be copied from process to process.
-fn is_ring_chosen(links: &Links, neighbour: &Neighbour, mark: Mark) -> bool {
+/// Whether message `number` of its class to `neighbour` goes through a ring, if it may also be copied from process to process.
+fn is_ring_chosen(links: &Links, neighbour: &Neighbour, class: Class, number: u32) -> bool {
     let [own, theirs] = links.byte_times(neighbour);
     let prefers_rings = links.shared.options.prefers_rings;
-    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, mark.number))
+    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, class, number))
 }
 
 /// A transfer from here.
@@ -40,8 +40,7 @@ struct Outgoing {
     source: Memory,
     cookie: Cookie,
     work: Work,
-    /// Its number among those to that peer.
-    number: u32,
+    mark: Mark,
     state: State,
 }
 
@@ -62,8 +61,6 @@ pub struct Sending {
     /// Those in state `NeedsRing`, in order.
     need_rings: VecDeque<(Peer, TransferId)>,
     begun: bool,
-    /// Which of the rings that this lane fills are timed.
-    timing: Timing,
 }
 
 impl Transfer for Outgoing {
@@ -102,7 +99,6 @@ impl Sending {
             transfers: Transfers::new(),
             need_rings: VecDeque::new(),
             begun: false,
-            timing: Timing::default(),
         }
     }
 
@@ -115,35 +111,38 @@ impl Sending {
         cookie: Cookie,
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
-        let (mark, work) = common.traffic.sent(peer);
+        let length = Length::of(source.bytes);
+        let under_way = common.rings.in_use().max(self.transfers.count());
+        let (mut mark, number, work) = common.traffic.sent(peer, length, under_way);
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
         }
         let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
-        let mut passes_by =
-            |bytes: usize| !links.shared.options.grows_at_once && common.rings.is_passed_by(bytes);
-        let is_copied =
-            can_copy && (!is_ring_chosen(links, &neighbour, mark) || passes_by(source.bytes));
+        let is_copied = can_copy && !is_ring_chosen(links, &neighbour, mark.class, number);
         let through = match is_copied {
             true => None,
-            false => begin(links, common, peer, &source, address, work, cookie),
+            false => begin(
+                links,
+                common,
+                (peer, cookie),
+                &source,
+                address,
+                (&mut mark, work),
+            ),
         };
         let address = address.filter(|_| is_copied);
         let (state, offered) = match through {
             None => (State::Called, None),
-            Some((mut filling, offered)) => {
-                filling.is_timed = self.timing.next();
-                (State::Filling(filling), Some(offered))
-            }
+            Some((filling, offered)) => (State::Filling(filling), Some(offered)),
         };
         let transfer = self.transfers.enter(Outgoing {
             neighbour,
             source,
             cookie,
             work,
-            number: mark.number,
+            mark,
             state,
         });
         let Some(offered) = offered else {
@@ -205,9 +204,10 @@ impl Sending {
         let claims = Claims::new(mapping, (target.words - page) as usize).ok_or_else(malformed)?;
         let copying = Copying::new(Side::Sender, claims, target);
         let [own, theirs] = links.byte_times(&outgoing.neighbour);
+        let Mark { class, number, .. } = outgoing.mark;
         let helps = outgoing.work == Work::Together
-            && byte_times::is_help_chosen(own, theirs, outgoing.number);
-        outgoing.state = State::Copying(Helping::new(copying, helps));
+            && byte_times::is_help_chosen(own, theirs, class, number);
+        outgoing.state = State::Copying(Helping::new(copying, helps, class));
         self.transfers.activate(id);
         Ok(())
     }
@@ -274,8 +274,7 @@ impl Sending {
                 let place = given.place;
                 let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
-                let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
-                filling.is_timed = self.timing.next();
+                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -353,19 +352,20 @@ impl Sending {
 fn begin(
     links: &mut Links,
     common: &mut Common,
-    peer: Peer,
+    (peer, cookie): (Peer, Cookie),
     source: &Memory,
     address: Option<u64>,
-    work: Work,
-    cookie: Cookie,
+    (mark, work): (&mut Mark, Work),
 ) -> Option<(Filling, Descriptor)> {
     let chunk = filling::chunk(source.bytes, work);
     let pull = address.filter(|_| source.bytes > RING_BYTES);
     if pull.is_none()
-        && let Some(BorrowedRing { ring, place }) = common.borrowed.send(peer, cookie)
+        && let Some(BorrowedRing { ring, place, .. }) =
+            common.borrowed.send(peer, cookie, source.bytes)
     {
         links.counters.borrowed_transfers += 1;
-        let filling = Filling::new(ring, place.begin, None, chunk, false);
+        let mut filling = Filling::new(ring, place.begin, None, chunk, false);
+        filling.timed = mark.is_timed.then_some(mark.class);
         return Some((filling, Descriptor::Back(place)));
     }
     let bytes = source.bytes as u64;
@@ -379,9 +379,11 @@ fn begin(
     let (place, own) = (given.place, Some(given.index));
     let beside = match (pull, given.spare) {
         (Some(address), _) => BesideRing::Pull(address),
-        (None, true) => BesideRing::Borrow,
-        (None, false) => BesideRing::Nothing,
+        (None, Some(room)) => BesideRing::Borrow(room),
+        (None, None) => BesideRing::Nothing,
     };
-    let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
+    mark.is_timed &= !given.fresh;
+    let mut filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
+    filling.timed = mark.is_timed.then_some(mark.class);
     Some((filling, Descriptor::Ring { place, beside }))
 }

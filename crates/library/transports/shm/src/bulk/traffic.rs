@@ -11,22 +11,42 @@ use std::collections::HashMap;
 
 use weft_transport::Peer;
 
+use crate::byte_times::{Class, Length, Pattern, Timing};
+
 /// What an offer says of the traffic between its two sides. Numbers have [`BITS`](Mark::BITS) bits, and only a choice of the
 /// faster way depends on them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub number: u32,
     /// The number of the last offer of the other's that was taken up.
     pub last_received: u32,
+    pub class: Class,
+    /// Both sides time what they do.
+    pub is_timed: bool,
+}
+
+impl Default for Mark {
+    fn default() -> Mark {
+        Mark {
+            number: 0,
+            last_received: 0,
+            class: Class::FIRST,
+            is_timed: false,
+        }
+    }
 }
 
 impl Mark {
-    pub const BITS: u32 = 28;
+    pub const BITS: u32 = 25;
     pub const MASK: u32 = (1 << Mark::BITS) - 1;
 }
 
 /// So many offers without one of the other side's are no exchange, whatever was seen last.
 const ROW: u32 = 128;
+
+/// With so many others under way a message is one of a window; and with so many before it since the last one of the other side's, nothing comes back.
+const WINDOW_FROM: usize = 2;
+const ONE_WAY_FROM: u32 = 3;
 
 /// How two sides work at a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +71,9 @@ struct Partner {
     both_ways: bool,
     /// Offers of this process since one of the peer's was taken up.
     in_a_row: u32,
+    /// Offers of this process, by class.
+    offers: [u32; Class::COUNT],
+    timing: Timing,
 }
 
 impl Partner {
@@ -67,13 +90,28 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Something is offered to `peer`: its mark, and who works at it as far as the pattern goes.
-    pub fn sent(&mut self, peer: Peer) -> (Mark, Work) {
+    /// A message of that length is offered to `peer`, while others to it are `under_way`: its mark, its number among those of its class,
+    /// and who works at it as far as the pattern goes.
+    pub fn sent(&mut self, peer: Peer, length: Length, under_way: usize) -> (Mark, u32, Work) {
         let partner = self.peers.entry(peer).or_default();
-        partner.last.number = (partner.last.number + 1) & Mark::MASK;
+        let pattern = match partner.in_a_row {
+            _ if under_way >= WINDOW_FROM => Pattern::Window,
+            0..ONE_WAY_FROM => Pattern::Answered,
+            _ => Pattern::OneWay,
+        };
+        let class = Class { length, pattern };
+        let mark = Mark {
+            number: (partner.last.number + 1) & Mark::MASK,
+            class,
+            is_timed: partner.timing.next(class),
+            ..partner.last
+        };
+        partner.last = mark;
+        let offers = &mut partner.offers[class.index()];
+        *offers = offers.wrapping_add(1);
         let is_exchange = partner.both_ways && partner.in_a_row < ROW;
         partner.in_a_row = (partner.in_a_row + 1).min(ROW);
-        (partner.last, Work::of(is_exchange))
+        (mark, *offers, Work::of(is_exchange))
     }
 
     /// Who works at a message that `peer` offers with this mark, as far as the pattern goes.
@@ -99,7 +137,14 @@ impl Traffic {
 mod tests {
     use super::*;
 
+    use Length::{Long, Medium};
     use Work::{Apart, Together};
+
+    /// A single message to `peer`: its mark, and who works at it.
+    fn sent(traffic: &mut Traffic, peer: Peer) -> (Mark, Work) {
+        let (mark, _, work) = traffic.sent(peer, Medium, 0);
+        (mark, work)
+    }
 
     /// Two sides, and what each has been told.
     fn sides() -> [Traffic; 2] {
@@ -108,9 +153,9 @@ mod tests {
 
     /// One message to and fro, and what each was taken for.
     fn answered(a: &mut Traffic, b: &mut Traffic) -> (Work, Work) {
-        let (mark, at_a) = a.sent(1);
+        let (mark, at_a) = sent(a, 1);
         b.received(0, mark);
-        let (mark, at_b) = b.sent(0);
+        let (mark, at_b) = sent(b, 0);
         a.received(1, mark);
         (at_a, at_b)
     }
@@ -131,8 +176,8 @@ mod tests {
                 let mut offers = Vec::new();
                 let expected = if round > 0 { Apart } else { Together };
                 for _ in 0..at_a_time {
-                    let (from_a, at_a) = a.sent(1);
-                    let (from_b, at_b) = b.sent(0);
+                    let (from_a, at_a) = sent(&mut a, 1);
+                    let (from_b, at_b) = sent(&mut b, 0);
                     assert_eq!((at_a, at_b), (expected, expected));
                     offers.push((from_a, from_b));
                 }
@@ -142,20 +187,20 @@ mod tests {
                 }
             }
             answered(&mut a, &mut b);
-            assert_eq!(a.sent(1).1, Together);
+            assert_eq!(sent(&mut a, 1).1, Together);
         }
     }
 
     #[test]
     fn both_work_soon_at_a_stream_after_an_exchange() {
         let [mut a, mut b] = sides();
-        let (from_a, from_b) = (a.sent(1).0, b.sent(0).0);
+        let (from_a, from_b) = (sent(&mut a, 1).0, sent(&mut b, 0).0);
         assert_eq!(a.seen(1, from_b), Apart);
         a.received(1, from_b);
         b.received(0, from_a);
         for number in 0..2 * ROW {
             let expected = if number < ROW { Apart } else { Together };
-            assert_eq!(a.sent(1).1, expected);
+            assert_eq!(sent(&mut a, 1).1, expected);
         }
     }
 
@@ -163,6 +208,34 @@ mod tests {
     fn numbers_begin_again() {
         let mut a = Traffic::default();
         a.peers.entry(1).or_default().last.number = Mark::MASK;
-        assert_eq!(a.sent(1).0.number, 0);
+        assert_eq!(sent(&mut a, 1).0.number, 0);
+    }
+
+    #[test]
+    fn a_message_is_answered_or_one_way_or_in_a_window() {
+        let [mut a, mut b] = sides();
+        let pattern = |of: &mut Traffic, under_way| of.sent(1, Long, under_way).0.class.pattern;
+        for _ in 0..10 {
+            answered(&mut a, &mut b);
+        }
+        for number in 0..10 {
+            let expected = match number < ONE_WAY_FROM {
+                true => Pattern::Answered,
+                false => Pattern::OneWay,
+            };
+            assert_eq!(pattern(&mut a, 1), expected);
+        }
+        assert_eq!(pattern(&mut a, WINDOW_FROM), Pattern::Window);
+        a.received(1, sent(&mut b, 0).0);
+        assert_eq!(pattern(&mut a, 0), Pattern::Answered);
+    }
+
+    #[test]
+    fn each_class_is_counted_by_itself() {
+        let mut a = Traffic::default();
+        let mut number = |length, under_way| a.sent(1, length, under_way).1;
+        assert_eq!([number(Medium, 0), number(Medium, 0)], [1, 2]);
+        assert_eq!([number(Long, 0), number(Medium, 5)], [1, 1]);
+        assert_eq!(number(Medium, 6), 2);
     }
 }

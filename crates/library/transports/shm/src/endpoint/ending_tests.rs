@@ -17,13 +17,11 @@ use crate::world::{Cards, Log, Process, Random, memory, offer_bytes, offer_from,
 const COPIES: Options = Options {
     deny_copies: false,
     prefers_rings: Some(false),
-    grows_at_once: true,
     longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
     prefers_rings: None,
-    grows_at_once: true,
     longest_sleep_ms: None,
 };
 
@@ -277,7 +275,10 @@ fn quarantine_is_bounded() {
             offer.unwrap();
         }
         first.endpoint.end(peer, &nonsense(peer));
-        assert!(first.endpoint.counters().quarantined_bytes < 64 * (PAGE as u64 + (512 << 10)) + 1);
+        assert!(
+            first.endpoint.counters().quarantined_bytes
+                < 64 * (PAGE as u64 + crate::bulk::RING_BYTES as u64) + 1
+        );
     }
 }
 

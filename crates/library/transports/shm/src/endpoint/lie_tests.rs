@@ -17,13 +17,11 @@ use crate::world::{Process, Random, memory, offer_bytes, offer_from, pair, world
 const COPIES: Options = Options {
     deny_copies: false,
     prefers_rings: Some(false),
-    grows_at_once: true,
     longest_sleep_ms: None,
 };
 const RINGS: Options = Options {
     deny_copies: true,
     prefers_rings: None,
-    grows_at_once: true,
     longest_sleep_ms: None,
 };
 
@@ -211,7 +209,7 @@ fn lies_in_the_words_of_transfers() {
     // Of a ring: produced, consumed. Of a copy: claim, done and failed.
     for (what, options, from_liar, at, value) in [
         ("more than offered", RINGS, true, 0, BYTES as u64 + 1),
-        ("more than a ring", RINGS, true, 0, 600 << 10),
+        ("more than a ring", RINGS, true, 0, 1100 << 10),
         ("more than was sent", RINGS, false, 64, 1 << 30),
         (
             "kept and not done",

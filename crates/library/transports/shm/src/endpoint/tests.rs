@@ -9,7 +9,6 @@ use weft_transport::{Fabric, Near};
 const LONG_SLEEPS: Options = Options {
     deny_copies: false,
     prefers_rings: None,
-    grows_at_once: true,
     longest_sleep_ms: Some(60_000),
 };
 const AWAKENED: Duration = Duration::from_secs(30);

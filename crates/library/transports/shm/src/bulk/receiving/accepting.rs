@@ -1,5 +1,7 @@
 //! Taking up an offer: a transfer begins as its kind says.
 
+use std::time::Instant;
+
 use weft_transport::{Lost, Peer};
 
 use super::fetching::{self, Fetching};
@@ -35,16 +37,17 @@ impl Receiving {
             target,
             offered: taken.bytes as u64,
             cookie: taken.cookie,
+            begun: mark.is_timed.then(|| (Instant::now(), mark.class)),
             state: State::NeedsRing,
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
             Descriptor::Ring { place, beside } => {
                 let (pull, after) = match beside {
-                    BesideRing::Borrow if common.borrowed.would_borrow(peer) => {
-                        (None, After::Spare(place))
+                    BesideRing::Borrow(room) if common.borrowed.would_borrow(peer) => {
+                        (None, After::Spare(place, room))
                     }
-                    BesideRing::Borrow | BesideRing::Nothing => (None, After::Back),
+                    BesideRing::Borrow(_) | BesideRing::Nothing => (None, After::Back),
                     BesideRing::Pull(address) => {
                         let source = Some(address).filter(|_| {
                             incoming.target.layout.is_none()
@@ -68,7 +71,7 @@ impl Receiving {
             Descriptor::Call { transfer, address } => {
                 let [own, theirs] = links.byte_times(&incoming.neighbour);
                 let is_helped = common.traffic.seen(peer, mark) == Work::Together
-                    && byte_times::is_help_chosen(theirs, own, mark.number);
+                    && byte_times::is_help_chosen(theirs, own, mark.class, mark.number);
                 let control = self.answer(links, incoming, transfer, address, is_helped)?;
                 common.post(peer, control);
             }
@@ -89,7 +92,7 @@ impl Receiving {
     }
 
     fn begin_taking(&mut self, incoming: Incoming, mut taking: Taking) {
-        taking.is_timed = self.drains.next();
+        taking.timed = incoming.begun.map(|(_, class)| class);
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
     }
@@ -131,8 +134,8 @@ impl Receiving {
         }
         let own = self.claims.take(links, incoming.peer())?;
         let chunk = fetching::chunk(target.bytes, is_helped, links);
-        let is_timed = self.copies.next();
-        Ok(own.map(|own| Fetching::new(target, source, own, chunk, is_timed)))
+        let timed = incoming.begun.map(|(_, class)| class);
+        Ok(own.map(|own| Fetching::new(target, source, own, chunk, timed)))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, TIMED_BYTES, Timed};
+use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -35,8 +35,8 @@ pub struct Fetching {
     /// Of the words, in the own segment.
     offset: u64,
     source: u64,
-    /// A chunk is still to be timed.
-    is_timed: bool,
+    /// A chunk of a message of that class is still to be timed.
+    timed: Option<Class>,
 }
 
 /// Words for copies, in pages of the own segment.
@@ -66,7 +66,7 @@ impl Fetching {
         source: u64,
         own: OwnClaims,
         chunk_bytes: u64,
-        is_timed: bool,
+        timed: Option<Class>,
     ) -> Fetching {
         let target = CopyTarget {
             words: own.offset,
@@ -79,7 +79,7 @@ impl Fetching {
             copying: Copying::new(Side::Receiver, own.claims, target),
             offset: own.offset,
             source,
-            is_timed,
+            timed,
         }
     }
 
@@ -90,23 +90,24 @@ impl Fetching {
             Ok(false) => {}
             Err(step) => return step,
         }
-        let (source, is_timed) = (self.source, self.is_timed);
-        let mut timed = None;
+        let (source, timed) = (self.source, self.timed);
+        let mut found = None;
         let step = self.copying.copy_one(neighbour, links, |begin, bytes| {
             let mine = memory.base.wrapping_add(begin as usize);
             let theirs = source.wrapping_add(begin);
-            let before = is_timed.then(Instant::now);
+            let before = timed.map(|class| (class, Instant::now()));
             // SAFETY: `begin + bytes` is at most the target's bytes, which are writable until reported as received.
             let copied = unsafe { cma::copy(Way::Read, neighbour.card.pid, mine, theirs, bytes) };
-            timed = before.map(|before| (bytes, before.elapsed()));
+            found = before.map(|(class, before)| (class, bytes, before.elapsed()));
             copied
         });
         if let Step::Moved(_) = step {
             links.counters.chunks_read += 1;
-            if let Some((bytes, time)) = timed.filter(|&(bytes, _)| bytes >= TIMED_BYTES) {
-                let word = links.shared.base.byte_times(neighbour.position);
-                byte_times::note(word, Timed::Copy, bytes, time);
-                self.is_timed = false;
+            if let Some((class, bytes, time)) = found.filter(|&(_, bytes, _)| bytes >= TIMED_BYTES)
+            {
+                let words = links.shared.base.byte_times(neighbour.position);
+                byte_times::note(words, Timed::Copy, class, bytes, time);
+                self.timed = None;
             }
         }
         step

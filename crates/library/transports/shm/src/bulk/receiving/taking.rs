@@ -11,7 +11,7 @@ use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Timed};
+use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -29,8 +29,8 @@ pub struct Taking {
     /// The offer's bytes.
     offered: u64,
     after: After,
-    /// A piece is still to be timed.
-    pub is_timed: bool,
+    /// A piece of a message of that class is still to be timed.
+    pub timed: Option<Class>,
     pulling: Option<Pulling>,
 }
 
@@ -55,8 +55,8 @@ const PULLED_BYTES: u64 = 256 << 10;
 pub enum After {
     /// The sender has it.
     Back,
-    /// It may be borrowed. It lies there in the sender's segment.
-    Spare(RingPosition),
+    /// It may be borrowed. It lies there in the sender's segment, and so many bytes from there on have memory.
+    Spare(RingPosition, u32),
     /// It is the own one of this index.
     OwnClaims { index: usize },
 }
@@ -70,7 +70,7 @@ impl Taking {
             produced: 0,
             offered,
             after,
-            is_timed: false,
+            timed: None,
             pulling: None,
         }
     }
@@ -120,13 +120,12 @@ impl Taking {
                     Step::Idle
                 };
             }
-            let bytes = match self.is_timed && bytes >= byte_times::TIMED_BYTES {
-                true => self.take_and_time(target, bytes, neighbour, links),
-                false => self.take(target, bytes),
+            moved += match self.timed.filter(|_| bytes >= TIMED_BYTES) {
+                Some(class) => self.take_and_time(target, bytes, class, neighbour, links),
+                None => self.take(target, bytes),
             };
-            moved += bytes;
             // If the ring is to be borrowed, that is told instead, in the end.
-            if self.consumed < self.offered || !matches!(self.after, After::Spare(_)) {
+            if self.consumed < self.offered || !matches!(self.after, After::Spare(..)) {
                 self.tell(self.consumed, neighbour, links);
             }
         }
@@ -220,6 +219,7 @@ impl Taking {
         &mut self,
         target: &Memory,
         bytes: usize,
+        class: Class,
         neighbour: &Neighbour,
         links: &Links,
     ) -> usize {
@@ -227,10 +227,10 @@ impl Taking {
         let begin = Instant::now();
         let taken = self.take(target, bytes);
         let time = begin.elapsed();
-        if room > 0 && taken >= byte_times::TIMED_BYTES && target.layout.is_none() {
-            let word = links.shared.base.byte_times(neighbour.position);
-            byte_times::note(word, Timed::Drain, taken, time);
-            self.is_timed = false;
+        if room > 0 && taken >= TIMED_BYTES && target.layout.is_none() {
+            let words = links.shared.base.byte_times(neighbour.position);
+            byte_times::note(words, Timed::Drain, class, taken, time);
+            self.timed = None;
         }
         taken
     }
@@ -266,12 +266,14 @@ impl Taking {
         match self.after {
             After::Back => {}
             After::OwnClaims { index } => common.rings.end_return(index, self.begin),
-            After::Spare(_) if self.consumed < self.offered => {}
-            After::Spare(place) => {
+            After::Spare(..) if self.consumed < self.offered => {}
+            After::Spare(place, room) => {
                 let ring = self.ring;
-                common
-                    .borrowed
-                    .borrow_or_return(peer, BorrowedRing { ring, place }, self.offered)
+                common.borrowed.borrow_or_return(
+                    peer,
+                    BorrowedRing { ring, place, room },
+                    self.offered,
+                )
             }
         }
     }

@@ -8,7 +8,7 @@ use weft_sync::bulk::Side;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Timed};
+use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
@@ -34,8 +34,8 @@ pub struct Filling {
     consumed: u64,
     /// The receiver may copy from the source itself, and count what it has copied as consumed.
     may_be_pulled: bool,
-    /// A piece is still to be timed.
-    pub is_timed: bool,
+    /// A piece of a message of that class is still to be timed.
+    pub timed: Option<Class>,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
@@ -64,7 +64,7 @@ impl Filling {
             produced: 0,
             consumed: 0,
             may_be_pulled,
-            is_timed: false,
+            timed: None,
         }
     }
 
@@ -110,9 +110,9 @@ impl Filling {
                     Step::Idle
                 };
             }
-            match self.is_timed && bytes >= byte_times::TIMED_BYTES {
-                true => self.fill_and_time(source, at, bytes, neighbour, links),
-                false => self.fill(source, at, bytes),
+            match self.timed.filter(|_| bytes >= TIMED_BYTES) {
+                Some(class) => self.fill_and_time(source, at, bytes, class, neighbour, links),
+                None => self.fill(source, at, bytes),
             }
             self.produced += bytes as u64;
             moved += bytes;
@@ -136,16 +136,17 @@ impl Filling {
         source: &Memory,
         at: usize,
         bytes: usize,
+        class: Class,
         neighbour: &Neighbour,
         links: &Links,
     ) {
         let begin = Instant::now();
         self.fill(source, at, bytes);
         let time = begin.elapsed();
-        self.is_timed = false;
+        self.timed = None;
         if source.layout.is_none() {
-            let word = links.shared.base.byte_times(neighbour.position);
-            byte_times::note(word, Timed::Fill, bytes, time);
+            let words = links.shared.base.byte_times(neighbour.position);
+            byte_times::note(words, Timed::Fill, class, bytes, time);
         }
     }
 

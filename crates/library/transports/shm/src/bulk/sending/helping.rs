@@ -7,7 +7,7 @@ use weft_sync::bulk::Side;
 
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, TIMED_BYTES, Timed};
+use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::Neighbour;
@@ -22,15 +22,17 @@ pub struct Helping {
     patience: u32,
     /// Chunks that were copied when it last went on.
     done: u32,
+    class: Class,
 }
 
 impl Helping {
     /// Whether this side `helps` from the beginning, or only in a receiver's absence.
-    pub fn new(copying: Copying, helps: bool) -> Helping {
+    pub fn new(copying: Copying, helps: bool, class: Class) -> Helping {
         Helping {
             copying,
             patience: if helps { 0 } else { PATIENCE },
             done: 0,
+            class,
         }
     }
 
@@ -66,8 +68,8 @@ impl Helping {
         if let Step::Moved(_) = step {
             links.counters.chunks_written += 1;
             if let Some((bytes, time)) = timed.filter(|&(bytes, _)| bytes >= TIMED_BYTES) {
-                let word = links.shared.base.byte_times(neighbour.position);
-                byte_times::note(word, Timed::Help, bytes, time);
+                let words = links.shared.base.byte_times(neighbour.position);
+                byte_times::note(words, Timed::Help, self.class, bytes, time);
             }
         }
         step
