@@ -10,10 +10,11 @@
 //! It also depends on the traffic, so messages are of [classes](Class), and each has times of its own. In a ring that its receiver answers in, the lines that are
 //! written are those that this core has just read. Where nothing comes back they are the other's, which takes some cores ten times as long. And what fits in
 //! caches behaves unlike what does not.
+//! There they are written past the caches, if that is found to take less ([`crate::streaming`]).
 //! - Of a single message the *whole* counts, from when it is taken up until it is there, and of one that no ring holds: its first piece does not tell
 //!   what the later ones take.
 //! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. Either way the two share the work of
-//!   a message, so it is sums that are compared: of filling and draining, and of copying.
+//!   a message, so it is sums that are compared: of filling and draining, a third more for the rings that have to be waited for, and of copying.
 //!
 //! Where the kernel copies the sender helps, unless pieces take it so much longer
 //! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
@@ -28,6 +29,7 @@ use weft_sync::atomic::{AtomicU64, Ordering};
 
 use crate::bulk::RING_BYTES;
 use crate::cma::{self, Way};
+use crate::streaming::SLOW_PS;
 
 /// Pieces from this length on are timed: looking at the clock takes as long as some hundred bytes.
 pub const TIMED_BYTES: usize = 4 << 10;
@@ -57,9 +59,9 @@ const OWN_BYTES: usize = 16 << 10;
 const OWN_COPIES: usize = 8;
 
 /// Bits of a word for each time, and picoseconds a byte in a unit of it; 0 is none.
-const BITS: u32 = 10;
+const BITS: u32 = 9;
 const MASK: u64 = (1 << BITS) - 1;
-const UNIT_PS: u32 = 2;
+const UNIT_PS: u32 = 4;
 const LONGEST_PS: u32 = MASK as u32 * UNIT_PS;
 
 /// Of a message.
@@ -148,9 +150,11 @@ pub enum Timed {
     WholeRing,
     /// A message copied from process to process.
     WholeCopy,
+    /// Filling a ring past the caches, for that process: a piece.
+    Stream,
 }
 
-const _: () = assert!(BITS * (Timed::WholeCopy as u32 + 1) <= u64::BITS);
+const _: () = assert!(BITS * (Timed::Stream as u32 + 1) <= u64::BITS);
 
 /// Which transfers to a peer are timed.
 #[derive(Default)]
@@ -247,9 +251,10 @@ fn ways(sender: &Words, receiver: &Words, class: Class) -> [Option<u32>; 2] {
             pattern: Pattern::Window,
             ..
         } => {
-            let fill = read(sender, Timed::Fill);
+            let fills = [Timed::Fill, Timed::Stream].map(|timed| read(sender, timed));
+            let fill = fills.into_iter().flatten().min();
             let ring = fill.zip(read(receiver, Timed::Drain));
-            let ring = ring.map(|(fill, drain)| fill + drain);
+            let ring = ring.map(|(fill, drain)| (fill + drain) * 4 / 3);
             [ring, read(receiver, Timed::Copy)]
         }
     }
@@ -259,6 +264,7 @@ fn ways(sender: &Words, receiver: &Words, class: Class) -> [Option<u32>; 2] {
 /// receiver's of the sender: untrusted memory, in which any value will do.
 pub fn is_ring_chosen(sender: &Words, receiver: &Words, class: Class, number: u32) -> bool {
     match ways(sender, receiver, class) {
+        [Some(_), Some(_)] if is_stream_unknown(sender, class) => true,
         [Some(ring), Some(copy)] => {
             let ratio = ring.max(copy) / ring.min(copy);
             let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
@@ -279,6 +285,25 @@ pub fn is_ring_chosen(sender: &Words, receiver: &Words, class: Class, number: u3
         }
         // What receivers do not copy, because of their layout, say, goes through rings.
         [_, None] => number > 1,
+    }
+}
+
+/// What a byte takes to be filled into a ring by plain stores and past the caches, where nothing comes back through it: then its lines are the other's.
+fn fills(sender: &Words, class: Class) -> Option<[Option<u32>; 2]> {
+    let word = sender[class.index()].load(Ordering::Relaxed);
+    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(word, timed));
+    (class.pattern != Pattern::Answered).then_some(fills)
+}
+
+fn is_stream_unknown(sender: &Words, class: Class) -> bool {
+    matches!(fills(sender, class), Some([Some(plain), None]) if plain > SLOW_PS)
+}
+
+/// Whether message `number` of its class, which goes through a ring, is better written past the caches.
+pub fn is_stream_chosen(sender: &Words, class: Class, number: u32) -> bool {
+    match fills(sender, class) {
+        Some([Some(plain), _]) => plain > SLOW_PS && !number.is_multiple_of(TRIED_EVERY),
+        _ => false,
     }
 }
 
@@ -337,10 +362,11 @@ mod tests {
             let class = class(length, Window);
             for (fill, drain, copy, ring) in [
                 (20, 20, 73, true),
+                (30, 30, 73, false),
                 (60, 60, 52, false),
                 (40, 300, 150, false),
                 (1, 1, 5000, true),
-                (5000, 5000, 1, false),
+                (150, 5000, 1, false),
             ] {
                 let [sender, receiver] = pieces(class, fill, drain, copy);
                 let chosen = is_ring_chosen(&sender, &receiver, class, 3);
@@ -484,5 +510,29 @@ mod tests {
         assert!(first.iter().all(|&one| one));
         assert_eq!(later.iter().filter(|&&one| one).count(), 18);
         assert!((0..80).all(|_| timing.next(class(Long, OneWay))));
+    }
+
+    #[test]
+    fn a_ring_whose_lines_are_dear_is_streamed_into_before_it_is_given_up() {
+        let class = class(Medium, OneWay);
+        let receiver = wholes(class, 450, 150);
+        let sender = words();
+        assert!(!is_stream_chosen(&sender, class, 5));
+        note(&sender, Timed::Fill, class, PIECE, time(60));
+        assert!(!is_stream_chosen(&sender, class, 5));
+        assert!(!is_ring_chosen(&sender, &receiver, class, 5));
+        let sender = words();
+        note(&sender, Timed::Fill, class, PIECE, time(400));
+        assert!(is_stream_chosen(&sender, class, 5));
+        assert!(!is_stream_chosen(&sender, class, 64));
+        assert!(is_ring_chosen(&sender, &receiver, class, 5));
+        note(&sender, Timed::Stream, class, PIECE, time(40));
+        assert!(is_stream_chosen(&sender, class, 5));
+        assert!(!is_ring_chosen(&sender, &receiver, class, 5));
+        let receiver = wholes(class, 110, 150);
+        assert!(is_ring_chosen(&sender, &receiver, class, 5));
+        // What is answered is written to where this core has just read.
+        note(&sender, Timed::Fill, SINGLE, PIECE, time(400));
+        assert!(!is_stream_chosen(&sender, SINGLE, 5));
     }
 }

@@ -52,6 +52,7 @@ mod process;
 mod quarantine;
 mod segment;
 mod shared;
+mod streaming;
 mod table;
 
 #[cfg(test)]

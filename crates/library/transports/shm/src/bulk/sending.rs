@@ -135,7 +135,12 @@ impl Sending {
         let address = address.filter(|_| is_copied);
         let (state, offered) = match through {
             None => (State::Called, None),
-            Some((filling, offered)) => (State::Filling(filling), Some(offered)),
+            Some((mut filling, offered)) => {
+                let [own, _] = links.byte_times(&neighbour);
+                filling.streams =
+                    filling.own.is_some() && byte_times::is_stream_chosen(own, mark.class, number);
+                (State::Filling(filling), Some(offered))
+            }
         };
         let transfer = self.transfers.enter(Outgoing {
             neighbour,
@@ -274,7 +279,11 @@ impl Sending {
                 let place = given.place;
                 let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
-                let filling = Filling::new(given.ring, place.begin, own, chunk, false);
+                let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
+                let Mark { class, number, .. } = outgoing.mark;
+                let [words, _] = links.byte_times(&outgoing.neighbour);
+                filling.streams = byte_times::is_stream_chosen(words, class, number);
+                filling.timed = (outgoing.mark.is_timed && !given.fresh).then_some(class);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -382,7 +391,8 @@ fn begin(
         (None, Some(room)) => BesideRing::Borrow(room),
         (None, None) => BesideRing::Nothing,
     };
-    mark.is_timed &= !given.fresh;
+    // What no ring holds goes through memory that was written to in any case.
+    mark.is_timed &= !given.fresh || mark.class.length == Length::BeyondRing;
     let mut filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
     filling.timed = mark.is_timed.then_some(mark.class);
     Some((filling, Descriptor::Ring { place, beside }))

@@ -10,11 +10,13 @@ use crate::layout::BLOCK_BYTES;
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
 use crate::shared::Shared;
+use crate::streaming::Stores;
 
 /// A ring to a peer. The mapping is dropped after the producer that uses it.
 pub struct Outbound {
     pub producer: Producer,
     pub exchange: Blocks,
+    pub stores: Stores,
     pub neighbour: Arc<Neighbour>,
     /// Where the link lies in this process's segment.
     pub offset: u64,
@@ -42,6 +44,8 @@ impl Outbound {
             place = self.exchange.lend(bytes);
         }
         let Some(place) = place else {
+            let stores = &mut self.stores;
+            let fill = |place: &mut [u8]| stores.write(place, fill);
             return self.producer.push(kind, header, bytes, fill);
         };
         let fill = || {

@@ -11,6 +11,7 @@ use crate::bulk::transfers::Step;
 use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
+use crate::streaming::stream;
 
 /// A transfer is filled in about this many chunks, of sizes between these bounds: the receiver begins after the first and
 /// ends a chunk after the last.
@@ -36,6 +37,8 @@ pub struct Filling {
     may_be_pulled: bool,
     /// A piece of a message of that class is still to be timed.
     pub timed: Option<Class>,
+    /// What lies together is written past the caches.
+    pub streams: bool,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
@@ -65,6 +68,7 @@ impl Filling {
             consumed: 0,
             may_be_pulled,
             timed: None,
+            streams: false,
         }
     }
 
@@ -124,9 +128,20 @@ impl Filling {
 
     /// Copies `bytes`, for which there is room, to `at` in the ring.
     fn fill(&self, source: &Memory, at: usize, bytes: usize) {
+        let from = self.produced as usize;
         // SAFETY: `produced - consumed`, and so the room, are at most the ring: these bytes are the sender's
-        // (rule 1 of its counts), which is this, and the source is readable until it is reported as sent.
-        unsafe { source.read(self.produced as usize, self.ring.to_fill(at, bytes)) };
+        // (rule 1 of its counts), which is this.
+        let place = unsafe { self.ring.to_fill(at, bytes) };
+        if self.streams && source.layout.is_none() {
+            // SAFETY: the source is readable until it is reported as sent, and has `bytes` more bytes.
+            stream(
+                unsafe { std::slice::from_raw_parts(source.base.add(from), bytes) },
+                place,
+            );
+        } else {
+            // SAFETY: as above.
+            unsafe { source.read(from, place) };
+        }
     }
 
     /// The same, and notes how long it took.
@@ -146,7 +161,11 @@ impl Filling {
         self.timed = None;
         if source.layout.is_none() {
             let words = links.shared.base.byte_times(neighbour.position);
-            byte_times::note(words, Timed::Fill, class, bytes, time);
+            let timed = match self.streams {
+                true => Timed::Stream,
+                false => Timed::Fill,
+            };
+            byte_times::note(words, timed, class, bytes, time);
         }
     }
 
