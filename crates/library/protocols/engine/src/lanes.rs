@@ -9,7 +9,7 @@ use crate::lane::Lane;
 use crate::once::Once;
 
 /// Lanes of a process; all processes of a job have the same number. Each exists once it is used.
-pub const LANES: u32 = 8;
+pub const LANES: u32 = 16;
 
 pub(crate) struct Lanes<E> {
     places: [Once<Lane<E>>; LANES as usize],
