@@ -26,7 +26,7 @@ POOLS = {
     "one small P": "P,1k,8",
 }
 # Lanes of a process.
-LANES = 8
+LANES = 16
 # Of adapter_window, on each kind of memory.
 WINDOW_ROUNDS = 120
 # More of them are made before its windows have moved their data.
@@ -71,7 +71,7 @@ def counted_by_device(site, command, ranks):
     """Runs receive_pools. What it says, and of each of its processes the sums over contexts of what the device counts."""
     figures = site.build / "receive_pools.json"
     stat = f"{site.weft} softrdma stat --json >{figures}"
-    output = site.run([*command, site.program("receive_pools"), stat, 16], timeout=120).ok("receive_pools").output
+    output = site.run([*command, site.program("receive_pools"), stat, LANES], timeout=120).ok("receive_pools").output
     processes = json.loads(figures.read_text())["processes"]
     processes = [one for one in processes if one["program"].startswith("receive_pools")]
     require(len(processes) == ranks, f"{len(processes)} processes of {ranks}:\n{output}")
@@ -273,7 +273,7 @@ def each_adapter_takes_what_was_planned(site, category):
     figures = site.build / "rails.json"
     stat = f"{site.weft} softrdma stat --json >{figures}"
     command = [site.weft, "softrdma", "run", "--devices", 2, "--", site.mpiexec, "--transport", "rdma", "--endpoints", category, "-n", 2]
-    output = site.run([*command, site.program("receive_pools"), stat, 16], timeout=120).ok("receive_pools").output
+    output = site.run([*command, site.program("receive_pools"), stat, LANES], timeout=120).ok("receive_pools").output
     rank = planned_category(site, category, LANES)
     expected = rank["contexts"], rank["uars"], rank["uuars"], rank["cqs"] // DOUBLED.get(category, 1) + 1
     processes = json.loads(figures.read_text())["processes"]

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPERATIONS = 20, SLACK_BYTES = 64 << 10, LANES = 8 };
+enum { OPERATIONS = 20, SLACK_BYTES = 64 << 10, LANES = 16 };
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle arenas, refused;

@@ -64,6 +64,15 @@ static inline void begin(int *count, char ***words)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
 
+/* As a program whose threads call at once: its communicators have all lanes. */
+static inline void begin_with_threads(int *count, char ***words)
+{
+    int provided;
+    MPI_Init_thread(count, words, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
 static inline void end(const char *name)
 {
     int hosts = count_hosts();

@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
+enum { LANES = 16 };
+
 /* The highest descriptor in use: the limit is of their numbers, not of how many there are. */
 static int highest(void)
 {
@@ -19,22 +21,23 @@ static int highest(void)
 
 int main(int count, char **words)
 {
-    begin(&count, &words);
+    begin_with_threads(&count, &words);
     REQUIRE(count > 1);
     struct rlimit limit;
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
     limit.rlim_cur = (rlim_t)(highest() + 1 + atoi(words[1]));
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-    for (int lane = 0; lane < 8; lane++) {
-        MPI_Comm comm;
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comms[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[lane]);
         for (int distance = 1; distance < size; distance++) {
             int to = (rank + distance) % size, from = (rank + size - distance) % size, got = -1;
-            MPI_Sendrecv(&rank, 1, MPI_INT, to, 0, &got, 1, MPI_INT, from, 0, comm, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&rank, 1, MPI_INT, to, 0, &got, 1, MPI_INT, from, 0, comms[lane], MPI_STATUS_IGNORE);
             REQUIRE(got == from);
         }
-        MPI_Comm_free(&comm);
     }
+    for (int lane = 0; lane < LANES; lane++)
+        MPI_Comm_free(&comms[lane]);
     end("lowered");
     return 0;
 }

@@ -9,7 +9,7 @@
 
 #include "filter.h"
 
-enum { LANES = 8, OPERATIONS = 20, LONG = 4 << 20 };
+enum { LANES = 16, OPERATIONS = 20, LONG = 4 << 20 };
 
 static int rank, size;
 

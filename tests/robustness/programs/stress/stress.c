@@ -16,10 +16,10 @@
 #endif
 enum { SEGMENT_MIB = 48, ATTACHED_BYTES = 16 << 20 };
 /* Of each process of the host, where there is an adapter in software: its queues and all buffers of the library's lanes. */
-enum { DEVICE_MIB = 64 };
-/* The first messages make them: to a peer on another host two on each of 8 lanes; besides those there is one to the launcher, and one
+enum { DEVICE_MIB = 128 };
+/* The first messages make them: to a peer on another host two on each of 16 lanes; besides those there is one to the launcher, and one
  * on which others' are awaited in each family of addresses. */
-enum { CONNECTIONS_OF_PEER = 16, CONNECTIONS_OF_JOB = 3 };
+enum { CONNECTIONS_OF_PEER = 32, CONNECTIONS_OF_JOB = 3 };
 
 int rank, size;
 uint32_t base_seed;

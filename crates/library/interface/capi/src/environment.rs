@@ -7,7 +7,7 @@ use weft_abi::{
     MPI_THREAD_MULTIPLE, MPI_VERSION,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::lifetime::models;
+use weft_mpi::lifetime::models::{self, Callers};
 use weft_mpi::objects::{hardware, memory};
 use weft_mpi::process::job;
 use weft_mpi::process::phase::{Phase, world};
@@ -26,7 +26,7 @@ const LIBRARY_VERSION: &str = concat!(
 
 #[mpi(Init)]
 fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
-    models::initialize()
+    models::initialize(Callers::OneAtATime)
 }
 
 /// All threads may call, whatever is required (MPI-5.0 §11.2).
@@ -34,10 +34,14 @@ fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
 fn init_thread(
     _argc: *mut c_int,
     _argv: *mut *mut *mut c_char,
-    _required: c_int,
+    required: c_int,
     provided: Out<c_int>,
 ) -> Result<()> {
-    models::initialize()?;
+    let callers = match required {
+        MPI_THREAD_MULTIPLE => Callers::Many,
+        _ => Callers::OneAtATime,
+    };
+    models::initialize(callers)?;
     provided.set(MPI_THREAD_MULTIPLE);
     Ok(())
 }

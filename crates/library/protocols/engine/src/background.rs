@@ -125,7 +125,7 @@ impl<F: Fabric> Engine<F> {
     /// None if a lane is held.
     fn entries(&self) -> Option<Entries> {
         let mut entries = Entries { count: 0, lanes: 0 };
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let state = lane.enter()?;
             entries.count += state.core.tally.entries;
             entries.lanes += 1;

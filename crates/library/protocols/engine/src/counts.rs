@@ -53,7 +53,7 @@ impl<F: Fabric> Engine<F> {
             background_wakes: self.watch.background_wakes.load(Ordering::Relaxed),
             ..Counts::default()
         };
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let state = lane.enter_soon();
             let (core, tally) = (&state.core, &state.core.tally);
             let steps = core.matching.steps();
@@ -79,7 +79,7 @@ impl<F: Fabric> Engine<F> {
 
     /// Calls for each lane's endpoint, waiting for the holder.
     pub fn each_endpoint(&self, mut what: impl FnMut(&F::Endpoint)) {
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let state = lane.enter_soon();
             what(&state.endpoint);
             self.leave(lane, state);
@@ -90,7 +90,7 @@ impl<F: Fabric> Engine<F> {
     /// they are there. Enters each lane, waiting for the holder.
     pub fn waiting_contexts(&self) -> Vec<u32> {
         let mut contexts = Vec::new();
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let state = lane.enter_soon();
             let matching = &state.core.matching;
             contexts.extend(

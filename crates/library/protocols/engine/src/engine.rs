@@ -8,15 +8,12 @@ use weft_transport::{Fabric, Peer};
 use crate::crowd::Crowd;
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
-use crate::once::Once;
+use crate::lanes::Lanes;
 use crate::operations::Operations;
 use crate::pace::{Pace, PaceCell};
 use crate::peers::{Everyone, Members};
 use crate::slots::Slots;
 use crate::watch::Watch;
-
-/// Lanes of a process; all processes of a job have the same number. Each exists once it is used.
-pub const LANES: u32 = 8;
 
 /// Too many requests are outstanding for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +25,7 @@ pub struct Engine<F: Fabric> {
     pub(crate) me: Peer,
     pub(crate) slots: Arc<Slots>,
     pub(crate) shared: Shared,
-    pub(crate) lanes: [Once<Lane<F::Endpoint>>; LANES as usize],
+    pub(crate) lanes: Lanes<F::Endpoint>,
     pub(crate) watch: Watch,
     pub(crate) operations: Operations,
     pub(crate) pace: PaceCell,
@@ -54,7 +51,7 @@ impl<F: Fabric> Engine<F> {
             me,
             slots,
             shared,
-            lanes: [const { Once::new() }; LANES as usize],
+            lanes: Lanes::new(),
             watch: Watch::default(),
             operations: Operations::default(),
             pace: PaceCell::new(pace),
@@ -93,11 +90,9 @@ impl<F: Fabric> Engine<F> {
         &self.fabric
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lane(&self, lane: u32) -> &Lane<F::Endpoint> {
-        debug_assert!(lane < LANES);
-        // The remainder says to the compiler that it is within.
-        self.lanes[(lane % LANES) as usize]
-            .get_or_make(move || Lane::new(lane, self.fabric.endpoint(lane), &self.shared))
+        let make = move || Lane::new(lane, self.fabric.endpoint(lane), &self.shared);
+        self.lanes.get_or_make(lane, make)
     }
 }

@@ -160,7 +160,7 @@ impl<F: Fabric> Engine<F> {
     pub fn drain(&self) {
         self.block_on_arrival(0, || {
             self.progress();
-            self.lanes.iter().filter_map(|lane| lane.get()).all(|lane| {
+            self.lanes.made().all(|lane| {
                 let state = lane.enter_soon();
                 let drained = state.core.detached == 0 && state.core.outbound.is_empty();
                 self.leave(lane, state);

@@ -119,11 +119,7 @@ impl<F: Fabric> Engine<F> {
     #[inline]
     pub(crate) fn give_back(&self, lane: u8, slot: &Slot) {
         // With POOLED it is no lane's number.
-        match self
-            .lanes
-            .get(usize::from(lane))
-            .and_then(|lane| lane.get())
-        {
+        match self.lanes.get(lane.into()) {
             Some(lane) => lane.returned.push_plainly(slot.index, &slot.link),
             None => self.slots.give_back(slot.index),
         }

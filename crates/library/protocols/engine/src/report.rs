@@ -39,13 +39,11 @@ impl<F: Fabric> Engine<F> {
     /// What is pending, a line each.
     pub fn report(&self) -> String {
         let mut out = format!("weft: rank {}: waiting; pending:\n", self.me);
-        for (number, lane) in self.lanes.iter().enumerate() {
-            if let Some(lane) = lane.get() {
-                let mut state = lane.enter_soon();
-                // Writing to a string does not fail.
-                let _ = state.describe(number, self.me, &mut out);
-                self.leave(lane, state);
-            }
+        for lane in self.lanes.made() {
+            let mut state = lane.enter_soon();
+            // Writing to a string does not fail.
+            let _ = state.describe(lane.number(), self.me, &mut out);
+            self.leave(lane, state);
         }
         let count = self.operations.count();
         if count > 0 {
@@ -64,7 +62,7 @@ impl<F: Fabric> Engine<F> {
 }
 
 impl<E: Endpoint> State<E> {
-    fn describe(&mut self, lane: usize, me: u32, out: &mut String) -> std::fmt::Result {
+    fn describe(&mut self, lane: u32, me: u32, out: &mut String) -> std::fmt::Result {
         let mut lines = Vec::new();
         for (_, pattern, posted) in self.core.matching.posted_iter() {
             let source = wildcard(pattern.source);

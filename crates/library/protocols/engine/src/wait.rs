@@ -26,7 +26,8 @@ use std::time::Duration;
 
 use weft_transport::{Endpoint, Fabric};
 
-use crate::engine::{Engine, LANES};
+use crate::engine::Engine;
+use crate::lanes::{LANES, numbers};
 use crate::pace::Pace;
 use crate::request_id::RequestId;
 use crate::state::State;
@@ -253,8 +254,9 @@ impl<F: Fabric> Engine<F> {
     pub(crate) fn progress_lanes(&self) -> bool {
         let signalled = self.fabric.signalled();
         let mut moved = signalled >> LANES != 0 && self.fabric.serve();
-        for lane in 0..LANES {
-            if signalled >> lane & 1 != 0 || self.lanes[lane as usize].get().is_some() {
+        let notified = signalled & ((1 << LANES) - 1);
+        for lane in numbers(notified | self.lanes.begun()) {
+            if notified >> lane & 1 != 0 || self.lanes.get(lane).is_some() {
                 moved |= self.progress_lane(lane);
             }
         }
@@ -443,7 +445,7 @@ impl<F: Fabric> Engine<F> {
     /// Asks every lane's senders to ring. True if something is there already.
     pub(crate) fn arm(&self) -> bool {
         let mut busy = self.fabric.signalled() != 0;
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let mut state = lane.enter_soon();
             busy |= state.endpoint.arm();
             self.leave(lane, state);
@@ -454,7 +456,7 @@ impl<F: Fabric> Engine<F> {
     /// The calling thread did not run for a while: what the next turn of each lane looks at is all that may have come meanwhile.
     #[cold]
     pub(crate) fn look_everywhere(&self) {
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             if let Some(mut state) = lane.enter() {
                 state.endpoint.look();
                 self.leave(lane, state);
@@ -469,7 +471,7 @@ impl<F: Fabric> Engine<F> {
     }
 
     pub(crate) fn disarm(&self) {
-        for lane in self.lanes.iter().filter_map(|lane| lane.get()) {
+        for lane in self.lanes.made() {
             let mut state = lane.enter_soon();
             state.endpoint.disarm();
             state.watch_awaited_if_due();

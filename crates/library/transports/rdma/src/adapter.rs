@@ -339,11 +339,14 @@ fn check(pools: &Pools, has_xrc: bool, adapter: &ibv_device_attr) -> Result<(), 
     }
 }
 
-/// The fastest category with which so many lanes of so many processes fit on an adapter.
+/// The fastest category with which so many lanes of so many processes fit on an adapter; if there is none, half as many: so many
+/// processes on a host leave no cores for threads, and without threads a process has no more lanes than that.
 fn fitting(lanes: usize, processes: u32) -> Result<Category, Unusable> {
-    let choice = choose(lanes, processes.into(), &Model::TODAY, &Bound::default());
-    let choice = choice.map_err(unusable)?;
-    let category = choice.category.filter(|&c| c != Category::MpiThreads);
+    let of = |lanes| choose(lanes, processes.into(), &Model::TODAY, &Bound::default());
+    let fits = |category: &Category| *category != Category::MpiThreads;
+    let choice = of(lanes).map_err(unusable)?;
+    let fewer = || of(lanes.div_ceil(2)).ok()?.category.filter(fits);
+    let category = choice.category.filter(fits).or_else(fewer);
     category.ok_or_else(|| Unusable(format!("{processes} processes of {lanes} lanes: {choice}")))
 }
 
@@ -416,9 +419,12 @@ mod tests {
 
     #[test]
     fn the_category_is_the_fastest_that_fits() {
-        assert_eq!(fitting(8, 1).unwrap(), Category::TwoXDynamic);
-        assert_eq!(fitting(8, 1000).unwrap(), Category::SharedDynamic);
-        let many = fitting(8, 10_000).unwrap_err().to_string();
-        assert!(many.contains("10000 processes of 8 lanes"), "{many}");
+        assert_eq!(fitting(16, 1).unwrap(), Category::TwoXDynamic);
+        assert_eq!(fitting(16, 400).unwrap(), Category::Dynamic);
+        assert_eq!(fitting(16, 900).unwrap(), Category::SharedDynamic);
+        // With eight.
+        assert_eq!(fitting(16, 1500).unwrap(), Category::SharedDynamic);
+        let many = fitting(16, 10_000).unwrap_err().to_string();
+        assert!(many.contains("10000 processes of 16 lanes"), "{many}");
     }
 }

@@ -9,7 +9,7 @@ use weft_contract::Cards;
 use weft_tcp::{Options, Tcp, TcpEndpoint};
 use weft_transport::{Cookie, Endpoint, Fabric, Header, Lost, Peer, Refused, Sink};
 
-const LANES: u32 = 8;
+const LANES: u32 = 16;
 
 /// What a lane is told: of lost peers and rooms.
 #[derive(Default)]

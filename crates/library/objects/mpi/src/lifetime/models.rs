@@ -13,6 +13,7 @@ use crate::error::{Class, Error, Result};
 use crate::handle::CommId;
 use crate::messages::buffered;
 use crate::objects::comm;
+use crate::objects::comm::numbers::contexts;
 use crate::process::engine::engine;
 use crate::process::phase::{Phase, publish, publish_world, world};
 use crate::process::{background, job};
@@ -80,17 +81,32 @@ impl Models {
     }
 }
 
+/// What a program has asked for of threads: all may call whatever it is, but more lanes are for those that do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callers {
+    OneAtATime,
+    /// `MPI_THREAD_MULTIPLE`.
+    Many,
+}
+
 /// `MPI_Init_thread`: whatever level is asked for, all threads may call (MPI-5.0 §11.6.2).
-pub fn initialize() -> Result<()> {
+pub fn initialize(callers: Callers) -> Result<()> {
     let mut models = MODELS.lock();
     if world() != Phase::Before {
         let what = "MPI is initialised already, or was; once per process";
         return Err(Error::new(Class::Other, what));
     }
     models.join()?;
+    expect(callers);
     publish_world(Phase::Active);
     models.publish();
     Ok(())
+}
+
+fn expect(callers: Callers) {
+    if callers == Callers::Many {
+        contexts().expect_threads();
+    }
 }
 
 /// `MPI_Finalize`: what this process sent has left it, and every process has come here. The attributes of
@@ -120,9 +136,10 @@ pub(super) fn complete() -> Result<()> {
 }
 
 /// A session begins.
-pub(super) fn open_session() -> Result<()> {
+pub(super) fn open_session(callers: Callers) -> Result<()> {
     let mut models = MODELS.lock();
     models.join()?;
+    expect(callers);
     if !models.sessions_known {
         weft_bootstrap::at_exit(at_exit)
             .map_err(|error| Error::new(Class::Other, error.to_string()))?;

@@ -1,6 +1,6 @@
 //! The beginning and the end of a session (MPI-5.0 §11.3).
 
-use super::models;
+use super::models::{self, Callers};
 use crate::error::Result;
 use crate::handle::{InfoId, SessionId};
 use crate::messages::buffered::{self, Key};
@@ -10,10 +10,11 @@ use crate::objects::session;
 /// `MPI_Session_init`. The handler is the session's.
 pub fn init(info: Option<InfoId>, handler: Handler) -> Result<SessionId> {
     let handler = handler.for_kind(Kind::Session)?;
-    if let Some(info) = info {
-        session::check_thread_level(info)?;
-    }
-    models::open_session()?;
+    let callers = match info {
+        Some(info) if session::wants_threads(info)? => Callers::Many,
+        _ => Callers::OneAtATime,
+    };
+    models::open_session(callers)?;
     session::register(handler).inspect_err(|_| models::close_session())
 }
 

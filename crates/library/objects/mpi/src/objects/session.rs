@@ -27,6 +27,8 @@ const THREAD_LEVELS: [&str; 4] = [
     "MPI_THREAD_SERIALIZED",
     "MPI_THREAD_MULTIPLE",
 ];
+/// The place of the last in them.
+const MULTIPLE: usize = THREAD_LEVELS.len() - 1;
 
 fn find(id: SessionId) -> Result<Arc<Session>> {
     SESSIONS.share(id.0).ok_or_else(not_a_session)
@@ -46,15 +48,19 @@ pub fn check(id: SessionId) -> Result<()> {
     find(id).map(drop)
 }
 
-/// Whether an info object asks for a level of thread support that there is none of.
-pub(crate) fn check_thread_level(info: InfoId) -> Result<()> {
-    if let Some(wanted) = info::value(info, THREAD_LEVEL)?
-        && !THREAD_LEVELS.contains(&&*wanted.to_string_lossy())
-    {
-        let what = format_args!("{THREAD_LEVEL:?} is {wanted:?}, no level of thread support");
-        return Err(argument(Class::InfoValue, "info", what));
+/// Whether an info object asks that all threads may call; an error if it asks for a level of thread support that there is none of.
+pub(crate) fn wants_threads(info: InfoId) -> Result<bool> {
+    let Some(wanted) = info::value(info, THREAD_LEVEL)? else {
+        return Ok(false);
+    };
+    let level = wanted.to_string_lossy();
+    match THREAD_LEVELS.iter().position(|known| *known == level) {
+        Some(level) => Ok(level == MULTIPLE),
+        None => {
+            let what = format_args!("{THREAD_LEVEL:?} is {wanted:?}, no level of thread support");
+            Err(argument(Class::InfoValue, "info", what))
+        }
     }
-    Ok(())
 }
 
 /// A handle for a new session.
@@ -74,7 +80,7 @@ pub(crate) fn remove(id: SessionId) -> Result<()> {
 /// `MPI_Session_get_info`: threads may do anything, whatever was asked for.
 pub fn info(id: SessionId) -> Result<InfoId> {
     check(id)?;
-    info::create_with(&[(THREAD_LEVEL, THREAD_LEVELS[3]), MEMORY_KINDS])
+    info::create_with(&[(THREAD_LEVEL, THREAD_LEVELS[MULTIPLE]), MEMORY_KINDS])
 }
 
 /// The live handle of a session at an index.

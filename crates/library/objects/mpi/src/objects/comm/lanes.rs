@@ -103,19 +103,20 @@ pub(crate) fn lane(word: u32, ranks: [u32; 2], tag: u32) -> u32 {
     number(word).wrapping_add(pair).wrapping_add(tag) % LANES
 }
 
-/// The tag as a polynomial modulo x³ + x + 1. That is one to one for the eight values of any three neighbouring bits:
-/// threads of which thread t uses tag t, 2t, 4t, or any other power of two times t, and tags that hold t twice, eight apart,
-/// have a lane each.
+/// The tag as a polynomial modulo x⁴ + x + 1. That is one to one for the sixteen values of any four neighbouring bits, and so
+/// for the eight of any three: threads of which thread t uses tag t, 2t, 4t, or any other power of two times t, and tags that
+/// hold t twice, side by side, have a lane each.
 fn remainder(tag: u32) -> u32 {
-    const _: () = assert!(LANES == 8);
-    /// The powers x^k, by k modulo 7, that have each of the remainder's bits.
-    const POWERS: [u32; 3] = [
-        masks(&[0, 3, 5, 6]),
-        masks(&[1, 3, 4, 5]),
-        masks(&[2, 4, 5, 6]),
+    const _: () = assert!(LANES == 16);
+    /// The powers x^k, by k modulo 15, that have each of the remainder's bits.
+    const POWERS: [u32; 4] = [
+        masks(&[0, 4, 7, 8, 10, 12, 13, 14]),
+        masks(&[1, 4, 5, 7, 9, 10, 11, 12]),
+        masks(&[2, 5, 6, 8, 10, 11, 12, 13]),
+        masks(&[3, 6, 7, 9, 11, 12, 13, 14]),
     ];
     let bit = |power: usize| (tag & POWERS[power]).count_ones() & 1;
-    bit(0) | bit(1) << 1 | bit(2) << 2
+    bit(0) | bit(1) << 1 | bit(2) << 2 | bit(3) << 3
 }
 
 const fn masks(powers: &[u32]) -> u32 {
@@ -124,7 +125,7 @@ const fn masks(powers: &[u32]) -> u32 {
         let mut power = powers[place];
         while power < u32::BITS {
             mask |= 1 << power;
-            power += 7;
+            power += 15;
         }
         place += 1;
     }
@@ -137,9 +138,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn divided(mut tag: u32) -> u32 {
-        for place in (3..u32::BITS).rev() {
+        for place in (4..u32::BITS).rev() {
             if tag >> place & 1 != 0 {
-                tag ^= 0b1011 << (place - 3);
+                tag ^= 0b10011 << (place - 4);
             }
         }
         tag
@@ -155,25 +156,31 @@ mod tests {
         }
     }
 
+    /// The lanes of so many threads, of which thread t uses tag t times `stride`.
+    fn lanes_of_tags(word: u32, threads: u32, stride: u32) -> usize {
+        let lanes = (0..threads).map(|thread| lane(word, [0, 1], thread * stride));
+        lanes.collect::<BTreeSet<u32>>().len()
+    }
+
     #[test]
-    fn eight_threads_have_eight_lanes_whatever_the_distance_of_their_tags() {
+    fn threads_have_a_lane_each_whatever_the_distance_of_their_tags() {
         let both = LaneSelection {
             by_tag: true,
             by_pair: true,
         };
         let word = both.mark(5);
         assert_eq!(number(word), 5);
-        let strides = (0..28).map(|place| 1 << place).chain([9]);
-        for stride in strides {
-            let lanes = (0..8).map(|thread| lane(word, [0, 1], thread * stride));
-            assert_eq!(
-                lanes.collect::<BTreeSet<u32>>().len(),
-                8,
-                "tags {stride} apart"
-            );
+        for threads in [2, 4, 8, LANES] {
+            let most = u32::BITS - threads.ilog2();
+            let powers = (0..most).map(|place| 1 << place);
+            // The last holds the thread twice.
+            for stride in powers.chain([threads + 1]) {
+                let lanes = lanes_of_tags(word, threads, stride);
+                assert_eq!(lanes, threads as usize, "{threads} tags {stride} apart");
+            }
         }
-        let peers = (1..9).map(|peer| lane(word, [0, peer], 77));
-        assert_eq!(peers.collect::<BTreeSet<u32>>().len(), 8);
+        let peers = (1..=LANES).map(|peer| lane(word, [0, peer], 77));
+        assert_eq!(peers.collect::<BTreeSet<u32>>().len(), LANES as usize);
     }
 
     #[test]

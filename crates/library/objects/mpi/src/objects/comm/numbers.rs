@@ -1,6 +1,6 @@
 //! Numbers of communicators: agreed among the processes of a new one, a new one each time.
 //!
-//! A number is a *serial* and a lane: `serial % SERIALS << 3 | lane`. Serials only grow, so that no communicator has the
+//! A number is a *serial* and a lane: `serial % SERIALS << 4 | lane`. Serials only grow, so that no communicator has the
 //! number of an earlier one, be there messages under way or receives that are posted in that one (MPI-5.0 §7.4.3: what is
 //! pending when a communicator is freed completes). To agree, each process proposes the lowest serial that is above all it
 //! has seen, and reserves it. If the largest and the smallest proposal are the same, all have it; else the next round
@@ -24,12 +24,13 @@
 //! - From its third round on an agreement starts higher by a number drawn at random, from twice as many each time: one of the
 //!   processes draws it, and the maximum tells it to all. That leaves behind what is in use here and not there.
 //! - The lane is the one that the fewest communicators of a process have, the highest of the processes that propose the
-//!   serial.
+//!   serial. Processes whose threads do not call at once spread their communicators over a part of the lanes.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_engine::LANES;
 
@@ -41,6 +42,10 @@ use crate::process::engine::engine;
 /// Bits of a number that say its lane.
 const LANE_BITS: u32 = LANES.trailing_zeros();
 const _: () = assert!(1 << LANE_BITS == LANES);
+
+/// Lanes of the communicators of a process whose program has not asked for `MPI_THREAD_MULTIPLE`. A lane has memory and connections
+/// of its own, and a thread works on one at a time.
+const LANES_WITHOUT_THREADS: u32 = 8;
 
 /// Serials that are told apart: a context has 29 bits for the number.
 const SERIALS: u32 = (1 << (29 - LANE_BITS)) - 1;
@@ -61,6 +66,8 @@ pub(crate) struct Contexts {
     /// The numbers under which receives wait here, or messages that nobody has received.
     waiting: fn() -> Vec<u32>,
     serials: u32,
+    /// Lanes that this process proposes: those below. Any process may propose others, so nothing relies on it.
+    proposed_lanes: AtomicU32,
 }
 
 struct Used {
@@ -160,7 +167,13 @@ impl Contexts {
             used: Mutex::new(used),
             waiting,
             serials,
+            proposed_lanes: AtomicU32::new(LANES_WITHOUT_THREADS),
         }
+    }
+
+    /// Threads of this process will call at once: communicators made from here on have all lanes.
+    pub fn expect_threads(&self) {
+        self.proposed_lanes.store(LANES, Ordering::Relaxed);
     }
 
     /// Reserves the lowest serial that is at least `floor` and not used here, and says which lane its number is to have; for the
@@ -186,7 +199,8 @@ impl Contexts {
             if let Entry::Vacant(place) = used.uses.entry((serial % serials) as u32) {
                 place.insert(Use::Taken);
                 used.next = serial + 1;
-                return Reserved::Serial(serial, used.emptiest_lane());
+                let lanes = self.proposed_lanes.load(Ordering::Relaxed);
+                return Reserved::Serial(serial, used.emptiest_lane(lanes));
             }
         }
         Reserved::NoneLeft
@@ -337,8 +351,9 @@ fn lane(number: u32) -> usize {
 }
 
 impl Used {
-    fn emptiest_lane(&self) -> u32 {
-        let lanes = (0..LANES).zip(self.lanes);
+    /// Of so many, from the first on.
+    fn emptiest_lane(&self, lanes: u32) -> u32 {
+        let lanes = (0..lanes).zip(self.lanes);
         let emptiest = lanes.min_by_key(|(_, comms)| *comms);
         emptiest.map_or(0, |(lane, _)| lane)
     }

@@ -132,8 +132,14 @@ fn one_that_is_freed_in_front_of_the_lap_waits_for_the_next() {
 fn lanes_are_used_alike() {
     let [contexts] = of_serials(1000);
     let lane_of_next = || lane(alone(&contexts));
-    let first: Vec<usize> = (0..8).map(|_| lane_of_next()).collect();
-    assert_eq!(first, [2, 3, 4, 5, 6, 7, 0, 1], "after the predefined ones");
+    let of_next = |count: u32| -> Vec<usize> { (0..count).map(|_| lane_of_next()).collect() };
+    let [few, all] = [LANES_WITHOUT_THREADS, LANES].map(|lanes| lanes as usize);
+    let after_the_predefined = Vec::from_iter((2..few).chain([0, 1]));
+    assert_eq!(of_next(LANES_WITHOUT_THREADS), after_the_predefined);
+    contexts.expect_threads();
+    // The new ones are the emptiest until they have as many.
+    let new: Vec<usize> = (few..all).collect();
+    assert_eq!(of_next(LANES - LANES_WITHOUT_THREADS), new);
     // One that is made and freed again and again keeps to its lane.
     for _ in 0..20 {
         let number = alone(&contexts);
