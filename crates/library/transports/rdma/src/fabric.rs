@@ -8,7 +8,7 @@ use weft_endpoint::Category;
 use weft_memory::Memory;
 use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
-use weft_transport::{Directory, Exposure, Fabric, Far, Peer};
+use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, Peer};
 
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::{Card, Port};
@@ -218,6 +218,11 @@ impl Fabric for Rdma {
     #[cold]
     fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
         self.shared.expose(lane, &memory)
+    }
+
+    #[cold]
+    fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        self.shared.allocate(lane, bytes)
     }
 
     fn reaches_exposed(&self, _peer: Peer) -> bool {

@@ -16,9 +16,9 @@ use weft_sync::kernel::{Bell, Interest};
 use weft_sync::{Section, Slumber};
 use weft_transport::endings::{Ending, Endings, lost};
 use weft_transport::watching::Watching;
-use weft_transport::{Directory, Exposed, Exposure, Lost, Peer};
+use weft_transport::{Allocation, Directory, Exposed, Exposure, Lost, Peer};
 use weft_verbs::abi::{IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR};
-use weft_verbs::{MemoryRegion, Subject};
+use weft_verbs::{Buffer, MemoryRegion, Subject};
 
 use crate::adapter::{Unusable, unusable};
 use crate::address::Way;
@@ -393,6 +393,17 @@ impl Shared {
         let address = regions.first()?.remote().address;
         let exposed = Exposed([address, first, second]);
         Some(Exposure::new(exposed, regions))
+    }
+
+    /// Memory of the adapter's library, if that has any: on the device in software, processes of this host reach it without a system call.
+    pub fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        let making = {
+            let _making = self.making.enter();
+            self.parts(0, lane).ok()?
+        };
+        let buffer = Buffer::from_library(&making.protection, bytes).ok()?;
+        let memory = Memory::contiguous(buffer.as_ptr(), bytes);
+        Some(Allocation::new(memory, buffer))
     }
 
     /// Lanes that have parts of an adapter, and how often: by each rail.
