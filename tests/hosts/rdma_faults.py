@@ -2,7 +2,10 @@
 lose and break, registrations that fail, receivers that are not ready. Nothing hangs, nothing is lost, and errors name whom."""
 
 import functools
+import os
 import re
+import tempfile
+import time
 
 import faults
 from jobs import LAUNCHERS
@@ -41,6 +44,27 @@ def awaited(site, pools, what, fail):
     ours_alone(site)
     survivors = [0, 1, 2] if fail is faults.kill_rank else [0, 1]
     faults.awaited(site, what, fail, TOLD_SECONDS, f"MPICH's Hydra over RDMA, pools {pools}", survivors, SILENCE)
+
+
+def unmet(site, pools, what):
+    """A rank dies before any contact: its neighbour on the host tells those on others who want something of it."""
+    ours_alone(site)
+    with tempfile.TemporaryDirectory(dir=site.build) as folder, Hosts(2, share=[folder] if folder.startswith("/tmp/") else []) as hosts:
+        over = os.path.join(folder, "over")
+        words, env = LAUNCHERS[f"MPICH's Hydra over RDMA, pools {pools}"](site, COUNTS)
+        binary = compile_program(site.prefix / "bin/mpicc", [PROGRAMS / "unmet.c"], site.build / "unmet-rdma")
+        running = hosts[0].start([*words, "-disable-auto-cleanup", "sh", "-c", faults.OUTLIVED, "sh", over, binary, what], env)
+        try:
+            said = [f"ok unmet {what} {rank}\n" for rank in range(sum(COUNTS) - 1)]
+            deadline = time.monotonic() + 2 * TOLD_SECONDS
+            while not all(line in running.text() for line in said):
+                require(running.process.poll() is None and time.monotonic() < deadline, f"not all came out of it:\n{running.output()}")
+                time.sleep(0.05)
+        finally:
+            open(over, "w").close()
+        result = running.finish(60)
+        require("rank 3 is lost: its process has ended" in result.output, f"not said whom:\n{result.output}")
+        hosts.check_clean()
 
 
 def interrupted(site, launcher, times, seconds_each):
@@ -92,8 +116,10 @@ def cases(site):
         for name, (fail, seconds) in kinds.items():
             if not site.quick or fail is faults.kill_rank:
                 yield f"fault over RDMA, pools {pools}: {name}", functools.partial(one_fails, site, launcher, fail, seconds)
+        yield f"fault over RDMA, pools {pools}: a rank dies before any contact", functools.partial(unmet, site, pools, "receive")
         if site.quick:
             continue
+        yield f"fault over RDMA, pools {pools}: a rank dies before any contact of a sender's", functools.partial(unmet, site, pools, "send")
         yield f"fault over RDMA, pools {pools}: registrations fail", functools.partial(registrations_fail, site, pools)
         for what in AWAITED:
             yield f"fault over RDMA, pools {pools}: the rank awaited in {what} is killed", functools.partial(awaited, site, pools, what, faults.kill_rank)

@@ -5,8 +5,10 @@ import os
 import random
 import re
 import signal
+import tempfile
 import time
 
+from interoperation import peer
 from kill import victims
 from lib.cases import require
 from lib.rails import carried
@@ -43,6 +45,12 @@ WRONG = [
     ("P,2k,8,4,6", "credits: from 1 to 5\n  P,2k,8,4,6\n           ^"),
     ("P,2k,32768", "the adapter's queues hold 32768 buffers at most"),
 ]
+
+
+# Between the launcher and a rank, so that nobody but the library sees a rank die, until the file is there.
+OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
+# What may take to be told of a death, and rank 1's computation, on a loaded machine.
+UNMET_SECONDS = 60
 
 
 def job(site, pools, *arguments):
@@ -193,6 +201,26 @@ def window_peer_dies(site, access):
     require(adapter_counts(result.output, 0), f"rank 0 did not come out of it with the error:\n{result.output}")
 
 
+def unmet(site, pools, what):
+    """Of three ranks the last one dies before any contact, under a launcher that does not see it: who wants something of it is told."""
+    launcher = [peer(site, "mpich", "mpiexec"), "-disable-auto-cleanup", "-n", 3]
+    env = {"WEFT_TRANSPORT": "rdma"} | ({"WEFT_RECEIVE_POOLS": pools} if pools else {})
+    with tempfile.TemporaryDirectory(dir=site.build) as folder:
+        over = os.path.join(folder, "over")
+        ranks = ["sh", "-c", OUTLIVED, "sh", over, site.program("unmet"), what]
+        running = site.start([site.weft, "softrdma", "run", "--", *launcher, *ranks], env)
+        try:
+            said = [f"ok unmet {what} {rank}\n" for rank in (0, 1)]
+            deadline = time.monotonic() + UNMET_SECONDS
+            while not all(line in running.text() for line in said):
+                require(running.process.poll() is None and time.monotonic() < deadline, f"not all came out of it:\n{running.output()}")
+                time.sleep(0.05)
+        finally:
+            open(over, "w").close()
+        result = running.finish(60)
+        require("rank 2 is lost: its process has ended" in result.output, f"not said whom:\n{result.output}")
+
+
 def port_is_down(site):
     command = [site.weft, "softrdma", "run", "--faults", "link=down", "--", site.mpiexec, "--transport", "rdma", "-n", 2]
     result = site.run([*command, site.program("receive_pools")], timeout=60)
@@ -341,4 +369,8 @@ def cases(site):
     for name in ("the default", "S alone", "X alone"):
         options = ["--receive-pools", POOLS[name]] if POOLS[name] else []
         yield f"over RDMA, windows: registrations fail, pools: {name}", lambda options=options: registrations_fail(site, options)
+    for name in ("the default", "S alone", "P alone"):
+        for what in ("send", "large", "receive") if site.full or name == "the default" else ("receive",):
+            title = f"over RDMA, a rank dies before any contact: {what}, pools: {name}"
+            yield title, lambda name=name, what=what: unmet(site, POOLS[name], what)
     yield "over RDMA, a port that is down", lambda: port_is_down(site)

@@ -28,6 +28,8 @@ static void one_thread(void)
     CHECK(has_pattern(large_in, LARGE, 5), "MPI-5.0 §3.5: progress");
 }
 
+/* What a thread sends is there until another one has waited for it. */
+static int sent[2];
 static MPI_Request posted[2];
 static pthread_barrier_t both_posted;
 
@@ -36,8 +38,9 @@ static void *crosswise(void *argument)
 {
     int me = *(int *)argument;
     MPI_Comm comm = me ? second : first;
-    int out = 100 + me, in = -1;
-    MPI_Issend(&out, 1, MPI_INT, partner(), 3, comm, &posted[me]);
+    int in = -1;
+    sent[me] = 100 + me;
+    MPI_Issend(&sent[me], 1, MPI_INT, partner(), 3, comm, &posted[me]);
     pthread_barrier_wait(&both_posted);
     MPI_Request *others = &posted[!me];
     if (rank_of_world < partner()) {

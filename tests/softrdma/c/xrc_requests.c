@@ -1,12 +1,24 @@
 /* What an XRC request can do and how it can fail: one-sided operations by the shared receive queue's protection domain, long
- * messages, limits, a receiver that is not ready, and queues that the target's domain does not have. */
+ * messages, limits, a receiver that is not ready, queues that the target's domain does not have; and lists of writes, of which those before
+ * the one that fails are done. */
 #include <arpa/inet.h>
 
 #include "process.h"
 
-enum { SHORT = 64, LONG = 300000, RING = 8 };
+enum { SHORT = 64, LONG = 300000, RING = 8, LISTED = 12, BAD = 7 };
 
-enum attempt { GOOD, NOT_READY, UNKNOWN_QUEUE, OTHER_DOMAIN, UNKNOWN_WRITE, TOO_LONG, WRONG_KEY, ATTEMPTS };
+enum attempt {
+    GOOD,
+    NOT_READY,
+    UNKNOWN_QUEUE,
+    OTHER_DOMAIN,
+    UNKNOWN_WRITE,
+    TOO_LONG,
+    WRONG_KEY,
+    LISTED_QUEUE,
+    LISTED_KEY,
+    ATTEMPTS
+};
 
 /* What the sender's completion says, and the event at the target. */
 static const struct {
@@ -19,7 +31,15 @@ static const struct {
     [UNKNOWN_WRITE] = {IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR},
     [TOO_LONG] = {IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_LAST_WQE_REACHED},
     [WRONG_KEY] = {IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR},
+    [LISTED_QUEUE] = {IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR},
+    [LISTED_KEY] = {IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR},
 };
+
+/* Of these attempts the request that fails stands in a list. */
+static int is_listed(enum attempt attempt)
+{
+    return attempt == LISTED_QUEUE || attempt == LISTED_KEY;
+}
 
 static struct ibv_xrcd *domain(struct world *world)
 {
@@ -153,8 +173,14 @@ static void receiver(int stream)
         } else {
             if (attempt != NOT_READY)
                 give(srq, &side, 9, 0, SHORT);
+            memset(side.buffer, 0, LISTED * SHORT);
             tell(stream, "r", 1);
             wait_for(stream);
+        }
+        if (is_listed(attempt)) {
+            REQUIRE(is_filled(side.buffer, BAD * SHORT, attempt), "attempt %d: the writes before the one that fails", attempt);
+            for (size_t i = BAD * SHORT; i < LISTED * SHORT; i++)
+                REQUIRE(!side.buffer[i], "attempt %d: byte %zu of a write that failed", attempt, i);
         }
         if (attempt == TOO_LONG)
             expect(side.receive_cq, 9, IBV_WC_LOC_LEN_ERR);
@@ -180,6 +206,30 @@ static void post_and_expect(struct side *side, struct ibv_send_wr *wr, uint32_t 
     expect(side->send_cq, wr->wr_id, status);
 }
 
+/* Writes to one process in a row, one by one behind each other; the one that is bad has another key or names another queue. */
+static void post_list(struct side *side, const struct card *peer, enum attempt attempt)
+{
+    struct ibv_sge sge[LISTED];
+    struct ibv_send_wr wr[LISTED];
+    fill(side->buffer, LISTED * SHORT, attempt);
+    for (int i = 0; i < LISTED; i++) {
+        sge[i] = piece(side, i * SHORT, SHORT);
+        wr[i] = request_to(&sge[i], peer, i, IBV_WR_RDMA_WRITE);
+        wr[i].wr.rdma.remote_addr += i * SHORT;
+        wr[i].qp_type.xrc.remote_srqn = peer->srq_num;
+        wr[i].next = i + 1 < LISTED ? &wr[i + 1] : NULL;
+    }
+    if (attempt == LISTED_QUEUE)
+        wr[BAD].qp_type.xrc.remote_srqn |= 0xffff;
+    if (attempt == LISTED_KEY)
+        wr[BAD].wr.rdma.rkey += 1 << 12;
+    REQUIRE(post_one(side, wr) == 0, "post");
+    for (int i = 0; i < LISTED; i++) {
+        int is_good = !is_listed(attempt) || i < BAD;
+        expect(side->send_cq, i, is_good ? IBV_WC_SUCCESS : i == BAD ? outcomes[attempt].status : IBV_WC_WR_FLUSH_ERR);
+    }
+}
+
 static void send_all(struct side *side, const struct card *peer, int stream)
 {
     struct ibv_sge sge = piece(side, 0, LONG);
@@ -195,6 +245,13 @@ static void send_all(struct side *side, const struct card *peer, int stream)
     wr = request_to(&sge, peer, 3, IBV_WR_RDMA_READ);
     post_and_expect(side, &wr, peer->srq_num, IBV_WC_SUCCESS);
     REQUIRE(is_filled(side->buffer, LONG, 3), "what was read");
+
+    post_list(side, peer, GOOD);
+    sge = piece(side, 0, LISTED * SHORT);
+    wr = request_to(&sge, peer, 6, IBV_WR_RDMA_READ);
+    memset(side->buffer, 0, LISTED * SHORT);
+    post_and_expect(side, &wr, peer->srq_num, IBV_WC_SUCCESS);
+    REQUIRE(is_filled(side->buffer, LISTED * SHORT, GOOD), "what a list has written");
 
     uint64_t word = 5;
     struct ibv_sge result = piece(side, 8, 8);
@@ -247,6 +304,10 @@ int main(void)
         wait_for(stream);
         if (attempt == GOOD) {
             send_all(&side, &peer, stream);
+        } else if (is_listed(attempt)) {
+            post_list(&side, &peer, attempt);
+            REQUIRE(state_of(side.qp) == IBV_QPS_ERR, "attempt %d", attempt);
+            tell(stream, "d", 1);
         } else {
             int writes = attempt == UNKNOWN_WRITE || attempt == WRONG_KEY;
             struct ibv_sge sge = piece(&side, 0, attempt == TOO_LONG ? SHORT + 1 : SHORT);

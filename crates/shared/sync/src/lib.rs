@@ -25,6 +25,7 @@ mod pins;
 #[cfg_attr(loom, allow(dead_code, reason = "a model has its own pipe"))]
 mod pipe;
 mod primitive;
+pub mod process;
 mod queued_lock;
 mod ready;
 mod robust_spin_lock;

@@ -7,6 +7,7 @@ use weft_verbs::abi::{IBV_LINK_LAYER_ETHERNET, IBV_LINK_LAYER_INFINIBAND, ibv_mt
 
 use crate::domain::{self, HostCard};
 use crate::place::Place;
+use crate::presence::Entry;
 use crate::selection::MOST_RAILS;
 
 /// Proves that a process has a card, by being known; it never travels over the network that it is for.
@@ -22,6 +23,8 @@ pub struct Card {
     pub pools: Pools,
     /// By which peers reach it over XRC; none if they do not.
     pub host: Option<HostCard>,
+    /// By which it is known whether it is still there; none if it cannot be.
+    pub entry: Option<Entry>,
 }
 
 /// A port that it uses.
@@ -46,10 +49,11 @@ impl fmt::Display for Card {
         let ports: Vec<String> = self.ports.iter().map(Port::to_string).collect();
         write!(
             f,
-            "rdma3:{}:{}:{}:{:032x}",
+            "rdma4:{}:{}:{}:{}:{:032x}",
             ports.join("+"),
             self.pools.to_string().replace(':', "/"),
             host_field(self.host),
+            entry_field(self.entry),
             u128::from_be_bytes(self.key),
         )
     }
@@ -158,6 +162,34 @@ fn parse_host(field: &str) -> Option<Option<HostCard>> {
     is_all.then_some(Some(HostCard { first, place }))
 }
 
+fn entry_field(entry: Option<Entry>) -> String {
+    let Some(Entry {
+        process,
+        start,
+        view,
+    }) = entry
+    else {
+        return "-".to_owned();
+    };
+    format!("{process:08x}.{start:016x}.{view:016x}")
+}
+
+fn parse_entry(field: &str) -> Option<Option<Entry>> {
+    if field == "-" {
+        return Some(None);
+    }
+    let mut parts = field.split('.');
+    let entry = Entry {
+        process: number(parts.next(), 8)? as u32,
+        start: number(parts.next(), 16)? as u64,
+        view: number(parts.next(), 16)? as u64,
+    };
+    // Numbers of processes are positive to the kernel; others name groups of them.
+    let is_process = (1..1 << 31).contains(&entry.process);
+    let is_all = parts.next().is_none();
+    (is_all && is_process).then_some(Some(entry))
+}
+
 /// A number of so many hexadecimal digits.
 fn number(field: Option<&str>, digits: usize) -> Option<u128> {
     let field = field.filter(|f| f.len() == digits && f.bytes().all(|b| b.is_ascii_hexdigit()))?;
@@ -168,19 +200,21 @@ impl Card {
     /// Reads a card; it is what another process wrote, so anything may come.
     pub fn parse(line: &str) -> Option<Card> {
         let mut fields = line.split(':');
-        if fields.next()? != "rdma3" {
+        if fields.next()? != "rdma4" {
             return None;
         }
         let ports: Option<Vec<Port>> = fields.next()?.split('+').map(Port::parse).collect();
         let ports = ports.filter(|ports| ports.len() <= MOST_RAILS)?;
         let pools = fields.next()?.replace('/', ":").parse().ok()?;
         let host = parse_host(fields.next()?)?;
+        let entry = parse_entry(fields.next()?)?;
         let key = number(fields.next(), 32)?.to_be_bytes();
         fields.next().is_none().then_some(Card {
             ports,
             key,
             pools,
             host,
+            entry,
         })
     }
 
@@ -216,6 +250,7 @@ mod tests {
             key: [0xab; 16],
             pools: "S,256,512:S,16512,128,64,32".parse().unwrap(),
             host: None,
+            entry: None,
         }
     }
 
@@ -225,11 +260,17 @@ mod tests {
             descriptor: 77,
             inode: 1 << 40,
         };
+        let entry = Entry {
+            process: 1 << 22,
+            start: 1 << 50,
+            view: u64::MAX,
+        };
         Card {
             host: Some(HostCard {
                 first: 3,
                 place: Some(place),
             }),
+            entry: Some(entry),
             ..card()
         }
     }
@@ -248,7 +289,7 @@ mod tests {
         of_many.ports = vec![port(); MOST_RAILS];
         for card in [card(), of_first(), of_second(), of_many] {
             let line = card.to_string();
-            let most = 180 + 72 * card.ports.len();
+            let most = 224 + 72 * card.ports.len();
             assert_eq!(Card::parse(&line), Some(card));
             assert!(line.len() < most && line.bytes().all(|b| b.is_ascii_graphic() && b != b';'));
         }
@@ -262,17 +303,21 @@ mod tests {
         }
         for (from, to) in [
             ("ib", "xx"),
-            ("rdma3", "tcp1"),
+            ("rdma4", "tcp1"),
             (".0007.", ".+007."),
             (".03.10.", ".06.10."),
             (".03.10.", ".03.00."),
             (".18.", ".81."),
             (".xrc:", ".rc:"),
             (".xrc:", ".xrc+:"),
-            (":-:", "::"),
-            (":-:", ":00000001.:"),
-            (":-:", ":00000001.00000001.00000001:"),
-            (":-:", ":00000001.00000001.00000001.0000000000000001.0:"),
+            (":-:-:", "::-:"),
+            (":-:-:", ":-::"),
+            (":-:-:", ":-:00000001.0000000000000001:"),
+            (":-:-:", ":-:80000001.0000000000000001.0000000000000001:"),
+            (":-:-:", ":-:00000000.0000000000000001.0000000000000001:"),
+            (":-:-:", ":00000001.:-:"),
+            (":-:-:", ":00000001.00000001.00000001:-:"),
+            (":-:-:", ":00000001.00000001.00000001.0000000000000001.0:-:"),
             ("ffff11", "\u{e9}ff11"),
         ] {
             assert_eq!(Card::parse(&good.replace(from, to)), None, "{to}");

@@ -8,7 +8,7 @@ use weft_endpoint::Category;
 use weft_memory::Memory;
 use weft_pools::Pools;
 use weft_sync::kernel::{Poller, random};
-use weft_transport::{Directory, Exposure, Fabric, Far, Peer};
+use weft_transport::{Allocation, Directory, Exposure, Fabric, Far, Peer};
 
 use crate::adapter::{Adapter, Unusable, unusable};
 use crate::card::{Card, Port};
@@ -20,6 +20,7 @@ use crate::handshake::hash_job;
 use crate::identity::Identity;
 use crate::options::Options;
 use crate::place::Common;
+use crate::presence::Entry;
 use crate::rail::Rail;
 use crate::setup::Setup;
 use crate::shared::Shared;
@@ -71,11 +72,18 @@ impl Rdma {
             rails.push(rail);
             ports.push(port);
         }
+        let entry = Entry::own();
+        #[cfg(test)]
+        let entry = entry.map(|entry| Entry {
+            view: entry.view ^ u64::from(options.is_elsewhere),
+            ..entry
+        });
         let card = Card {
             ports,
             key,
             pools,
             host,
+            entry,
         };
         let identity = Identity {
             rank,
@@ -85,6 +93,8 @@ impl Rdma {
             key,
             timeout: options.timeout,
             host,
+            entry,
+            host_of: options.host_of,
             poller: Poller::new().map_err(unusable)?,
         };
         let shared = Shared::new(identity, rails, directory, file)?;
@@ -208,6 +218,11 @@ impl Fabric for Rdma {
     #[cold]
     fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
         self.shared.expose(lane, &memory)
+    }
+
+    #[cold]
+    fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        self.shared.allocate(lane, bytes)
     }
 
     fn reaches_exposed(&self, _peer: Peer) -> bool {

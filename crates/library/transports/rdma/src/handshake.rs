@@ -8,6 +8,8 @@
 //! What the protocol for XRC says travels in the same envelope, its requests signed with the key of the process that is asked, its answers
 //! with that of the one that answers; its own numbers keep what comes again from being done again.
 //!
+//! So do questions whether a third process is still there, and the word that it has ended (`presence`).
+//!
 //! A request that comes again is answered by the same words, and changes nothing: who has recorded one has nothing of it. What is not
 //! signed is not answered: strangers do not learn that anybody is there. A key stands on its process's card, and cards travel through
 //! the launcher alone. Signing is HMAC-SHA256 with a name for each step.
@@ -17,12 +19,13 @@ use std::fmt;
 use hmac::{Hmac, Mac};
 use sha2::{Digest, Sha256};
 use weft_pools::{MOST_POOLS, xrc};
+use weft_transport::Peer;
 
 use crate::card::Key;
 
 const MAGIC: [u8; 8] = *b"weftrdma";
 /// The version of the handshake and of what follows it.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What every datagram begins with.
 const HEAD_BYTES: usize = 52;
@@ -47,6 +50,10 @@ pub enum Step {
     /// An answer of that protocol.
     XrcAnswer(Vec<u8>),
     XrcRefused(Refusal),
+    /// Whether this process of the host of the one that is asked has ended.
+    HasEnded(Peer),
+    /// It has.
+    Ended(Peer),
 }
 
 /// Why a request is refused.
@@ -113,6 +120,8 @@ impl Step {
             Step::Answer(_) => 2,
             Step::XrcRequest(..) => 3,
             Step::XrcAnswer(_) => 4,
+            Step::HasEnded(_) => 5,
+            Step::Ended(_) => 6,
             Step::Refused(why) => 16 + *why as u32,
             Step::XrcRefused(why) => 32 + *why as u32,
         }
@@ -126,6 +135,7 @@ impl Step {
                 out.extend(message);
             }
             Step::XrcAnswer(message) => out.extend(message),
+            Step::HasEnded(peer) | Step::Ended(peer) => out.extend(peer.to_le_bytes()),
             Step::Refused(_) | Step::XrcRefused(_) => {}
         }
     }
@@ -139,6 +149,8 @@ impl Step {
                 Step::XrcRequest(u64::from_le_bytes(*host), message.to_vec())
             }
             4 => Step::XrcAnswer(bytes.to_vec()),
+            5 => Step::HasEnded(Peer::from_le_bytes(bytes.try_into().ok()?)),
+            6 => Step::Ended(Peer::from_le_bytes(bytes.try_into().ok()?)),
             16..32 if bytes.is_empty() => Step::Refused(Refusal::of(number - 16)?),
             32..48 if bytes.is_empty() => Step::XrcRefused(Refusal::of(number - 32)?),
             _ => return None,
@@ -249,7 +261,8 @@ mod tests {
         let refused = refused.chain(all.map(Step::XrcRefused));
         let bytes = vec![5; xrc::Message::MOST_BYTES];
         let over_xrc = [Step::XrcRequest(1 << 40, bytes), Step::XrcAnswer(vec![])];
-        let refused = refused.chain(over_xrc);
+        let ended = [Step::HasEnded(7), Step::Ended(u32::MAX)];
+        let refused = refused.chain(over_xrc).chain(ended);
         let ends = [1, 2, MOST_POOLS].map(end);
         let [one, two, most] = ends;
         let ends = [Step::Request(one), Step::Answer(two), Step::Request(most)];

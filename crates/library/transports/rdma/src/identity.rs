@@ -1,5 +1,6 @@
 //! Who this process is, as far as making links goes, and what it waits with.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use weft_sync::kernel::Poller;
@@ -8,6 +9,7 @@ use weft_transport::Peer;
 use crate::card::Key;
 use crate::domain::HostCard;
 use crate::handshake::JobHash;
+use crate::presence::Entry;
 
 pub struct Identity {
     pub rank: Peer,
@@ -18,6 +20,10 @@ pub struct Identity {
     pub timeout: Option<Duration>,
     /// By which peers reach this process over XRC; none if they do not.
     pub host: Option<HostCard>,
+    /// By which this process is known on its host, and asks after others.
+    pub entry: Option<Entry>,
+    /// The processes that are on the host of a process.
+    pub host_of: Arc<dyn Fn(Peer) -> Vec<Peer> + Send + Sync>,
     /// What the whole process waits with.
     pub poller: Poller,
 }

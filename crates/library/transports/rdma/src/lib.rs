@@ -57,6 +57,8 @@
 //! loses a peer only to whoever wants something of it (`transport::watching`). The queue pair is destroyed before anything is told, so that
 //! the adapter touches no memory of the peer's transfers.
 //!
+//! Who asks for a link has no queue pair to learn a death from: the kernel of the peer's host knows (`presence`).
+//!
 //! A queue pair to a host ends with the first request that fails, and the peer whose request it was is lost. Requests before it are done,
 //! those after it are not: they go again by the next queue pair (`Links::drop_queue`), and a frame that the receiver has had is known by its
 //! number. Where nobody answers at all, no process there refers to the other end any more, and all that were reached by it are lost.
@@ -87,6 +89,7 @@ mod path;
 mod per_peer;
 mod place;
 mod pool_pair;
+mod presence;
 mod rail;
 mod receive_queue;
 mod routes;

@@ -1,6 +1,7 @@
 //! What the user may choose.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use weft_endpoint::Category;
@@ -25,10 +26,15 @@ pub struct Options {
     pub pools: Option<Pools>,
     /// The first process of the job on this host, with which the others share what is reached over XRC; none if they share nothing.
     pub first_of_host: Option<Peer>,
+    /// The processes of the job that are on the host of a process.
+    pub host_of: Arc<dyn Fn(Peer) -> Vec<Peer> + Send + Sync>,
     /// How many processes of the job use the adapter, so that what they take together fits.
     pub processes: u32,
     /// How long a peer's host may be silent before the peer is lost; `None` is for ever.
     pub timeout: Option<Duration>,
+    /// This process cannot ask the kernel after others of its host.
+    #[cfg(test)]
+    pub is_elsewhere: bool,
     /// In place of the `libibverbs.so.1` that the loader finds.
     pub library: Option<&'static Library>,
 }
@@ -42,8 +48,11 @@ impl Default for Options {
             category: None,
             pools: None,
             first_of_host: None,
+            host_of: Arc::new(|_| Vec::new()),
             processes: 1,
             timeout: Some(Duration::from_secs(30)),
+            #[cfg(test)]
+            is_elsewhere: false,
             library: None,
         }
     }

@@ -109,6 +109,12 @@ impl Setup {
         is_made || self.dials.contains_key(&name)
     }
 
+    /// Peers that have not answered so far what they were asked.
+    pub fn unanswered(&self) -> impl Iterator<Item = Peer> {
+        let dials = self.dials.keys().map(|name| name.0);
+        dials.chain(self.xrc.values().flat_map(LaneXrc::unanswered))
+    }
+
     /// Asks for a link.
     pub fn dial(
         &mut self,

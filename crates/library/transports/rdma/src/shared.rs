@@ -1,6 +1,7 @@
 //! What the lanes of a process share.
 
 mod over_xrc;
+mod presence;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -15,9 +16,9 @@ use weft_sync::kernel::{Bell, Interest};
 use weft_sync::{Section, Slumber};
 use weft_transport::endings::{Ending, Endings, lost};
 use weft_transport::watching::Watching;
-use weft_transport::{Directory, Exposed, Exposure, Lost, Peer};
+use weft_transport::{Allocation, Directory, Exposed, Exposure, Lost, Peer};
 use weft_verbs::abi::{IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR};
-use weft_verbs::{MemoryRegion, Subject};
+use weft_verbs::{Buffer, MemoryRegion, Subject};
 
 use crate::adapter::{Unusable, unusable};
 use crate::address::Way;
@@ -31,6 +32,7 @@ use crate::left::{Left, Name};
 use crate::parts::{MadePair, Making};
 use crate::place::Place;
 use crate::pool_pair::selected;
+use crate::presence::Unanswered;
 use crate::rail::Rail;
 use crate::receive_queue::ReceiveQueue;
 use crate::routes::{Known, Route, pairs};
@@ -63,6 +65,8 @@ pub struct Shared {
     wants: Section<Vec<Name>>,
     /// Held while links are made: the launcher is asked once for a card, a lane's parts are made once.
     making: Section<()>,
+    /// Peers that have not answered requests for links.
+    unanswered: Section<Unanswered>,
     hosts: Hosts,
     slumber: Slumber,
     bell: Bell,
@@ -135,6 +139,7 @@ impl Shared {
             known: Section::new(BTreeMap::new()),
             wants: Section::new(Vec::new()),
             making: Section::new(()),
+            unanswered: Section::new(Unanswered::new()),
             hosts: Hosts::new(host_file),
             slumber: Slumber::new(),
             bell,
@@ -390,6 +395,17 @@ impl Shared {
         Some(Exposure::new(exposed, regions))
     }
 
+    /// Memory of the adapter's library, if that has any: on the device in software, processes of this host reach it without a system call.
+    pub fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        let making = {
+            let _making = self.making.enter();
+            self.parts(0, lane).ok()?
+        };
+        let buffer = Buffer::from_library(&making.protection, bytes).ok()?;
+        let memory = Memory::contiguous(buffer.as_ptr(), bytes);
+        Some(Allocation::new(memory, buffer))
+    }
+
     /// Lanes that have parts of an adapter, and how often: by each rail.
     pub fn made_lanes(&self) -> (usize, usize) {
         let by_rail = |lane: &LaneShared| lane.making.enter().iter().flatten().count();
@@ -407,6 +423,7 @@ impl Shared {
         for rail in 0..self.rails.len() {
             is_any |= self.serve_rail(rail);
         }
+        self.look_for_unanswered(Instant::now());
         is_any
     }
 
@@ -450,6 +467,16 @@ impl Shared {
                 let way = on.ways.enter().get(&message.from).cloned();
                 if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
                     self.answered_over_xrc(rail, message);
+                }
+            }
+            Step::HasEnded(peer) if is_signed(datagram, &self.identity.key) => {
+                self.asked_after(rail, message, *peer);
+            }
+            Step::HasEnded(_) => {}
+            Step::Ended(peer) => {
+                let way = on.ways.enter().get(&message.from).cloned();
+                if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
+                    self.told_of_end(message, *peer);
                 }
             }
             Step::Answer(_) | Step::Refused(_) => {

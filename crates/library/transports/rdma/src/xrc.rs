@@ -111,6 +111,11 @@ impl LaneXrc {
         Some(self.begin + Duration::from_nanos(deadline))
     }
 
+    /// Peers that are to be connected and have not answered.
+    pub fn unanswered(&self) -> impl Iterator<Item = Peer> {
+        self.connections.unanswered().map(|peer| peer.0 as Peer)
+    }
+
     /// Receive queue pairs that this process refers to.
     pub fn receive_queue_pairs(&self) -> usize {
         self.ends.receives.len()

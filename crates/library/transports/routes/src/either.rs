@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_memory::Memory;
-use weft_transport::{Exposure, Fabric, Far, Peer};
+use weft_transport::{Allocation, Exposure, Fabric, Far, Peer};
 
 pub use endpoint::EitherEndpoint;
 use ways::Ways;
@@ -87,6 +87,11 @@ impl<A: Far, B: Far> Fabric for Either<A, B> {
     /// By the first alone: what peers are told is never the second's, and who is reached by that is not reached so.
     fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
         self.first.as_ref()?.expose(lane, memory)
+    }
+
+    /// By the first alone, as [`expose`](Self::expose).
+    fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        self.first.as_ref()?.allocate(lane, bytes)
     }
 
     fn reaches_exposed(&self, peer: Peer) -> bool {

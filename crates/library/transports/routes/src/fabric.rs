@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use weft_memory::Memory;
 use weft_transport::tracer::Trace;
-use weft_transport::{Exposure, Fabric, Far, Near, Peer};
+use weft_transport::{Allocation, Exposure, Fabric, Far, Near, Peer};
 
 use crate::away::FarLane;
 use crate::endpoint::RoutesEndpoint;
@@ -97,6 +97,11 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
     /// To the far part's peers. Those of the near one have their own ways to each other's memory.
     fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
         self.far.as_ref()?.fabric.expose(lane, memory)
+    }
+
+    /// For the far part's peers, as [`expose`](Self::expose).
+    fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        self.far.as_ref()?.fabric.allocate(lane, bytes)
     }
 
     fn reaches_exposed(&self, peer: Peer) -> bool {

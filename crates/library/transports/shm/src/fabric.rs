@@ -59,7 +59,7 @@ impl Shm {
             digest: host.digest(),
         };
         let pid = std::process::id();
-        let start = process::start_of(pid)?.ok_or_else(|| {
+        let start = weft_sync::process::start_of(pid)?.ok_or_else(|| {
             io::Error::other("/proc is not there, by which processes find each other's memory")
         })?;
         process::allow_copies();

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use weft_sync::Section;
+use weft_sync::{Section, process};
 use weft_transport::{Directory, Lost, Peer};
 
 use crate::base::{Base, KEY_AT, Shape};
 use crate::card::Card;
 use crate::cma;
 use crate::host::Host;
-use crate::process;
 use crate::segment::{Foreign, Mapping};
 
 /// A process whose base is mapped.
@@ -49,11 +48,7 @@ impl Neighbour {
 
     /// Whether the process still runs. One that is there and of which no more can be found out does.
     pub fn is_alive(&self) -> bool {
-        let is_same = || match process::start_of(self.card.pid) {
-            Ok(start) => start == Some(self.card.start),
-            Err(_) => true,
-        };
-        process::is_there(self.card.pid) && is_same()
+        process::runs(self.card.pid, self.card.start)
     }
 }
 

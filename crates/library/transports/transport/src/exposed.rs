@@ -32,6 +32,26 @@ impl fmt::Debug for Exposure {
     }
 }
 
+/// Memory that a transport has allocated; it goes back when this is dropped.
+pub struct Allocation {
+    pub memory: Memory,
+    _kept: Box<dyn Any + Send + Sync>,
+}
+
+impl Allocation {
+    /// `kept` is what the memory belongs to.
+    pub fn new(memory: Memory, kept: impl Any + Send + Sync) -> Allocation {
+        let _kept = Box::new(kept);
+        Allocation { memory, _kept }
+    }
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at {:p}", self.memory.bytes, self.memory.base)
+    }
+}
+
 /// Which way data go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use weft_memory::Memory;
 
-pub use exposed::{Access, Direction, Exposed, Exposure};
+pub use exposed::{Access, Allocation, Direction, Exposed, Exposure};
 pub use parts::{Far, Near, NearEndpoint};
 
 /// A process of the job: its rank in `MPI_COMM_WORLD`.
@@ -238,6 +238,12 @@ pub trait Fabric: Send + Sync {
     /// Exposes `memory` to peers' accesses on lane `lane`. It stays valid until the exposure is dropped. None where the transport, or its
     /// adapter, does not reach memory by itself.
     fn expose(&self, _lane: u32, _memory: Memory) -> Option<Exposure> {
+        None
+    }
+
+    /// So many bytes of zeros, which peers' accesses on lane `lane` reach with less work than other memory, once they are exposed. None where
+    /// there is no such memory.
+    fn allocate(&self, _lane: u32, _bytes: usize) -> Option<Allocation> {
         None
     }
 

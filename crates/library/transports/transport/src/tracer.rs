@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use weft_memory::Memory;
 
 use crate::{
-    Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposure, Fabric, Header, Lost, Peer,
-    Refused, Sink,
+    Access, Allocation, BulkDescriptor, Cookie, Direction, Endpoint, Exposure, Fabric, Header,
+    Lost, Peer, Refused, Sink,
 };
 
 /// What a packet says, in words: one text for the packet, and one more for each message that it holds where it is made of several.
@@ -109,6 +109,10 @@ impl<F: Fabric> Fabric for Tracer<F> {
 
     fn expose(&self, lane: u32, memory: Memory) -> Option<Exposure> {
         self.inner.expose(lane, memory)
+    }
+
+    fn allocate(&self, lane: u32, bytes: usize) -> Option<Allocation> {
+        self.inner.allocate(lane, bytes)
     }
 
     fn reaches_exposed(&self, peer: Peer) -> bool {

@@ -1,4 +1,9 @@
 //! When a receive queue is filled up again.
+//!
+//! The process counts what it takes, and fills the queue up in the turn in which it finds it low. An adapter would tell the same by an event
+//! (`IBV_EVENT_SRQ_LIMIT_REACHED`), which is not asked for: who polls knows already, and who sleeps in the library has the completion queue
+//! wake it with the first message, before any buffer is short. A process that is outside the library answers no event either, and its
+//! senders wait.
 
 use crate::Pool;
 
@@ -52,12 +57,6 @@ impl Refill {
         );
         self.posted += buffers;
     }
-
-    /// The limit at which the adapter is to report that the queue runs low (`IBV_EVENT_SRQ_LIMIT_REACHED`: fewer are left than the
-    /// limit); none if it is to be filled only when it is empty.
-    pub fn limit(&self) -> Option<u32> {
-        (self.low > 0).then_some(self.low)
-    }
 }
 
 #[cfg(test)]
@@ -97,8 +96,7 @@ mod tests {
         assert!(!queue.taken());
         queue.filled(1);
         assert!(queue.taken() && !queue.taken());
-        assert_eq!((queue.needed(), queue.limit()), (1, None));
-        assert_eq!(refill(8, 3).limit(), Some(3));
+        assert_eq!(queue.needed(), 1);
     }
 
     #[test]

@@ -126,21 +126,6 @@ impl SharedReceiveQueue {
         }
     }
 
-    /// Asks for one event when fewer than `buffers` are left; 0 takes it back.
-    pub fn set_limit(&self, buffers: u32) -> Result<(), Error> {
-        let context = self.context();
-        let mut attributes = ibv_srq_attr {
-            srq_limit: buffers,
-            ..Default::default()
-        };
-        // SAFETY: alive, and readable.
-        let answer = unsafe {
-            let limit = IBV_SRQ_LIMIT as i32;
-            (context.library().modify_srq)(self.inner.raw, &mut attributes, limit)
-        };
-        check("ibv_modify_srq", answer, || context.name().into())
-    }
-
     /// By which senders name an XRC queue.
     pub fn number(&self) -> Result<u32, Error> {
         let mut number = 0;

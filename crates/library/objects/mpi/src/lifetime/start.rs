@@ -26,8 +26,7 @@ pub(super) fn start() -> Result<()> {
     let transport = Transport::named()?;
     let job = transport.job(bootstrap.job())?;
     let cards = Arc::new(Cards(bootstrap.clone()));
-    let first_of_host = bootstrap.job().local_ranks.first().copied();
-    let (fabric, card) = network::attach(&job, transport, first_of_host, cards)?;
+    let (fabric, card) = network::attach(&job, transport, bootstrap.job(), cards)?;
     if job.size > 1 {
         let publish = bootstrap.publish(&card).and_then(|()| bootstrap.fence());
         publish.map_err(job::of_launcher)?;

@@ -11,8 +11,8 @@ use weft_rdma::{Common, Rdma, Use};
 use weft_routes::{Address, Decide, Either, Routes, Way, card};
 use weft_shm::Shm;
 use weft_tcp::{Options, Tcp, explained, is_on_common_network, prefix_of};
+use weft_transport::Directory;
 use weft_transport::tracer::{Lines, Trace};
-use weft_transport::{Directory, Peer};
 
 use super::trace;
 use super::transport::{
@@ -33,11 +33,11 @@ pub(crate) const TIMEOUT: &str = "WEFT_NETWORK_TIMEOUT";
 
 /// Attaches this process to what its job needs, and gives the card by which the others find it there. They find it, and
 /// it finds them, by `cards`. On which hosts processes are, `job` tells as far as they share memory ([`Transport::job`]);
-/// `first_of_host` is the first on this host in any case.
+/// `placed` is the job in any case.
 pub(crate) fn attach(
     job: &Job,
     transport: Transport,
-    first_of_host: Option<Peer>,
+    placed: &Job,
     cards: Arc<dyn Directory>,
 ) -> Result<(Network, String)> {
     let lines = trace::lines(job.rank, job.size).map_err(|why| Error::new(Class::Other, why))?;
@@ -49,7 +49,7 @@ pub(crate) fn attach(
     }
     near.use_descriptor()
         .map_err(|error| failed("shared memory", error))?;
-    let (far, ways) = distant(job, transport, first_of_host, &cards)?;
+    let (far, ways) = distant(job, transport, placed, &cards)?;
     let ways = [vec![near.card()], ways].concat();
     let network = traced(Routes::new(near, Some(far)), lines, job, cards)?;
     Ok((network, card(&ways)))
@@ -64,12 +64,12 @@ fn address(cards: &Arc<dyn Directory>, way: &'static str) -> Arc<Address> {
 fn distant(
     job: &Job,
     transport: Transport,
-    first_of_host: Option<Peer>,
+    placed: &Job,
     cards: &Arc<dyn Directory>,
 ) -> Result<(Distant, Vec<String>)> {
     let rdma = match transport {
-        Transport::Rdma => Some(rdma(job, first_of_host, cards)?),
-        Transport::Auto if has_adapter() => match rdma(job, first_of_host, cards) {
+        Transport::Rdma => Some(rdma(job, placed, cards)?),
+        Transport::Auto if has_adapter() => match rdma(job, placed, cards) {
             Ok(rdma) => Some(rdma),
             // The user who has named adapters, a category, or pools, means an adapter.
             Err(error) if names_an_adapter() => return Err(error),
@@ -116,16 +116,18 @@ fn names_an_adapter() -> bool {
         .any(|name| std::env::var_os(name).is_some())
 }
 
-fn rdma(job: &Job, first_of_host: Option<Peer>, cards: &Arc<dyn Directory>) -> Result<Rdma> {
+fn rdma(job: &Job, placed: &Job, cards: &Arc<dyn Directory>) -> Result<Rdma> {
     let variable = |name: &str| std::env::var(name).ok();
     let defaults = weft_rdma::Options::default();
+    let hosts = placed.hosts.clone();
     let options = weft_rdma::Options {
         job: job.id.clone(),
         adapters: named_adapters(variable(ADAPTERS).as_deref())?,
         prefix_of,
         category: named_category(variable(ENDPOINTS).as_deref())?,
         pools: named_pools(variable(RECEIVE_POOLS).as_deref())?,
-        first_of_host,
+        first_of_host: placed.local_ranks.first().copied(),
+        host_of: Arc::new(move |peer| hosts.ranks(hosts.of(peer)).collect()),
         processes: job.local_size,
         timeout: match variable(TIMEOUT) {
             Some(text) => timeout(&text)?,

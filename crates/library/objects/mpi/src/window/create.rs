@@ -5,6 +5,7 @@
 
 use weft_memory::Memory;
 use weft_rma::{ATTACHMENTS, Member, Own, Place, Processes, Ranks, Refused};
+use weft_transport::{Allocation, Fabric};
 
 use super::errors::unreached;
 use super::far::{Far, Words, serve};
@@ -22,7 +23,7 @@ use crate::process::engine::engine;
 #[derive(Clone, Copy)]
 struct Request {
     flavor: Flavor,
-    /// Of the user's memory.
+    /// Of the user's memory, or of what the network has allocated.
     base: *mut u8,
     size: i64,
     unit: i64,
@@ -53,7 +54,16 @@ impl Request {
 
     /// Whether others reach the memory through the kernel only.
     fn is_user_memory(&self) -> bool {
-        matches!(self.flavor, Flavor::Create | Flavor::Dynamic)
+        matches!(self.flavor, Flavor::Create | Flavor::Dynamic) || !self.base.is_null()
+    }
+
+    /// Memory of the network's for a part that is to be allocated, if there is any that its accesses reach with less work. Where other
+    /// processes of this host have to reach the part as well, they share memory.
+    fn allocate(&self, comm: &Comm, near: usize) -> Option<Allocation> {
+        let bytes = usize::try_from(self.size).ok().filter(|&bytes| bytes > 0)?;
+        let is_apart = near == 1 && comm.hosts().is_some();
+        let may = is_apart && self.flavor == Flavor::Allocate;
+        may.then(|| engine().fabric().allocate(comm.lane(), bytes))?
     }
 }
 
@@ -116,6 +126,7 @@ fn far_of(comm: &Comm, wishes: &Wishes, flavor: Flavor) -> Result<Option<Box<Far
 fn base_of(request: &Request, rma: &weft_rma::Window) -> Result<*mut u8> {
     match request.flavor {
         Flavor::Create => Ok(request.base),
+        _ if !request.base.is_null() => Ok(request.base),
         _ if request.size == 0 => Ok(std::ptr::null_mut()),
         Flavor::Dynamic => Ok(std::ptr::null_mut()),
         _ => {
@@ -233,6 +244,13 @@ fn make_among(parent: &Comm, request: Request) -> Result<WindowId> {
 fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
     let wishes = wishes(comm, request)?;
     let near = near_ranks(comm);
+    let allocation = request.allocate(comm, near.len());
+    let request = Request {
+        base: allocation
+            .as_ref()
+            .map_or(request.base, |it| it.memory.base),
+        ..request
+    };
     let own = bring(comm, request, &wishes, near.len() as u32);
     let words = own.as_ref().map(|own| {
         [
@@ -256,7 +274,12 @@ fn make_on(comm: &Comm, request: Request) -> Result<(Parts, Wishes, *mut u8)> {
         Ok(Joined { rma, far, base })
     });
     let Joined { rma, far, base } = Joined::tell(joined, comm, request.size as usize)?;
-    Ok(((rma, far), wishes, base))
+    let parts = Parts {
+        rma,
+        far,
+        allocation,
+    };
+    Ok((parts, wishes, base))
 }
 
 fn wait_outside(met: &mut dyn FnMut() -> bool) {
@@ -316,6 +339,8 @@ fn members(request: Request, wishes: &Wishes, told: &[[i64; 3]], near: &[u32]) -
             control: control as u64,
             place: match request.flavor {
                 Flavor::Create => Place::User(address as u64),
+                // Of the network's memory there is this process's part alone.
+                Flavor::Allocate if address != 0 => Place::User(address as u64),
                 Flavor::Dynamic => Place::Dynamic,
                 _ if wishes.whole => Place::Whole(wishes.before(rank)),
                 _ => Place::Piece(memory as u64),

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use weft_transport::Allocation;
 
 use super::epoch::Epochs;
 use super::far::Far;
@@ -21,6 +22,8 @@ pub struct Window {
     /// The processes on all hosts, if they are on several; then `rma` is among those of this host alone. Goes before it, whose memory it exposes.
     pub(super) far: Option<Box<Far>>,
     pub(super) rma: weft_rma::Window,
+    /// This process's part, where the network has allocated it. Goes behind what it is exposed by.
+    _allocation: Option<Allocation>,
     /// Of the window's own, for its synchronisation.
     pub(super) comm: Comm,
     pub(super) flavor: Flavor,
@@ -32,12 +35,19 @@ pub struct Window {
     pub attributes: Attributes,
 }
 
-/// The parts of a window: on this host, and, if it spans several, on all.
-pub(super) type Parts = (weft_rma::Window, Option<Box<Far>>);
+/// The parts of a window.
+pub(super) struct Parts {
+    /// On this host.
+    pub rma: weft_rma::Window,
+    /// On all, if it spans several.
+    pub far: Option<Box<Far>>,
+    /// This process's, where the network has allocated it.
+    pub allocation: Option<Allocation>,
+}
 
 impl Window {
     pub(super) fn new(
-        (rma, far): Parts,
+        parts: Parts,
         comm: Comm,
         flavor: Flavor,
         figures: Figures,
@@ -45,8 +55,9 @@ impl Window {
     ) -> Window {
         Window {
             epochs: Epochs::new(comm.size()),
-            rma,
-            far,
+            rma: parts.rma,
+            far: parts.far,
+            _allocation: parts.allocation,
             comm,
             flavor,
             figures,

@@ -1,9 +1,9 @@
-//! Short writes to a peer's memory in a row.
+//! Accesses to a peer's memory: short ones in a row, and to memory that the transport has allocated.
 
 use weft_contract::{access, expose};
-use weft_transport::Direction;
+use weft_transport::{Direction, Exposed, Fabric};
 
-use crate::world::{Process, linked_pair, memory};
+use crate::world::{Process, linked_pair, memory, turn};
 
 /// Turns after which counts can be seen.
 const TURNS: usize = 64;
@@ -56,4 +56,38 @@ fn a_write_alone_leaves_with_the_next_turn() {
     assert_eq!(a.log.sent, [5]);
     drop(exposure);
     assert_eq!(window, word);
+}
+
+/// Writes or reads all of `bytes`.
+fn move_all(process: &mut Process, direction: Direction, bytes: &mut [u8], exposed: Exposed) {
+    access(process, direction, memory(bytes), (exposed, 0), 1).unwrap();
+    turn(&mut [process], |all| {
+        all[0].log.sent.len() + all[0].log.received.len() == 1
+    });
+    process.log.sent.clear();
+    process.log.received.clear();
+}
+
+/// The device in software has memory of its own. It is of zeros whenever it is allocated, peers access it once it is exposed, and it goes
+/// back after that.
+#[test]
+fn memory_of_the_adapter_s_library_is_exposed() {
+    const BYTES: usize = 100_000;
+    let (mut a, b) = linked_pair();
+    for round in 1..4 {
+        let allocation = b.fabric.allocate(0, BYTES).expect("memory");
+        assert_eq!(allocation.memory.bytes, BYTES);
+        let exposure = b.fabric.expose(0, allocation.memory.clone());
+        let exposed = exposure.as_ref().expect("it is registered").exposed;
+        let mut got = vec![0xff; BYTES];
+        move_all(&mut a, Direction::Read, &mut got, exposed);
+        assert!(got.iter().all(|&byte| byte == 0), "round {round}");
+        let mut put = vec![round; BYTES];
+        move_all(&mut a, Direction::Write, &mut put, exposed);
+        move_all(&mut a, Direction::Read, &mut got, exposed);
+        assert!(got == put, "round {round}");
+        drop(exposure);
+        drop(allocation);
+    }
+    assert!(b.fabric.allocate(0, 0).is_none());
 }

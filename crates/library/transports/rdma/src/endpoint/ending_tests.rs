@@ -1,10 +1,16 @@
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use weft_contract::World;
 use weft_transport::{BulkDescriptor, Endpoint, Fabric, Header, Lost, Refused};
 
+use crate::Rdma;
 use crate::card::Card;
 use crate::options::Options;
-use crate::world::{Log, Process, Random, linked_pair, memory, options, pair, turn, world_with};
+use crate::presence::Entry;
+use crate::world::{
+    Log, Process, Random, linked_pair, memory, options, pair, turn, world_with, world_with_each,
+};
 
 const GONE: &str = "rank 1 is lost: its process has ended, or its host has not answered for 1 s";
 
@@ -73,6 +79,75 @@ pub(super) fn lies_end_the_peer_that_tells_them() {
             b.log.lost[&0]
         );
     }
+}
+
+/// What a card says of a process that has ended.
+pub(super) fn ended() -> Entry {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    Entry {
+        process: child.id(),
+        ..Entry::own().unwrap()
+    }
+}
+
+/// Has a process die before anybody has talked to it.
+pub(super) fn dies_unknown(world: &mut World<Rdma>, rank: u32) {
+    drop(world.all.remove(rank as usize));
+    let mut cards = world.cards.0.lock().unwrap();
+    let card = Card::parse(&cards[&rank]).unwrap();
+    let card = Card {
+        entry: Some(ended()),
+        ..card
+    };
+    cards.insert(rank, card.to_string());
+}
+
+/// A process that died before any contact is lost to one that sends to it, and to one that waits for it; one that computes is not.
+#[test]
+pub(super) fn a_death_before_any_contact_is_found() {
+    for waits in [false, true] {
+        let mut world = world_with(3, &options());
+        dies_unknown(&mut world, 1);
+        let (a, computes) = (&mut world.all[0], 2);
+        let asks = match waits {
+            true => a.try_to(1, |endpoint| endpoint.expect(1, false)),
+            false => a.send(1, 0, &[]),
+        };
+        assert_eq!(asks, Err(Refused::Connecting));
+        assert_eq!(a.send(computes, 0, &[]), Err(Refused::Connecting));
+        let begin = Instant::now();
+        turn(&mut [a], |all| !all[0].log.lost.is_empty());
+        let a = &mut world.all[0];
+        assert_eq!(a.log.lost[&1], "rank 1 is lost: its process has ended");
+        while begin.elapsed() < Duration::from_secs(4) {
+            a.poll();
+        }
+        assert_eq!(a.log.lost.len(), 1, "{:?}", a.log.lost);
+        assert_eq!(a.send(1, 0, &[]), Err(Refused::Lost));
+    }
+}
+
+/// Who cannot ask the kernel after a process asks a process of its host.
+#[test]
+pub(super) fn a_neighbour_tells_of_a_death() {
+    let of = |rank: u32| Options {
+        is_elsewhere: rank == 0,
+        host_of: Arc::new(|peer| if peer == 0 { vec![0] } else { vec![1, 2] }),
+        ..options()
+    };
+    let mut world = world_with_each(&[0, 1, 2].map(of));
+    dies_unknown(&mut world, 1);
+    assert_eq!(world.all[0].send(1, 0, &[]), Err(Refused::Connecting));
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(4) {
+        world.all[0].poll();
+    }
+    assert!(world.all[0].log.lost.is_empty(), "its neighbour computes");
+    let mut both: Vec<&mut Process> = world.all.iter_mut().collect();
+    turn(&mut both, |all| !all[0].log.lost.is_empty());
+    let lost = &world.all[0].log.lost;
+    assert_eq!(lost[&1], "rank 1 is lost: its process has ended");
 }
 
 /// Whatever of the handshake is lost, also where both ask at once, there is one link in the end.

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use weft_transport::{Endpoint, Peer, Refused};
+use weft_transport::{Endpoint, Fabric, Peer, Refused};
 
 use crate::frame::{EAGER_BYTES, HEAD_BYTES};
 use crate::options::Options;
-use crate::world::{Process, Random, memory, options, turn, world_with, world_with_each};
+use crate::world::{Process, Random, memory, options, over_xrc, turn, world_with, world_with_each};
 
 fn with_pools(pools: &str) -> Options {
     Options {
@@ -39,6 +39,34 @@ fn fill(from: &mut Process, to: Peer, bytes: usize) -> usize {
         from.poll();
     }
     sent
+}
+
+/// Who sleeps is woken by the first message that comes, and fills its pools up before they are empty: it needs no event of a receive queue
+/// that runs low.
+#[test]
+fn a_sleeper_is_woken_before_its_pools_are_empty() {
+    const MESSAGES: usize = 300;
+    let all: fn(&str) = |pools| {
+        let (mut a, mut b) = linked([pools; 2]);
+        while b.poll() {}
+        let (mut came, mut woken) = (0, 0);
+        while came < MESSAGES {
+            let ticket = b.fabric.prepare_sleep();
+            if !b.endpoint.arm() {
+                turn(&mut [&mut a], |all| all[0].send(1, 0, &[7; 5]).is_ok());
+                fill(&mut a, 1, 5);
+                b.fabric.sleep(ticket, Some(250));
+                woken += b.fabric.signalled() & 1;
+            }
+            b.endpoint.disarm();
+            while b.poll() {}
+            came += b.log.packets.drain(..).count();
+        }
+        assert!(woken > 0, "{pools}: no message has woken it");
+    };
+    all("S,256,8,4,2:S,16512,4");
+    all("P,256,8:P,16512,4");
+    over_xrc(|| all("X,256,8,4,2:X,16512,4"));
 }
 
 #[test]

@@ -14,8 +14,12 @@ use crate::world::{
 
 #[test]
 fn what_is_true_of_other_links_is_true_here() {
-    let lies: fn() = ending_tests::lies_end_the_peer_that_tells_them;
-    for test in tests::OF_EVERY_LINK.into_iter().chain([lies]) {
+    let endings: [fn(); 3] = [
+        ending_tests::lies_end_the_peer_that_tells_them,
+        ending_tests::a_death_before_any_contact_is_found,
+        ending_tests::a_neighbour_tells_of_a_death,
+    ];
+    for test in tests::OF_EVERY_LINK.into_iter().chain(endings) {
         over_xrc(test);
     }
     over_xrc(|| {

@@ -258,7 +258,7 @@ impl Shared {
         setup.datagrams().send(&way.handle, way.to(), &datagram);
     }
 
-    fn message(&self, name: Name, step: Step) -> Message {
+    pub(super) fn message(&self, name: Name, step: Step) -> Message {
         message(step, name, [0; 16], &self.identity)
     }
 

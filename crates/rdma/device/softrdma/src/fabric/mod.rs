@@ -76,7 +76,7 @@ pub use membership::Fabric;
 pub use memory::{Direction, Local, MemoryError, Reach};
 pub use numbers::{FABRIC_SLOT, Number, Owner};
 pub use own_segment::OwnSegment;
-pub use peers::{Peer, PeerError};
+pub use peers::{KeptVisit, Peer, PeerError};
 pub use processes::Processes;
 pub use record::queue_pair::QpRecord;
 pub use record::region::{KeyError, Region, Span};

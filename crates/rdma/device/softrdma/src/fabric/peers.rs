@@ -14,6 +14,7 @@ use super::notify::Sender;
 use super::numbers::{Owner, PROCESSES};
 use super::own_segment::{MEMFD_NAME, OwnSegment};
 use super::processes::{Entry, Processes, pidfd};
+use super::record::region::Region;
 use super::record::region::Span;
 use super::regions::{self, Visit};
 use super::segment::Segment;
@@ -85,6 +86,17 @@ impl Peer {
     #[inline]
     pub fn visit(&self, key: u32, hint: usize) -> Option<Visit<'_>> {
         regions::visit(self.segment(), self.me, key, hint)
+    }
+
+    /// As [`visit`](Self::visit), of a peer that is kept with the region.
+    #[inline]
+    pub fn keep_visit(self: &Arc<Peer>, key: u32, hint: usize) -> Option<KeptVisit> {
+        let visit = self.visit(key, hint)?;
+        // SAFETY: a visit borrows memory that the segment of the peer has mapped, or that lives as long as the process. That stays where it
+        // is as long as the peer lives, which the visit does not outlive (`KeptVisit`).
+        let visit = unsafe { std::mem::transmute::<Visit<'_>, Visit<'static>>(visit) };
+        let peer = self.clone();
+        Some(KeptVisit { visit, peer })
     }
 
     /// As [`memory::copy`].
@@ -169,6 +181,25 @@ impl Peer {
     /// [`look`](Self::look) must do.
     pub fn pidfd(&self, processes: &Processes) -> Option<OwnedFd> {
         pidfd(processes.identity(), &self.entry)
+    }
+}
+
+/// A region of a peer's, and the peer: both stay while this lives.
+pub struct KeptVisit {
+    /// Goes before the peer, in whose segment its mark is.
+    visit: Visit<'static>,
+    peer: Arc<Peer>,
+}
+
+impl KeptVisit {
+    #[inline]
+    pub fn region(&self) -> &Region {
+        self.visit.region()
+    }
+
+    #[inline]
+    pub fn peer(&self) -> &Peer {
+        &self.peer
     }
 }
 

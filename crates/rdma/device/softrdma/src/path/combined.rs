@@ -10,6 +10,7 @@
 //! 3. The kernel moves bytes in order and says how many it moved. Requests that it did not come to the end of are executed
 //!    again, one by one: each then fails, or does not, by itself.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
@@ -17,10 +18,12 @@ use weft_verbs_abi::*;
 use super::execute::responder_of;
 use super::pieces::Pieces;
 use super::post;
+use super::process::Process;
 use super::queue_pair::QueuePair;
-use super::receiver::CHUNK;
+use super::receiver::{CHUNK, Receiver};
 use super::request::{Operation, Payload, Request, Target};
-use crate::fabric::{Direction, InlineList, Peer, Reach, Span, Visit};
+use super::route::Route;
+use crate::fabric::{Direction, InlineList, KeptVisit, Number, Peer, QpRecord, Reach, Span};
 
 /// Requests that go together.
 const MOST: usize = 32;
@@ -29,11 +32,22 @@ const MOST: usize = 32;
 struct CommonTarget {
     operation: Operation,
     rkey: u32,
-    peer: &'static Peer,
-    /// The region stays until the bytes are moved.
-    visit: Visit<'static>,
+    /// XRC: the shared receive queue that the requests name, whose process they reach.
+    shared_queue: Option<u32>,
+    /// The region and its process stay until the bytes are moved.
+    visit: KeptVisit,
     /// The protection domain whose regions count.
     pd: u32,
+}
+
+impl CommonTarget {
+    /// Whether a request goes there too.
+    #[inline]
+    fn is_of(&self, request: &Request, rkey: u32) -> bool {
+        let names_it = |queue| queue == request.remote_srqn;
+        let is_there = self.rkey == rkey && self.shared_queue.is_none_or(names_it);
+        is_there && self.operation == request.operation
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -63,6 +77,23 @@ fn kind(operation: Operation) -> Option<(Direction, u32)> {
     }
 }
 
+/// The process that requests reach, and the protection domain that counts there: over XRC those of the shared receive queue.
+fn responder(
+    process: &Process,
+    route: &Route,
+    record: &QpRecord,
+    shared_queue: u32,
+) -> Option<(Arc<Peer>, u32)> {
+    if let Some(peer) = route.shared_peer() {
+        return Some((peer, record.pd.load(Ordering::Relaxed)));
+    }
+    let queue = Number::from_bits(shared_queue);
+    let peer = process.owner_of_queue(queue)?;
+    let receiver = Receiver::of_shared_queue(&peer, record, route.number(), queue)?;
+    let pd = receiver.pd;
+    Some((peer, pd))
+}
+
 impl<'a> CombinedRequests<'a> {
     #[inline]
     pub fn new(qp: &'static QueuePair) -> CombinedRequests<'a> {
@@ -76,7 +107,7 @@ impl<'a> CombinedRequests<'a> {
         }
     }
 
-    /// Puts a checked request into the send queue. It is executed by [`flush`](Self::settle) at the latest.
+    /// Puts a checked request into the send queue. It is executed by [`flush`](Self::flush) at the latest.
     pub fn submit(&mut self, request: &mut Request, payload: Payload<'a>) {
         request.index = self.qp.take_send_index();
         if self.join(request, payload).is_some() {
@@ -99,7 +130,7 @@ impl<'a> CombinedRequests<'a> {
             return None;
         };
         if self.target.is_none() {
-            self.target = self.open(request.operation, rkey, access);
+            self.target = self.open(request, rkey, access);
             self.has_no_target = self.target.is_none();
         }
         let target = self.target.as_ref()?;
@@ -111,7 +142,7 @@ impl<'a> CombinedRequests<'a> {
         let fits = !self.members.is_full()
             && self.local.has_room(count)
             && self.local.bytes() + bytes <= CHUNK;
-        if !fits || bytes == 0 || target.operation != request.operation || target.rkey != rkey {
+        if !fits || bytes == 0 || !target.is_of(request, rkey) {
             return None;
         }
         let region = target.visit.region();
@@ -131,7 +162,7 @@ impl<'a> CombinedRequests<'a> {
     }
 
     /// The way to a region that requests can go to together.
-    fn open(&self, operation: Operation, rkey: u32, access: u32) -> Option<CommonTarget> {
+    fn open(&self, request: &Request, rkey: u32, access: u32) -> Option<CommonTarget> {
         let qp = self.qp;
         let process = qp.process;
         let ready = qp.backlog.is_empty()
@@ -143,27 +174,27 @@ impl<'a> CombinedRequests<'a> {
         }
         // SAFETY: nothing is deferred, so who posts is who executes.
         let route = unsafe { qp.route() }?;
-        let peer = route.peer()?;
         let (record, state) = responder_of(process, route, qp.sender_word())?;
         // The first message to who is not ready to send yet tells of itself (`Requester::execute`).
         let first = state == IBV_QPS_RTR && record.msn.load(Ordering::Relaxed) == 0;
+        let (peer, pd) = responder(process, route, record, request.remote_srqn)?;
         let allowed = record.access.load(Ordering::Relaxed) & access != 0;
         let copies = matches!(peer.reach(), Reach::Copies { .. });
         if first || !allowed || !copies {
             return None;
         }
-        let visit = peer.visit(rkey, qp.number.bits() as usize)?;
+        let visit = peer.keep_visit(rkey, qp.number.bits() as usize)?;
         let region = visit.region();
         let other = |number| number != route.number().bits();
         if region.segment_offset.is_some() || region.qpn.is_some_and(other) {
             return None;
         }
         Some(CommonTarget {
-            operation,
+            operation: request.operation,
             rkey,
-            peer,
+            shared_queue: route.peer().is_none().then_some(request.remote_srqn),
             visit,
-            pd: record.pd.load(Ordering::Relaxed),
+            pd,
         })
     }
 
@@ -176,7 +207,8 @@ impl<'a> CombinedRequests<'a> {
             // SAFETY: local memory was checked against its keys, or is the poster's to read.
             unsafe {
                 target
-                    .peer
+                    .visit
+                    .peer()
                     .copy_at_once(direction, self.local.list(), &self.remote)
             }
         });

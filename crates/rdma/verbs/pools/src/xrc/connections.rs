@@ -117,6 +117,11 @@ impl Connections {
         self.outgoing.is_connected(peer)
     }
 
+    /// Peers that are to be connected, and are not so far.
+    pub fn unanswered(&self) -> impl Iterator<Item = Process> {
+        self.outgoing.unanswered()
+    }
+
     /// Send queue pairs that this process has: one for each host at most.
     pub fn send_queue_pairs(&self) -> usize {
         self.outgoing.ways()

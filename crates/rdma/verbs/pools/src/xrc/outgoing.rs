@@ -330,6 +330,19 @@ impl Outgoing {
         peer.is_some_and(|peer| matches!(peer.stage, Stage::Connected))
     }
 
+    /// Peers that wait, are asked, or are to be connected again.
+    pub fn unanswered(&self) -> impl Iterator<Item = Process> {
+        let is_one = |stage: &Stage| match stage {
+            Stage::Waiting | Stage::Asking(_) => true,
+            Stage::Connected => false,
+            Stage::Closing { again, .. } => *again,
+        };
+        let peers = self.peers.iter();
+        peers
+            .filter(move |(_, peer)| is_one(&peer.stage))
+            .map(|(&peer, _)| peer)
+    }
+
     /// How many send queue pairs this process has.
     pub fn ways(&self) -> usize {
         self.ways.len()
