@@ -144,7 +144,7 @@ impl Ports {
             let number = Number::from_bits(view.header().destination_qpn);
             if number.slot() == FABRIC_SLOT {
                 let packet = (arrival, bytes);
-                self.targets.receive(port, now, number, packet, &view);
+                self.targets.receive(now, number, packet, &view);
                 continue;
             }
             let Some(qp) = self.tables.queue_pair(number.index()) else {

@@ -21,9 +21,9 @@ use crate::path::receiver::Receiver;
 use crate::path::state::State;
 use weft_roce::packet::View;
 use weft_roce::{
-    Access, Arrival, Atomic, Batch, Connection, Fault, Host, LocalError, Path, Port, Receive,
-    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder, SendDone,
-    Service, Sge,
+    Access, Arrival, Atomic, Batch, Bundles, Connection, Fault, Host, LocalError, Path, Port,
+    Receive, ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder,
+    SendDone, Service, Sge,
 };
 
 const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() == 8 * WORDS);
@@ -36,6 +36,8 @@ pub struct Targets {
     process: &'static Process,
     taken: Vec<LockedTarget>,
     batch: Batch,
+    /// Packets that their owners have to execute.
+    others: Bundles,
 }
 
 /// A target in this process's hands.
@@ -51,13 +53,13 @@ impl Targets {
             process,
             taken: Vec::new(),
             batch: Batch::new(),
+            others: Bundles::default(),
         }
     }
 
     /// A packet for target `number` has arrived.
     pub fn receive(
         &mut self,
-        port: &Port,
         now: u64,
         number: Number,
         (arrival, bytes): (&Arrival, &[u8]),
@@ -67,7 +69,8 @@ impl Targets {
         let owner = Number::from_bits(view.header().xrc_srq).slot();
         let owner = self.process.fabric.peer(owner);
         if let Some(owner) = owner.filter(|owner| owner.reach() == Reach::Agent) {
-            port.pass_on(owner.owner().slot(), arrival, bytes);
+            let slot = owner.owner().slot();
+            self.others.push(slot, arrival, 0, bytes);
         } else if let Some(taken) = self.take(number) {
             taken.receive(now, arrival.route.source, view);
         }
@@ -87,8 +90,9 @@ impl Targets {
         self.taken.get_mut(index)
     }
 
-    /// Answers, and lets go of all targets.
+    /// Answers, and lets go of all targets; what others execute is passed on.
     pub fn answer(&mut self, port: &Port, now: u64) {
+        port.pass_on(&mut self.others);
         for mut taken in self.taken.drain(..) {
             taken.pump(port, now, &mut self.batch);
         }
