@@ -167,6 +167,11 @@ impl Ports {
         }
     }
 
+    /// This process is about to end.
+    pub fn leave(&mut self) {
+        self.targets.leave();
+    }
+
     pub fn enter(&mut self, qp: &'static QueuePair) {
         self.forget(qp);
         self.connections.push(qp);

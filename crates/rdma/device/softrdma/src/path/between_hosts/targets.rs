@@ -1,6 +1,8 @@
 //! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
-//! packet names, and answers.
+//! packet names, and answers. A target whose executor dies over a packet is abandoned: nobody knows how much of it is done. So a
+//! process that ends as usual executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it,
+//! it hands on.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -38,6 +40,8 @@ pub struct Targets {
     batch: Batch,
     /// Packets that their owners have to execute.
     others: Bundles,
+    /// This process is about to end.
+    is_leaving: bool,
 }
 
 /// A target in this process's hands.
@@ -54,7 +58,13 @@ impl Targets {
             taken: Vec::new(),
             batch: Batch::new(),
             others: Bundles::default(),
+            is_leaving: false,
         }
+    }
+
+    /// From now on the owners execute what is for other processes; this one is at no packet now, as the caller has it.
+    pub fn leave(&mut self) {
+        self.is_leaving = true;
     }
 
     /// A packet for target `number` has arrived.
@@ -68,7 +78,10 @@ impl Targets {
         // Where the kernel does not let this process reach the memory, its owner executes.
         let owner = Number::from_bits(view.header().xrc_srq).slot();
         let owner = self.process.fabric.peer(owner);
-        if let Some(owner) = owner.filter(|owner| owner.reach() == Reach::Agent) {
+        let executes = |owner: &Arc<Peer>| {
+            owner.reach() != Reach::Agent && (owner.is_own() || !self.is_leaving)
+        };
+        if let Some(owner) = owner.filter(|owner| !executes(owner)) {
             let slot = owner.owner().slot();
             self.others.push(slot, arrival, 0, bytes);
         } else if let Some(taken) = self.take(number) {
