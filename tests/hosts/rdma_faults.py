@@ -26,6 +26,9 @@ REGISTRATIONS = range(1, 25)
 ERRORS = re.compile("Cannot allocate memory|is lost|a process of the operation has aborted")
 # Messages that find no buffer: far more than the pools have.
 UNEXPECTED, LIMIT_MIB = 100_000, 64
+# Pairs of jobs of which one ends beside the other: seconds of the elder and of the younger, which begins that much later. Whose processes execute what
+# comes for both depends on the hosts' kernels.
+PAIRS, LENGTHS, LATER_SECONDS = 40, ((1, 2), (3, 1)), 0.7
 WIRES = {"1 % loss": {"loss_percent": 1}, "5 % loss": {"loss_percent": 5}}
 
 
@@ -104,6 +107,22 @@ def not_ready(site, pools, mode):
         hosts.check_clean()
 
 
+def beside(site, pools):
+    """A process of one job's may execute what comes for another's. That it ends does the other no harm."""
+    ours_alone(site)
+    binary = compile_program(site.prefix / "bin/mpicc", [PROGRAMS / "one_way.c"], site.build / "one_way-rdma")
+    words, env = LAUNCHERS[f"mpiexec over RDMA, pools {pools}"](site, [1, 1])
+    with Hosts(2) as hosts:
+        for pair in range(PAIRS):
+            jobs = []
+            for seconds in LENGTHS[pair % 2]:
+                jobs.append(hosts[0].start([*words, binary, seconds], env | SILENCE))
+                time.sleep(LATER_SECONDS)
+            for job in jobs:
+                job.finish(TOLD_SECONDS).ok("one_way")
+        hosts.check_clean()
+
+
 def cases(site):
     kinds = {
         "a rank is killed": (faults.kill_rank, faults.TOLD_SECONDS),
@@ -129,6 +148,7 @@ def cases(site):
         for wire, shape in WIRES.items():
             what = f"fault over RDMA, pools {pools}: stress for {STRESS_SECONDS} s, {wire}"
             yield what, functools.partial(stress, site, 1, launcher=launcher, **shape)
+        yield f"fault over RDMA, pools {pools}: {PAIRS} jobs end beside others", functools.partial(beside, site, pools)
         for mode in ("outside", "inside"):
             what = f"fault over RDMA, pools {pools}: {UNEXPECTED} unexpected messages, receiver {mode} MPI"
             yield what, functools.partial(not_ready, site, pools, mode)

@@ -56,7 +56,7 @@ pub use host::{
 pub use injector::{Injection, Injector};
 pub use link::Path;
 pub use packet::{MAX_MESSAGE_BYTES, Service, UDP_PORT};
-pub use port::{Port, PortConfig, SHARED_SLOT, path_mtu};
+pub use port::{Bundles, Port, PortConfig, SHARED_SLOT, path_mtu};
 pub use requester::RequesterConfig;
 pub use requester::work::{Operation, Payload, Work};
 pub use responder::ResponderConfig;

@@ -4,7 +4,7 @@
 //! sends each datagram to the socket whose index is byte 5 of the BTH: the upper 8 bits of the destination QPN, which are the
 //! process's slot. Sockets are numbered in the order of their binding, and a number that becomes free is taken by the last: so after
 //! processes have come and gone, datagrams also arrive at the wrong one. It *relays* them, through an abstract unix
-//! socket named by the slot, to the right one. Both ends of a relay are the same user's, which the kernel attests. Queue pairs
+//! socket named by the slot, to the right one, all that one turn finds for it together. Both ends of a relay are the same user's, which the kernel attests. Queue pairs
 //! of [`SHARED_SLOT`] belong to no process and no socket has that number, so the kernel chooses one, the same for all that comes
 //! from one host while no socket comes or goes.
 //!
@@ -27,6 +27,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub use self::relay::Bundles;
 use self::relay::Relay;
 use self::sys::UdpSocket;
 use crate::batch::{Arrival, Batch, INBOX_SLOTS, Inbox};
@@ -87,7 +88,12 @@ const SOCKET_BUFFER_BYTES: i32 = 4 << 20;
 impl Port {
     pub fn open(config: &PortConfig) -> io::Result<Port> {
         // First the name: a socket of another fabric would take datagrams from the one that has the port.
-        let relay = Relay::open(config.address, config.port, config.slot)?;
+        let relay = Relay::open(
+            config.address,
+            config.port,
+            config.slot,
+            SOCKET_BUFFER_BYTES,
+        )?;
         let socket = sys::udp_socket(config.address, config.port, SOCKET_BUFFER_BYTES)?;
         // Two hosts with one seed must not lose in step.
         let injector = Injector::new(Injection {
@@ -239,41 +245,42 @@ impl Port {
 
     fn keep_ours(&self, inbox: &mut Inbox) {
         let mut identified = IdentifiedCache::default();
+        let mut others = Bundles::default();
         inbox.packets.retain(|received| {
             let bytes = &inbox.slots[received.slot][received.start..][..received.bytes];
             let covered = received.bytes.saturating_sub(ICRC_BYTES);
             let likely = identified.change(covered, received.place);
-            self.is_ours(&received.arrival, bytes, likely)
+            match self.slot_of(&received.arrival, bytes, likely) {
+                Some(slot) if slot == self.slot || slot == SHARED_SLOT => true,
+                // It cannot go round: the name that it is passed on to is that of its own slot.
+                Some(slot) => {
+                    others.push(slot, &received.arrival, received.place, bytes);
+                    false
+                }
+                None => false,
+            }
         });
+        self.pass_on(&mut others);
         debug_assert!(inbox.datagrams <= INBOX_SLOTS);
     }
 
-    /// Gives a packet to another process of this user; false if it is not there, or does not save up.
-    pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
-        let passed = self.relay.pass_on(slot, arrival, bytes);
-        if !passed {
-            self.losses.astray.fetch_add(1, Ordering::Relaxed);
-        }
-        passed
+    /// Gives packets to other processes of this user, and empties the bundles.
+    pub fn pass_on(&self, bundles: &mut Bundles) {
+        let lost = self.relay.pass_on(bundles);
+        self.losses.astray.fetch_add(lost, Ordering::Relaxed);
     }
 
-    /// Is the packet whole, and for this process or for any? One for another is passed on. It cannot go round, as the name
-    /// that it is passed on to is that of its own slot.
+    /// Whom the packet is for, if it is whole.
     /// `likely` is what its place in a train changes of its ICRC.
-    fn is_ours(&self, arrival: &Arrival, bytes: &[u8], likely: u32) -> bool {
+    fn slot_of(&self, arrival: &Arrival, bytes: &[u8], likely: u32) -> Option<u8> {
         let valid = View::parse(bytes)
             .ok()
             .filter(|view| icrc_matches(&arrival.route, view.covered(), view.icrc(), likely));
         let Some(view) = valid else {
             self.losses.malformed.fetch_add(1, Ordering::Relaxed);
-            return false;
+            return None;
         };
-        let slot = (view.header().destination_qpn >> 16) as u8;
-        if slot == self.slot || slot == SHARED_SLOT {
-            return true;
-        }
-        self.pass_on(slot, arrival, bytes);
-        false
+        Some((view.header().destination_qpn >> 16) as u8)
     }
 
     /// Packets of this many payload bytes that a connection may have in flight. The peer's socket has to hold them while its

@@ -8,8 +8,50 @@ use super::sys;
 use crate::batch::{Arrival, INBOX_SLOTS, Inbox, Received, SLOT_BYTES};
 use crate::packet::Route;
 
-/// Before a relayed packet: source address, source port (big end first), type of service, time to live.
-const PREFIX_BYTES: usize = 8;
+/// Before a relayed packet: source address, source port, type of service, time to live, place in its train, bytes. Numbers of two
+/// bytes have the big end first.
+const PREFIX_BYTES: usize = 12;
+
+/// Packets for other processes of this user, each process's in one datagram: a unix socket that nobody reads holds few datagrams
+/// (`net.unix.max_dgram_qlen`, 10 unless somebody has changed it), and a connection has many more packets under way.
+#[derive(Debug, Default)]
+pub struct Bundles {
+    bundles: Vec<Bundle>,
+}
+
+#[derive(Debug)]
+struct Bundle {
+    slot: u8,
+    packets: u64,
+    bytes: Vec<u8>,
+}
+
+impl Bundles {
+    /// Appends a packet to what there is for that slot.
+    pub fn push(&mut self, slot: u8, arrival: &Arrival, place: u16, packet: &[u8]) {
+        let bytes = PREFIX_BYTES + packet.len();
+        let last = self.bundles.iter().rposition(|bundle| bundle.slot == slot);
+        // Only into the last one, so that nothing overtakes.
+        let room = last.filter(|&last| self.bundles[last].bytes.len() + bytes <= SLOT_BYTES);
+        let index = room.unwrap_or(self.bundles.len());
+        if index == self.bundles.len() {
+            self.bundles.push(Bundle {
+                slot,
+                packets: 0,
+                bytes: Vec::new(),
+            });
+        }
+        let bundle = &mut self.bundles[index];
+        bundle.packets += 1;
+        let to = &mut bundle.bytes;
+        to.extend_from_slice(&arrival.route.source.octets());
+        to.extend_from_slice(&arrival.route.source_port.to_be_bytes());
+        to.extend_from_slice(&[arrival.type_of_service, arrival.time_to_live]);
+        to.extend_from_slice(&place.to_be_bytes());
+        to.extend_from_slice(&(packet.len() as u16).to_be_bytes());
+        to.extend_from_slice(packet);
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Relay {
@@ -20,10 +62,10 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    pub fn open(address: Ipv4Addr, port: u16, slot: u8) -> io::Result<Relay> {
+    pub fn open(address: Ipv4Addr, port: u16, slot: u8, send_bytes: i32) -> io::Result<Relay> {
         let user = sys::user();
         let prefix = format!("softrdma-roce/{user}/{address}:{port}/");
-        let socket = sys::unix_socket(&name(&prefix, slot))?;
+        let socket = sys::unix_socket(&name(&prefix, slot), send_bytes)?;
         Ok(Relay {
             socket,
             prefix,
@@ -35,17 +77,19 @@ impl Relay {
         self.socket.as_fd()
     }
 
-    /// False if that process is not there, or does not save up.
-    pub fn pass_on(&self, slot: u8, arrival: &Arrival, bytes: &[u8]) -> bool {
-        let mut prefix = [0; PREFIX_BYTES];
-        prefix[..4].copy_from_slice(&arrival.route.source.octets());
-        prefix[4..6].copy_from_slice(&arrival.route.source_port.to_be_bytes());
-        prefix[6] = arrival.type_of_service;
-        prefix[7] = arrival.time_to_live;
-        sys::send_unix(&self.socket, &name(&self.prefix, slot), &prefix, bytes).is_ok()
+    /// Sends the bundles and empties them. Returns how many packets are lost, as their processes are not there, or do not save up.
+    pub fn pass_on(&self, bundles: &mut Bundles) -> u64 {
+        let mut lost = 0;
+        for bundle in bundles.bundles.drain(..) {
+            let to = name(&self.prefix, bundle.slot);
+            if sys::send_unix(&self.socket, &to, &bundle.bytes).is_err() {
+                lost += bundle.packets;
+            }
+        }
+        lost
     }
 
-    /// Takes relayed packets into the slots from `first` on; how many slots it used.
+    /// Takes bundles into the slots from `first` on; how many slots it used.
     pub fn receive(
         &self,
         (address, port): (Ipv4Addr, u16),
@@ -59,28 +103,43 @@ impl Relay {
                 break;
             };
             used += 1;
-            if sender != Some(self.user) || bytes < PREFIX_BYTES {
-                continue;
+            if sender == Some(self.user) {
+                unbundle(inbox, slot, bytes, (address, port));
             }
-            let arrival = Arrival {
-                route: Route {
-                    source: Ipv4Addr::new(buffer[0], buffer[1], buffer[2], buffer[3]),
-                    destination: address,
-                    source_port: u16::from_be_bytes([buffer[4], buffer[5]]),
-                    destination_port: port,
-                },
-                type_of_service: buffer[6],
-                time_to_live: buffer[7],
-            };
-            inbox.packets.push(Received {
-                arrival,
-                slot,
-                start: PREFIX_BYTES,
-                bytes: bytes - PREFIX_BYTES,
-                place: 0,
-            });
         }
         used
+    }
+}
+
+/// Finds the packets in the slot's first `end` bytes. What is not whole is left.
+fn unbundle(inbox: &mut Inbox, slot: usize, end: usize, (address, port): (Ipv4Addr, u16)) {
+    let buffer = &inbox.slots[slot][..end];
+    let mut at = 0;
+    while let Some(prefix) = buffer.get(at..).and_then(|rest| rest.first_chunk()) {
+        let prefix: &[u8; PREFIX_BYTES] = prefix;
+        let number = |at: usize| u16::from_be_bytes([prefix[at], prefix[at + 1]]);
+        let (start, bytes) = (at + PREFIX_BYTES, usize::from(number(10)));
+        if start + bytes > end {
+            return;
+        }
+        let arrival = Arrival {
+            route: Route {
+                source: Ipv4Addr::new(prefix[0], prefix[1], prefix[2], prefix[3]),
+                destination: address,
+                source_port: number(4),
+                destination_port: port,
+            },
+            type_of_service: prefix[6],
+            time_to_live: prefix[7],
+        };
+        inbox.packets.push(Received {
+            arrival,
+            slot,
+            start,
+            bytes,
+            place: number(8),
+        });
+        at = start + bytes;
     }
 }
 

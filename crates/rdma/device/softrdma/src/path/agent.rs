@@ -21,6 +21,7 @@ use weft_verbs_abi::*;
 use super::agent_message::AgentMessage;
 use super::between_hosts::ports::{Ports, Turn};
 use super::clock::{self, earliest};
+use super::leaving;
 use super::process::Process;
 use super::proxied_step;
 use super::queue_pair::QueuePair;
@@ -87,6 +88,7 @@ impl Agent {
 
     /// Starts the thread. Without one there would be no retries, no long transfers and no events: better no process.
     pub fn start(&'static self) {
+        leaving::before_the_end(|| self.try_leave());
         std::thread::Builder::new()
             .name("softrdma".to_owned())
             .spawn(move || with_signals_blocked(|| self.run()))
@@ -128,6 +130,12 @@ impl Agent {
     /// Waits until the agent is done with what it is at.
     pub fn quiesce(&self) {
         drop(self.state());
+    }
+
+    /// The process is about to end: from now on it executes no packets for other processes. False if somebody has the state.
+    pub fn try_leave(&self) -> bool {
+        let state = self.state.try_lock();
+        state.map(|mut state| state.ports.leave()).is_ok()
     }
 
     /// Forgets a queue pair, which is no more in the tables.

@@ -29,6 +29,7 @@ mod delivery;
 pub mod event;
 mod execute;
 mod failure;
+mod leaving;
 mod links;
 pub mod memory;
 pub mod multicast;

@@ -24,9 +24,11 @@ fn abstract_name(name: &str) -> io::Result<(sockaddr_un, socklen_t)> {
     Ok((address, length as socklen_t))
 }
 
-/// A datagram socket with this abstract name, which hears who sends.
-pub fn unix_socket(name: &str) -> io::Result<OwnedFd> {
+/// A datagram socket with this abstract name, which hears who sends. What it has sent and nobody has read is `send_bytes` at most,
+/// as far as the kernel allows.
+pub fn unix_socket(name: &str, send_bytes: i32) -> io::Result<OwnedFd> {
     let socket = socket(libc::AF_UNIX)?;
+    set_option(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &send_bytes)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_PASSCRED, &1)?;
     let (address, length) = abstract_name(name)?;
     // SAFETY: `length` bytes of `address` are initialised.
@@ -40,20 +42,19 @@ pub fn unix_socket(name: &str) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-pub fn send_unix(socket: &OwnedFd, name: &str, prefix: &[u8], bytes: &[u8]) -> io::Result<()> {
+pub fn send_unix(socket: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     let (mut address, length) = abstract_name(name)?;
-    let part = |bytes: &[u8]| iovec {
+    let mut part = iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),
     };
-    let mut parts = [part(prefix), part(bytes)];
     // SAFETY: all zeros are a valid msghdr.
     let mut message: msghdr = unsafe { mem::zeroed() };
     message.msg_name = std::ptr::from_mut(&mut address).cast();
     message.msg_namelen = length;
-    message.msg_iov = parts.as_mut_ptr();
-    message.msg_iovlen = parts.len();
-    // SAFETY: the message points to `address` and to the two slices, all alive; the kernel only reads.
+    message.msg_iov = &mut part;
+    message.msg_iovlen = 1;
+    // SAFETY: the message points to `address` and to the slice, both alive; the kernel only reads.
     let sent = unsafe {
         libc::sendmsg(
             socket.as_raw_fd(),

@@ -115,6 +115,42 @@ fn any_other_order_is_put_right_by_relays() {
 }
 
 #[test]
+fn a_relay_takes_more_than_a_unix_socket_holds_datagrams() {
+    let (here, there) = (own_address(), own_address());
+    let sender = open(here, 0, Injection::default());
+    let [relaying, right] = [1, 0].map(|slot| open(there, slot, Injection::default()));
+    let mut batch = Batch::new();
+    // As many as a connection has under way, which all arrive while the right process sleeps.
+    for number in 0..960 {
+        put(&mut batch, here, there, 0, number);
+        if batch.is_full() {
+            sender.send(0, &mut batch);
+        }
+    }
+    assert_eq!(collect(&[&relaying]), []);
+    let expected: Vec<_> = (0..960).map(|number| (0, number)).collect();
+    assert_eq!(collect(&[&right]), expected);
+    assert_eq!(relaying.losses.astray.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn packets_for_several_processes_are_relayed_from_one_turn() {
+    let (here, there) = (own_address(), own_address());
+    let sender = open(here, 0, Injection::default());
+    // The second of them has the index of neither of the others.
+    let ports = [2, 7, 0, 1].map(|slot| open(there, slot, Injection::default()));
+    let mut batch = Batch::new();
+    for number in 0..60 {
+        put(&mut batch, here, there, (number % 3) as u8, number);
+    }
+    sender.send(0, &mut batch);
+    let arrived = collect(&ports.each_ref());
+    let mut expected: Vec<_> = (0..60).map(|n| ([2, 3, 0][n as usize % 3], n)).collect();
+    expected.sort_unstable();
+    assert_eq!(arrived, expected);
+}
+
+#[test]
 fn what_is_for_nobody_is_counted_and_does_not_go_round() {
     let (here, there) = (own_address(), own_address());
     let sender = open(here, 0, Injection::default());

@@ -144,7 +144,7 @@ impl Ports {
             let number = Number::from_bits(view.header().destination_qpn);
             if number.slot() == FABRIC_SLOT {
                 let packet = (arrival, bytes);
-                self.targets.receive(port, now, number, packet, &view);
+                self.targets.receive(now, number, packet, &view);
                 continue;
             }
             let Some(qp) = self.tables.queue_pair(number.index()) else {
@@ -165,6 +165,11 @@ impl Ports {
         if urgent {
             self.unanswered.answer(now);
         }
+    }
+
+    /// This process is about to end.
+    pub fn leave(&mut self) {
+        self.targets.leave();
     }
 
     pub fn enter(&mut self, qp: &'static QueuePair) {

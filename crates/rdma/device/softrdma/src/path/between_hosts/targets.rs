@@ -1,6 +1,8 @@
 //! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
-//! packet names, and answers.
+//! packet names, and answers. A target whose executor dies over a packet is abandoned: nobody knows how much of it is done. So a
+//! process that ends as usual executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it,
+//! it hands on.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -21,9 +23,9 @@ use crate::path::receiver::Receiver;
 use crate::path::state::State;
 use weft_roce::packet::View;
 use weft_roce::{
-    Access, Arrival, Atomic, Batch, Connection, Fault, Host, LocalError, Path, Port, Receive,
-    ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder, SendDone,
-    Service, Sge,
+    Access, Arrival, Atomic, Batch, Bundles, Connection, Fault, Host, LocalError, Path, Port,
+    Receive, ReceiveDone, Region, RemoteError, ResponderConfig, SHARED_SLOT, SavedResponder,
+    SendDone, Service, Sge,
 };
 
 const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() == 8 * WORDS);
@@ -36,6 +38,10 @@ pub struct Targets {
     process: &'static Process,
     taken: Vec<LockedTarget>,
     batch: Batch,
+    /// Packets that their owners have to execute.
+    others: Bundles,
+    /// This process is about to end.
+    is_leaving: bool,
 }
 
 /// A target in this process's hands.
@@ -51,13 +57,19 @@ impl Targets {
             process,
             taken: Vec::new(),
             batch: Batch::new(),
+            others: Bundles::default(),
+            is_leaving: false,
         }
+    }
+
+    /// From now on the owners execute what is for other processes; this one is at no packet now, as the caller has it.
+    pub fn leave(&mut self) {
+        self.is_leaving = true;
     }
 
     /// A packet for target `number` has arrived.
     pub fn receive(
         &mut self,
-        port: &Port,
         now: u64,
         number: Number,
         (arrival, bytes): (&Arrival, &[u8]),
@@ -66,8 +78,12 @@ impl Targets {
         // Where the kernel does not let this process reach the memory, its owner executes.
         let owner = Number::from_bits(view.header().xrc_srq).slot();
         let owner = self.process.fabric.peer(owner);
-        if let Some(owner) = owner.filter(|owner| owner.reach() == Reach::Agent) {
-            port.pass_on(owner.owner().slot(), arrival, bytes);
+        let executes = |owner: &Arc<Peer>| {
+            owner.reach() != Reach::Agent && (owner.is_own() || !self.is_leaving)
+        };
+        if let Some(owner) = owner.filter(|owner| !executes(owner)) {
+            let slot = owner.owner().slot();
+            self.others.push(slot, arrival, 0, bytes);
         } else if let Some(taken) = self.take(number) {
             taken.receive(now, arrival.route.source, view);
         }
@@ -87,8 +103,9 @@ impl Targets {
         self.taken.get_mut(index)
     }
 
-    /// Answers, and lets go of all targets.
+    /// Answers, and lets go of all targets; what others execute is passed on.
     pub fn answer(&mut self, port: &Port, now: u64) {
+        port.pass_on(&mut self.others);
         for mut taken in self.taken.drain(..) {
             taken.pump(port, now, &mut self.batch);
         }
