@@ -86,7 +86,7 @@ impl RdmaEndpoint {
     /// The link to which a packet may be sent.
     fn may_send(&mut self, peer: Peer, throttled: bool) -> Result<usize, Refused> {
         let link = self.links.reach(peer)?;
-        match throttled && self.links.at(link).is_throttled {
+        match throttled && self.links.at(link).keeps_payload() {
             true => Err(Refused::Throttled),
             false => Ok(link),
         }
@@ -127,6 +127,7 @@ impl Endpoint for RdmaEndpoint {
             self.links.refuse(link);
             return Err(Refused::Busy);
         };
+        self.links.at(link).count_payload(bytes);
         self.links
             .send(link, piece, header, bytes, self.gathers, fill);
         Ok(())

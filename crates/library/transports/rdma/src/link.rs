@@ -50,6 +50,9 @@ enum Queued {
     },
 }
 
+/// A peer that has never said anything is sent no more payload than this: it may have no way yet to say that it is too much.
+pub const UNHEARD_BYTES: usize = 4 << 20;
+
 pub struct Link {
     pub peer: Peer,
     /// Among the lane's.
@@ -66,6 +69,10 @@ pub struct Link {
     pub has_left: bool,
     /// The peer wants no eager payload.
     pub is_throttled: bool,
+    /// Payload that was sent before anything came from the peer, which can say nothing before it has a way back: over XRC that is one of its own, and
+    /// is made when it is first needed.
+    unheard_bytes: usize,
+    has_heard: bool,
     /// The engine was told that there is no room.
     pub is_refused: bool,
     /// It is among those that have something to post, or to say.
@@ -104,6 +111,8 @@ impl Link {
             is_open: false,
             has_left: false,
             is_throttled: false,
+            unheard_bytes: 0,
+            has_heard: false,
             is_refused: false,
             is_active: false,
             waits_since: None,
@@ -117,6 +126,24 @@ impl Link {
             receiving: Receiving::new(most_bytes),
             accesses: Accesses::new(most_bytes),
         }
+    }
+
+    /// Whether the engine is to keep the next payload.
+    pub fn keeps_payload(&self) -> bool {
+        let is_unheard = !self.has_heard && self.unheard_bytes >= UNHEARD_BYTES;
+        self.is_throttled || is_unheard && self.path.is_over_xrc()
+    }
+
+    /// So much payload is sent.
+    pub fn count_payload(&mut self, bytes: usize) {
+        if !self.has_heard {
+            self.unheard_bytes += bytes;
+        }
+    }
+
+    /// Something has come from the peer.
+    pub fn heard(&mut self) {
+        self.has_heard = true;
     }
 
     pub fn paths(&self) -> impl Iterator<Item = &Path> {

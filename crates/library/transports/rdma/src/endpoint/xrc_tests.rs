@@ -6,6 +6,7 @@ use weft_pools::{Account, Job, Pools};
 use weft_transport::{Endpoint, Lost, Peer, Refused};
 
 use super::{ending_tests, tests};
+use crate::link::UNHEARD_BYTES;
 use crate::options::Options;
 use crate::world::{
     Process, Random, linked_pair, memory, offer_bytes, offer_from, options, over_xrc, turn,
@@ -316,6 +317,25 @@ fn who_only_sends_is_throttled() {
     });
     all[1].endpoint.throttle(0, false);
     turn_all(&mut all, |all| all[0].send(1, 0, &[]).is_ok());
+}
+
+/// A peer that has said nothing may have no way yet to say that it is too much: it is sent so much and no more, until something comes from it.
+#[test]
+fn a_peer_that_says_nothing_is_not_flooded() {
+    let mut all = hosts(2, 1, "X,256,16:X,16512,8");
+    connect(&mut all, &[(0, 1)]);
+    let payload = vec![1; 16_000];
+    let mut sent = 0;
+    while sent < 2 * UNHEARD_BYTES {
+        match all[0].send(1, 0, &payload) {
+            Ok(()) => sent += payload.len(),
+            Err(Refused::Throttled) => break,
+            Err(_) => all.iter_mut().for_each(|process| _ = process.poll()),
+        }
+    }
+    assert!(sent.abs_diff(UNHEARD_BYTES) <= payload.len(), "{sent}");
+    turn_all(&mut all, |all| all[1].send(0, 0, b"heard").is_ok());
+    turn_all(&mut all, |all| all[0].send(1, 0, &payload).is_ok());
 }
 
 /// Credits go back by the queue pair of their pool, although the receiver has no way to the sender's host.

@@ -342,6 +342,7 @@ impl Links {
     ) -> Result<(), Malformed> {
         self.counts().frames.add(1);
         let there = self.links[link].as_mut().expect("a link of the lane's");
+        there.heard();
         let frame = came.bytes(&self.queues, &self.parts);
         if kind != Kind::Part && there.assembled.is_empty() {
             return self.whole(link, kind, came, sink);
