@@ -6,7 +6,8 @@
 //! 1. The first packets to a peer after a turn leave at once, always.
 //! 2. A lane *trusts* its program once so many bursts in a row were followed by a turn soon. Then the others of a burst wait, as long as
 //!    it goes on, and none for longer than that: those of a long burst leave in so many parts.
-//! 3. A turn that comes late ends the trust, and twice as many bursts have to be good for the next. So a program that computes
+//! 3. A turn that comes late ends the trust, unless a peer has no room; it is not late within twice the time that the burst took, as receives for
+//!    as many messages may be posted in between. Then twice as many bursts have to be good for the next. So a program that computes
 //!    after its bursts has few of them delayed, however often it sends them, and the first is none of those.
 
 use std::time::{Duration, Instant};
@@ -27,8 +28,8 @@ const FORGETS: u32 = 4 * MOST_NEEDED;
 pub struct Habit {
     /// The lane's turn.
     turn: u32,
-    /// When a packet of a burst was last sent, or told to wait, since the last turn.
-    last: Option<Instant>,
+    /// When a packet of a burst was first and last sent, or told to wait, since the last turn.
+    last: Option<(Instant, Instant)>,
     /// Good bursts in a row.
     good: u32,
     needed: u32,
@@ -67,9 +68,21 @@ impl Habit {
     #[inline]
     pub fn turn(&mut self, now: impl FnOnce() -> Instant) {
         self.turn = self.turn.wrapping_add(1);
-        if let Some(last) = self.last.take() {
-            self.judge(now().saturating_duration_since(last) < SOON);
+        if let Some((first, last)) = self.last.take() {
+            let soon = SOON.max(2 * last.saturating_duration_since(first));
+            self.judge(now().saturating_duration_since(last) < soon);
         }
+    }
+
+    fn goes_on(&mut self, now: Instant) {
+        let first = self.last.map_or(now, |(first, _)| first);
+        self.last = Some((first, now));
+    }
+
+    /// What is sent waits for room, whatever the program does: nothing follows from when the next turn comes.
+    #[inline]
+    pub fn has_no_room(&mut self) {
+        self.last = None;
     }
 
     fn judge(&mut self, is_good: bool) {
@@ -100,7 +113,7 @@ impl Burst {
         self.enter(habit);
         self.sent += 1;
         if self.sent >= AT_ONCE {
-            habit.last = Some(now());
+            habit.goes_on(now());
         }
     }
 
@@ -113,10 +126,10 @@ impl Burst {
         }
         let now = now();
         let is_within = |since: Instant, bound| now.saturating_duration_since(since) < bound;
-        if !habit.last.is_some_and(|last| is_within(last, GAP)) {
+        if !habit.last.is_some_and(|(_, last)| is_within(last, GAP)) {
             return false;
         }
-        habit.last = Some(now);
+        habit.goes_on(now);
         let waits = is_within(*self.waits.get_or_insert(now), SOON);
         if !waits {
             // With this one all leave, and those that follow wait anew.
@@ -237,5 +250,30 @@ mod tests {
         let parts = (10_000 * GAP / 100).div_duration_f32(SOON) as u32;
         let left = program.sends_and_turns(10_000, GAP);
         assert!((parts / 2..parts * 2).contains(&left), "{left}, {parts}");
+    }
+
+    #[test]
+    fn a_turn_that_comes_late_as_there_is_no_room_ends_no_trust() {
+        let mut program = Program::new();
+        (0..FIRST_NEEDED).for_each(|_| _ = program.sends_and_turns(10, GAP));
+        for _ in 0..10 {
+            program.sends(GAP);
+            program.sends(GAP / 100);
+            program.habit.has_no_room();
+            program.now += 10 * SOON;
+            program.habit.turn(|| program.now);
+        }
+        assert_eq!(program.sends_and_turns(10, GAP), AT_ONCE);
+    }
+
+    #[test]
+    fn as_many_receives_as_sends_may_be_posted_before_the_turn() {
+        let mut program = Program::new();
+        (0..FIRST_NEEDED).for_each(|_| _ = program.sends_and_turns(10, GAP));
+        let length = 10_000 * GAP / 100;
+        for (pause, left) in [(length, AT_ONCE), (length, AT_ONCE), (3 * length, 10)] {
+            program.sends_and_turns(10_000, pause);
+            assert_eq!(program.sends_and_turns(10, GAP), left);
+        }
     }
 }

@@ -101,8 +101,11 @@ impl Link {
         if throttled && self.is_throttled {
             return Err(Refused::Throttled);
         }
-        let is_full = self.out().frame_bytes() >= WAITING_BYTES;
-        if is_full || throttled && !gathers && self.burst.waits(habit, Instant::now) {
+        if self.out().frame_bytes() >= WAITING_BYTES {
+            habit.has_no_room();
+            return Err(Refused::Busy);
+        }
+        if throttled && !gathers && self.burst.waits(habit, Instant::now) {
             return Err(Refused::Busy);
         }
         Ok(())
