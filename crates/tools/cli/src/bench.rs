@@ -4,6 +4,7 @@ pub mod benchmark;
 mod catalog;
 pub mod compare;
 mod conditions;
+mod core_latency;
 mod endpoints;
 pub mod ends;
 mod job;

@@ -1,6 +1,7 @@
 //! The conditions under which a benchmark's figures are taken, in words, to stand beside them.
 
 use super::benchmark::Axis;
+use super::core_latency::CoreLatency;
 use super::library::Pin;
 use super::options::Options;
 use super::patterns::{PATTERNS, ways};
@@ -15,6 +16,7 @@ pub fn conditions(options: &Options, plan: &Plan) -> String {
     if *plan.benchmark == PATTERNS {
         all.extend(ways(&options.patterns));
     }
+    all.extend(plan.core_latency.iter().map(CoreLatency::condition));
     all.push(format!("{} rounds", plan.rounds));
     all.join(", ")
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use weft_endpoint::Category;
 
+use super::core_latency::CoreLatency;
 use super::library::{Peer, Pin};
 use super::stats;
 use super::tune::HostsLayout;
@@ -38,6 +39,9 @@ pub struct Options {
     /// Where ranks run; auto: each on a core of its own while there are enough, but `patterns` as each library does by default
     #[arg(long, value_enum, default_value = "auto")]
     pub pin: Pin,
+    /// Only runs during which a word goes from core to core in so many ns, half a round trip, such as 0-100; others are repeated. For virtual machines whose processors move
+    #[arg(long, value_name = "FROM-TO")]
+    pub core_latency: Option<CoreLatency>,
     /// Points to measure: sizes in bytes, requests, threads, or whatever the benchmark's axis is
     #[arg(long, value_delimiter = ',', value_parser = stats::parse_binary)]
     pub sizes: Vec<u64>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::benchmark::{Axis, Benchmark, Series};
 use super::catalog::{FLOOR, TUNE, WIRE};
+use super::core_latency::CoreLatency;
 use super::library::{Hosts, Library, Pin};
 use super::options::Options;
 use super::patterns;
@@ -32,6 +33,8 @@ pub struct Plan<'a> {
     pub build: &'a Path,
     /// Where the program makes its file, if it makes one.
     pub folder: Option<PathBuf>,
+    /// Which machine a run has to meet.
+    pub core_latency: Option<CoreLatency>,
     /// Measure the machine's limits beside the libraries.
     pub with_floor: bool,
 }
@@ -100,6 +103,7 @@ impl<'a> Plan<'a> {
                 let otherwise = || installation.build.join("bench");
                 options.folder.clone().unwrap_or_else(otherwise)
             }),
+            core_latency: options.core_latency.clone(),
             with_floor: benchmark.name == "pingpong" && machine::cores() >= PAIR as usize,
         })
     }

@@ -78,7 +78,7 @@ pub struct Subject {
 }
 
 /// Everything measured for one benchmark.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// By library, series and point.
     pub cells: BTreeMap<(String, String, u64), Cell>,

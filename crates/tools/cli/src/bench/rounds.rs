@@ -4,8 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use super::catalog::FLOOR;
+use super::core_latency::CoreLatency;
 use super::job::{self, End};
 use super::library::Library;
 use super::library_round::{LibraryRound, START_SECONDS, patience, progress_text};
@@ -16,6 +19,12 @@ use super::stats::binary;
 /// The name under which the machine's own limits stand among the libraries.
 pub const FLOOR_COLUMN: &str = "floor";
 
+/// Of the floor program: half a round trip of a word between two processes.
+const WORD: &str = "flip";
+/// How often a run is tried that is to meet a certain machine, and the time in between.
+const TRIES: usize = 300;
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Reports where the run is; each text replaces the one before.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
@@ -23,10 +32,9 @@ pub type Progress<'a> = &'a mut dyn FnMut(&str);
 pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
     let mut results = Results::default();
     let runs_floor = plan.with_floor || plan.benchmark == &FLOOR;
-    let floor = if runs_floor {
-        Some(compile_floor(plan)?)
-    } else {
-        None
+    let floor = match runs_floor || plan.core_latency.is_some() {
+        true => Some(compile_floor(plan)?),
+        false => None,
     };
     let mut able = Vec::new();
     for library in plan.libraries {
@@ -39,23 +47,74 @@ pub fn run(plan: &Plan, progress: Progress) -> Result<Results, Failure> {
     for round in 0..plan.rounds {
         for turn in 0..able.len() {
             let (library, program) = &able[(round + turn) % able.len()];
-            let (results, progress) = (&mut results, &mut *progress);
-            LibraryRound {
-                plan,
-                library,
-                program,
-                round,
-                results,
-                progress,
-                started: false,
+            let mut run = |results: &mut Results| {
+                LibraryRound {
+                    plan,
+                    library,
+                    program,
+                    round,
+                    results,
+                    progress: &mut *progress,
+                    started: false,
+                }
+                .run()
+            };
+            match plan.core_latency.as_ref().zip(floor.as_deref()) {
+                None => run(&mut results)?,
+                Some((latency, floor)) => when_met(latency, floor, &mut results, run)?,
             }
-            .run()?;
         }
-        if let Some(program) = &floor {
+        if let Some(program) = floor.as_ref().filter(|_| runs_floor) {
             run_floor(plan, program, round, &mut results, progress)?;
         }
     }
     Ok(results)
+}
+
+/// Runs until the machine was as asked for before and after it; what other runs gave is left out.
+fn when_met(
+    wanted: &CoreLatency,
+    floor: &Path,
+    results: &mut Results,
+    mut run: impl FnMut(&mut Results) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    for _ in 0..TRIES {
+        if wanted.is_met(core_latency(floor)?) {
+            let before = results.clone();
+            run(results)?;
+            if wanted.is_met(core_latency(floor)?) {
+                return Ok(());
+            }
+            *results = before;
+        }
+        thread::sleep(PAUSE);
+    }
+    let condition = wanted.condition();
+    Err(Failure::Message(format!(
+        "in {TRIES} tries there was no run with {condition}"
+    )))
+}
+
+/// Microseconds that a word takes between the first two cores, half a round trip.
+fn core_latency(floor: &Path) -> Result<f64, Failure> {
+    let mut command = Command::new(floor);
+    command.args(["--sizes", "8", "--seconds", "0.02", "--cpus", "0,1"]);
+    let mut found = None;
+    let outcome = job::run(command, patience(START_SECONDS), |line| {
+        if let Some(Line::Point { series, best, .. }) = Line::parse(line)
+            && series == WORD
+        {
+            found = Some(best);
+        }
+    })?;
+    match (outcome.end, found) {
+        (End::Interrupted, _) => Err(Failure::Interrupted),
+        (_, Some(microseconds)) => Ok(microseconds),
+        (_, None) => Err(Failure::Message(format!(
+            "the time between two cores could not be taken: {}",
+            outcome.complaint.trim()
+        ))),
+    }
 }
 
 pub fn compile(plan: &Plan, library: &Library) -> Result<PathBuf, Failure> {
