@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use super::*;
+use crate::path::adapter::Adapter;
 
 /// Set in the other process: what it is to do.
 const ROLE: &str = "SOFTRDMA_TEST_ROLE";
@@ -223,4 +224,38 @@ fn dead_peers_are_an_error_in_time() {
     assert_eq!(wc.status, IBV_WC_RETRY_EXC_ERR);
     assert!(begin.elapsed() < Duration::from_secs(60));
     assert_eq!(side.state(), IBV_QPS_ERR);
+}
+
+/// The agent may have its state at the moment of a fork, and the child has a copy that nobody ever lets go of.
+#[test]
+fn forked_children_end_at_once_and_leave_the_device_alone() {
+    let [mut a, b] = pair(Setup::default());
+    let agent = Adapter::current(devices().unwrap()[0].config)
+        .unwrap()
+        .agent();
+    let state = agent.state();
+    let begin = Instant::now();
+    // SAFETY: the child does what the process does when it ends, and nothing else.
+    let child = unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            libc::exit(0);
+        }
+        child
+    };
+    let mut status = -1;
+    // SAFETY: a child that was not waited for.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    let seconds = begin.elapsed().as_secs_f64();
+    drop(state);
+    assert_eq!(status, 0);
+    assert!(seconds < 1.5, "the child took {seconds} s");
+    // Of a length that goes to the agent.
+    let length = 200_000;
+    a.memory[..length].copy_from_slice(&pattern(9, length));
+    assert_eq!(b.receive(1, 0, BYTES), 0);
+    assert_eq!(a.post(request(2, IBV_WR_SEND), &[a.sge(0, length)]), 0);
+    b.expect(1, IBV_WC_SUCCESS);
+    a.expect(2, IBV_WC_SUCCESS);
+    assert_eq!(b.memory[..length], pattern(9, length));
 }
