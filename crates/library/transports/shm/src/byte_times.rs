@@ -29,7 +29,6 @@ use weft_sync::atomic::{AtomicU64, Ordering};
 
 use crate::bulk::RING_BYTES;
 use crate::cma::{self, Way};
-use crate::streaming::SLOW_PS;
 
 /// Pieces from this length on are timed: looking at the clock takes as long as some hundred bytes.
 pub const TIMED_BYTES: usize = 4 << 10;
@@ -50,6 +49,9 @@ const HELPED_FIRST: u32 = 8;
 /// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again. Of
 /// long messages few are enough.
 const RISE: [u32; 3] = [4, 1, 1];
+
+/// A byte that takes longer than so many picoseconds to be written by plain stores is better streamed: the reader's way to memory costs up to 40.
+pub const SLOW_PS: u32 = 160;
 
 /// Messages of more bytes are long.
 pub const LONG_BYTES: usize = 256 << 10;
@@ -173,7 +175,8 @@ impl Timing {
     }
 }
 
-fn picoseconds(bytes: usize, time: Duration) -> u32 {
+/// What a byte took of so many, as far as it is told apart.
+pub fn picoseconds(bytes: usize, time: Duration) -> u32 {
     let found = 1000 * time.as_nanos() / bytes.max(1) as u128;
     found.clamp(UNIT_PS.into(), LONGEST_PS.into()) as u32
 }

@@ -8,13 +8,14 @@ mod room;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use weft_sync::cells::{INLINE_BYTES, Pushed};
 use weft_transport::{Lost, Peer, Refused};
 
 use self::outbound::Outbound;
 use crate::blocks::Blocks;
-use crate::byte_times::Words;
+use crate::byte_times::{self, Class, Timed, Words};
 use crate::connecting::Need;
 use crate::counters::Counters;
 use crate::endings::Ending;
@@ -214,6 +215,19 @@ impl Links {
     pub fn byte_times<'a>(&'a self, neighbour: &'a Neighbour) -> [&'a Words; 2] {
         let own = self.shared.base.byte_times(neighbour.position);
         [own, neighbour.base.byte_times(self.shared.position)]
+    }
+
+    /// Notes in this process's words of `neighbour` that so many bytes of a message of that class took so long.
+    pub fn note_time(
+        &self,
+        neighbour: &Neighbour,
+        timed: Timed,
+        class: Class,
+        bytes: usize,
+        time: Duration,
+    ) {
+        let words = self.shared.base.byte_times(neighbour.position);
+        byte_times::note(words, timed, class, bytes, time);
     }
 
     /// Whether memory may be copied from and to a peer's.

@@ -7,10 +7,9 @@
 use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 use std::time::{Duration, Instant};
 
+use crate::byte_times::{SLOW_PS, picoseconds};
 use crate::layout::RING_BYTES;
 
-/// A byte that takes longer than so many picoseconds to be written by plain stores is better streamed: the reader's way to memory costs up to 40.
-pub const SLOW_PS: u32 = 160;
 /// Messages from this length on are timed and streamed: looking at the clock takes as long as to copy some hundred bytes.
 const STREAMED_FROM: usize = 512;
 /// Each of so many first messages is timed, and then one of so many.
@@ -79,7 +78,7 @@ impl Stores {
 
     /// A time may be too long, if the thread lost its core meanwhile, but never too short.
     fn note(&mut self, bytes: usize, time: Duration) {
-        let found = (1000 * time.as_nanos() / bytes as u128).min(u16::MAX.into()) as u32;
+        let found = picoseconds(bytes, time);
         self.plain_ps = match self.plain_ps {
             known if known > 0 && found > known => known + (found - known).min(known / 2 + 1),
             _ => found,

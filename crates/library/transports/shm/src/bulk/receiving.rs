@@ -16,7 +16,7 @@ use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
 use super::control::TransferId;
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{self, Class, Timed};
+use crate::byte_times::{Class, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use closing::Closing;
@@ -99,8 +99,7 @@ impl Incoming {
         };
         let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
         if is_usual {
-            let words = links.shared.base.byte_times(self.neighbour.position);
-            byte_times::note(words, timed, class, self.target.bytes, time);
+            links.note_time(&self.neighbour, timed, class, self.target.bytes, time);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
+use crate::byte_times::{Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -105,8 +105,7 @@ impl Fetching {
             links.counters.chunks_read += 1;
             if let Some((class, bytes, time)) = found.filter(|&(_, bytes, _)| bytes >= TIMED_BYTES)
             {
-                let words = links.shared.base.byte_times(neighbour.position);
-                byte_times::note(words, Timed::Copy, class, bytes, time);
+                links.note_time(neighbour, Timed::Copy, class, bytes, time);
                 self.timed = None;
             }
         }

@@ -11,7 +11,7 @@ use crate::bulk::borrowed::BorrowedRing;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, RingPosition, at};
 use crate::bulk::common::Common;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
+use crate::byte_times::{Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
@@ -228,8 +228,7 @@ impl Taking {
         let taken = self.take(target, bytes);
         let time = begin.elapsed();
         if room > 0 && taken >= TIMED_BYTES && target.layout.is_none() {
-            let words = links.shared.base.byte_times(neighbour.position);
-            byte_times::note(words, Timed::Drain, class, taken, time);
+            links.note_time(neighbour, Timed::Drain, class, taken, time);
             self.timed = None;
         }
         taken

@@ -8,7 +8,7 @@ use weft_sync::bulk::Side;
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
+use crate::byte_times::{Class, TIMED_BYTES, Timed};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::streaming::stream;
@@ -160,12 +160,11 @@ impl Filling {
         let time = begin.elapsed();
         self.timed = None;
         if source.layout.is_none() {
-            let words = links.shared.base.byte_times(neighbour.position);
             let timed = match self.streams {
                 true => Timed::Stream,
                 false => Timed::Fill,
             };
-            byte_times::note(words, timed, class, bytes, time);
+            links.note_time(neighbour, timed, class, bytes, time);
         }
     }
 

@@ -7,7 +7,7 @@ use weft_sync::bulk::Side;
 
 use crate::bulk::copying::Copying;
 use crate::bulk::transfers::Step;
-use crate::byte_times::{self, Class, TIMED_BYTES, Timed};
+use crate::byte_times::{Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::Neighbour;
@@ -68,8 +68,7 @@ impl Helping {
         if let Step::Moved(_) = step {
             links.counters.chunks_written += 1;
             if let Some((bytes, time)) = timed.filter(|&(bytes, _)| bytes >= TIMED_BYTES) {
-                let words = links.shared.base.byte_times(neighbour.position);
-                byte_times::note(words, Timed::Help, self.class, bytes, time);
+                links.note_time(neighbour, Timed::Help, self.class, bytes, time);
             }
         }
         step
