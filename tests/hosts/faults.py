@@ -10,6 +10,7 @@ import time
 from jobs import Job, ours, ranks_on
 from lib.cases import require
 from lib.hosts import Hosts, ids
+from lib.outlived import OUTLIVED
 
 COUNTS = [2, 2]
 RANKS = sum(COUNTS)
@@ -25,9 +26,6 @@ WHOM = re.compile(r"host1\b|rank [23]\b|10\.77\.0\.2\b|fd77::2\b")
 AWAITED = "recv any ssend large probe barrier allreduce flush get put accumulate lock holder".split()
 # The others access the part of one who lives, and the dead one was about to put something there.
 LIVING = ["origin"]
-# Hydra ends a job as soon as it sees a rank's connection end. A shell between them keeps that, until the file is there: nobody but
-# the library tells the survivors.
-OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
 
 
 def running(job):

@@ -8,13 +8,13 @@ import random
 import tempfile
 import time
 
-from faults import OUTLIVED
 from jobs import LAUNCHERS, ranks_on
 from lib.board import Board, operations_of
 from lib.cases import Failure, require
 from lib.commands import REPOSITORY
 from lib.compiler import compile_program
 from lib.hosts import Hosts, ids
+from lib.outlived import OUTLIVED
 from lib.processes import kill_process, stop_process
 
 MIXED = REPOSITORY / "tests/robustness/programs/mixed.c"

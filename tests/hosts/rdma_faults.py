@@ -12,6 +12,7 @@ from jobs import LAUNCHERS
 from lib.cases import Skip, require
 from lib.compiler import compile_program
 from lib.hosts import Hosts
+from lib.outlived import OUTLIVED, await_lines
 from lib.programs import ROOT
 from stress import SECONDS as STRESS_SECONDS
 from stress import stress
@@ -56,13 +57,9 @@ def unmet(site, pools, what):
         over = os.path.join(folder, "over")
         words, env = LAUNCHERS[f"MPICH's Hydra over RDMA, pools {pools}"](site, COUNTS)
         binary = compile_program(site.prefix / "bin/mpicc", [PROGRAMS / "unmet.c"], site.build / "unmet-rdma")
-        running = hosts[0].start([*words, "-disable-auto-cleanup", "sh", "-c", faults.OUTLIVED, "sh", over, binary, what], env)
+        running = hosts[0].start([*words, "-disable-auto-cleanup", "sh", "-c", OUTLIVED, "sh", over, binary, what], env)
         try:
-            said = [f"ok unmet {what} {rank}\n" for rank in range(sum(COUNTS) - 1)]
-            deadline = time.monotonic() + 2 * TOLD_SECONDS
-            while not all(line in running.text() for line in said):
-                require(running.process.poll() is None and time.monotonic() < deadline, f"not all came out of it:\n{running.output()}")
-                time.sleep(0.05)
+            await_lines(running, [f"ok unmet {what} {rank}\n" for rank in range(sum(COUNTS) - 1)], 2 * TOLD_SECONDS)
         finally:
             open(over, "w").close()
         result = running.finish(60)

@@ -15,15 +15,13 @@ from jobs import PROGRAMS
 from lib.board import Board, operations_of
 from lib.cases import Failure, require
 from lib.leftovers import Watched
+from lib.outlived import OUTLIVED
 from lib.processes import kill_process, output_of
 
 RANKS = (2, 3, 4)
 # How long a job runs that nobody is killed in, and what it may take to end after the kill, on a loaded machine.
 JOB_SECONDS, END_SECONDS = 60, 30
 START_SECONDS = 60
-# Hydra ends a job as soon as it sees a rank's connection end, also where it is not to clean up. A shell between them outlives the
-# rank and keeps the connection, until the file is there: nobody but the library tells the others.
-OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
 
 
 def stacks(pid):

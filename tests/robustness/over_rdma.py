@@ -11,6 +11,7 @@ import time
 from interoperation import peer
 from kill import victims
 from lib.cases import require
+from lib.outlived import OUTLIVED, await_lines
 from lib.rails import carried
 from lib.receive_pools import counts, planned
 from load import UNEXPECTED_LIMIT_MIB
@@ -47,8 +48,6 @@ WRONG = [
 ]
 
 
-# Between the launcher and a rank, so that nobody but the library sees a rank die, until the file is there.
-OUTLIVED = 'over=$1; shift; "$@"; while [ ! -e "$over" ]; do sleep 0.05; done'
 # What may take to be told of a death, and rank 1's computation, on a loaded machine.
 UNMET_SECONDS = 60
 
@@ -210,11 +209,7 @@ def unmet(site, pools, what):
         ranks = ["sh", "-c", OUTLIVED, "sh", over, site.program("unmet"), what]
         running = site.start([site.weft, "softrdma", "run", "--", *launcher, *ranks], env)
         try:
-            said = [f"ok unmet {what} {rank}\n" for rank in (0, 1)]
-            deadline = time.monotonic() + UNMET_SECONDS
-            while not all(line in running.text() for line in said):
-                require(running.process.poll() is None and time.monotonic() < deadline, f"not all came out of it:\n{running.output()}")
-                time.sleep(0.05)
+            await_lines(running, [f"ok unmet {what} {rank}\n" for rank in (0, 1)], UNMET_SECONDS)
         finally:
             open(over, "w").close()
         result = running.finish(60)
