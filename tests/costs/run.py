@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counted costs of an eager message, a one-sided access, a collective operation of nothing and a call from Fortran, against budgets and what is recorded.
+"""Counted costs of an eager message, a one-sided access, a collective operation of nothing or of 8 bytes and a call from Fortran, against budgets and what is recorded.
 
     tests/costs/run.py --prefix DIR [--build DIR] [--record]
 
@@ -49,9 +49,13 @@ CALL_BUDGET = 130
 # Collective operations in which there is nothing to move, and the instructions of each at most.
 VOID = "bcast reduce reduce_scatter allreduce allgather allgatherv gather gatherv scatter scatterv alltoall alltoallv".split()
 VOID_BUDGET = 350
+# Those of 8 bytes, by ranks that need not wait; one locked instruction before the look at who sleeps.
+SHORT = {"reduce_leaf": RECEIVER, "reduce_root": SENDER, "bcast_root": SENDER, "bcast_leaf": RECEIVER, "gather_leaf": RECEIVER, "gather_root": SENDER,
+         "scatter_root": SENDER, "scatter_leaf": RECEIVER}  # fmt: skip
+SHORT_BUDGET, SHORT_LOCKED = 600, 1
 FORTRAN = [*dict.fromkeys(CALLS.values()), *CALLS, "isend_section"]
 # The program of each order and its phases.
-PROGRAMS = {"fortran": ("fortran", dict.fromkeys(FORTRAN, SENDER)), "requests": ("requests", dict.fromkeys(REQUESTS, SENDER)), "prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES), "void": ("collectives", dict.fromkeys(VOID, SENDER))}
+PROGRAMS = {"fortran": ("fortran", dict.fromkeys(FORTRAN, SENDER)), "requests": ("requests", dict.fromkeys(REQUESTS, SENDER)), "prepost": ("messages", PHASES), "unexpected": ("messages", PHASES), "passive": ("windows", ACCESSES), "void": ("collectives", dict.fromkeys(VOID, SENDER)), "short": ("short", SHORT)}
 
 
 class Costs:
@@ -160,6 +164,12 @@ def budgets(gate, costs):
         gate.at_most(f"{phase} of nothing, instructions", cost.instructions, VOID_BUDGET, "budget")
         for kind in ("locked", "system_calls", "allocations"):
             gate.at_most(f"{phase} of nothing, {kind.replace('_', ' ')}", getattr(cost, kind), 0, "budget")
+    for phase in SHORT:
+        cost = costs["short", phase, False]
+        gate.at_most(f"{phase} of 8 bytes, instructions", cost.instructions, SHORT_BUDGET, "budget")
+        gate.at_most(f"{phase} of 8 bytes, locked", cost.locked, SHORT_LOCKED, "budget")
+        for kind in ("system_calls", "allocations"):
+            gate.at_most(f"{phase} of 8 bytes, {kind.replace('_', ' ')}", getattr(cost, kind), 0, "budget")
     for phase in ("start", "persistent_test", "persistent_wait", "waitany", "waitsome"):
         gate.at_most(f"{phase}, allocations", costs["requests", phase, False].allocations, 0, "budget")
 
@@ -188,6 +198,8 @@ def main():
     wanted += [("passive", (phase,), False) for phase in ACCESSES]
     wanted += [("fortran", (phase,), False) for phase in FORTRAN]
     wanted += [("void", (phase,), False) for phase in VOID]
+    leaves = [phase for phase in SHORT if SHORT[phase] == RECEIVER]
+    wanted += [("short", pair, False) for pair in zip(leaves, [phase for phase in SHORT if phase not in leaves])]
     wanted += [("requests", (phase,), threads) for threads in (False, True) for phase in REQUESTS]
     native = {key: launch(options, *key) for key in {(order, threads) for order, _, threads in wanted}}
     costs = {}

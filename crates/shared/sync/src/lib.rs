@@ -4,8 +4,8 @@
 //! demand, and sleeping.
 //!
 //! Everything is built from the atomics in `primitive`, so that loom can model it
-//! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences: ThreadSanitizer
-//! does not understand them.
+//! (`RUSTFLAGS="--cfg loom" cargo test --profile loom -p weft-sync --lib`). No standalone fences, which ThreadSanitizer does not
+//! understand, but for one that no data hang on: before a look at who sleeps (`board`).
 
 mod active_message;
 pub mod arming;

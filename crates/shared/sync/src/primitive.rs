@@ -67,6 +67,30 @@ pub fn latest64(word: &AtomicU64) -> u64 {
     word.fetch_or(0, Ordering::SeqCst)
 }
 
+/// A SeqCst store before a look at another word. Loom, which knows no total order of SeqCst operations, knows one of fences: who looks at
+/// this word has one too ([`full_fence`]).
+#[inline]
+pub fn tell(word: &AtomicU64, value: u64) {
+    word.swap(value, Ordering::SeqCst);
+    #[cfg(loom)]
+    full_fence();
+}
+
+/// Orders what stands before it against what stands behind it, for all threads: a SeqCst fence. A locked instruction on the own stack takes
+/// an eighth of the time of the `mfence` that compilers make of one.
+#[inline]
+pub fn full_fence() {
+    #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+    // SAFETY: changes nothing; the compiler takes it for an access to any memory.
+    unsafe {
+        std::arch::asm!("lock or dword ptr [rsp], 0");
+    }
+    #[cfg(all(any(not(target_arch = "x86_64"), miri), not(loom)))]
+    std::sync::atomic::fence(Ordering::SeqCst);
+    #[cfg(loom)]
+    loom::sync::atomic::fence(Ordering::SeqCst);
+}
+
 /// A model of all that three preemptions can do: many models do not end without a bound.
 #[cfg(all(test, loom))]
 pub fn bounded(model: impl Fn() + Sync + Send + 'static) {

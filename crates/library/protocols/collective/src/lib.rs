@@ -110,6 +110,7 @@ pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
 mod select;
+mod short;
 mod steps;
 mod tree;
 
@@ -123,14 +124,16 @@ pub use channel::{Channel, Outcome, PointToPoint, run_blocking};
 pub use gather::{gather, gatherv};
 pub use hosts::Hosts;
 pub use memory::{
-    Blocks, Combine, Counts, Mixed, MixedBlock, PredefinedOp, Reduction, Uniform, Varying,
+    Blocks, Combine, Counts, Mixed, MixedBlock, PlainReduction, PredefinedOp, Reduction, Uniform,
+    Varying,
 };
 pub use neighborhood::{Edges, neighbor_allgather, neighbor_alltoall};
 pub use reduce::reduce;
 pub use reduce_scatter::{Shares, reduce_scatter};
 pub use scan::{exscan, scan};
 pub use scatter::{scatter, scatterv};
-pub use select::{CHOICES, Choice, Placement, Sharing};
+pub use select::{CHOICES, Choice, Operation, Placement, Sharing};
+pub use short::{Short, ShortLimits};
 
 #[cfg(test)]
 #[allow(unsafe_code)]

@@ -26,7 +26,7 @@ mod tests;
 use crate::Hosts;
 
 pub use choice::Choice;
-pub use tables::CHOICES;
+pub use tables::{CHOICES, Operation};
 pub(crate) use tables::{
     allgather, allreduce, alltoall, barrier, bcast, flat, gather, reduce, reduce_scatter, scan,
     scatter,

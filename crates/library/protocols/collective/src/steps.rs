@@ -130,8 +130,16 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         posting.step
     }
 
+    /// The operation's first step, if it was begun in another way: there this rank has posted what it posts in it.
+    pub fn begun(&self) -> Option<u64> {
+        self.board.take_begun()
+    }
+
     /// Enters the next step and posts a copy, after which another piece follows or none.
     pub async fn post(&self, memory: &Memory, more: bool) -> Option<u64> {
+        if let Some(step) = self.begun() {
+            return Some(step);
+        }
         let bytes = memory.bytes;
         let posting = self.begin(Piece { bytes, more }).await?;
         copy(memory, &posting.slot);
@@ -140,12 +148,18 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
 
     /// Enters the next step and posts nothing there but that this rank has come so far.
     pub async fn announce(&self) -> Option<u64> {
+        if let Some(step) = self.begun() {
+            return Some(step);
+        }
         let posting = self.begin(Piece::NOTHING).await?;
         Some(self.publish(posting))
     }
 
     /// Enters the next step without posting in it.
     pub fn listen(&self) -> u64 {
+        if let Some(step) = self.begun() {
+            return step;
+        }
         let (step, sleepers) = self.board.enter_silently();
         if sleepers {
             self.arena.wake();
@@ -312,6 +326,13 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         }
         Some(())
     }
+}
+
+/// Where the block for rank `to` lies among those that rank `from` posts, one for each of the others: as many places after its first as `to` is after
+/// the rank that follows `from`, around the ring.
+#[inline]
+pub(crate) fn place_for(to: usize, from: usize, ranks: usize) -> usize {
+    (to + ranks - from - 1) % ranks
 }
 
 /// Ranges of at most `longest`, at least 1, that make up `0..count`, each with whether another follows.

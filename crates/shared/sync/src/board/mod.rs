@@ -12,7 +12,8 @@
 //! 4. Going to sleep is Dekker's protocol: a rank writes `asleep` and counts itself in `sleepers`, then looks once more;
 //!    a rank that publishes, or enters a step in which it posts nothing, reads `sleepers` after that. All are SeqCst, so at least one
 //!    of them sees the other. A rank that waits for room has told all steps before this one in that way, and nobody whose
-//!    own step is older waits for this one.
+//!    own step is older waits for this one. Short operations publish and enter *quietly*, and read `sleepers` behind one fence for all of that, once
+//!    they have found what they waited for or have waited a moment; who goes to sleep has a fence of its own. So a rank need not wait until its line is its own before it looks at others'.
 //! 5. `broken` says why the board is given up, if it is: a rank is gone and was still waited for, or lengths differ. It is
 //!    written once, by whoever finds that out; from then on nothing is waited for. A rank that finds it written *ends* its use of the
 //!    board: its steps go on far beyond those of any other, so that it has room for nothing, posts nothing, and is waited for
@@ -24,14 +25,15 @@
 //!    are each rank's own.
 //! 8. A control word also holds the low bits of the number of the operation that it was posted in. Ranks of an erroneous program, of which some
 //!    went through an operation without the board, are in one step in different operations; a reader finds that out.
-//! 9. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
+//! 9. An operation may be *begun*: this rank has entered its first step, and posted in it if it posts there, and goes on in another way.
+//! 10. `used` decides, where ranks could not agree, whether the board is used: the first to say makes it so for all.
 
 #[cfg(all(test, loom))]
 mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use crate::primitive::{AtomicU32, AtomicU64, Ordering, latest, latest64};
+use crate::primitive::{AtomicU32, AtomicU64, Ordering, full_fence, latest, tell};
 use std::cell::UnsafeCell;
 use std::num::NonZeroU8;
 
@@ -41,8 +43,6 @@ pub const CELLS: usize = if cfg!(loom) { 2 } else { 32 };
 pub const BUFFERS: usize = if cfg!(loom) { 1 } else { 4 };
 /// What fits in a cell beside its control word.
 pub const INLINE_BYTES: usize = 112;
-/// How much of that lies in the control word's own cache line.
-pub const LINE_BYTES: usize = 48;
 /// Length of a buffer.
 pub const BUFFER_BYTES: usize = 32 << 10;
 
@@ -107,7 +107,6 @@ const LEFT: u64 = u64::MAX;
 
 #[cfg(not(loom))]
 const _: () = assert!(size_of::<Cell>() == 128 && size_of::<Head>() == 128);
-const _: () = assert!(std::mem::offset_of!(Cell, inline) + LINE_BYTES == 64);
 
 // SAFETY: who may touch the payload when is rule 1; the rest are atomics.
 unsafe impl Sync for Cell {}
@@ -181,6 +180,8 @@ pub struct Board {
     all_entered: AtomicU64,
     /// The operation that this rank is in, as control words hold it.
     operation: AtomicU64,
+    /// The step in which an operation was begun that goes on in another way, or 0.
+    begun: AtomicU64,
 }
 
 // SAFETY: addresses of memory that is shared by the rules above.
@@ -217,6 +218,7 @@ impl Board {
             step: AtomicU64::new(0),
             all_entered: AtomicU64::new(0),
             operation: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
         }
     }
 
@@ -256,10 +258,16 @@ impl Board {
             .store(low << OPERATION_SHIFT, Ordering::Relaxed);
     }
 
+    /// The step that this rank enters next.
+    #[inline]
+    fn next(&self) -> u64 {
+        self.step() + 1
+    }
+
     /// Enters the next step, in which this rank posts. Nothing of earlier steps is read any more.
     #[inline]
     pub fn enter(&self) -> u64 {
-        let step = self.step.load(Ordering::Relaxed) + 1;
+        let step = self.next();
         self.step.store(step, Ordering::Relaxed);
         self.place(self.rank).entered.store(step, Ordering::Release);
         step
@@ -268,10 +276,35 @@ impl Board {
     /// Enters the next step, in which this rank does not post. True if somebody sleeps.
     #[inline]
     pub fn enter_silently(&self) -> (u64, bool) {
-        let step = self.step.load(Ordering::Relaxed) + 1;
+        let step = self.next();
         self.step.store(step, Ordering::Relaxed);
-        self.place(self.rank).entered.swap(step, Ordering::SeqCst);
+        tell(&self.place(self.rank).entered, step);
         (step, latest(&self.head().sleepers) != 0)
+    }
+
+    /// Enters the next step to post in it, if it may be written at once.
+    #[inline]
+    pub fn enter_with_room(&self, in_buffer: bool) -> Option<u64> {
+        self.room(self.next(), in_buffer).ok()?;
+        Some(self.enter())
+    }
+
+    /// The operation that this rank is in was begun in its first step, which [`take_begun`](Self::take_begun) gives once.
+    #[cold]
+    pub fn set_begun(&self, step: u64) {
+        self.begun.store(step, Ordering::Relaxed);
+    }
+
+    /// The step in which this operation was begun, if it was.
+    #[inline]
+    pub fn take_begun(&self) -> Option<u64> {
+        match self.begun.load(Ordering::Relaxed) {
+            0 => None,
+            step => {
+                self.begun.store(0, Ordering::Relaxed);
+                Some(step)
+            }
+        }
     }
 
     /// Whether this rank may write what it posts in `step`, or what it waits for.
@@ -331,8 +364,23 @@ impl Board {
     #[inline]
     pub fn publish(&self, step: u64, piece: Piece) -> bool {
         let cell = self.cell(self.rank, step);
-        cell.control
-            .swap(self.control(step, piece), Ordering::SeqCst);
+        tell(&cell.control, self.control(step, piece));
+        latest(&self.head().sleepers) != 0
+    }
+
+    /// The same without a look at who sleeps, which [`sleepers_behind`](Self::sleepers_behind) makes up for.
+    #[inline]
+    pub fn publish_quietly(&self, step: u64, piece: Piece) {
+        let control = self.control(step, piece);
+        self.cell(self.rank, step)
+            .control
+            .store(control, Ordering::Release);
+    }
+
+    /// Whether anybody sleeps, looked at behind all that this rank has published and entered.
+    #[inline]
+    pub fn sleepers_behind(&self) -> bool {
+        full_fence();
         latest(&self.head().sleepers) != 0
     }
 
@@ -343,10 +391,10 @@ impl Board {
         step << STEP_SHIFT | operation | more | bytes as u64
     }
 
-    /// Whether what a rank has posted in the step is this piece, of the operation that this rank is in.
+    /// Whether what a rank has posted in the step is this piece, of the operation that this rank is in. Then its bytes may be read.
     #[inline]
     pub fn is_posted(&self, rank: usize, step: u64, piece: Piece) -> bool {
-        let control = self.cell(rank, step).control.load(Ordering::Relaxed);
+        let control = self.cell(rank, step).control.load(Ordering::Acquire);
         control == self.control(step, piece)
     }
 
@@ -364,7 +412,7 @@ impl Board {
 
     /// The step that a rank is in.
     pub fn entered(&self, rank: usize) -> u64 {
-        latest64(&self.place(rank).entered)
+        self.place(rank).entered.load(Ordering::SeqCst)
     }
 
     /// How long what a rank has posted in the step is: what it says, as far as a buffer goes, or its mark.
@@ -383,7 +431,7 @@ impl Board {
         match need.what {
             What::Posted => {
                 let cell = self.cell(need.rank, need.step);
-                latest64(&cell.control) >> STEP_SHIFT == need.step
+                cell.control.load(Ordering::SeqCst) >> STEP_SHIFT == need.step
             }
             What::Entered => self.entered(need.rank) >= need.step,
         }
@@ -394,6 +442,7 @@ impl Board {
         let asleep = &self.place(self.rank).asleep;
         if asleep.swap(1, Ordering::SeqCst) == 0 {
             self.head().sleepers.fetch_add(1, Ordering::SeqCst);
+            full_fence();
         }
     }
 

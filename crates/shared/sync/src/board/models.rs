@@ -46,6 +46,7 @@ impl Memory {
             step: AtomicU64::new(0),
             all_entered: AtomicU64::new(0),
             operation: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
         }
     }
 
@@ -148,6 +149,76 @@ fn both_read_what_both_post() {
             thread::spawn(move || exchange(&memory, 1))
         };
         exchange(&memory, 0);
+        other.join().unwrap();
+    });
+}
+
+/// Both post quietly and look for a moment; who does not find the other's post looks at who sleeps, and sleeps itself. The same where
+/// one only enters, and the other waits for room.
+#[test]
+fn who_posts_quietly_wakes_sleepers() {
+    fn exchange(memory: &Memory, rank: usize) {
+        let board = memory.board(rank);
+        let (what, other) = (What::Posted, 1 - rank);
+        let step = board.enter_with_room(false).unwrap();
+        memory.payload(rank, step).write(step + 10 * rank as u64);
+        board.publish_quietly(step, Piece::NOTHING);
+        let is_posted = board.is_posted(other, step, Piece::NOTHING);
+        memory.wake(&board, board.sleepers_behind());
+        let need = Need {
+            rank: other,
+            what,
+            step,
+        };
+        if !is_posted {
+            wait(memory, &board, need);
+        }
+        assert_eq!(memory.payload(other, step).read(), step + 10 * other as u64);
+    }
+    bounded(|| {
+        let memory = Memory::new();
+        let other = {
+            let memory = memory.clone();
+            thread::spawn(move || exchange(&memory, 1))
+        };
+        exchange(&memory, 0);
+        other.join().unwrap();
+    });
+}
+
+/// One posts more than there are cells, and sleeps until there is room; the other enters quietly and reads.
+#[test]
+fn who_enters_quietly_wakes_one_that_waits_for_room() {
+    fn read_quietly(memory: &Memory, board: &Board) {
+        for _ in 0..3 {
+            let step = board.enter();
+            let is_posted = board.is_posted(0, step, Piece::NOTHING);
+            if is_posted {
+                assert_eq!(memory.payload(0, step).read(), step);
+            }
+            memory.wake(board, board.sleepers_behind());
+            if !is_posted {
+                let what = What::Posted;
+                wait(
+                    memory,
+                    board,
+                    Need {
+                        rank: 0,
+                        what,
+                        step,
+                    },
+                );
+                assert_eq!(memory.payload(0, step).read(), step);
+            }
+        }
+    }
+    bounded(|| {
+        let memory = Memory::new();
+        let other = {
+            let memory = memory.clone();
+            thread::spawn(move || read_quietly(&memory, &memory.board(1)))
+        };
+        post(&memory, &memory.board(0), 3);
         other.join().unwrap();
     });
 }

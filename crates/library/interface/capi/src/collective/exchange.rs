@@ -20,7 +20,7 @@ forms! {
         comm: CommId,
     ) {
         let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-        collective::allgather(send, recvbuf.buffer(recvcount, recvtype), comm)
+        collective::allgather(FORM, send, recvbuf.buffer(recvcount, recvtype), comm)
     }
 
     #[mpi(Allgatherv, Iallgatherv, Allgatherv_init)]
@@ -36,7 +36,7 @@ forms! {
     ) {
         let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
         let receive = vectors(recvbuf, recvcounts, displs, recvtype, blocks(comm)?)?;
-        collective::allgatherv(send, receive, comm)
+        collective::allgatherv(FORM, send, receive, comm)
     }
 
     #[mpi(Alltoall, Ialltoall, Alltoall_init)]
@@ -50,7 +50,7 @@ forms! {
         comm: CommId,
     ) {
         let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-        collective::alltoall(send, recvbuf.buffer(recvcount, recvtype), comm)
+        collective::alltoall(FORM, send, recvbuf.buffer(recvcount, recvtype), comm)
     }
 
     #[mpi(Alltoallv, Ialltoallv, Alltoallv_init)]

@@ -1,7 +1,7 @@
 //! Collective communication (MPI-5.0 chapter 6, §8.6).
 
 /// An operation's three forms: blocking, nonblocking (§6.12) and persistent (§6.13). The block checks the arguments
-/// and gives the [`Call`](weft_mpi::collective::Call) that each form makes its own use of.
+/// and gives the [`Call`](weft_mpi::collective::Call) that each form makes its own use of; it may name `FORM`, which it is for.
 macro_rules! forms {
     ($(
         #[mpi($blocking:ident, $nonblocking:ident, $init:ident)]
@@ -10,15 +10,20 @@ macro_rules! forms {
         mod $module {
             use super::*;
             use crate::output::Out;
+            use weft_mpi::collective::Form;
             use weft_mpi::{InfoId, Request};
 
             #[mpi($blocking)]
             fn blocking($($parameter: $type,)*) -> Result<()> {
+                #[allow(dead_code, reason = "few operations have a way of their own for it")]
+                const FORM: Form = Form::Blocking;
                 $call?.run()
             }
 
             #[mpi($nonblocking)]
             fn nonblocking($($parameter: $type,)* request: Out<Request>) -> Result<()> {
+                #[allow(dead_code, reason = "as above")]
+                const FORM: Form = Form::Request;
                 request.set($call?.begin()?);
                 Ok(())
             }
@@ -26,6 +31,8 @@ macro_rules! forms {
             /// No hint is known that would change anything.
             #[mpi($init)]
             fn persistent($($parameter: $type,)* info: Option<InfoId>, request: Out<Request>) -> Result<()> {
+                #[allow(dead_code, reason = "as above")]
+                const FORM: Form = Form::Request;
                 info.map_or(Ok(()), weft_mpi::objects::info::check)?;
                 request.set($call?.prepare()?);
                 Ok(())

@@ -22,7 +22,7 @@ forms! {
         root: c_int,
         comm: CommId,
     ) {
-        collective::reduce(arguments(sendbuf, recvbuf, count, datatype, op), root, comm)
+        collective::reduce(FORM, arguments(sendbuf, recvbuf, count, datatype, op), root, comm)
     }
 
     #[mpi(Allreduce, Iallreduce, Allreduce_init)]
@@ -34,7 +34,7 @@ forms! {
         op: OpId,
         comm: CommId,
     ) {
-        collective::allreduce(arguments(sendbuf, recvbuf, count, datatype, op), comm)
+        collective::allreduce(FORM, arguments(sendbuf, recvbuf, count, datatype, op), comm)
     }
 
     #[mpi(Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init)]
@@ -47,7 +47,7 @@ forms! {
         comm: CommId,
     ) {
         let arguments = arguments(sendbuf, recvbuf, recvcount, datatype, op);
-        collective::reduce_scatter_block(arguments, comm)
+        collective::reduce_scatter_block(FORM, arguments, comm)
     }
 
     #[mpi(Reduce_scatter, Ireduce_scatter, Reduce_scatter_init)]
@@ -61,7 +61,7 @@ forms! {
     ) {
         let counts = recvcounts.counts(comm::find(comm)?.size() as usize)?;
         let arguments = arguments(sendbuf, recvbuf, 0, datatype, op);
-        collective::reduce_scatter(arguments, &counts, comm)
+        collective::reduce_scatter(FORM, arguments, &counts, comm)
     }
 
     #[mpi(Scan, Iscan, Scan_init)]

@@ -13,7 +13,7 @@ use crate::entry::Result;
 
 forms! {
     #[mpi(Barrier, Ibarrier, Barrier_init)]
-    fn barrier(comm: CommId,) { collective::barrier(comm) }
+    fn barrier(comm: CommId,) { collective::barrier(FORM, comm) }
 
     #[mpi(Bcast, Ibcast, Bcast_init)]
     fn bcast(
@@ -23,7 +23,7 @@ forms! {
         root: c_int,
         comm: CommId,
     ) {
-        collective::bcast(buffer.buffer(count, datatype), root, comm)
+        collective::bcast(FORM, buffer.buffer(count, datatype), root, comm)
     }
 
     #[mpi(Gather, Igather, Gather_init)]
@@ -38,7 +38,7 @@ forms! {
         comm: CommId,
     ) {
         let send = sendbuf.buffer_unless_in_place(sendcount, sendtype);
-        collective::gather(send, recvbuf.buffer(recvcount, recvtype), root, comm)
+        collective::gather(FORM, send, recvbuf.buffer(recvcount, recvtype), root, comm)
     }
 
     #[mpi(Gatherv, Igatherv, Gatherv_init)]
@@ -73,7 +73,7 @@ forms! {
         comm: CommId,
     ) {
         let receive = recvbuf.buffer_unless_in_place(recvcount, recvtype);
-        collective::scatter(sendbuf.buffer(sendcount, sendtype), receive, root, comm)
+        collective::scatter(FORM, sendbuf.buffer(sendcount, sendtype), receive, root, comm)
     }
 
     #[mpi(Scatterv, Iscatterv, Scatterv_init)]

@@ -5,8 +5,9 @@ use weft_collective::{Blocks, Channel};
 use weft_memory::Memory;
 
 use super::blocks::{Layout, Types, Vectors};
-use super::call::{Call, Plan, comm as shared};
+use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
+use super::short;
 use super::{check_distinct, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
@@ -29,11 +30,15 @@ pub struct Allgather<'a> {
 /// `MPI_Allgather`.
 #[inline]
 pub fn allgather(
+    form: Form,
     send: Option<Buffer>,
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Allgather<'static>>> {
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::allgather(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -47,11 +52,15 @@ pub fn allgather(
 /// `MPI_Allgatherv`.
 #[inline]
 pub fn allgatherv<'a>(
+    form: Form,
     send: Option<Buffer>,
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Allgather<'a>>> {
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::allgatherv(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -98,11 +107,15 @@ pub struct Alltoall<'a> {
 /// `MPI_Alltoall`.
 #[inline]
 pub fn alltoall(
+    form: Form,
     send: Option<Buffer>,
     receive: Buffer,
     comm: CommId,
 ) -> Result<Call<Alltoall<'static>>> {
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::alltoall(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;

@@ -14,6 +14,7 @@
 
 use std::sync::atomic::Ordering;
 
+use weft_collective::{Sharing, ShortLimits};
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{self, Board};
 
@@ -23,6 +24,7 @@ use crate::objects::comm::Comm;
 use crate::objects::comm::arena::{COUNTS, SharedArena};
 use crate::objects::comm::nearness::Nearness;
 use crate::process::engine::engine;
+use crate::process::job::oversubscribed;
 
 /// Blocking operations of a communicator before it gets an arena.
 const AFTER: u32 = 8;
@@ -122,6 +124,14 @@ fn agreed(sharers: &Sharers<'_>) -> Option<SharedArena> {
         shared.give_up(shared.dead().unwrap_or(*position));
     }
     shared.copies = matches!(found, Ok([_, 0]));
+    if comm.hosts().is_none() {
+        let sharing = match shared.copies {
+            true => Sharing::Everything,
+            false => Sharing::Board,
+        };
+        let limits = ShortLimits::new(members.len(), oversubscribed(), sharing);
+        shared.short = Some(limits);
+    }
     shared.nearness.find();
     counts.live.fetch_add(1, Ordering::Relaxed);
     counts.made.fetch_add(1, Ordering::Relaxed);
@@ -156,5 +166,6 @@ fn mapped(
         processes,
         copies,
         nearness,
+        short: None,
     })
 }

@@ -138,8 +138,7 @@ impl Arena<Error> for ArenaAccess<'_> {
 
     #[cold]
     fn wake(&self) {
-        let sleepers = self.shared.board.sleepers();
-        sleepers.for_each(|rank| self.shared.processes[rank].wake());
+        self.shared.wake();
     }
 
     #[cold]

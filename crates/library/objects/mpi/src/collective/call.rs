@@ -7,6 +7,7 @@ use weft_collective::{Channel, Outcome, run_blocking};
 
 use super::arena;
 use super::peers::Peers;
+use super::short::Over;
 use crate::error::Result;
 use crate::handle::CommId;
 use crate::messages::operation::{self, Awaited, SendFuture};
@@ -35,8 +36,30 @@ pub trait Plan {
     fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
 }
 
+/// What a call is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The operation runs in it.
+    Blocking,
+    /// It gives a request.
+    Request,
+}
+
+impl Form {
+    /// The call of an operation that may be short, tried if it is for running it.
+    #[inline(always)]
+    pub(super) fn or_short<P>(self, short: impl FnOnce() -> Option<Over>) -> Option<Call<P>> {
+        match self {
+            Form::Blocking => short().map(|Over| Call::Over),
+            Form::Request => None,
+        }
+    }
+}
+
 /// A collective operation that can run: at once, beside other calls, or again and again.
 pub enum Call<P> {
+    /// It was short, and is over: the call was for running it.
+    Over,
     /// This process moves nothing in it, and no other waits for it.
     Void(&'static Comm),
     Planned(Planned<P>),
@@ -71,6 +94,7 @@ impl<P: Plan> Call<P> {
     #[inline(always)]
     pub fn run(self) -> Result<()> {
         match &self {
+            Call::Over => Ok(()),
             Call::Void(comm) => pass(comm),
             Call::Planned(planned) => planned.run(),
         }
@@ -79,6 +103,7 @@ impl<P: Plan> Call<P> {
     /// The nonblocking form (MPI-5.0 §6.12).
     pub fn begin(self) -> Result<Request> {
         match self {
+            Call::Over => unreachable!("{OVER}"),
             Call::Void(comm) => {
                 comm.begun().next_nonblocking();
                 Ok(Request::done())
@@ -90,6 +115,7 @@ impl<P: Plan> Call<P> {
     /// The persistent form (MPI-5.0 §6.13).
     pub fn prepare(self) -> Result<Request> {
         match self {
+            Call::Over => unreachable!("{OVER}"),
             Call::Void(comm) => {
                 let tagged = comm.begun().prepare();
                 tagged.choose(0);
@@ -102,6 +128,8 @@ impl<P: Plan> Call<P> {
         }
     }
 }
+
+const OVER: &str = "short operations are tried in the blocking form alone";
 
 /// Goes through a blocking operation in which nothing is moved here: another rank may move something, so that the arena is made with it.
 #[inline]

@@ -16,11 +16,12 @@ mod peers;
 mod reduce;
 mod root;
 mod rooted;
+mod short;
 mod void;
 
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
 pub use blocks::{Types, Vectors};
-pub use call::Call;
+pub use call::{Call, Form};
 pub use duplicate::idup;
 pub(crate) use enquiries::answer;
 pub use neighbor::{

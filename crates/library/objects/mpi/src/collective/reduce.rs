@@ -5,9 +5,10 @@ use weft_collective::inter::{self, Sides};
 use weft_collective::{Channel, Reduction, Shares};
 use weft_datatype::{Datatype, Op, Predefined};
 
-use super::call::{Call, Plan, comm as shared};
+use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
+use super::short;
 use super::void::Glance;
 use super::{IN_PLACE, check_aliased, checked_count, not_in_place};
 use crate::creation::intercomm;
@@ -147,10 +148,18 @@ pub struct ReduceToRoot {
 
 /// `MPI_Reduce`.
 #[inline(always)]
-pub fn reduce(arguments: Reduce, root: i32, comm: CommId) -> Result<Call<ReduceToRoot>> {
+pub fn reduce(
+    form: Form,
+    arguments: Reduce,
+    root: i32,
+    comm: CommId,
+) -> Result<Call<ReduceToRoot>> {
     if let Some(call) = Call::void_if(comm, arguments.is_nothing(), |comm| {
         arguments.may_go_to(root, comm)
     }) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::reduce(&arguments, root, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -201,8 +210,11 @@ pub struct Allreduce(Operands);
 
 /// `MPI_Allreduce`.
 #[inline(always)]
-pub fn allreduce(arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
+pub fn allreduce(form: Form, arguments: Reduce, comm: CommId) -> Result<Call<Allreduce>> {
     if let Some(call) = Call::void(comm, &arguments) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::allreduce(&arguments, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -238,11 +250,15 @@ pub struct ReduceScatter {
 
 /// `MPI_Reduce_scatter`: one count per process of this group.
 pub fn reduce_scatter(
+    form: Form,
     arguments: Reduce,
     counts: &Counts<'_>,
     comm: CommId,
 ) -> Result<Call<ReduceScatter>> {
     if let Some(call) = Call::void(comm, &(counts, &arguments)) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::reduce_scatter(&arguments, counts, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -257,8 +273,15 @@ pub fn reduce_scatter(
 }
 
 /// `MPI_Reduce_scatter_block`: the count is each process's.
-pub fn reduce_scatter_block(arguments: Reduce, comm: CommId) -> Result<Call<ReduceScatter>> {
+pub fn reduce_scatter_block(
+    form: Form,
+    arguments: Reduce,
+    comm: CommId,
+) -> Result<Call<ReduceScatter>> {
     if let Some(call) = Call::void(comm, &arguments) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::reduce_scatter_block(&arguments, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;

@@ -6,9 +6,10 @@ use weft_collective::{Blocks, Channel};
 use weft_memory::Memory;
 
 use super::blocks::{Layout, Vectors};
-use super::call::{Call, Plan, comm as shared};
+use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
+use super::short;
 use super::void::Glance;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
 use crate::error::{OfBuffer, Result};
@@ -19,7 +20,10 @@ pub struct Barrier;
 
 /// `MPI_Barrier`.
 #[inline]
-pub fn barrier(comm: CommId) -> Result<Call<Barrier>> {
+pub fn barrier(form: Form, comm: CommId) -> Result<Call<Barrier>> {
+    if let Some(call) = form.or_short(|| short::barrier(comm)) {
+        return Ok(call);
+    }
     Ok(Call::new(shared(comm)?, Barrier))
 }
 
@@ -46,10 +50,13 @@ pub struct Bcast {
 
 /// `MPI_Bcast`.
 #[inline]
-pub fn bcast(buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
+pub fn bcast(form: Form, buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
     if let Some(call) = Call::void_if(comm, buffer.is_nothing(), |comm| {
         Root::new(comm, root).is_ok()
     }) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::bcast(&buffer, root, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -162,12 +169,16 @@ pub struct Gather<'a>(Rooted<'a>);
 /// `MPI_Gather`: `receive` matters at the root.
 #[inline]
 pub fn gather(
+    form: Form,
     send: Option<Buffer>,
     receive: Buffer,
     root: i32,
     comm: CommId,
 ) -> Result<Call<Gather<'static>>> {
     if let Some(call) = void(comm, root, send, || receive.is_nothing()) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::gather(send.as_ref(), &receive, root, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;
@@ -237,12 +248,16 @@ pub struct Scatter<'a>(Rooted<'a>);
 /// `MPI_Scatter`: `send` matters at the root.
 #[inline]
 pub fn scatter(
+    form: Form,
     send: Buffer,
     receive: Option<Buffer>,
     root: i32,
     comm: CommId,
 ) -> Result<Call<Scatter<'static>>> {
     if let Some(call) = void(comm, root, receive, || send.is_nothing()) {
+        return Ok(call);
+    }
+    if let Some(call) = form.or_short(|| short::scatter(&send, receive.as_ref(), root, comm)) {
         return Ok(call);
     }
     let comm = shared(comm)?;

@@ -1,6 +1,6 @@
 //! The end of a communicator (MPI-5.0 §7.4.3, §11.10.4).
 
-use crate::collective;
+use crate::collective::{self, Form};
 use crate::error::{Class, Result, argument};
 use crate::handle::CommId;
 use crate::messages::buffered::{self, Key, Owner};
@@ -11,7 +11,7 @@ use crate::objects::comm;
 pub fn disconnect(id: CommId) -> Result<()> {
     check_not_predefined(id)?;
     buffered::flush(Owner::Comm(id))?;
-    collective::barrier(id)?.run()?;
+    collective::barrier(Form::Blocking, id)?.run()?;
     free(id)
 }
 

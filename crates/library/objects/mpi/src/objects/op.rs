@@ -19,15 +19,23 @@ pub enum OpId {
 
 impl OpId {
     /// Whether it is predefined, and on this datatype.
+    #[inline]
     pub(crate) fn is_defined_on(self, datatype: TypeId) -> bool {
+        self.on(datatype).is_some()
+    }
+
+    /// The predefined operation on this datatype, if it is one.
+    #[inline]
+    pub(crate) fn on(self, datatype: TypeId) -> Option<PredefinedOp> {
         match self {
-            OpId::Predefined(op) => predefined(op, datatype).is_some(),
-            OpId::User(_) => false,
+            OpId::Predefined(op) => predefined(op, datatype),
+            OpId::User(_) => None,
         }
     }
 }
 
 /// A predefined operation, on the types that the standard allows (MPI-5.0 §6.9.2).
+#[inline]
 fn predefined(op: Op, datatype: TypeId) -> Option<PredefinedOp> {
     let predefined = types::plain(datatype).filter(|_| !op.is_accumulate_only())?;
     PredefinedOp::new(op, predefined)

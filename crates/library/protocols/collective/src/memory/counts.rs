@@ -22,6 +22,7 @@ impl<'a> From<&'a [i64]> for Counts<'a> {
 }
 
 impl Counts<'_> {
+    #[inline]
     pub fn at(&self, index: usize) -> i64 {
         match self {
             Counts::Int(values) => i64::from(values[index]),

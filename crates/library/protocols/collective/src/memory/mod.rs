@@ -11,6 +11,7 @@ mod counts;
 mod operator;
 mod packed;
 mod parts;
+mod plain;
 mod reduction;
 mod scratch;
 
@@ -24,6 +25,7 @@ pub use counts::Counts;
 pub use operator::{Combine, PredefinedOp};
 pub(crate) use packed::Packed;
 pub(crate) use parts::{Parts, Slices};
+pub use plain::PlainReduction;
 pub(crate) use reduction::Operand;
 pub use reduction::Reduction;
 pub(crate) use scratch::Scratch;
@@ -44,6 +46,7 @@ pub(crate) fn words_memory(words: &mut [u64]) -> Memory {
 pub(crate) const NOTHING: Memory = Memory::contiguous(std::ptr::null_mut(), 0);
 
 /// The part of contiguous memory at these packed bytes.
+#[inline]
 pub(crate) fn window(memory: &Memory, bytes: Range<usize>) -> Memory {
     debug_assert!(memory.layout.is_none() && bytes.end <= memory.bytes);
     Memory::contiguous(memory.base.wrapping_add(bytes.start), bytes.len())
@@ -56,6 +59,7 @@ pub(crate) fn equal_part(memory: &Memory, index: usize, count: usize) -> Memory 
 }
 
 /// Copies packed bytes from one place to another, as many as fit.
+#[inline]
 pub(crate) fn copy(from: &Memory, to: &Memory) {
     let bytes = from.bytes.min(to.bytes);
     if bytes == 0 {

@@ -10,6 +10,10 @@ pub struct Choice {
     pub operation: &'static str,
     pub(super) algorithms: fn() -> Vec<Described>,
     pub(super) table: fn(Call) -> usize,
+    /// Lengths at which the table's choice may change: the last of each rule.
+    pub(super) bounds: fn() -> Vec<usize>,
+    /// The number of the algorithm that goes by the board.
+    pub(super) shared: usize,
     /// One more than the number of an algorithm; 0 while the table decides.
     pub(super) forced: AtomicUsize,
 }
@@ -69,6 +73,31 @@ impl Choice {
         self.forced.store(number, Ordering::Relaxed);
     }
 
+    /// Up to which length the table has ranks on one host go by the board, wherever their cores are, if it does at all; the call's own does not count.
+    pub(crate) fn shared_up_to(&self, call: Call) -> Option<usize> {
+        let is_shared = |&bytes: &usize| {
+            let calls = [false, true].map(|are_near| Call {
+                bytes,
+                are_near,
+                ..call
+            });
+            calls
+                .into_iter()
+                .all(|call| (self.table)(call) == self.shared)
+        };
+        let mut bounds = (self.bounds)();
+        bounds.sort_unstable();
+        let shared = bounds.into_iter().take_while(is_shared);
+        shared.last()
+    }
+
+    /// Whether it is the algorithm by the board that is forced; none while the table decides.
+    #[inline(always)]
+    pub(crate) fn is_shared_forced(&self) -> Option<bool> {
+        self.forced().map(|number| number == self.shared)
+    }
+
+    #[inline(always)]
     pub fn forced(&self) -> Option<usize> {
         self.forced.load(Ordering::Relaxed).checked_sub(1)
     }

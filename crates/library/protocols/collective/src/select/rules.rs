@@ -33,10 +33,6 @@ pub(super) const fn rule<A>(
 
 pub(super) const ANY: usize = usize::MAX;
 pub(super) const KIB: usize = 1 << 10;
-/// What is posted together with its control word.
-pub(super) const LINES: usize = weft_sync::board::INLINE_BYTES;
-/// And in its cache line.
-pub(super) const LINE: usize = weft_sync::board::LINE_BYTES;
 
 impl Cores {
     fn are_met(self, are_few: bool, are_near: bool) -> bool {

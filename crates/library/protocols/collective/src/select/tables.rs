@@ -9,9 +9,7 @@ use std::sync::atomic::AtomicUsize;
 
 use super::choice::Described;
 use super::measured;
-use super::rules::{
-    ANY, Cores, HostsRule, KIB, LINE, LINES, Rule, first, first_with_hosts, hosts_rule, rule,
-};
+use super::rules::{ANY, Cores, HostsRule, KIB, Rule, first, first_with_hosts, hosts_rule, rule};
 use super::{Call, Choice};
 
 macro_rules! tables {
@@ -29,12 +27,19 @@ macro_rules! tables {
                 let all = crate::$name::Algorithm::all();
                 all.iter().position(|&one| one == chosen).expect("all() has all")
             },
+            bounds: || by_table::flat::bounds::$name().collect(),
+            shared: crate::flat::$name::Algorithm::Shared as usize,
             forced: AtomicUsize::new(0),
         }),*];
 
-        #[expect(non_camel_case_types, reason = "the operations' names, by their numbers in CHOICES")]
+        /// An operation that has more than one algorithm, by its number in [`CHOICES`].
+        #[expect(non_camel_case_types, reason = "the operations' names")]
         #[derive(Clone, Copy)]
-        enum Number { $($name),* }
+        pub enum Operation { $($name),* }
+
+        impl Operation {
+            pub(crate) const COUNT: usize = CHOICES.len();
+        }
 
         pub(super) mod by_table {
             use super::*;
@@ -59,11 +64,18 @@ macro_rules! tables {
                         &[$(rule(Cores::$cores, $ranks, $bytes, Algorithm::$algorithm)),+];
                     first(RULES, call, Algorithm::needs)
                 })*
+
+                pub mod bounds {
+                    use super::*;
+                    $(pub fn $name() -> impl Iterator<Item = usize> {
+                        [$($bytes),+].into_iter()
+                    })*
+                }
             }
         }
 
         $(pub(crate) fn $name(call: Call) -> crate::$name::Algorithm {
-            let forced = CHOICES[Number::$name as usize].forced();
+            let forced = CHOICES[Operation::$name as usize].forced();
             let forced = forced.map(|number| crate::$name::Algorithm::all()[number]);
             match forced.filter(|algorithm| algorithm.needs().are_met(call)) {
                 Some(algorithm) => algorithm,
@@ -75,7 +87,7 @@ macro_rules! tables {
         pub(crate) mod flat {
             use super::*;
             $(pub fn $name(call: Call) -> crate::flat::$name::Algorithm {
-                let forced = CHOICES[Number::$name as usize].forced();
+                let forced = CHOICES[Operation::$name as usize].forced();
                 let all = crate::flat::$name::Algorithm::ALL;
                 let forced = forced.and_then(|number| all.get(number).copied());
                 match forced.filter(|algorithm| algorithm.needs().are_met(call)) {
@@ -97,7 +109,7 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     bcast {
-        Any 2, LINE => Shared;
+        Any 2, 8 * KIB => Shared;
         Any 2, 10 * KIB => Linear;
         Any 2, 192 * KIB => Direct;
         Any 2, ANY => Linear;
@@ -129,7 +141,7 @@ tables! {
         ANY, ANY, ANY => HierarchicalStreams;
     }
     reduce {
-        Any 2, LINE => Shared;
+        Any 2, 8 * KIB => Shared;
         Any 2, ANY => Linear;
         FewNear 4, 32 * KIB => Shared;
         FewNear ANY, 48 * KIB => Shared;
@@ -146,7 +158,7 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     allreduce {
-        Any 2, LINE => Shared;
+        Any 2, 2 * KIB => Shared;
         Few 2, 8 * KIB => RecursiveDoubling;
         Few 4, 64 * KIB => Shared;
         Few 4, 8 * KIB => Linear;
@@ -168,6 +180,7 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     reduce_scatter {
+        Any 2, 16 * KIB => Shared;
         Any 2, ANY => Pairwise;
         FewNear ANY, 64 * KIB => Shared;
         FewNear 4, ANY => Pairwise;
@@ -195,7 +208,7 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     gather {
-        Any 2, LINE => Shared;
+        Any 2, 8 * KIB => Shared;
         Any 2, 18 * KIB => Linear;
         Any 2, 64 * KIB => Direct;
         Any 2, ANY => Linear;
@@ -215,7 +228,7 @@ tables! {
         ANY, ANY, 16 * KIB => Hierarchical;
     }
     scatter {
-        Any 2, LINE => Shared;
+        Any 2, 8 * KIB => Shared;
         Any 2, 10 * KIB => Linear;
         Any 2, ANY => Direct;
         FewNear ANY, 8 * KIB => Shared;
@@ -230,7 +243,7 @@ tables! {
         ANY, ANY, 16 * KIB => Hierarchical;
     }
     allgather {
-        Any 2, LINES => Shared;
+        Any 2, 4 * KIB => Shared;
         Any 2, 14 * KIB => Ring;
         Any 2, ANY => Direct;
         Any 2, ANY => Ring;
@@ -249,7 +262,7 @@ tables! {
         ANY, ANY, ANY => HierarchicalRing;
     }
     alltoall {
-        Any 2, LINE => Shared;
+        Any 2, 4 * KIB => Shared;
         Any 2, 14 * KIB => Pairwise;
         Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;

@@ -3,11 +3,13 @@
 
 use crate::select::Needs;
 use crate::{
-    Channel, Outcome, PointToPoint, PredefinedOp, Reduction, Shares, Uniform, allgather, allreduce,
-    alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan, scatter,
+    Channel, Outcome, PlainReduction, PointToPoint, PredefinedOp, Reduction, Shares, Short,
+    Uniform, allgather, allreduce, alltoall, barrier, bcast, gather, reduce, reduce_scatter, scan,
+    scatter,
 };
 use std::cell::{Cell, RefCell};
 use weft_datatype::{Datatype, Op, Predefined};
+use weft_memory::Memory;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Operation {
@@ -76,6 +78,8 @@ pub struct Case {
     /// Integers of a block.
     pub count: usize,
     pub root: usize,
+    /// Which ranks try whether the operation is short first.
+    pub tries: fn(usize) -> bool,
 }
 
 /// A rank's memory in one operation: as many blocks as ranks, for each direction.
@@ -131,6 +135,15 @@ impl Case {
         } else {
             count
         };
+        if let Some(arena) = channel.arena()
+            && (self.tries)(channel.rank())
+            && self.try_short(
+                &Short::new(arena.board(), channel.tag(), 1),
+                [input, output],
+            )
+        {
+            return Ok(());
+        }
         // SAFETY: the buffers outlive the operation, and the operation is for the type.
         let reduction = unsafe {
             Reduction::new(&op, &datatype, elements, Some(input.cast()), output).unwrap()
@@ -153,6 +166,42 @@ impl Case {
             Scan(algorithm, kind) => scan::run(channel, reduction, kind, algorithm).await,
             ReduceScatter(algorithm) => {
                 reduce_scatter::run(channel, reduction, &Shares::Equal(count), algorithm).await
+            }
+        }
+    }
+
+    /// Whether the operation is over after a short attempt.
+    fn try_short(&self, short: &Short<'_>, [input, output]: [*mut u8; 2]) -> bool {
+        let Case {
+            size, count, root, ..
+        } = *self;
+        let bytes = count * size_of::<i32>();
+        let is_root = short.rank() == root;
+        let memory = |base, blocks| Memory::contiguous(base, blocks * bytes);
+        let (one, result) = (memory(input, 1), memory(output, 1));
+        let (from, into) = (memory(input, size), memory(output, size));
+        let op = PredefinedOp::new(Op::Sum, Predefined::Int32).unwrap();
+        let reduction = |elements| {
+            // SAFETY: the buffers outlive the operation, and the operation is for the type.
+            unsafe { PlainReduction::new(op, (elements, size_of::<i32>()), input, output) }
+        };
+        match self.operation {
+            Barrier(_) => short.barrier(),
+            Bcast(_) => short.bcast(&result, root),
+            Reduce(_) => short.reduce(&reduction(count), root),
+            Allreduce(_) => short.allreduce(&reduction(count)),
+            Gather(_) if is_root => short.gather_root(Some(&one), &into, bytes),
+            Gather(_) => short.gather_leaf(&one),
+            Scatter(_) if is_root => short.scatter_root(&from, Some(&result), bytes),
+            Scatter(_) => short.scatter_leaf(&result, root),
+            Allgather(_) => short.allgather(Some(&one), |rank| {
+                Memory::contiguous(output.wrapping_add(rank * bytes), bytes)
+            }),
+            Alltoall(_) => short.alltoall(&from, &into, bytes),
+            Scan(..) => false,
+            ReduceScatter(_) => {
+                let start = short.rank() * count;
+                short.reduce_scatter(&reduction(size * count), start..start + count, count)
             }
         }
     }

@@ -33,6 +33,7 @@ fn counts(operation: Operation, bytes: usize) -> Counts {
         size,
         count: bytes / size_of::<i32>(),
         root: 1,
+        tries: |_| false,
     };
     let names = (0..size).map(|rank| (rank / RANKS_A_HOST) as u32).collect();
     let world = World::on_hosts(names, true, 1);

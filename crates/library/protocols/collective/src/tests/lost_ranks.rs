@@ -311,6 +311,7 @@ fn lose(operation: Operation) -> [usize; 2] {
                 size,
                 count,
                 root: sample % size,
+                tries: |_| false,
             };
             let nothing = Sound {
                 turns: 0,

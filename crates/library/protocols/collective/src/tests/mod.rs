@@ -15,4 +15,5 @@ mod reduce_scatter;
 mod reductions;
 mod rooted;
 mod rounds;
+mod short;
 mod world;

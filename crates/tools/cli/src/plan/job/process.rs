@@ -77,7 +77,7 @@ fn talk(members: &[u32]) -> weft_mpi::Result<()> {
         communicators.push(dup(first, None)?);
     }
     for comm in communicators {
-        collective::barrier(comm)?.run()?;
+        collective::barrier(collective::Form::Blocking, comm)?.run()?;
     }
     Ok(())
 }

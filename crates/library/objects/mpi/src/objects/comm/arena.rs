@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use weft_collective::ShortLimits;
 use weft_shm::{Mapping, Process};
 use weft_sync::board::{Board, Broken};
 
@@ -44,6 +45,8 @@ pub(crate) struct SharedArena {
     /// Whether each of them may copy from the others' memory.
     pub copies: bool,
     pub nearness: Nearness,
+    /// Which operations are short, if the communicator's processes are all here.
+    pub short: Option<ShortLimits>,
 }
 
 impl std::fmt::Debug for ArenaCell {
@@ -94,6 +97,12 @@ impl SharedArena {
 
     fn give_up_because(&self, why: Broken) {
         self.board.give_up(why);
+        self.wake();
+    }
+
+    /// Wakes the ranks that sleep.
+    #[cold]
+    pub fn wake(&self) {
         let sleepers = self.board.sleepers();
         sleepers.for_each(|rank| self.processes[rank].wake());
     }

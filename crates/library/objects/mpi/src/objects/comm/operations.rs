@@ -43,6 +43,20 @@ impl Operations {
         begun % BLOCKING_TAGS
     }
 
+    /// The tag of the operation that begins next.
+    #[inline]
+    pub fn next(&self) -> u32 {
+        self.begun.load(Ordering::Relaxed) % BLOCKING_TAGS
+    }
+
+    /// The next operation, of that length, is over.
+    #[inline]
+    pub fn pass(&self, bytes: u64) {
+        let tag = self.begin();
+        self.choose(tag, bytes);
+        self.end();
+    }
+
     /// All that were begun are over: this process sends nothing more in them. Released, so that who reads it sees what was sent before as sent.
     #[inline]
     pub fn end(&self) {

@@ -6,6 +6,8 @@ mod rabenseifner;
 mod recursive_doubling;
 mod shared;
 
+pub(crate) use shared::ALONE_BYTES;
+
 use crate::select;
 use crate::{Channel, PointToPoint, Reduction};
 

@@ -7,7 +7,7 @@ use crate::{Channel, PointToPoint, Reduction};
 use weft_sync::board::Piece;
 
 /// Up to how many bytes of all operands each rank combines everything itself.
-const ALONE_BYTES: usize = 4 << 10;
+pub(crate) const ALONE_BYTES: usize = 4 << 10;
 
 const _: () = assert!(ALONE_BYTES <= PIECE);
 

@@ -1,7 +1,7 @@
-//! Everyone posts a piece for each rank in a step, and copies its own out of everyone's.
+//! Everyone posts a piece for each of the others in a step, and copies its own out of everyone's.
 
 use crate::memory::{copy, equal_part};
-use crate::steps::{LONGEST, pieces};
+use crate::steps::{LONGEST, pieces, place_for};
 use crate::{Blocks, Channel, PointToPoint};
 use weft_sync::board::Piece;
 
@@ -13,19 +13,27 @@ pub(super) async fn run<P: PointToPoint>(
 ) -> Option<()> {
     let steps = channel.steps();
     let (rank, ranks) = (channel.rank(), channel.size());
+    let others = ranks - 1;
     for (piece, more) in pieces(receive.block(rank).bytes, LONGEST / ranks) {
-        let bytes = piece.len() * ranks;
-        let posting = steps.begin(Piece { bytes, more }).await?;
-        for to in (0..ranks).filter(|&to| to != rank) {
-            let block = send.block(to).part(piece.start, piece.len());
-            copy(&block, &equal_part(&posting.slot, to, ranks));
-        }
-        let step = steps.publish(posting);
+        let bytes = piece.len() * others;
+        let step = match steps.begun() {
+            Some(step) => step,
+            None => {
+                let posting = steps.begin(Piece { bytes, more }).await?;
+                for to in (0..ranks).filter(|&to| to != rank) {
+                    let block = send.block(to).part(piece.start, piece.len());
+                    let place = place_for(to, rank, ranks);
+                    copy(&block, &equal_part(&posting.slot, place, others));
+                }
+                steps.publish(posting)
+            }
+        };
         for distance in 1..ranks {
             let from = channel.after(distance);
             let slot = steps.posted(step, from, Piece { bytes, more }).await?;
             let block = receive.block(from).part(piece.start, piece.len());
-            copy(&equal_part(&slot, rank, ranks), &block);
+            let place = place_for(rank, from, ranks);
+            copy(&equal_part(&slot, place, others), &block);
         }
     }
     Some(())

@@ -28,17 +28,22 @@ pub(super) async fn run<P: PointToPoint>(
         let part = |rank: usize| start.min(shares.of(rank))..shares.of(rank).min(start + piece);
         let ends = |rank: usize| (0..rank).map(|rank| part(rank).len()).sum::<usize>();
         let (bytes, more) = (ends(ranks) * size, start + piece < longest);
-        let posting = steps.begin(Piece { bytes, more }).await?;
-        let mut at = 0;
-        for to in 0..ranks {
-            let whole = shares.range(to).start;
-            let Range { start, end } = part(to);
-            let operand = reduction.input().part(whole + start..whole + end);
-            let place = at..at + operand.memory().bytes;
-            at = place.end;
-            memory::copy(&operand.memory(), &window(&posting.slot, place));
-        }
-        let step = steps.publish(posting);
+        let step = match steps.begun() {
+            Some(step) => step,
+            None => {
+                let posting = steps.begin(Piece { bytes, more }).await?;
+                let mut at = 0;
+                for to in 0..ranks {
+                    let whole = shares.range(to).start;
+                    let Range { start, end } = part(to);
+                    let operand = reduction.input().part(whole + start..whole + end);
+                    let place = at..at + operand.memory().bytes;
+                    at = place.end;
+                    memory::copy(&operand.memory(), &window(&posting.slot, place));
+                }
+                steps.publish(posting)
+            }
+        };
         let own = part(rank);
         if own.is_empty() {
             continue;

@@ -1,0 +1,108 @@
+//! Short operations beside the same ones gone through the long way: some ranks try, at any moment, and each goes on as it finds the others.
+
+use super::case::{Case, Operation, Rounds};
+use super::world::World;
+use crate::{
+    Sharing, ShortLimits, allgather, allreduce, alltoall, barrier, bcast, flat, gather, reduce,
+    reduce_scatter, scatter,
+};
+
+/// What can be short, its number, and of how many bytes it is where a block has so many, among so many ranks.
+type Tried = (Operation, crate::Operation, fn(usize, usize) -> usize);
+
+fn operations() -> [Tried; 9] {
+    macro_rules! by_board {
+        ($($kind:ident $name:ident $bytes:expr;)*) => {
+            [$((
+                Operation::$kind($name::Algorithm::Flat(flat::$name::Algorithm::Shared)),
+                crate::Operation::$name,
+                $bytes,
+            )),*]
+        };
+    }
+    by_board! {
+        Barrier barrier |_, _| 0;
+        Bcast bcast |block, _| block;
+        Reduce reduce |block, _| block;
+        Allreduce allreduce |block, _| block;
+        Gather gather |block, _| block;
+        Scatter scatter |block, _| block;
+        Allgather allgather |block, _| block;
+        Alltoall alltoall |block, _| block;
+        ReduceScatter reduce_scatter |block, size| block * size;
+    }
+}
+
+/// So many ranks have their tables by the board for any length that is short at all.
+fn possible(size: usize) -> ShortLimits {
+    ShortLimits::new(size, true, Sharing::Board)
+}
+
+#[test]
+fn every_rank_has_the_result_whoever_tries() {
+    const TRIES: [fn(usize) -> bool; 4] = [
+        |_| true,
+        |rank| rank == 0,
+        |rank| rank > 0,
+        |rank| rank % 2 == 1,
+    ];
+    let mut run = 0;
+    for (operation, number, bytes) in operations() {
+        for size in 2..=7 {
+            for count in [1, 3, 12, 28, 29, 200, 1000, 4096] {
+                if !possible(size).admit(number, bytes(count * 4, size)) {
+                    continue;
+                }
+                for seed in 0..12 {
+                    let case = Case {
+                        operation,
+                        size,
+                        count,
+                        root: seed as usize % size,
+                        tries: TRIES[seed as usize % TRIES.len()],
+                    };
+                    let rounds = Rounds::of(&case);
+                    let world = World::new(size, seed);
+                    let results = world.run_ranks(async |rank| rounds.run(rank).await);
+                    for (rank, results) in results.into_iter().enumerate() {
+                        for (round, result) in results.into_iter().enumerate() {
+                            assert_eq!(result, Ok(()), "{case:?}, rank {rank}");
+                            rounds.check(rank, round, &seed);
+                        }
+                    }
+                    run += 1;
+                }
+            }
+        }
+    }
+    assert!(run > 1000);
+}
+
+#[test]
+fn limits_are_where_the_tables_change() {
+    for size in 2..=65 {
+        for oversubscribed in [false, true] {
+            for sharing in [Sharing::Board, Sharing::Everything] {
+                let limits = ShortLimits::new(size, oversubscribed, sharing);
+                for (operation, number, _) in operations() {
+                    let choice = &crate::CHOICES[number as usize];
+                    let shared = format!("{operation:?}");
+                    assert!(shared.contains("Shared"));
+                    for bytes in (0..1 << 15)
+                        .step_by(997)
+                        .chain([48, 49, 112, 113, 4096, 16384])
+                    {
+                        let placed = choice.by_table(bytes, size, oversubscribed, sharing, None);
+                        if limits.admit(number, bytes) {
+                            assert_eq!(
+                                choice.algorithms()[placed],
+                                "shared",
+                                "{operation:?} {bytes}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
