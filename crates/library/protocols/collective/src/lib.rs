@@ -125,7 +125,7 @@ pub use gather::{gather, gatherv};
 pub use hosts::Hosts;
 pub use memory::{
     Blocks, Combine, Counts, Mixed, MixedBlock, PlainReduction, PredefinedOp, Reduction, Uniform,
-    Varying,
+    Varying, copy,
 };
 pub use neighborhood::{Edges, neighbor_allgather, neighbor_alltoall};
 pub use reduce::reduce;

@@ -68,7 +68,7 @@ forms! {
         let ranks = blocks(comm)?;
         let send = unless_in_place(sendbuf, || vectors(sendbuf, sendcounts, sdispls, sendtype, ranks))?;
         let receive = vectors(recvbuf, recvcounts, rdispls, recvtype, ranks)?;
-        collective::alltoallv(send, receive, comm)
+        collective::alltoallv(FORM, send, receive, comm)
     }
 
     #[mpi(Alltoallw, Ialltoallw, Alltoallw_init)]

@@ -58,7 +58,7 @@ forms! {
             true => Some(vectors(recvbuf, recvcounts, displs, recvtype, blocks(comm)?)?),
             false => None,
         };
-        collective::gatherv(send, receive, root, comm)
+        collective::gatherv(FORM, send, receive, root, comm)
     }
 
     #[mpi(Scatter, Iscatter, Scatter_init)]
@@ -93,6 +93,6 @@ forms! {
             true => Some(vectors(sendbuf, sendcounts, displs, sendtype, blocks(comm)?)?),
             false => None,
         };
-        collective::scatterv(send, receive, root, comm)
+        collective::scatterv(FORM, send, receive, root, comm)
     }
 }

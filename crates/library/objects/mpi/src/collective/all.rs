@@ -7,8 +7,8 @@ use weft_memory::Memory;
 use super::blocks::{Layout, Types, Vectors};
 use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
-use super::short;
 use super::{check_distinct, not_in_place, optional_memory};
+use super::{linear, short};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
 use crate::objects::comm::Comm;
@@ -133,12 +133,16 @@ pub fn alltoall(
 /// `MPI_Alltoallv`.
 #[inline]
 pub fn alltoallv<'a>(
+    form: Form,
     send: Option<Vectors<'a>>,
     receive: Vectors<'a>,
     comm: CommId,
 ) -> Result<Call<Alltoall<'a>>> {
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
+    }
+    if let Some(outcome) = form.or_through(|| linear::alltoallv(send.as_ref(), &receive, comm)) {
+        return outcome;
     }
     let comm = shared(comm)?;
     check_in_place(&comm, &send)?;

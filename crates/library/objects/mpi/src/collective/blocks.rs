@@ -33,6 +33,40 @@ pub struct Types<'a> {
     pub datatypes: Vec<TypeId>,
 }
 
+/// Blocks of differing lengths, of elements without gaps, if a glance tells that nothing is wrong with them.
+pub(super) struct PlainVectors<'a> {
+    vectors: &'a Vectors<'a>,
+    element_bytes: usize,
+}
+
+impl<'a> PlainVectors<'a> {
+    #[inline]
+    pub fn new(vectors: &'a Vectors<'a>, ranks: usize) -> Option<PlainVectors<'a>> {
+        let plain = |count| types::plain_bytes(vectors.address, count, vectors.datatype);
+        for rank in 0..ranks {
+            plain(vectors.counts.at(rank))?;
+        }
+        let element_bytes = plain(1)?;
+        Some(PlainVectors {
+            vectors,
+            element_bytes,
+        })
+    }
+
+    #[inline]
+    pub fn block(&self, rank: usize) -> Memory {
+        let Vectors {
+            address,
+            counts,
+            displacements,
+            ..
+        } = self.vectors;
+        let offset = (displacements.at(rank) as isize).wrapping_mul(self.element_bytes as isize);
+        let bytes = counts.at(rank) as usize * self.element_bytes;
+        Memory::contiguous(address.wrapping_offset(offset), bytes)
+    }
+}
+
 /// A checked buffer of blocks.
 pub(super) enum Layout<'a> {
     Uniform(Uniform),

@@ -46,6 +46,18 @@ pub enum Form {
 }
 
 impl Form {
+    /// The call of an operation that was gone through with this outcome, tried if it is for running it.
+    #[inline(always)]
+    pub(super) fn or_through<P>(
+        self,
+        through: impl FnOnce() -> Option<Result<()>>,
+    ) -> Option<Result<Call<P>>> {
+        match self {
+            Form::Blocking => through().map(|outcome| outcome.map(|()| Call::Over)),
+            Form::Request => None,
+        }
+    }
+
     /// The call of an operation that may be short, tried if it is for running it.
     #[inline(always)]
     pub(super) fn or_short<P>(self, short: impl FnOnce() -> Option<Over>) -> Option<Call<P>> {
@@ -58,7 +70,7 @@ impl Form {
 
 /// A collective operation that can run: at once, beside other calls, or again and again.
 pub enum Call<P> {
-    /// It was short, and is over: the call was for running it.
+    /// It is over: the call was for running it.
     Over,
     /// This process moves nothing in it, and no other waits for it.
     Void(&'static Comm),
@@ -129,7 +141,7 @@ impl<P: Plan> Call<P> {
     }
 }
 
-const OVER: &str = "short operations are tried in the blocking form alone";
+const OVER: &str = "an operation is gone through at once in the blocking form alone";
 
 /// Goes through a blocking operation in which nothing is moved here: another rank may move something, so that the arena is made with it.
 #[inline]

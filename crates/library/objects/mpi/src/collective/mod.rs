@@ -11,6 +11,7 @@ mod blocks;
 mod call;
 mod duplicate;
 mod enquiries;
+mod linear;
 mod neighbor;
 mod peers;
 mod reduce;

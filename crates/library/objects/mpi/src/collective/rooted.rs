@@ -9,9 +9,9 @@ use super::blocks::{Layout, Vectors};
 use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
-use super::short;
 use super::void::Glance;
 use super::{check_distinct, in_place_off_root, not_in_place, optional_memory};
+use super::{linear, short};
 use crate::error::{OfBuffer, Result};
 use crate::handle::CommId;
 use crate::objects::types::Buffer;
@@ -195,6 +195,7 @@ pub fn gather(
 /// `MPI_Gatherv`: `receive` matters at the root.
 #[inline]
 pub fn gatherv<'a>(
+    form: Form,
     send: Option<Buffer>,
     receive: Option<Vectors<'a>>,
     root: i32,
@@ -204,6 +205,11 @@ pub fn gatherv<'a>(
         receive.as_ref().is_some_and(Glance::is_nothing)
     }) {
         return Ok(call);
+    }
+    if let Some(outcome) =
+        form.or_through(|| linear::gatherv(send.as_ref(), receive.as_ref(), root, comm))
+    {
+        return outcome;
     }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;
@@ -274,6 +280,7 @@ pub fn scatter(
 /// `MPI_Scatterv`: `send` matters at the root.
 #[inline]
 pub fn scatterv<'a>(
+    form: Form,
     send: Option<Vectors<'a>>,
     receive: Option<Buffer>,
     root: i32,
@@ -283,6 +290,11 @@ pub fn scatterv<'a>(
         send.as_ref().is_some_and(Glance::is_nothing)
     }) {
         return Ok(call);
+    }
+    if let Some(outcome) =
+        form.or_through(|| linear::scatterv(send.as_ref(), receive.as_ref(), root, comm))
+    {
+        return outcome;
     }
     let comm = shared(comm)?;
     let root = Root::new(&comm, root)?;

@@ -9,7 +9,8 @@ use std::ops::Range;
 use weft_collective::{Counts, Operation, PlainReduction, Short, ShortLimits};
 use weft_memory::Memory;
 
-use super::{Reduce, Vectors};
+use super::Reduce;
+use super::blocks::{PlainVectors, Vectors};
 use crate::handle::CommId;
 use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
@@ -191,18 +192,10 @@ pub(super) fn allgatherv(
     comm: CommId,
 ) -> Option<Over> {
     let on = OnBoard::find(comm)?;
-    let extent = plain_bytes(receive.address, 1, receive.datatype)?;
-    let mut longest = 0;
-    for rank in 0..on.ranks() {
-        let count = usize::try_from(receive.counts.at(rank)).ok()?;
-        longest = count.max(longest);
-    }
-    let longest = longest.checked_mul(extent).filter(|&bytes| bytes > 0)?;
-    let place = |rank: usize| {
-        let bytes = receive.counts.at(rank) as usize * extent;
-        let offset = (receive.displacements.at(rank) as isize).wrapping_mul(extent as isize);
-        Memory::contiguous(receive.address.wrapping_offset(offset), bytes)
-    };
+    let blocks = PlainVectors::new(receive, on.ranks())?;
+    let place = |rank| blocks.block(rank);
+    let longest = (0..on.ranks()).map(|rank| place(rank).bytes).max();
+    let longest = longest.filter(|&bytes| bytes > 0)?;
     let own = place(on.rank());
     let send = match send {
         None => None,

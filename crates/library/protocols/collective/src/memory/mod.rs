@@ -60,7 +60,7 @@ pub(crate) fn equal_part(memory: &Memory, index: usize, count: usize) -> Memory 
 
 /// Copies packed bytes from one place to another, as many as fit.
 #[inline]
-pub(crate) fn copy(from: &Memory, to: &Memory) {
+pub fn copy(from: &Memory, to: &Memory) {
     let bytes = from.bytes.min(to.bytes);
     if bytes == 0 {
         return;
