@@ -381,7 +381,7 @@ impl Board {
     #[inline]
     pub fn sleepers_behind(&self) -> bool {
         full_fence();
-        latest(&self.head().sleepers) != 0
+        self.head().sleepers.load(Ordering::Relaxed) != 0
     }
 
     #[inline]
