@@ -216,6 +216,11 @@ fn read(word: u64, timed: Timed) -> Option<u32> {
     (found > 0).then_some(found * UNIT_PS)
 }
 
+#[cfg(test)]
+pub fn is_known(words: &Words, timed: Timed, class: Class) -> bool {
+    read(words[class.index()].load(Ordering::Relaxed), timed).is_some()
+}
+
 /// Notes that so many bytes of a message of that class took so long. The words are the own process's, whose lanes may write at the same time: then one of
 /// their times is lost.
 pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Duration) {

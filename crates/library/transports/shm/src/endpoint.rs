@@ -42,6 +42,20 @@ pub struct ShmEndpoint {
 }
 
 impl ShmEndpoint {
+    #[cfg(test)]
+    pub(crate) fn knows(
+        &self,
+        peer: Peer,
+        timed: crate::byte_times::Timed,
+        class: crate::byte_times::Class,
+    ) -> bool {
+        let neighbour = self.links.neighbour(peer);
+        neighbour.is_some_and(|neighbour| {
+            let [own, _] = self.links.byte_times(&neighbour);
+            crate::byte_times::is_known(own, timed, class)
+        })
+    }
+
     pub(crate) fn new(shared: Arc<Shared>, lane: u32) -> ShmEndpoint {
         assert!(
             lane < shared.shape.lanes,

@@ -39,7 +39,7 @@ struct Incoming {
     /// The offer's bytes, of which the first `target.bytes` are wanted.
     offered: u64,
     cookie: Cookie,
-    /// When it was taken up, where that is timed.
+    /// When it was taken up, where that is timed as a whole.
     begun: Option<(Instant, Class)>,
     state: State,
 }
@@ -68,7 +68,11 @@ impl Transfer for Incoming {
 }
 
 impl Incoming {
-    fn step(&mut self, links: &mut Links, budget: usize) -> Step {
+    /// Beside so many others. With more than one of them it stands in a window, and how long it takes as a whole tells nothing.
+    fn step(&mut self, links: &mut Links, budget: usize, others: usize) -> Step {
+        if others > 1 {
+            self.begun = None;
+        }
         let step = match &mut self.state {
             State::NeedsRing => Step::Idle,
             State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
@@ -182,10 +186,13 @@ impl Receiving {
     /// Moves up to about `budget` bytes.
     pub fn go_on(&mut self, links: &mut Links, common: &mut Common, budget: usize) -> bool {
         let claims = &mut self.claims;
-        self.transfers
-            .go_on(links, budget, Incoming::step, |incoming| {
-                incoming.end(claims, common)
-            })
+        let others = self.transfers.count().saturating_sub(1);
+        self.transfers.go_on(
+            links,
+            budget,
+            |incoming, links, budget| incoming.step(links, budget, others),
+            |incoming| incoming.end(claims, common),
+        )
     }
 
     /// Before a sleep. True if there is something to do already.

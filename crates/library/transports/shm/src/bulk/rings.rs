@@ -88,10 +88,10 @@ impl Rings {
         }
     }
 
-    /// Rings that transfers have.
-    pub fn in_use(&self) -> usize {
-        let used = self.rings.iter().flatten().filter(|ring| !ring.is_free());
-        used.count()
+    /// Own transfers through rings whose receivers have not taken everything. A ring that one keeps to answer in is none.
+    pub fn under_way(&self) -> usize {
+        let rings = self.rings.iter().flatten();
+        rings.filter(|ring| ring.is_under_way()).count()
     }
 
     /// A fresh ring for a transfer of `bytes` to `peer`; none if all are in use, an error if there is no memory.
@@ -317,6 +317,16 @@ impl Ring {
             Some(Holder::To { bytes, filled, .. }) => {
                 let taken = |consumed| consumed == bytes || consumed == GIVEN_UP;
                 filled && taken(self.ring.consumed())
+            }
+        }
+    }
+
+    fn is_under_way(&self) -> bool {
+        match self.holder {
+            None | Some(Holder::From { .. }) => false,
+            Some(Holder::To { bytes, filled, .. }) => {
+                let all = [bytes, GIVEN_UP, BORROWED];
+                !filled || !all.contains(&self.ring.consumed())
             }
         }
     }

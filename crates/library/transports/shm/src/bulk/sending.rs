@@ -112,7 +112,7 @@ impl Sending {
     ) -> BulkDescriptor {
         let peer = neighbour.rank;
         let length = Length::of(source.bytes);
-        let under_way = common.rings.in_use().max(self.transfers.count());
+        let under_way = common.rings.under_way().max(self.transfers.count());
         let (mut mark, number, work) = common.traffic.sent(peer, length, under_way);
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));

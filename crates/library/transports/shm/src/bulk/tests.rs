@@ -1,4 +1,5 @@
 use super::RING_BYTES;
+use crate::byte_times::{Class, Length, Pattern, Timed};
 use crate::endpoint::ShmEndpoint;
 use crate::layout::LINK_BYTES;
 use crate::segment::PAGE;
@@ -189,6 +190,29 @@ fn the_first_long_messages_grow_no_ring() {
         // The first few might be answered, and count by themselves.
         send_all(&mut a, &mut b, 4, bytes);
         assert!(a.endpoint.counters().ring_transfers > 0, "{bytes}");
+    }
+}
+
+/// Of many at once each takes as long as all of them, which says nothing of a single one.
+#[test]
+fn what_stands_in_a_window_is_not_timed_as_a_whole() {
+    for (count, is_timed) in [(1, true), (8, false)] {
+        let (mut a, mut b) = pair(TIMED);
+        let mut sources = vec![vec![1u8; 2 << 20]; count];
+        let mut targets = vec![vec![0u8; 2 << 20]; count];
+        for source in &mut sources {
+            offer(&mut a, memory(source), 0);
+        }
+        for target in &mut targets {
+            accept(&mut b, 2 << 20, memory(target));
+        }
+        finish(&mut a, &mut b, count, count);
+        assert!(sources == targets);
+        let single = Class {
+            length: Length::BeyondRing,
+            pattern: Pattern::Answered,
+        };
+        assert_eq!(b.knows(0, Timed::WholeCopy, single), is_timed);
     }
 }
 
