@@ -136,9 +136,8 @@ impl Sending {
         let (state, offered) = match through {
             None => (State::Called, None),
             Some((mut filling, offered)) => {
-                let [own, _] = links.byte_times(&neighbour);
-                filling.streams =
-                    filling.own.is_some() && byte_times::is_stream_chosen(own, mark.class, number);
+                let [words, _] = links.byte_times(&neighbour);
+                filling.is_of(mark, words);
                 (State::Filling(filling), Some(offered))
             }
         };
@@ -280,10 +279,9 @@ impl Sending {
                 let chunk = filling::chunk(outgoing.source.bytes, outgoing.work);
                 let own = Some(given.index);
                 let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
-                let Mark { class, number, .. } = outgoing.mark;
+                outgoing.mark.is_timed &= !given.fresh;
                 let [words, _] = links.byte_times(&outgoing.neighbour);
-                filling.streams = byte_times::is_stream_chosen(words, class, number);
-                filling.timed = (outgoing.mark.is_timed && !given.fresh).then_some(class);
+                filling.is_of(outgoing.mark, words);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });
@@ -373,8 +371,7 @@ fn begin(
             common.borrowed.send(peer, cookie, source.bytes)
     {
         links.counters.borrowed_transfers += 1;
-        let mut filling = Filling::new(ring, place.begin, None, chunk, false);
-        filling.timed = mark.is_timed.then_some(mark.class);
+        let filling = Filling::new(ring, place.begin, None, chunk, false);
         return Some((filling, Descriptor::Back(place)));
     }
     let bytes = source.bytes as u64;
@@ -393,7 +390,6 @@ fn begin(
     };
     // What no ring holds goes through memory that was written to in any case.
     mark.is_timed &= !given.fresh || mark.class.length == Length::BeyondRing;
-    let mut filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
-    filling.timed = mark.is_timed.then_some(mark.class);
+    let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
     Some((filling, Descriptor::Ring { place, beside }))
 }

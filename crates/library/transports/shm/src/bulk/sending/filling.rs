@@ -6,9 +6,9 @@ use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
-use crate::bulk::traffic::Work;
+use crate::bulk::traffic::{Mark, Work};
 use crate::bulk::transfers::Step;
-use crate::byte_times::{Class, TIMED_BYTES, Timed};
+use crate::byte_times::{Class, TIMED_BYTES, Timed, Words, is_stream_chosen};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::streaming::stream;
@@ -36,9 +36,9 @@ pub struct Filling {
     /// The receiver may copy from the source itself, and count what it has copied as consumed.
     may_be_pulled: bool,
     /// A piece of a message of that class is still to be timed.
-    pub timed: Option<Class>,
+    timed: Option<Class>,
     /// What lies together is written past the caches.
-    pub streams: bool,
+    streams: bool,
 }
 
 /// Bytes after which the receiver is told, for a transfer of `bytes`.
@@ -70,6 +70,14 @@ impl Filling {
             timed: None,
             streams: false,
         }
+    }
+
+    /// It is of the message that was offered with that mark; by these words of its receiver.
+    pub fn is_of(&mut self, mark: Mark, words: &Words) {
+        let Mark { class, number, .. } = mark;
+        self.timed = mark.is_timed.then_some(class);
+        // A borrowed ring has the lines that were just read here.
+        self.streams = self.own.is_some() && is_stream_chosen(words, class, number);
     }
 
     /// Copies what there is room for into the ring.
