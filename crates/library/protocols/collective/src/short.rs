@@ -63,6 +63,7 @@ impl ShortLimits {
 /// to be gone.
 pub struct Short<'b> {
     board: &'b Board,
+    number: u32,
     /// Looks at another's post before the long way is gone.
     spins: u32,
 }
@@ -72,7 +73,11 @@ impl<'b> Short<'b> {
     #[inline(always)]
     pub fn new(board: &'b Board, number: u32, spins: u32) -> Short<'b> {
         board.begin(number);
-        Short { board, spins }
+        Short {
+            board,
+            number,
+            spins,
+        }
     }
 
     #[cfg(test)]
@@ -131,7 +136,7 @@ impl<'b> Short<'b> {
     #[inline(always)]
     fn begun_unless(&self, come: bool, step: u64) -> bool {
         if !come {
-            self.board.set_begun(step);
+            self.board.set_begun(self.number, step);
         }
         come
     }

@@ -132,7 +132,7 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
 
     /// The operation's first step, if it was begun in another way: there this rank has posted what it posts in it.
     pub fn begun(&self) -> Option<u64> {
-        self.board.take_begun()
+        self.board.take_begun(self.channel.tag())
     }
 
     /// Enters the next step and posts a copy, after which another piece follows or none.

@@ -180,8 +180,9 @@ pub struct Board {
     all_entered: AtomicU64,
     /// The operation that this rank is in, as control words hold it.
     operation: AtomicU64,
-    /// The step in which an operation was begun that goes on in another way, or 0.
+    /// The step in which an operation was begun that goes on in another way, or 0; and that operation's number.
     begun: AtomicU64,
+    begun_operation: AtomicU32,
 }
 
 // SAFETY: addresses of memory that is shared by the rules above.
@@ -219,6 +220,7 @@ impl Board {
             all_entered: AtomicU64::new(0),
             operation: AtomicU64::new(0),
             begun: AtomicU64::new(0),
+            begun_operation: AtomicU32::new(0),
         }
     }
 
@@ -289,20 +291,22 @@ impl Board {
         Some(self.enter())
     }
 
-    /// The operation that this rank is in was begun in its first step, which [`take_begun`](Self::take_begun) gives once.
+    /// The operation of that number was begun in its first step, which [`take_begun`](Self::take_begun) gives once.
     #[cold]
-    pub fn set_begun(&self, step: u64) {
+    pub fn set_begun(&self, operation: u32, step: u64) {
         self.begun.store(step, Ordering::Relaxed);
+        self.begun_operation.store(operation, Ordering::Relaxed);
     }
 
-    /// The step in which this operation was begun, if it was.
+    /// The step in which the operation of that number was begun, if it was. One before it that was begun, and then ended by an error, is forgotten.
     #[inline]
-    pub fn take_begun(&self) -> Option<u64> {
+    pub fn take_begun(&self, operation: u32) -> Option<u64> {
         match self.begun.load(Ordering::Relaxed) {
             0 => None,
             step => {
                 self.begun.store(0, Ordering::Relaxed);
-                Some(step)
+                let is_this = self.begun_operation.load(Ordering::Relaxed) == operation;
+                is_this.then_some(step)
             }
         }
     }

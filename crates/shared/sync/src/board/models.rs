@@ -47,6 +47,7 @@ impl Memory {
             all_entered: AtomicU64::new(0),
             operation: AtomicU64::new(0),
             begun: AtomicU64::new(0),
+            begun_operation: AtomicU32::new(0),
         }
     }
 

@@ -6,8 +6,8 @@ use weft_collective::inter::Sides;
 use weft_collective::{Channel, Outcome, run_blocking};
 
 use super::arena;
+use super::arguments::Over;
 use super::peers::Peers;
-use super::short::Over;
 use crate::error::Result;
 use crate::handle::CommId;
 use crate::messages::operation::{self, Awaited, SendFuture};

@@ -7,6 +7,7 @@
 mod all;
 mod arena;
 mod arena_access;
+mod arguments;
 mod blocks;
 mod call;
 mod duplicate;
@@ -21,6 +22,7 @@ mod short;
 mod void;
 
 pub use all::{allgather, allgatherv, alltoall, alltoallv, alltoallw};
+pub use arguments::Reduce;
 pub use blocks::{Types, Vectors};
 pub use call::{Call, Form};
 pub use duplicate::idup;
@@ -30,7 +32,7 @@ pub use neighbor::{
     neighbor_alltoallw,
 };
 pub use reduce::{
-    Reduce, allreduce, exscan, reduce, reduce_local, reduce_scatter, reduce_scatter_block, scan,
+    allreduce, exscan, reduce, reduce_local, reduce_scatter, reduce_scatter_block, scan,
 };
 pub use rooted::{barrier, bcast, gather, gatherv, scatter, scatterv};
 

@@ -5,6 +5,7 @@ use weft_collective::inter::{self, Sides};
 use weft_collective::{Channel, Reduction, Shares};
 use weft_datatype::{Datatype, Op, Predefined};
 
+use super::arguments::Reduce;
 use super::call::{Call, Form, Plan, comm as shared};
 use super::peers::Peers;
 use super::root::Root;
@@ -17,16 +18,6 @@ use crate::handle::CommId;
 use crate::objects::comm::Comm;
 use crate::objects::op::{OpId, Operator};
 use crate::objects::types::{self, TypeId};
-
-/// A reduction's arguments: no input is `MPI_IN_PLACE`.
-#[derive(Clone, Copy)]
-pub struct Reduce {
-    pub input: Option<*const u8>,
-    pub output: *mut u8,
-    pub count: i64,
-    pub datatype: TypeId,
-    pub op: OpId,
-}
 
 impl Reduce {
     /// Of a process that neither gives nor gets anything.

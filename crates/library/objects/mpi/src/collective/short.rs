@@ -9,19 +9,20 @@ use std::ops::Range;
 use weft_collective::{Counts, Operation, PlainReduction, Short, ShortLimits};
 use weft_memory::Memory;
 
-use super::Reduce;
+use super::arguments::{Over, Reduce};
 use super::blocks::{PlainVectors, Vectors};
 use crate::handle::CommId;
 use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
 use crate::objects::types::{Buffer, is_address, plain_bytes};
+use crate::process::engine::engine;
 use crate::process::job::oversubscribed_here;
 
 /// Looks at what another posts before the long way is gone, where each process has a core of its own.
 const SPINS: u32 = 64;
 
-/// The operation is over, and right.
-pub(super) struct Over;
+/// One operation of so many makes progress on whatever else is under way, though it has not waited.
+const PROGRESS_EVERY: u32 = 32;
 
 /// A communicator whose processes share an arena, all of them.
 struct OnBoard {
@@ -66,6 +67,9 @@ impl OnBoard {
             return None;
         }
         operations.pass(bytes as u64);
+        if operations.next().is_multiple_of(PROGRESS_EVERY) {
+            engine().progress();
+        }
         Some(Over)
     }
 
@@ -309,6 +313,9 @@ impl OnBoard {
         own: Range<usize>,
         longest: usize,
     ) -> Option<Over> {
+        if arguments.input == Some(arguments.output.cast_const()) {
+            return None;
+        }
         let reduction = reduction(arguments, all, !own.is_empty())?;
         self.attempt((Operation::reduce_scatter, reduction.bytes()), |short| {
             short.reduce_scatter(&reduction, own, longest)

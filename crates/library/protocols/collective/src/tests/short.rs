@@ -3,8 +3,8 @@
 use super::case::{Case, Operation, Rounds};
 use super::world::World;
 use crate::{
-    Sharing, ShortLimits, allgather, allreduce, alltoall, barrier, bcast, flat, gather, reduce,
-    reduce_scatter, scatter,
+    Channel, Outcome, PointToPoint, Sharing, Short, ShortLimits, allgather, allreduce, alltoall,
+    barrier, bcast, flat, gather, reduce, reduce_scatter, scatter,
 };
 
 /// What can be short, its number, and of how many bytes it is where a block has so many, among so many ranks.
@@ -76,6 +76,29 @@ fn every_rank_has_the_result_whoever_tries() {
         }
     }
     assert!(run > 1000);
+}
+
+/// An operation that was begun, and whose call then found an error in its arguments, leaves nothing to the next one.
+#[test]
+fn what_was_begun_is_of_one_operation() {
+    for seed in 0..20 {
+        let world = World::new(2, seed);
+        let results = world.run_ranks(async |rank| {
+            let gives_up = rank.rank() == 1;
+            if gives_up {
+                Short::new(rank.arena().unwrap().board(), 0, 1).barrier();
+            }
+            let mut results = Vec::new();
+            for number in u32::from(gives_up)..3 {
+                let outcome = Outcome::default();
+                let channel = Channel::new(rank, number, &outcome);
+                let algorithm = barrier::Algorithm::Flat(flat::barrier::Algorithm::Shared);
+                results.push(barrier::run(&channel, algorithm).await);
+            }
+            results
+        });
+        assert!(results.iter().flatten().all(Result::is_ok), "{results:?}");
+    }
 }
 
 #[test]
