@@ -38,6 +38,17 @@ pub fn allgather(
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
+    moving_allgather(form, send, receive, comm)
+}
+
+/// The same, where something may be moved. Out of line, so that calls of nothing do not prepare for it.
+#[inline(never)]
+fn moving_allgather(
+    form: Form,
+    send: Option<Buffer>,
+    receive: Buffer,
+    comm: CommId,
+) -> Result<Call<Allgather<'static>>> {
     if let Some(call) = form.or_short(|| short::allgather(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }
@@ -60,6 +71,17 @@ pub fn allgatherv<'a>(
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
+    moving_allgatherv(form, send, receive, comm)
+}
+
+/// The same, where something may be moved. Out of line, so that calls of nothing do not prepare for it.
+#[inline(never)]
+fn moving_allgatherv<'a>(
+    form: Form,
+    send: Option<Buffer>,
+    receive: Vectors<'a>,
+    comm: CommId,
+) -> Result<Call<Allgather<'a>>> {
     if let Some(call) = form.or_short(|| short::allgatherv(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }
@@ -115,6 +137,17 @@ pub fn alltoall(
     if let Some(call) = Call::void(comm, &(&receive, &send)) {
         return Ok(call);
     }
+    moving_alltoall(form, send, receive, comm)
+}
+
+/// The same, where something may be moved. Out of line, so that calls of nothing do not prepare for it.
+#[inline(never)]
+fn moving_alltoall(
+    form: Form,
+    send: Option<Buffer>,
+    receive: Buffer,
+    comm: CommId,
+) -> Result<Call<Alltoall<'static>>> {
     if let Some(call) = form.or_short(|| short::alltoall(send.as_ref(), &receive, comm)) {
         return Ok(call);
     }

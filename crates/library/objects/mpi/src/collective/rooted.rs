@@ -56,6 +56,12 @@ pub fn bcast(form: Form, buffer: Buffer, root: i32, comm: CommId) -> Result<Call
     }) {
         return Ok(call);
     }
+    moving_bcast(form, buffer, root, comm)
+}
+
+/// The same, where something may be moved. Out of line, so that calls of nothing do not prepare for it.
+#[inline(never)]
+fn moving_bcast(form: Form, buffer: Buffer, root: i32, comm: CommId) -> Result<Call<Bcast>> {
     if let Some(call) = form.or_short(|| short::bcast(&buffer, root, comm)) {
         return Ok(call);
     }

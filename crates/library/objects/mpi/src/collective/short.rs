@@ -2,7 +2,7 @@
 //!
 //! Tried in the blocking form, where a glance tells that all is right and usual: a communicator whose processes share an arena, datatypes without holes, addresses, a
 //! predefined operation. None means that the long way is to be gone, from the first check on: what is wrong is found there. The operation has
-//! its tag from there too; one that is over has taken it. Out of line, so that calls in which nothing is moved do not pay for it.
+//! its tag from there too; one that is over has taken it. Calls of these are out of line, so that those in which nothing is moved do not pay for it.
 
 use std::ops::Range;
 
@@ -124,7 +124,7 @@ pub(super) fn barrier(comm: CommId) -> Option<Over> {
 }
 
 /// `MPI_Bcast`.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn bcast(buffer: &Buffer, root: i32, comm: CommId) -> Option<Over> {
     let memory = plain(buffer)?;
     let on = OnBoard::find(comm)?;
@@ -178,7 +178,7 @@ pub(super) fn scatter(
 }
 
 /// `MPI_Allgather`.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn allgather(send: Option<&Buffer>, receive: &Buffer, comm: CommId) -> Option<Over> {
     let (own, first) = own_and_first(send, receive)?;
     let (base, bytes) = (first.base, first.bytes);
@@ -189,7 +189,7 @@ pub(super) fn allgather(send: Option<&Buffer>, receive: &Buffer, comm: CommId) -
 }
 
 /// `MPI_Allgatherv`.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn allgatherv(
     send: Option<&Buffer>,
     receive: &Vectors<'_>,
@@ -217,7 +217,7 @@ pub(super) fn allgatherv(
 }
 
 /// `MPI_Alltoall`.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn alltoall(send: Option<&Buffer>, receive: &Buffer, comm: CommId) -> Option<Over> {
     let (send, first) = own_and_first(send, receive)?;
     let on = OnBoard::find(comm)?;
