@@ -36,7 +36,7 @@ pub trait Plan {
     fn between(&self, sides: &Sides<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
 }
 
-/// What a call is for.
+/// Whether a call runs its operation or gives a request for it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// The operation runs in it.

@@ -1,7 +1,7 @@
 //! Blocking operations whose blocks have lengths that only some processes know, of data without gaps, gone through in the call: the messages of
 //! `weft_collective`'s linear algorithms, without a future.
 //!
-//! As in `short`, none means that the long way is to be gone, and then nothing has been done. What is begun here is ended here, with an error or
+//! As in `short`, a function that returns none has done nothing, and the call goes the long way. What is begun here is ended here, with an error or
 //! without: one does not stop the rest, and what is sent behind it says that this process failed (`weft_collective`, rule 2).
 
 use weft_collective::{PointToPoint, copy};
@@ -10,6 +10,7 @@ use weft_memory::Memory;
 use super::arena;
 use super::blocks::{PlainVectors, Vectors};
 use super::peers::Peers;
+use super::root::rank_of;
 use crate::error::{Error, Result};
 use crate::handle::CommId;
 use crate::objects::comm::{Comm, find};
@@ -91,11 +92,6 @@ impl Few {
         self.0.size() as usize
     }
 
-    fn root(&self, root: i32) -> Option<usize> {
-        let root = usize::try_from(root).ok()?;
-        (root < self.ranks()).then_some(root)
-    }
-
     /// The rank so many places after this one, around the ring, and the one as many before.
     fn around(&self, distance: usize) -> [usize; 2] {
         let (rank, ranks) = (self.rank(), self.ranks());
@@ -117,6 +113,24 @@ impl Few {
         comm.operations().end();
         failure.map_or(Ok(()), Err)
     }
+
+    /// Starts a message with each of the others, copies what is this process's own, and waits for them all.
+    fn run_with_each(
+        &self,
+        start: impl Fn(&mut Messages<'_>, usize) -> Option<Request>,
+        copy_own: impl FnOnce(),
+    ) -> Result<()> {
+        let others = self.ranks() - 1;
+        self.run(|messages| {
+            let mut requests = [None; MOST_RANKS];
+            for (distance, request) in (1..=others).zip(&mut requests) {
+                let [rank, _] = self.around(distance);
+                *request = start(messages, rank);
+            }
+            copy_own();
+            messages.wait_all(&requests[..others]);
+        })
+    }
 }
 
 /// This process's own block, unless it is in place: as long as its place, and elsewhere.
@@ -129,7 +143,7 @@ fn own(buffer: Option<&Buffer>, place: &Memory) -> Option<Option<Memory>> {
     fits.then(|| Some(Memory::contiguous(span.base, span.bytes)))
 }
 
-/// What is not the root's has bytes, or the call moves nothing here.
+/// The one block of a process that is not the root.
 fn leaf(buffer: Option<&Buffer>) -> Option<Memory> {
     let span = buffer?.plain()?;
     Some(Memory::contiguous(span.base, span.bytes))
@@ -143,7 +157,7 @@ pub(super) fn gatherv(
     comm: CommId,
 ) -> Option<Result<()>> {
     let few = Few::find(comm)?;
-    let root = few.root(root)?;
+    let root = rank_of(few.0, root)?;
     if root != few.rank() {
         let send = leaf(send)?;
         return Some(few.run(|messages| {
@@ -154,15 +168,10 @@ pub(super) fn gatherv(
     let blocks = PlainVectors::new(receive?, few.ranks())?;
     let place = blocks.block(root);
     let own = own(send, &place)?;
-    Some(few.run(|messages| {
-        let mut requests = [None; MOST_RANKS];
-        for (distance, request) in (1..few.ranks()).zip(&mut requests) {
-            let [from, _] = few.around(distance);
-            *request = messages.receive(from, blocks.block(from));
-        }
-        own.iter().for_each(|own| copy(own, &place));
-        messages.wait_all(&requests[..few.ranks() - 1]);
-    }))
+    Some(few.run_with_each(
+        |messages, from| messages.receive(from, blocks.block(from)),
+        || own.iter().for_each(|own| copy(own, &place)),
+    ))
 }
 
 /// `MPI_Scatterv`: `send` is the root's.
@@ -173,7 +182,7 @@ pub(super) fn scatterv(
     comm: CommId,
 ) -> Option<Result<()>> {
     let few = Few::find(comm)?;
-    let root = few.root(root)?;
+    let root = rank_of(few.0, root)?;
     if root != few.rank() {
         let receive = leaf(receive)?;
         return Some(few.run(|messages| {
@@ -184,15 +193,10 @@ pub(super) fn scatterv(
     let blocks = PlainVectors::new(send?, few.ranks())?;
     let block = blocks.block(root);
     let own = own(receive, &block)?;
-    Some(few.run(|messages| {
-        let mut requests = [None; MOST_RANKS];
-        for (distance, request) in (1..few.ranks()).zip(&mut requests) {
-            let [to, _] = few.around(distance);
-            *request = messages.send(to, blocks.block(to));
-        }
-        own.iter().for_each(|own| copy(&block, own));
-        messages.wait_all(&requests[..few.ranks() - 1]);
-    }))
+    Some(few.run_with_each(
+        |messages, to| messages.send(to, blocks.block(to)),
+        || own.iter().for_each(|own| copy(&block, own)),
+    ))
 }
 
 /// `MPI_Alltoallv`, not in place.

@@ -9,6 +9,13 @@ use crate::objects::comm::Comm;
 /// `MPI_ROOT`, with the ABI's number.
 const ROOT: i32 = -4;
 
+/// A root that is a rank of an intra-communicator; what else it may be, or what is wrong with it, takes a longer look.
+#[inline(always)]
+pub(super) fn rank_of(comm: &Comm, root: i32) -> Option<usize> {
+    let root = usize::try_from(root).ok()?;
+    (root < comm.size() as usize).then_some(root)
+}
+
 /// Where the root is, as one process sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {

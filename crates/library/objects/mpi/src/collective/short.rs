@@ -11,6 +11,7 @@ use weft_memory::Memory;
 
 use super::arguments::{Over, Reduce};
 use super::blocks::{PlainVectors, Vectors};
+use super::root::rank_of;
 use crate::handle::CommId;
 use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
@@ -83,11 +84,9 @@ impl OnBoard {
         self.comm.size() as usize
     }
 
-    /// A root that is a rank.
     #[inline(always)]
     fn root(&self, root: i32) -> Option<usize> {
-        let root = usize::try_from(root).ok()?;
-        (root < self.ranks()).then_some(root)
+        rank_of(self.comm, root)
     }
 
     /// Memory with a block for each process, of which this is one.
