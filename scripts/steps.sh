@@ -3,7 +3,7 @@
 #     steps_begin FOLDER TOTAL         where the logs go, how many steps there will be
 #     step NAME ABOUT HINT COMMAND...  runs it; ABOUT is how long it takes, HINT what to do when it fails
 #     step_show NAME ABOUT HINT COMMAND...  the same, with its output on the terminal
-#     early NAME COMMAND...    starts a command that mostly waits for the network; `step ... early_end NAME` takes its result
+#     early NAME COMMAND...    starts a command beside the steps that follow; `step ... early_end NAME` takes its result
 #
 # A step counts its own tests when its log holds lines of libtest ("test result: ok. 3 passed; 0 failed") or of our
 # runners ("3 passed, 0 failed"), and is one test otherwise. A step that fails without a failed test is one failure.
