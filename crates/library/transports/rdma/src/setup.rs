@@ -241,8 +241,8 @@ fn end(pairs: &[MadePair], nonce: &Nonce) -> End {
     }
 }
 
-/// Connects queue pairs to those that a peer has for them, and posts the buffers of their own: before the peer is told, which then has
-/// credits for them.
+/// Connects queue pairs to those that a peer has for them. The buffers of their own are posted before anything can come: the peer has credits for
+/// them, and one that has answered may send as soon as its own end stands.
 fn connect(
     pairs: &mut [MadePair],
     (own, theirs): (&End, &End),
@@ -261,10 +261,11 @@ fn connect(
         if pools.is_promised() {
             to.receiver_not_ready_retries = 0;
         }
-        made.pair.connect(&to).map_err(unusable)?;
+        made.pair.initialise(&to).map_err(unusable)?;
         if let Some(own) = &mut made.own {
             own.post_all(&made.pair).map_err(unusable)?;
         }
+        made.pair.connect_initialised(&to).map_err(unusable)?;
     }
     Ok(())
 }

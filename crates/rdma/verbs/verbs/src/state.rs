@@ -10,12 +10,30 @@ use crate::{Completions, Connection, Context, Domain, Error, Kind, QueuePair};
 impl<D: Domain, C: Completions> QueuePair<D, C> {
     /// From reset to ready to send, connected to a peer.
     pub fn connect(&self, connection: &Connection) -> Result<(), Error> {
+        self.initialise(connection)?;
+        self.connect_initialised(connection)
+    }
+
+    /// From reset to initialised: receives may be posted, and nothing comes so far.
+    pub fn initialise(&self, connection: &Connection) -> Result<(), Error> {
+        let [initialised, ..] = connection.steps(self.abi_kind());
+        self.step(initialised)
+    }
+
+    /// From initialised to ready to send, connected to a peer.
+    pub fn connect_initialised(&self, connection: &Connection) -> Result<(), Error> {
+        let [_, ready_to_receive, ready_to_send] = connection.steps(self.abi_kind());
+        self.step(ready_to_receive)?;
+        self.step(ready_to_send)
+    }
+
+    fn abi_kind(&self) -> ibv_qp_type {
         // SAFETY: alive.
-        let kind = unsafe { (*self.as_abi()).qp_type };
-        for (mut attributes, mask) in connection.steps(kind) {
-            self.modify(&mut attributes, mask)?;
-        }
-        Ok(())
+        unsafe { (*self.as_abi()).qp_type }
+    }
+
+    fn step(&self, (mut attributes, mask): (ibv_qp_attr, c_int)) -> Result<(), Error> {
+        self.modify(&mut attributes, mask)
     }
 
     /// From reset to ready to send, for datagrams.

@@ -256,6 +256,38 @@ fn datagrams() {
     assert_eq!(&bytes, b"datagram");
 }
 
+/// Nothing is ever refused for want of a buffer: what the peer sends before there is a way in waits, and then finds those posted before.
+#[test]
+fn an_initialised_queue_pair_has_its_buffers_before_anything_comes() {
+    let context = open();
+    let domain = ProtectionDomain::new(&context).unwrap();
+    let (near_side, far_side) = (
+        Side::new(&context, domain.clone()),
+        Side::new(&context, domain),
+    );
+    let mut to_far = near(&context, far_side.pair.number());
+    to_far.receiver_not_ready_retries = 0;
+    near_side.pair.connect(&to_far).unwrap();
+    let mut list = SendList::with_room(1);
+    near_side.region.write(0, b"early");
+    let sent = list.push(Operation::Send, near_side.region.part(0, 5));
+    sent.id(1).signalled(true);
+    near_side.pair.post_send(&mut list).unwrap();
+    let to_near = near(&context, near_side.pair.number());
+    far_side.pair.initialise(&to_near).unwrap();
+    assert_eq!(far_side.pair.state().unwrap(), IBV_QPS_INIT);
+    let mut buffers = ReceiveList::with_room(1);
+    buffers.push(2, far_side.region.part(64, 16));
+    far_side.pair.post_receive(&mut buffers).unwrap();
+    far_side.pair.connect_initialised(&to_near).unwrap();
+    assert_eq!(far_side.pair.state().unwrap(), IBV_QPS_RTS);
+    let received = far_side.next();
+    assert_eq!((received.id(), received.bytes()), (2, 5));
+    assert_eq!(&far_side.bytes::<5>(64), b"early");
+    let sent = near_side.next();
+    assert!(sent.is_success() && sent.id() == 1);
+}
+
 #[test]
 fn extended_reliable_connections() {
     let context = open();
