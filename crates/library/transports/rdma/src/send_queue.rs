@@ -12,6 +12,9 @@ use crate::frame::{Immediate, Kind};
 use crate::parts::{DEPTH, LanePair};
 use crate::per_peer::PerPeer;
 
+/// The lane's queue pairs, by number.
+pub type SendQueues = [Option<SendQueue>];
+
 /// Requests that are posted together.
 pub const LIST: usize = 32;
 /// A completion is asked for with each request of this number.
@@ -305,6 +308,16 @@ impl SendQueue {
         let all = self.under_way.drain(..).chain(self.waiting.drain(..));
         all.for_each(|request| request.give_back(posting));
     }
+}
+
+/// The one of that number, which there is.
+pub fn at(queues: &SendQueues, queue: usize) -> &SendQueue {
+    queues[queue].as_ref().expect("a queue pair of the lane's")
+}
+
+/// As [`at`].
+pub fn at_mut(queues: &mut SendQueues, queue: usize) -> &mut SendQueue {
+    queues[queue].as_mut().expect("a queue pair of the lane's")
 }
 
 /// Adds a request to the list. Whether a completion is to be asked for.

@@ -1,7 +1,9 @@
 //! What the lanes of a process share.
 
+mod dialing;
 mod over_xrc;
 mod presence;
+mod serving;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,32 +13,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use weft_memory::Memory;
-use weft_pools::Kind;
 use weft_sync::kernel::{Bell, Interest};
 use weft_sync::{Section, Slumber};
-use weft_transport::endings::{Ending, Endings, lost};
+use weft_transport::endings::{Ending, Endings};
 use weft_transport::watching::Watching;
 use weft_transport::{Allocation, Directory, Exposed, Exposure, Lost, Peer};
 use weft_verbs::abi::{IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR};
 use weft_verbs::{Buffer, MemoryRegion, Subject};
 
 use crate::adapter::{Unusable, unusable};
-use crate::address::Way;
-use crate::card::Card;
 use crate::counters::Counts;
-use crate::handshake::{End, Message, Refusal, Step, is_signed};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
 use crate::keys::Keys;
 use crate::left::{Left, Name};
-use crate::parts::{MadePair, Making};
-use crate::place::Place;
-use crate::pool_pair::selected;
+use crate::parts::Making;
 use crate::presence::Unanswered;
 use crate::rail::Rail;
-use crate::receive_queue::ReceiveQueue;
-use crate::routes::{Known, Route, pairs};
-use crate::setup::{Outcome, pool_pairs};
+use crate::routes::Known;
 use crate::user_memory;
 
 /// In [`Shared::signalled`]: there are links to be made ([`Shared::serve`]).
@@ -183,12 +177,6 @@ impl Shared {
         self.signal(1 << lane);
     }
 
-    /// A lane needs a link: [`connect`](Self::connect) asks for it.
-    pub fn want(&self, peer: Peer, lane: u32) {
-        self.watching.connects(peer);
-        self.wants.enter().push((peer, lane));
-    }
-
     pub fn expect(&self, peer: Peer) {
         self.expected.enter().insert(peer);
     }
@@ -196,181 +184,6 @@ impl Shared {
     /// Peers that are to be asked now and then whether they are there.
     pub fn expected(&self) -> BTreeSet<Peer> {
         self.expected.enter().clone()
-    }
-
-    /// Asks for the links to `peer` that lanes wait for. Asks the launcher, and waits for nobody else.
-    pub fn connect(&self, peer: Peer) {
-        let _making = self.making.enter();
-        (0..self.rails.len()).for_each(|rail| self.serve_xrc(rail));
-        let wants: Vec<Name> = self
-            .wants
-            .enter()
-            .extract_if(.., |name| name.0 == peer)
-            .collect();
-        for name in wants {
-            if self.endings.find(peer).is_some() {
-                return;
-            }
-            if let Err(why) = self.dial(name) {
-                self.lose(peer, lost(peer, why), true);
-            }
-        }
-    }
-
-    /// Asks for a link by all rails that lead to the peer.
-    fn dial(&self, name: Name) -> Result<(), Unusable> {
-        let routes = self.known(name.0)?.routes;
-        for route in &*routes {
-            let on = &self.rails[route.rail];
-            let dialed = match routes.len() > 1 && on.is_down.load(Ordering::Acquire) {
-                true => Err(unusable(format_args!("{} is down", on.adapter.name()))),
-                false => self.dial_by(route.rail, name),
-            };
-            if let Err(why) = dialed {
-                self.no_way(route.rail, name, why.to_string());
-            }
-        }
-        Ok(())
-    }
-
-    fn dial_by(&self, rail: usize, name: Name) -> Result<(), Unusable> {
-        let on = &self.rails[rail];
-        let way = self.way(rail, name.0)?;
-        let pools = selected(&way.card.pools, on.adapter.reach(&way.card, way.port));
-        if pools.iter().any(|pool| pool.kind == Kind::Xrc) {
-            self.dial_over_xrc(rail, name, &way.card)?;
-        }
-        let is_connected = pools.iter().any(|pool| pool.kind != Kind::Xrc);
-        if !is_connected || on.setup.enter().knows(name) {
-            return Ok(());
-        }
-        let pairs = self.queue_pairs(rail, name.1, &way)?;
-        let mut setup = on.setup.enter();
-        setup.dial(name, pairs, way, &self.identity)
-    }
-
-    /// A peer's card, and the rails that lead to it; found once. Inside `making`.
-    fn known(&self, peer: Peer) -> Result<Known, Unusable> {
-        if let Some(known) = self.known.enter().get(&peer) {
-            return Ok(known.clone());
-        }
-        let line = self.directory.card(peer).map_err(unusable)?;
-        let card = Card::parse(&line)
-            .ok_or_else(|| unusable(format_args!("its card is none of rdma: {line}")))?;
-        let routes = self.routes(peer, &card);
-        if routes.is_empty() {
-            let what = "its adapter is on another kind of network than this process's";
-            return Err(unusable(what));
-        }
-        let (card, routes) = (Arc::new(card), routes.into());
-        let known = Known { card, routes };
-        self.known.enter().insert(peer, known.clone());
-        Ok(known)
-    }
-
-    /// The rails that lead to a peer, in an order that both ends find.
-    fn routes(&self, peer: Peer, card: &Card) -> Vec<Route> {
-        let own: Vec<Place> = self.rails.iter().map(|rail| rail.adapter.place).collect();
-        let theirs = card.places();
-        let pairs = match self.identity.rank < peer {
-            true => pairs(&own, &theirs),
-            false => pairs(&theirs, &own)
-                .into_iter()
-                .map(|(port, rail)| (rail, port))
-                .collect(),
-        };
-        let route = |(rail, port): (usize, usize)| Route {
-            rail,
-            port,
-            pools: selected(&card.pools, self.rails[rail].adapter.reach(card, port)),
-        };
-        pairs.into_iter().map(route).collect()
-    }
-
-    /// The way to a peer by a rail; found once. Inside `making`.
-    fn way(&self, rail: usize, peer: Peer) -> Result<Way, Unusable> {
-        let on = &self.rails[rail];
-        if let Some(way) = on.ways.enter().get(&peer) {
-            return Ok(way.clone());
-        }
-        let known = self.known(peer)?;
-        let route = known.routes.iter().find(|route| route.rail == rail);
-        let port = route.map(|route| route.port);
-        let port = port.ok_or_else(|| unusable("this adapter does not lead there"))?;
-        // All rails one after the other take no longer than the time that the user gives.
-        let timeout = self.identity.timeout;
-        let timeout = timeout.map(|timeout| timeout / known.routes.len() as u32);
-        let way = on.setup.enter().way(&on.adapter, &known, port, timeout)?;
-        on.ways.enter().insert(peer, way.clone());
-        Ok(way)
-    }
-
-    /// The way to a peer that asks by a rail; none if that does not lead there, or the peer has no card, which loses it.
-    fn way_of_asker(&self, rail: usize, peer: Peer) -> Option<Way> {
-        match self.known(peer) {
-            Ok(_) => self.way(rail, peer).ok(),
-            Err(why) => {
-                self.lose(peer, lost(peer, why), true);
-                None
-            }
-        }
-    }
-
-    /// A link is not to be had by a rail. Where that is the only one, the peer is lost.
-    fn no_way(&self, rail: usize, name: Name, why: String) {
-        let known = self.known.enter().get(&name.0).cloned();
-        match known {
-            Some(known) if known.routes.len() > 1 => {
-                let (peer, routes) = (name.0, known.routes);
-                self.leave(name.1, rail, Left::NoWay { peer, routes, why });
-            }
-            _ => drop(self.lose(name.0, lost(name.0, why), true)),
-        }
-    }
-
-    fn refused(&self, rail: usize, name: Name, why: Refusal) {
-        match why {
-            Refusal::Ended => drop(self.lose(name.0, lost(name.0, why), true)),
-            why => self.no_way(rail, name, why.to_string()),
-        }
-    }
-
-    /// Queue pairs of a lane's to a peer. The lane's parts, and its receive queues, are made with the first that need them. Inside `making`.
-    fn queue_pairs(&self, rail: usize, lane: u32, way: &Way) -> Result<Vec<MadePair>, Unusable> {
-        let making = self.parts(rail, lane)?;
-        let mut made = Vec::new();
-        let pools = pool_pairs(way, &self.rails[rail].adapter);
-        let pairs = making.queue_pairs(&pools, &mut made);
-        self.leave_queues(rail, lane, made);
-        pairs
-    }
-
-    fn leave_queues(&self, rail: usize, lane: u32, made: Vec<ReceiveQueue>) {
-        let queues = made.into_iter().map(Left::Queue);
-        queues.for_each(|queue| self.leave(lane, rail, queue));
-    }
-
-    /// What a lane's links by a rail are made in; made with the first. Inside `making`.
-    fn parts(&self, rail: usize, lane: u32) -> Result<Arc<Making>, Unusable> {
-        let known = self.lanes[lane as usize].making.enter()[rail].clone();
-        match known {
-            Some(making) => Ok(making),
-            None => self.make(rail, lane),
-        }
-    }
-
-    fn make(&self, rail: usize, lane: u32) -> Result<Arc<Making>, Unusable> {
-        let (making, memory) = Making::new(&self.rails[rail].adapter, lane)?;
-        let making = Arc::new(making);
-        let channel = Descriptor(making.channel.descriptor());
-        let poller = &self.identity.poller;
-        let token = u64::from(lane) | (rail as u64) << RAIL_SHIFT;
-        poller
-            .add(&channel, token, Interest::Reading)
-            .map_err(unusable)?;
-        self.lanes[lane as usize].making.enter()[rail] = Some(making.clone());
-        self.leave(lane, rail, Left::Parts(making.clone(), memory));
-        Ok(making)
     }
 
     /// Memory that peers access by a lane's links, if all adapters register it.
@@ -412,126 +225,6 @@ impl Shared {
         let all: Vec<usize> = self.lanes.iter().map(by_rail).collect();
         let used = all.iter().filter(|&&rails| rails > 0).count();
         (used, all.iter().sum())
-    }
-
-    /// Answers who asks for links, and asks again who has not answered. Whether there was anything.
-    #[cold]
-    pub fn serve(&self) -> bool {
-        let _making = self.making.enter();
-        self.signalled.fetch_and(!SERVE, Ordering::AcqRel);
-        let mut is_any = false;
-        for rail in 0..self.rails.len() {
-            is_any |= self.serve_rail(rail);
-        }
-        self.look_for_unanswered(Instant::now());
-        is_any
-    }
-
-    fn serve_rail(&self, rail: usize) -> bool {
-        let on = &self.rails[rail];
-        let datagrams = on.setup.enter().datagrams().take();
-        let is_any = !datagrams.is_empty();
-        for datagram in datagrams {
-            let message = Message::parse(&datagram).filter(|message| {
-                let Identity {
-                    rank,
-                    size,
-                    lanes,
-                    job,
-                    ..
-                } = self.identity;
-                let is_ours = message.to == rank && message.job == job;
-                is_ours && message.from < size && message.from != rank && message.lane < lanes
-            });
-            if let Some(message) = message {
-                self.message_came(rail, &message, &datagram);
-            }
-        }
-        on.setup.enter().repeat(Instant::now());
-        self.serve_xrc(rail);
-        is_any
-    }
-
-    fn message_came(&self, rail: usize, message: &Message, datagram: &[u8]) {
-        let on = &self.rails[rail];
-        match &message.step {
-            Step::Request(end) if is_signed(datagram, &self.identity.key) => {
-                self.asked(rail, message, end);
-            }
-            Step::Request(_) => {}
-            Step::XrcRequest(host, bytes) if is_signed(datagram, &self.identity.key) => {
-                self.asked_over_xrc(rail, message, *host, bytes);
-            }
-            Step::XrcRequest(..) => {}
-            Step::XrcAnswer(_) | Step::XrcRefused(_) => {
-                let way = on.ways.enter().get(&message.from).cloned();
-                if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
-                    self.answered_over_xrc(rail, message);
-                }
-            }
-            Step::HasEnded(peer) if is_signed(datagram, &self.identity.key) => {
-                self.asked_after(rail, message, *peer);
-            }
-            Step::HasEnded(_) => {}
-            Step::Ended(peer) => {
-                let way = on.ways.enter().get(&message.from).cloned();
-                if way.is_some_and(|way| is_signed(datagram, &way.card.key)) {
-                    self.told_of_end(message, *peer);
-                }
-            }
-            Step::Answer(_) | Step::Refused(_) => {
-                let name = (message.from, message.lane);
-                let key = on.setup.enter().key_of(name);
-                if key.is_some_and(|key| is_signed(datagram, &key)) {
-                    self.answered(rail, message);
-                }
-            }
-        }
-    }
-
-    fn asked(&self, rail: usize, asks: &Message, end: &End) {
-        let on = &self.rails[rail];
-        let peer = asks.from;
-        let Some(way) = self.way_of_asker(rail, peer) else {
-            return;
-        };
-        let mut setup = on.setup.enter();
-        if self.endings.find(peer).is_some() {
-            return setup.refuse(asks, &way, Refusal::Ended, &self.identity);
-        }
-        let make = || self.queue_pairs(rail, asks.lane, &way);
-        let made = setup.asked((asks, end), &way, &self.identity, &on.adapter, make);
-        drop(setup);
-        if let Some(made) = made {
-            self.tell(rail, Outcome::Made(made));
-        }
-    }
-
-    fn answered(&self, rail: usize, says: &Message) {
-        let on = &self.rails[rail];
-        let outcome = on.setup.enter().answered(says, &on.adapter);
-        if let Some(outcome) = outcome {
-            self.tell(rail, outcome);
-        }
-    }
-
-    fn tell(&self, rail: usize, outcome: Outcome) {
-        match outcome {
-            Outcome::Made(made) => {
-                let (peer, lane) = made.name;
-                self.watching.connects(peer);
-                let routes = self
-                    .known
-                    .enter()
-                    .get(&peer)
-                    .map(|known| known.routes.clone());
-                if let Some(routes) = routes {
-                    self.leave(lane, rail, Left::Link(made, routes));
-                }
-            }
-            Outcome::Refused(name, why) => self.refused(rail, name, why),
-            Outcome::Failed(name, why) => self.no_way(rail, name, why),
-        }
     }
 
     /// Loses a peer, for all lanes. Why: the first reason counts.

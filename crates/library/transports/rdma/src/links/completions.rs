@@ -10,10 +10,10 @@ use weft_verbs::abi::{
 
 use super::{Links, Parts, name};
 use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, words};
-use crate::link::SendQueues;
+
 use crate::order::Turn;
 use crate::receive_queue::Received;
-use crate::send_queue::SendQueue;
+use crate::send_queue::{SendQueue, SendQueues};
 
 /// Completions that are taken at once.
 const AT_ONCE: usize = 32;
