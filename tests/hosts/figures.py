@@ -26,6 +26,8 @@ TABLES = {
     "memory": ("memory above an empty program's, of the rank that has most; `bytes` are ranks (MiB, lower is better)", min),
     "start": ("start and end of an empty program, 2 ranks a host; `bytes` are hosts (s, lower is better)", min),
 }
+# WeftMPI over TCP, and over RDMA.
+OURS = ("weft", "rdma")
 # What is measured beside the libraries.
 FLOORS = ("spin", "block", "ssh")
 
@@ -79,11 +81,12 @@ def table(measured, libraries, name):
     if not keys:
         return []
     floors = [column for column in FLOORS if any(column in measured.values[key] for key in keys)]
-    peers = [library for library in libraries if library != "weft"]
-    beside = [f"weft/{what}" for what in ("best", *floors)] if "weft" in libraries else []
-    rows = [["bytes", *floors, *libraries, *beside]]
+    peers = [library for library in libraries if library not in OURS]
+    beside = [("weft", what) for what in (*(["best"] if peers else []), *floors)] if "weft" in libraries else []
+    beside += [("rdma", "weft")] if all(one in libraries for one in OURS) else []
+    rows = [["bytes", *floors, *libraries, *("/".join(pair) for pair in beside)]]
     for key in keys:
-        ratios = [measured.ratio(key, "weft", others, best) for others in (peers, *([floor] for floor in floors))] if beside else []
+        ratios = [measured.ratio(key, one, peers if other == "best" else [other], best) for one, other in beside]
         values = [measured.median(key, column) for column in (*floors, *libraries)]
         rows.append([str(key[1]), *(three_digits(value) for value in values), *("-" if ratio is None else f"{ratio:.2f}" for ratio in ratios)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -9,6 +9,7 @@ ranks on each of four hosts, all collectives of `weft bench`; both with the sett
 on four hosts, after messages to and from all. start: an empty program with two ranks a host, from the command to its end; ssh: one to each host, all at once.
 Of pairs the fastest of short batches counts, as the machine may be busy; of together their mean, of asleep, threads and wide their
 median. A `-` stands where a library failed; why is said on standard error.
+The library "rdma" is WeftMPI over RDMA, on the device in software, where "weft" is WeftMPI over TCP.
 --document puts the tables into that file, docs/results/between-hosts.md say; what it says besides stays."""
 
 import argparse
@@ -31,7 +32,7 @@ from lib.processes import end_by_signals
 
 PROBES = pathlib.Path(__file__).resolve().parent / "probes"
 SOURCES = {"probe": PROBES / "probe.c", **{name: REPOSITORY / f"bench/{name}.c" for name in ("threads", "collectives", "collective-sizes")}}
-LAUNCHERS = {"weft": "mpiexec", "mpich": "MPICH's Hydra", "intel": "Intel's Hydra", "openmpi": "prterun"}
+LAUNCHERS = {"weft": "mpiexec", "rdma": "mpiexec", "mpich": "MPICH's Hydra", "intel": "Intel's Hydra", "openmpi": "prterun"}
 # What the peers do by themselves, over TCP; and where ranks outnumber cores, their settings by which waiting ranks yield.
 DEFAULTS = {"OMPI_MCA_mpi_yield_when_idle": "0", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm,tcp", "FI_PROVIDER": "tcp", "I_MPI_PIN": "0"}
 YIELDING = {**DEFAULTS, "OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_THREAD_YIELD": "3"}
@@ -93,8 +94,9 @@ class Stand:
         self.sites, self.programs = {}, {}
         wanted = {words[0] for part in options.only for words in PARTS[part].programs}
         for name in self.libraries:
-            site = self.sites[name] = jobs.Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), False, name)
-            folder = site.prefix if name == "weft" else site.peers / name
+            is_ours = name in figures.OURS
+            site = self.sites[name] = jobs.Site(options.prefix.resolve(), options.peers.resolve(), options.build.resolve(), False, "weft" if is_ours else name)
+            folder = site.prefix if is_ours else site.peers / name
             for program in wanted:
                 words = [SOURCES[program], "-O2", "-pthread"]
                 self.programs[program, name] = compile_program(folder / "bin/mpicc", words, site.build / f"{program}-{name}")
@@ -106,6 +108,9 @@ class Stand:
         rest += self.seconds if program != "probe" else []
         try:
             launcher, variables = jobs.LAUNCHERS[LAUNCHERS[name]](site, counts)
+            if name == "rdma":
+                launcher = [site.prefix / "bin/weft", "softrdma", "run", "--link-layer", "ethernet", "--", *launcher]
+                variables = {**variables, "WEFT_TRANSPORT": "rdma"}
             begin = time.monotonic()
             result = self.hosts[0].run([*launcher, self.programs[program, name], *rest], {**variables, **env}, RUN_SECONDS)
             seconds = time.monotonic() - begin

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
+use weft_transport::bursts::Habit;
 use weft_transport::endings::lost;
 use weft_transport::{
     Access, BulkDescriptor, Cookie, Direction, Endpoint, Exposed, Header, Lost, Peer, Refused, Sink,
@@ -43,9 +44,9 @@ pub struct RdmaEndpoint {
     links: Links,
     /// Between a turn's poll and its flush what is sent is gathered.
     gathers: bool,
-    /// Short writes have been gathered, which leave together with the next turn, or as soon as they fill a list.
+    /// Short writes, or packets of a burst, have been gathered, which leave together with the next turn, or as soon as they fill a list.
     has_gathered: bool,
-    turns: u32,
+    habit: Habit,
     /// Something may have come while the process slept.
     looks: bool,
 }
@@ -58,7 +59,7 @@ impl RdmaEndpoint {
             links: Links::new(shared, lane),
             gathers: false,
             has_gathered: false,
-            turns: 0,
+            habit: Habit::default(),
             looks: true,
         }
     }
@@ -81,6 +82,17 @@ impl RdmaEndpoint {
                 self.has_gathered = true;
             }
         }
+    }
+
+    /// Whether a packet that is sent outside of turns waits for the others of its burst.
+    fn waits(&mut self, link: usize) -> bool {
+        let burst = &mut self.links.at(link).burst;
+        let waits = burst.waits(&mut self.habit, Instant::now);
+        match waits {
+            true => self.has_gathered = true,
+            false => burst.sent(&mut self.habit, Instant::now),
+        }
+        waits
     }
 
     /// The link to which a packet may be sent.
@@ -124,21 +136,22 @@ impl Endpoint for RdmaEndpoint {
         assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
         let link = self.may_send(peer, throttled)?;
         let Some(piece) = self.links.place(link, bytes) else {
+            self.habit.has_no_room();
             self.links.refuse(link);
             return Err(Refused::Busy);
         };
         self.links.at(link).count_payload(bytes);
-        self.links
-            .send(link, piece, header, bytes, self.gathers, fill);
+        let gathers = self.gathers || throttled && self.waits(link);
+        self.links.send(link, piece, header, bytes, gathers, fill);
         Ok(())
     }
 
     #[inline]
     fn poll(&mut self, sink: &mut impl Sink) -> bool {
+        self.habit.turn(Instant::now);
         self.flush();
         self.gathers = true;
-        self.turns = self.turns.wrapping_add(1);
-        if std::mem::take(&mut self.looks) || self.turns.is_multiple_of(LOOK_EVERY) {
+        if std::mem::take(&mut self.looks) || self.habit.number().is_multiple_of(LOOK_EVERY) {
             let now = Instant::now();
             self.links.shared.glance(now);
             self.links.ask(now);

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Instant;
 
+use weft_transport::bursts::Burst;
 use weft_transport::{Cookie, Direction, Peer};
 
 use self::queued::Queued;
@@ -62,6 +63,7 @@ pub struct Link {
     pub sending: Sending,
     pub receiving: Receiving,
     pub accesses: Accesses,
+    pub burst: Burst,
 }
 
 impl Link {
@@ -95,6 +97,7 @@ impl Link {
             sending: Sending::default(),
             receiving: Receiving::new(most_bytes),
             accesses: Accesses::new(most_bytes),
+            burst: Burst::default(),
         }
     }
 

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
+use weft_transport::bursts::Habit;
 use weft_transport::{BulkDescriptor, Cookie, Endpoint, Header, Lost, Peer, Refused, Sink};
 
-use crate::bursts::Habit;
 use crate::frame::{EAGER_BYTES, Kind, Malformed};
 use crate::handshake::Purpose;
 use crate::links::Links;
@@ -56,7 +56,7 @@ impl TcpEndpoint {
         let poller = shared.lanes[lane as usize].take_poller();
         TcpEndpoint {
             links: Links::new(shared, lane, poller),
-            habit: Habit::new(),
+            habit: Habit::default(),
             gathers: false,
             has_told_room: false,
             looks: true,

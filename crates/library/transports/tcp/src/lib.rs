@@ -10,7 +10,7 @@
 //! progress is gathered and leaves in one system call at its end ([`flush`](weft_transport::Endpoint::flush)). Of eager packets that
 //! are sent to one peer outside of turns, in a burst, the first leave at once. The others are refused as
 //! [`Busy`](weft_transport::Refused::Busy), so that the engine puts them together until its next turn, where turns are known to
-//! follow bursts at once (`bursts`). Anything else leaves at once always, since nobody may wait for it here.
+//! follow bursts at once (`transport::bursts`). Anything else leaves at once always, since nobody may wait for it here.
 //!
 //! # Long messages
 //! The first part of a bulk transfer is sent unasked, the rest when its receiver has taken it up (CTS). What comes unasked has a bound
@@ -37,7 +37,6 @@
 
 mod accepting;
 mod addresses;
-mod bursts;
 mod card;
 mod channel;
 mod channels;

@@ -7,13 +7,13 @@ use std::fmt;
 use std::io::{self, IoSlice};
 use std::time::{Duration, Instant};
 
+use weft_transport::bursts::{Burst, Habit};
 use weft_transport::{Header, Peer, Refused};
 
 pub use reading::Fault;
 #[cfg(any(test, fuzzing))]
 pub use reading::Found;
 
-use crate::bursts::{Burst, Habit};
 use crate::channel::Channel;
 use crate::channels::Channels;
 use crate::counters::Counts;

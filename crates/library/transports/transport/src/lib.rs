@@ -24,6 +24,7 @@
 //! - its bulk transfers, and accesses to what it exposes, have stopped, and this process touches no user memory of theirs; the peer is kept from doing so as far
 //!   as this side can keep it.
 
+pub mod bursts;
 pub mod endings;
 mod exposed;
 pub mod faulty;

@@ -101,6 +101,13 @@ impl Connection {
             || self.responder.as_ref().is_some_and(Responder::owes_answers)
     }
 
+    /// Acknowledges all that was done. For a responder that was resumed, which knows no answers that waited.
+    pub fn acknowledge(&mut self) {
+        if let Some(responder) = &mut self.responder {
+            responder.acknowledge_all();
+        }
+    }
+
     /// The queue pair is about to go: puts what its responder still has to say into the batch.
     pub fn part(&mut self, batch: &mut Batch, host: &mut impl Host) {
         if let Some(responder) = &mut self.responder {

@@ -47,9 +47,9 @@ pub(super) fn start() -> Result<()> {
     let engine = engine
         .with_members(comm::members().clone())
         .with_answer(crate::collective::answer);
-    let engine = match hosts {
-        1 => engine,
-        _ => engine.with_crowd_watched(),
+    let engine = match hosts > 1 && !transport.has_agent() {
+        true => engine.with_crowd_watched(),
+        false => engine,
     };
     engine::begin(engine, rank);
     Ok(())

@@ -61,6 +61,12 @@ impl Transport {
         })
     }
 
+    /// Whether threads that wait share their cores with an agent of the process's own, that of the device in software: one that gets its core
+    /// back late is not in anybody's way then, and a wake takes much longer than a message.
+    pub(crate) fn has_agent(self) -> bool {
+        self == Transport::Rdma && !has_adapter()
+    }
+
     /// The job as messages see it: where they do not go through shared memory, no process shares any with another, as if each were on
     /// a host of its own. How many processes the hosts have it tells as before.
     pub(crate) fn job(self, job: &Job) -> Result<Job> {

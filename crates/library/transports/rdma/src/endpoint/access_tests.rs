@@ -35,6 +35,36 @@ fn short_writes_in_a_row_leave_in_lists() {
     assert_eq!(window, words.concat());
 }
 
+/// Where turns have followed bursts at once, all packets of one but the first leave as lists: with the next turn, or as soon as they fill one.
+#[test]
+fn packets_of_a_burst_leave_in_lists() {
+    const PACKETS: usize = 40;
+    let (mut a, mut b) = linked_pair();
+    let (mut sent, mut fewest) = (0, u64::MAX);
+    // Somebody may keep this thread from its core, so that it is not in time.
+    for _ in 0..200 {
+        let before = posted(&mut a);
+        for _ in 0..PACKETS {
+            while a.send(1, sent, b"burst").is_err() {
+                turn(&mut [&mut a, &mut b], |_| true);
+            }
+            sent += 1;
+        }
+        let after = posted(&mut a);
+        assert!(after.1 - before.1 >= PACKETS as u64);
+        fewest = fewest.min(after.0 - before.0);
+        turn(&mut [&mut a, &mut b], |all| {
+            all[1].log.packets.len() as u64 == sent
+        });
+        if fewest <= 6 {
+            break;
+        }
+    }
+    assert!(fewest <= 6, "{fewest} posts for {PACKETS} packets");
+    let tags = b.log.packets.iter().map(|packet| packet.1.0[0]);
+    assert!(tags.eq(0..sent));
+}
+
 #[test]
 fn a_write_alone_leaves_with_the_next_turn() {
     let (mut a, b) = linked_pair();

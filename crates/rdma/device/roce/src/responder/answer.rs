@@ -15,6 +15,12 @@ impl Responder {
         self.push_acknowledge(position, Syndrome::Ack);
     }
 
+    pub fn acknowledge_all(&mut self) {
+        if let Some(last) = self.expected.checked_sub(1) {
+            self.acknowledge(last);
+        }
+    }
+
     /// The expected request is refused, or asked for.
     pub(super) fn nak(&mut self, syndrome: Syndrome) {
         self.nak_sent = true;

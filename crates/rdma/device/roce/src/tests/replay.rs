@@ -6,11 +6,12 @@ use super::pair::{ADDRESSES, QPNS, Settings};
 use super::side::{KEY, SHARED, Side};
 use crate::host::{Fault, Status};
 use crate::packet::{Header, Kind, Opcode, Reth, Route, Service, Syndrome, View};
-use crate::{Batch, Connection, Path, UDP_PORT};
+use crate::{Batch, Connection, Path, ResponderConfig, UDP_PORT};
 
 const MTU: usize = 256;
 
 struct Target {
+    service: Service,
     connection: Connection,
     side: Side,
 }
@@ -18,21 +19,46 @@ struct Target {
 /// Kind, position behind the first, syndrome, and payload bytes of an answer.
 type Answer = (Kind, u32, Syndrome, usize);
 
+/// The path of a target to its peer.
+fn path() -> Path {
+    Path {
+        local: ADDRESSES[1],
+        remote: ADDRESSES[0],
+        port: UDP_PORT,
+        remote_qpn: QPNS[0],
+        mtu: MTU as u32,
+    }
+}
+
+fn config() -> ResponderConfig {
+    ResponderConfig {
+        psn: 0xff_fffe,
+        ..Settings::default().responder
+    }
+}
+
 impl Target {
     fn new() -> Target {
-        let path = Path {
-            local: ADDRESSES[1],
-            remote: ADDRESSES[0],
-            port: UDP_PORT,
-            remote_qpn: QPNS[0],
-            mtu: MTU as u32,
-        };
-        let mut responder = Settings::default().responder;
-        responder.psn = 0xff_fffe;
+        Target::of(Service::Reliable)
+    }
+
+    /// Of the kind that goes from process to process.
+    fn resumable() -> Target {
+        Target::of(Service::ExtendedReliable)
+    }
+
+    fn of(service: Service) -> Target {
         Target {
-            connection: Connection::new(Service::Reliable, path, Some(responder)),
+            service,
+            connection: Connection::new(service, path(), Some(config())),
             side: Side::new(0),
         }
+    }
+
+    /// Goes to another process.
+    fn resume(&mut self) {
+        let saved = self.connection.save().unwrap();
+        self.connection = Connection::resume(path(), config(), &saved);
     }
 
     fn receive(
@@ -42,7 +68,7 @@ impl Target {
         payload: usize,
         edit: impl FnOnce(&mut Header),
     ) {
-        let opcode = Opcode::new(Service::Reliable, kind).unwrap();
+        let opcode = Opcode::new(self.service, kind).unwrap();
         let psn = position.wrapping_add(0xff_fffe) & 0xff_ffff;
         let mut header = Header::new(opcode, 0xffff, QPNS[1], psn);
         header.ack_request = true;
@@ -129,6 +155,24 @@ fn a_gap_is_told_once() {
         target.answers(),
         [(Kind::Acknowledge, 3, Syndrome::SequenceError, 0)]
     );
+}
+
+/// What a target's next holder knows of answers that were not sent.
+#[test]
+fn a_responder_that_was_resumed_acknowledges_all_that_was_done() {
+    let mut target = Target::resumable();
+    target.connection.acknowledge();
+    assert_eq!(target.answers(), []);
+    target.write(0);
+    target.write(1);
+    assert!(!target.connection.is_urgent());
+    target.resume();
+    assert_eq!(target.answers(), []);
+    target.connection.acknowledge();
+    assert_eq!(target.answers(), [ack(1)]);
+    // A gap is no such answer.
+    target.write(3);
+    assert!(target.connection.is_urgent());
 }
 
 #[test]

@@ -46,8 +46,35 @@ pub struct AgentState {
     pub ports: Ports,
     /// The agent left the port to helpers when it last slept.
     is_left: bool,
-    /// Until then it does not.
+    trust: Trust,
+}
+
+/// Whether helpers that are there may be left alone with the port.
+#[derive(Default)]
+struct Trust {
+    /// How much speaks against it.
+    suspicion: u32,
+    /// Until then they are not.
     deserted_until: u64,
+}
+
+impl Trust {
+    fn is_there(&self, now: u64) -> bool {
+        now >= self.deserted_until
+    }
+
+    /// Whether they had left packets waiting when the agent looked after them.
+    fn judge(&mut self, is_deserted: bool, now: u64) {
+        self.suspicion = match is_deserted {
+            true => self.suspicion + DESERTION,
+            false => self.suspicion.saturating_sub(1),
+        };
+        if self.suspicion >= UNRELIABLE {
+            self.deserted_until = now + DESERTED_NS;
+            // When that is over, once is enough.
+            self.suspicion = UNRELIABLE - DESERTION;
+        }
+    }
 }
 
 /// A peer whose death is waited for.
@@ -60,9 +87,14 @@ struct Watch {
 const HELPED_NS: u64 = 200_000;
 
 /// A helper that is there looks at the port more often than this.
-const ABSENT_NS: u64 = 20_000;
+const ABSENT_NS: u64 = 100_000;
 
-/// How long helpers are not relied on after they left packets waiting.
+/// What packets that were left waiting add to the suspicion; a look that finds none takes 1 away. Where it reaches so much, helpers are not relied
+/// on: a helper that another program, or another guest of the machine, keeps from its core for a moment is found absent now and then, too.
+const DESERTION: u32 = 2;
+const UNRELIABLE: u32 = 6;
+
+/// How long helpers are not relied on that have left packets waiting again and again.
 const DESERTED_NS: u64 = 20_000_000;
 
 /// Every so manieth poll in vain helps.
@@ -80,7 +112,7 @@ impl Agent {
                 active: Vec::new(),
                 ports: Ports::new(process, tables),
                 is_left: false,
-                deserted_until: 0,
+                trust: Trust::default(),
             }),
             helped_ns: AtomicU64::new(0),
         }
@@ -109,7 +141,8 @@ impl Agent {
         };
         let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
-        let due = state.ports.poll(now, Turn::Helper);
+        let comes_again = state.trust.is_there(now);
+        let due = state.ports.poll(now, Turn::Helper { comes_again });
         drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
@@ -206,7 +239,10 @@ fn run_once(
     if heard.wake {
         queue.drain_wake();
     }
-    queue.take_wake();
+    // Where helpers are, it looks after them soon anyway: the times that they set meanwhile wake nobody.
+    let begun = clock::monotonic_ns();
+    let again = (agent.unhelped_ns(begun) < HELPED_NS).then_some(begun + HELPED_NS);
+    queue.take_wake(again);
     if let Some(doorbell) = doorbell {
         if heard.doorbell {
             doorbell.take_rings(process.own_segment());
@@ -251,19 +287,21 @@ fn run_once(
             },
         ),
     );
-    if state.is_left && unhelped_ns > ABSENT_NS && state.ports.has_received() {
-        state.deserted_until = now + DESERTED_NS;
+    if state.is_left {
+        let is_deserted = unhelped_ns > ABSENT_NS && state.ports.has_received();
+        state.trust.judge(is_deserted, now);
     }
     state.active.retain(|qp| {
         let next = work::run(qp, now);
         due = earliest(due, next);
         next.is_some()
     });
-    let is_helped = unhelped_ns < HELPED_NS && now >= state.deserted_until;
+    let is_helped = unhelped_ns < HELPED_NS && state.trust.is_there(now);
     state.is_left = is_helped;
     if is_helped {
         due = earliest(due, Some(now + HELPED_NS));
     }
+    due = earliest(due, again);
     queue.set_due(due);
     Rest { due, is_helped }
 }
@@ -418,5 +456,41 @@ fn answer(tables: &Tables, agent_message: AgentMessage) {
 fn raise(tables: &Tables, number: Number, event: ibv_event_type) {
     for qp in tables.handles(number) {
         qp.raise(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helpers_that_leave_packets_again_and_again_are_not_relied_on_for_a_while() {
+        let mut trust = Trust::default();
+        let mut now = 0;
+        let mut looks = |trust: &mut Trust, packets_wait: &[bool]| {
+            for &packets_wait in packets_wait {
+                now += HELPED_NS;
+                trust.judge(packets_wait, now);
+            }
+            now
+        };
+        // One that somebody keeps from its core now and then.
+        for _ in 0..100 {
+            let now = looks(&mut trust, &[true, false, false]);
+            assert!(trust.is_there(now));
+        }
+        // One that waits in memory: its packets come before every second look.
+        let now = looks(
+            &mut trust,
+            &[true, false, true, false, true, false, true, false, true],
+        );
+        assert!(!trust.is_there(now) && !trust.is_there(now + DESERTED_NS - 1));
+        assert!(trust.is_there(now + DESERTED_NS));
+        // It is known then.
+        let now = looks(&mut trust, &[true]);
+        assert!(!trust.is_there(now));
+        let now = looks(&mut trust, &[false; UNRELIABLE as usize]) + DESERTED_NS;
+        trust.judge(true, now);
+        assert!(trust.is_there(now));
     }
 }

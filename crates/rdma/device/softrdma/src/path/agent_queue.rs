@@ -4,10 +4,11 @@
 //! `inbox` has the numbers of queue pairs whose backlog became non-empty; the poster adds, and writes to `wake`. `watched` has
 //! peers whose deaths are to be noticed. The agent takes from both after it has heard `wake`.
 //!
-//! `due` is when the agent wakes by itself. Before it looks at everything it has it sets `due` to a time that does not come, and
-//! when it has looked, to the earliest that it found. A thread that sets a time on an object, under the object's lock, looks at
-//! `due` afterwards and wakes the agent if that is later ([`AgentQueue::wake_by`]). So either the agent sees the time, or the thread sees
-//! that the agent did not: had it read an older `due`, the agent's look, which takes the object's lock, would still be to come.
+//! `due` is when the agent wakes by itself. Before it looks at everything it has it sets `due` to when it will look again in any case, maybe a
+//! time that does not come, and when it has looked, to that or what it found, whichever is earlier. A thread that sets a time on an object,
+//! under the object's lock, looks at `due` afterwards and wakes the agent if that is later ([`AgentQueue::wake_by`]). So either the agent sees the
+//! time, or looks again before it, or the thread sees that the agent did not: had it read an older `due`, the agent's look, which takes the
+//! object's lock, would still be to come.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -84,9 +85,9 @@ impl AgentQueue {
         };
     }
 
-    /// Agent: takes the wake-up; a later one wakes again.
-    pub(super) fn take_wake(&self) {
-        self.set_due(None);
+    /// Agent: takes the wake-up; a later one wakes again. It looks at everything from here on, and again by the time that is given.
+    pub(super) fn take_wake(&self, again: Option<u64>) {
+        self.set_due(again);
         self.woken.store(false, Ordering::SeqCst);
     }
 

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 
 use weft_verbs_abi::*;
 
+use super::between_hosts::connection::Gathering;
 use super::execute::responder_of;
 use super::pieces::Pieces;
 use super::post;
@@ -66,6 +67,8 @@ pub struct CombinedRequests<'a> {
     members: InlineList<Member<'a>, MOST>,
     local: Pieces,
     remote: InlineList<Span, MOST>,
+    /// What goes to another host leaves when this goes.
+    _gathering: Option<Gathering>,
 }
 
 /// Direction of an operation, and the right that it needs.
@@ -104,6 +107,7 @@ impl<'a> CombinedRequests<'a> {
             members: InlineList::new(),
             local: Pieces::new(),
             remote: InlineList::new(),
+            _gathering: Gathering::begin(qp),
         }
     }
 

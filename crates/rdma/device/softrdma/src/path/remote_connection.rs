@@ -17,6 +17,8 @@ pub struct RemoteConnectionState {
     pub(super) connection: Option<Connection>,
     pub(super) posted: VecDeque<Request>,
     pub(super) batch: Batch,
+    /// What is posted waits for the rest of its list.
+    pub(super) gathers: bool,
     /// UD's, which has no connection.
     pub datagrams: Option<datagram::Sender>,
 }

@@ -1,6 +1,7 @@
 //! A connected queue pair's half of the protocol between hosts: requests and packets.
 
 use std::net::Ipv4Addr;
+use std::sync::MutexGuard;
 
 use weft_verbs_abi::*;
 
@@ -103,23 +104,52 @@ impl RemoteConnection {
     }
 }
 
-/// QueuePairHost a request to the protocol.
+/// A list that is being posted to a peer on another host: its packets leave together, once all of it is posted.
+pub struct Gathering(&'static QueuePair);
+
+impl Gathering {
+    /// None if the peer is on this host.
+    #[inline]
+    pub fn begin(qp: &'static QueuePair) -> Option<Gathering> {
+        if !qp.is_remote() {
+            return None;
+        }
+        qp.remote_connection.state().gathers = true;
+        Some(Gathering(qp))
+    }
+}
+
+impl Drop for Gathering {
+    fn drop(&mut self) {
+        let mut state = self.0.remote_connection.state();
+        state.gathers = false;
+        leave(self.0, state);
+    }
+}
+
+/// Sends what was posted.
+fn leave(qp: &'static QueuePair, mut state: MutexGuard<'_, RemoteConnectionState>) {
+    let before = state.connection.as_ref().and_then(Connection::deadline);
+    state.pump(qp, clock::monotonic_ns());
+    let after = state.connection.as_ref().and_then(Connection::deadline);
+    drop(state);
+    // The agent keeps the time from now on.
+    if let (None, Some(deadline)) = (before, after) {
+        qp.process.agent().wake_by(deadline);
+    }
+}
+
+/// Gives a request to the protocol.
 pub fn post(qp: &'static QueuePair, request: &Request, payload: Payload<'_>) -> Outcome {
     let mut state = qp.remote_connection.state();
     if state.connection.is_none() {
         return Outcome::Silent;
     }
     let work = work(request, payload);
-    let now = clock::monotonic_ns();
     state.posted.push_back(*request);
-    let before = state.connection.as_ref().and_then(Connection::deadline);
     state.call(qp, |connection, host| connection.post(work, host));
-    state.pump(qp, now);
-    let after = state.connection.as_ref().and_then(Connection::deadline);
-    drop(state);
-    // The agent keeps the time from now on.
-    if let (None, Some(deadline)) = (before, after) {
-        qp.process.agent().wake_by(deadline);
+    if !state.gathers {
+        leave(qp, state);
     }
     Outcome::Left
 }

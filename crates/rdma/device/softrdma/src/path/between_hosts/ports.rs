@@ -8,7 +8,7 @@ use weft_roce::{Inbox, Port};
 use super::datagrams;
 use super::targets::Targets;
 use crate::fabric::{FABRIC_SLOT, Number};
-use crate::path::clock::earliest;
+use crate::path::clock::{self, earliest};
 use crate::path::process::Process;
 use crate::path::queue_pair::QueuePair;
 use crate::path::state::QpKind;
@@ -32,8 +32,8 @@ pub struct Ports {
 pub enum Turn {
     /// The agent's, and whether other processes may have relayed something.
     Agent { relayed: bool },
-    /// A thread that polled in vain: it has to see at once what has come.
-    Helper,
+    /// A thread's that polled in vain: it has to see at once what has come. Acknowledgements wait for its next turn, if it is known to come soon.
+    Helper { comes_again: bool },
 }
 
 /// Packets whose peers wait for no more than an acknowledgement. It leaves with the answer of a program that polls, or when
@@ -96,12 +96,13 @@ impl Ports {
             let more = self.receive(port, &mut inbox, turn);
             self.has_received |= !inbox.is_empty();
             self.execute(port, now, &inbox);
-            if self.has_received && turn == Turn::Helper {
+            if self.has_received && turn == (Turn::Helper { comes_again: true }) {
                 self.inbox = Some(inbox);
                 return Some(now + ANSWER_NS);
             }
             self.unanswered.answer(now);
-            if !more {
+            self.targets.acknowledge(port, now);
+            if !more || self.has_received && matches!(turn, Turn::Helper { .. }) {
                 break;
             }
         }
@@ -125,7 +126,7 @@ impl Ports {
         self.turns = self.turns.wrapping_add(1);
         let looks_for_relayed = match turn {
             Turn::Agent { relayed } => relayed,
-            Turn::Helper => self.turns.is_multiple_of(RELAY_EVERY),
+            Turn::Helper { .. } => self.turns.is_multiple_of(RELAY_EVERY),
         };
         if looks_for_relayed {
             port.receive(inbox)
@@ -169,6 +170,9 @@ impl Ports {
 
     /// This process is about to end.
     pub fn leave(&mut self) {
+        if let Some(port) = self.process.port() {
+            self.targets.acknowledge(port, clock::monotonic_ns());
+        }
         self.targets.leave();
     }
 

@@ -33,10 +33,16 @@ const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() 
 /// How long a packet may wait for a target that somebody else is at; then it is lost.
 const PATIENCE: Duration = Duration::from_millis(10);
 
+/// Packets after which peers are told what was done although more are there: they would come to stand still.
+const ACKNOWLEDGE_EVERY: usize = 128;
+
 /// The targets that the packets of one inbox concern, taken until all of them are answered.
 pub struct Targets {
     process: &'static Process,
     taken: Vec<LockedTarget>,
+    /// Those whose peers wait for no more than an acknowledgement, and the packets since one was sent.
+    owed: Vec<Number>,
+    owed_packets: usize,
     batch: Batch,
     /// Packets that their owners have to execute.
     others: Bundles,
@@ -56,6 +62,8 @@ impl Targets {
         Targets {
             process,
             taken: Vec::new(),
+            owed: Vec::new(),
+            owed_packets: 0,
             batch: Batch::new(),
             others: Bundles::default(),
             is_leaving: false,
@@ -86,6 +94,7 @@ impl Targets {
             self.others.push(slot, arrival, 0, bytes);
         } else if let Some(taken) = self.take(number) {
             taken.receive(now, arrival.route.source, view);
+            self.owed_packets += 1;
         }
     }
 
@@ -103,11 +112,32 @@ impl Targets {
         self.taken.get_mut(index)
     }
 
-    /// Answers, and lets go of all targets; what others execute is passed on.
+    /// Answers what must be answered at once, and lets go of all targets; what others execute is passed on. Acknowledgements wait for
+    /// [`acknowledge`](Self::acknowledge).
     pub fn answer(&mut self, port: &Port, now: u64) {
         port.pass_on(&mut self.others);
         for mut taken in self.taken.drain(..) {
-            taken.pump(port, now, &mut self.batch);
+            let number = taken.host.number;
+            if taken.is_urgent() {
+                taken.pump(port, now, &mut self.batch);
+                self.owed.retain(|owed| *owed != number);
+            } else if !self.owed.contains(&number) {
+                self.owed.push(number);
+            }
+        }
+        if self.owed_packets >= ACKNOWLEDGE_EVERY {
+            self.acknowledge(port, now);
+        }
+    }
+
+    /// Sends the acknowledgements that wait.
+    pub fn acknowledge(&mut self, port: &Port, now: u64) {
+        self.owed_packets = 0;
+        for number in self.owed.drain(..) {
+            if let Some(mut taken) = LockedTarget::take(self.process, number, PATIENCE) {
+                taken.connection.acknowledge();
+                taken.pump(port, now, &mut self.batch);
+            }
         }
     }
 }
@@ -164,6 +194,11 @@ impl LockedTarget {
         if let Some(saved) = self.connection.save() {
             self.target.end(&saved);
         }
+    }
+
+    /// Whether more is to be said than that all was done.
+    fn is_urgent(&self) -> bool {
+        self.host.failed || self.connection.is_urgent()
     }
 
     /// Sends the answers; the last ones if the queue pair has failed.

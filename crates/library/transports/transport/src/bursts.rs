@@ -1,7 +1,7 @@
 //! Whether the packets of a burst may wait for their lane's next turn.
 //!
-//! Packets that are sent to one peer outside of turns, one right after the other, cost a system call each; in the lane's next turn they
-//! would leave together. But nothing leaves between the calls of a program, and one that computes after its sends calls nobody for
+//! Packets that are sent to one peer outside of turns, one right after the other, cost a system call or a doorbell each; in the lane's next
+//! turn they would leave together. But nothing leaves between the calls of a program, and one that computes after its sends calls nobody for
 //! long. So a burst waits only where the program is used to call again at once:
 //! 1. The first packets to a peer after a turn leave at once, always.
 //! 2. A lane *trusts* its program once so many bursts in a row were followed by a turn soon. Then the others of a burst wait, as long as
@@ -44,8 +44,8 @@ pub struct Burst {
     waits: Option<Instant>,
 }
 
-impl Habit {
-    pub fn new() -> Habit {
+impl Default for Habit {
+    fn default() -> Habit {
         Habit {
             turn: 0,
             last: None,
@@ -53,7 +53,9 @@ impl Habit {
             needed: FIRST_NEEDED,
         }
     }
+}
 
+impl Habit {
     /// The lane's turn, by number.
     #[inline]
     pub fn number(&self) -> u32 {
@@ -153,7 +155,7 @@ mod tests {
     impl Program {
         fn new() -> Program {
             Program {
-                habit: Habit::new(),
+                habit: Habit::default(),
                 burst: Burst::default(),
                 now: Instant::now(),
             }
