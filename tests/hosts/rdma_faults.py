@@ -30,6 +30,8 @@ UNEXPECTED, LIMIT_MIB = 100_000, 64
 # Pairs of jobs of which one ends beside the other: seconds of the elder and of the younger, which begins that much later. Whose processes execute what
 # comes for both depends on the hosts' kernels.
 PAIRS, LENGTHS, LATER_SECONDS = 40, ((1, 2), (3, 1)), 0.7
+# The packet for another process over which one is killed; pairs of jobs until so many were, as it depends on the hosts' kernels whose processes these are.
+ABANDONED, ENOUGH_KILLED, MOST_KILLED = 100, 3, 20
 WIRES = {"1 % loss": {"loss_percent": 1}, "5 % loss": {"loss_percent": 5}}
 
 
@@ -120,6 +122,28 @@ def beside(site, pools):
         hosts.check_clean()
 
 
+def killed_beside(site, pools):
+    """A process that is killed over a packet for another job's does that no harm: who sent it sends it again, by another queue pair."""
+    ours_alone(site)
+    binary = compile_program(site.prefix / "bin/mpicc", [PROGRAMS / "one_way.c"], site.build / "one_way-rdma")
+    words, env = LAUNCHERS[f"mpiexec over RDMA, pools {pools}"](site, [1, 1])
+    at = words.index("--")
+    faulty = [*words[:at], "--faults", f"abandon={ABANDONED}", *words[at:]]
+    killed = 0
+    with Hosts(2) as hosts:
+        for _ in range(MOST_KILLED):
+            elder = hosts[0].start([*faulty, binary, 2 * LATER_SECONDS], env | SILENCE)
+            time.sleep(LATER_SECONDS / 2)
+            hosts[0].run([*words, binary, 2 * LATER_SECONDS], env | SILENCE, timeout=TOLD_SECONDS).ok("one_way")
+            result = elder.finish(TOLD_SECONDS)
+            killed += result.code != 0
+            require(result.code == 0 or "signal 9" in result.output, f"the job beside ended otherwise:\n{result.output}")
+            if killed == ENOUGH_KILLED:
+                break
+        hosts.check_clean()
+    require(killed, f"none of {MOST_KILLED} processes executed a packet for another job's")
+
+
 def cases(site):
     kinds = {
         "a rank is killed": (faults.kill_rank, faults.TOLD_SECONDS),
@@ -133,6 +157,8 @@ def cases(site):
             if not site.quick or fail is faults.kill_rank:
                 yield f"fault over RDMA, pools {pools}: {name}", functools.partial(one_fails, site, launcher, fail, seconds)
         yield f"fault over RDMA, pools {pools}: a rank dies before any contact", functools.partial(unmet, site, pools, "receive")
+        if pools == "X":
+            yield "fault over RDMA, pools X: a process is killed over another's packet", functools.partial(killed_beside, site, pools)
         if site.quick:
             continue
         yield f"fault over RDMA, pools {pools}: a rank dies before any contact of a sender's", functools.partial(unmet, site, pools, "send")

@@ -44,6 +44,8 @@ pub struct Link {
     /// is made when it is first needed.
     unheard_bytes: usize,
     has_heard: bool,
+    /// A request by a queue pair to its host could not be done, and none of its has been done since.
+    pub has_been_refused: bool,
     /// The engine was told that there is no room.
     pub is_refused: bool,
     /// It is among those that have something to post, or to say.
@@ -85,6 +87,7 @@ impl Link {
             is_throttled: false,
             unheard_bytes: 0,
             has_heard: false,
+            has_been_refused: false,
             is_refused: false,
             is_active: false,
             waits_since: None,
@@ -187,6 +190,7 @@ impl Link {
         posting: &mut Posting,
     ) -> Option<Over> {
         self.under_way -= 1;
+        self.has_been_refused = false;
         if let Some(way) = request.way {
             self.path.ways[way as usize].completed();
         }

@@ -108,6 +108,13 @@ impl Connection {
         }
     }
 
+    /// Nobody knows what has become of the expected request: the peer is told that it could not be done, and nothing more is.
+    pub fn abandon(&mut self) {
+        if let Some(responder) = &mut self.responder {
+            responder.abandon_expected();
+        }
+    }
+
     /// The queue pair is about to go: puts what its responder still has to say into the batch.
     pub fn part(&mut self, batch: &mut Batch, host: &mut impl Host) {
         if let Some(responder) = &mut self.responder {

@@ -7,6 +7,7 @@
 //! | `seed` | number | which packets are met |
 //! | `link` | `down` | ports are down from the start; nothing that is sent arrives |
 //! | `down` | `DEVICE:N`, several with `+` | the port of a device goes down once the process has posted so often to it; nothing that it sends by it arrives from then on |
+//! | `abandon` | number | the process is killed over that packet for another process's queue, counted from 1: executed, and nobody knows |
 //! | `uars` | number | UAR pages a device has |
 //! | `fail` | `CALL:N`, several with `+` | the N-th time that the process calls CALL, it fails with ENOMEM |
 
@@ -51,6 +52,8 @@ pub struct Faults {
     pub link_down: bool,
     /// Which device's port goes down after how many posts.
     pub down: Vec<(u32, u32)>,
+    /// Which packet that the process executes for another one is its last.
+    pub abandon: Option<u32>,
     /// UAR pages of a device; the adapter's own number if none.
     pub uars: Option<u32>,
     /// Which call fails when it is made for the how-manieth time, counted from 1.
@@ -71,6 +74,7 @@ impl Faults {
                 "reorder" => faults.reorder = probability(name, value)?,
                 "delay_us" => faults.delay_us = number(name, value)?,
                 "seed" => faults.seed = number(name, value)?,
+                "abandon" => faults.abandon = Some(number(name, value)?),
                 "uars" => faults.uars = Some(number(name, value)?),
                 "link" if value == "down" => faults.link_down = true,
                 "link" if value == "up" => faults.link_down = false,
@@ -81,6 +85,17 @@ impl Faults {
             }
         }
         Ok(faults)
+    }
+
+    /// Counts a packet that was executed for another process. The process ends if that is the one.
+    pub fn executed_for_another(&self) {
+        static EXECUTED: AtomicU32 = AtomicU32::new(0);
+        if self.abandon.is_some()
+            && self.abandon == Some(EXECUTED.fetch_add(1, Ordering::Relaxed) + 1)
+        {
+            // SAFETY: takes numbers only.
+            unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+        }
     }
 
     /// Counts a call of `call`; true if it is one that must fail.
@@ -140,7 +155,7 @@ mod tests {
 
     #[test]
     fn whole_list() {
-        let text = "loss=0.05,delay_us=20,reorder=0.5,duplicate=1,seed=7,uars=12,link=down,down=1:500+0:7,fail=reg_mr:3+create_qp";
+        let text = "loss=0.05,delay_us=20,reorder=0.5,duplicate=1,seed=7,abandon=9,uars=12,link=down,down=1:500+0:7,fail=reg_mr:3+create_qp";
         let faults = Faults::parse(text).unwrap();
         let expected = Faults {
             loss: 0.05,
@@ -150,6 +165,7 @@ mod tests {
             seed: 7,
             link_down: true,
             down: vec![(1, 500), (0, 7)],
+            abandon: Some(9),
             uars: Some(12),
             fail: vec![(Call::RegMr, 3), (Call::CreateQp, 1)],
         };
@@ -167,6 +183,7 @@ mod tests {
             "delay_us=-1",
             "seed=x",
             "link=sideways",
+            "abandon=x",
             "down=1",
             "down=1:x",
             "fail=reg_mr:0",

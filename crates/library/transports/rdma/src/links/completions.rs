@@ -4,8 +4,8 @@ use weft_transport::endings::lost;
 use weft_transport::{Direction, Header, Peer, Sink};
 use weft_verbs::Completion;
 use weft_verbs::abi::{
-    IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_RETRY_EXC_ERR,
-    IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
+    IBV_WC_LOC_LEN_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR,
+    IBV_WC_RETRY_EXC_ERR, IBV_WC_RNR_RETRY_EXC_ERR, IBV_WC_WR_FLUSH_ERR, ibv_wc_status,
 };
 
 use super::{Links, Parts, name};
@@ -238,6 +238,8 @@ impl Links {
                 let its = links.filter(|there| there.has_queue(queue));
                 its.map(|there| there.peer).collect()
             }
+            // Who executed a packet of one at the other end, and died over it, was maybe none of them. Once it may be that.
+            (Some(_), IBV_WC_REM_OP_ERR) if !self.is_refused_again(failing) => Vec::new(),
             (Some(_), _) => {
                 let link = failing.and_then(|link| self.links[link].as_ref());
                 link.map(|there| there.peer).into_iter().collect()
@@ -258,6 +260,12 @@ impl Links {
             self.shared.send_failed(rail, self.lane, host);
             its.into_iter().for_each(|link| self.ask_again(link));
         }
+    }
+
+    /// The request of a link could not be done. Whether that was so before, and none of the link's has been done since.
+    fn is_refused_again(&mut self, link: Option<usize>) -> bool {
+        let link = link.and_then(|link| self.links[link].as_mut());
+        link.is_none_or(|link| std::mem::replace(&mut link.has_been_refused, true))
     }
 
     /// A queue pair of a rail's to a peer has ended with this status: another path may lead there.

@@ -21,6 +21,11 @@ impl Responder {
         }
     }
 
+    pub fn abandon_expected(&mut self) {
+        self.nak(Syndrome::RemoteOperation);
+        self.failed = true;
+    }
+
     /// The expected request is refused, or asked for.
     pub(super) fn nak(&mut self, syndrome: Syndrome) {
         self.nak_sent = true;

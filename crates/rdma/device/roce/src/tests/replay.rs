@@ -175,6 +175,21 @@ fn a_responder_that_was_resumed_acknowledges_all_that_was_done() {
     assert!(target.connection.is_urgent());
 }
 
+/// Its last holder died over packet 1: that is refused, in several copies, and nothing is heard any more.
+#[test]
+fn a_responder_that_was_abandoned_says_so() {
+    let mut target = Target::resumable();
+    target.write(0);
+    target.resume();
+    target.connection.abandon();
+    assert!(target.connection.is_urgent());
+    let answers = target.answers();
+    let refusal = (Kind::Acknowledge, 1, Syndrome::RemoteOperation, 0);
+    assert!(answers.len() > 1 && answers.iter().all(|answer| *answer == refusal));
+    target.write(1);
+    assert_eq!(target.answers(), []);
+}
+
 #[test]
 fn after_receiver_not_ready_only_the_same_request_is_heard() {
     let mut target = Target::new();

@@ -1,7 +1,7 @@
 //! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
-//! packet names, and answers. A target whose executor dies over a packet is abandoned: nobody knows how much of it is done. So a
-//! process that ends as usual executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it,
+//! packet names, and answers. A target whose executor dies over a packet is abandoned: nobody knows how much of it is done. The peer is
+//! told so (a NAK, `IBV_WC_REM_OP_ERR`) when it next says something, and the queue pair hears no more. A process that ends as usual executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it,
 //! it hands on.
 
 use std::net::Ipv4Addr;
@@ -86,6 +86,7 @@ impl Targets {
         // Where the kernel does not let this process reach the memory, its owner executes.
         let owner = Number::from_bits(view.header().xrc_srq).slot();
         let owner = self.process.fabric.peer(owner);
+        let is_own = owner.as_ref().is_none_or(|owner| owner.is_own());
         let executes = |owner: &Arc<Peer>| {
             owner.reach() != Reach::Agent && (owner.is_own() || !self.is_leaving)
         };
@@ -93,7 +94,7 @@ impl Targets {
             let slot = owner.owner().slot();
             self.others.push(slot, arrival, 0, bytes);
         } else if let Some(taken) = self.take(number) {
-            taken.receive(now, arrival.route.source, view);
+            taken.receive(now, arrival.route.source, view, is_own);
             self.owed_packets += 1;
         }
     }
@@ -173,6 +174,9 @@ impl LockedTarget {
         };
         if found == Found::Abandoned {
             agent_message::fail_shared(process, record, number, AffiliatedError::Abandoned);
+            taken.connection.abandon();
+            taken.host.failed = true;
+            return Some(taken);
         }
         if record.state.load(Ordering::Acquire) == IBV_QPS_ERR {
             taken.close();
@@ -181,13 +185,16 @@ impl LockedTarget {
         Some(taken)
     }
 
-    fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>) {
+    fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>, is_own: bool) {
         let state = State::from_abi(self.host.record.state.load(Ordering::Acquire));
         if !state.is_some_and(State::receives) {
             return;
         }
         self.target.begin();
         self.connection.receive(now, source, view, &mut self.host);
+        if !is_own {
+            self.host.process.config.faults.executed_for_another();
+        }
         if self.host.failed {
             self.connection.flush(&mut self.host);
         }
