@@ -1,8 +1,8 @@
 //! XRC receive queue pairs whose peers are on other hosts. They belong to no process (`fabric::target`): the process that the kernel
 //! hands a packet to takes the queue pair's state, executes the packet against the process whose shared receive queue the
 //! packet names, and answers. A target whose executor dies over a packet is abandoned: nobody knows how much of it is done. The peer is
-//! told so (a NAK, `IBV_WC_REM_OP_ERR`) when it next says something, and the queue pair hears no more. A process that ends as usual executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it,
-//! it hands on.
+//! told so (a NAK, `IBV_WC_REM_OP_ERR`) when it next says something, and the queue pair hears no more. A process that ends as usual
+//! executes no more packets for others before it ends ([`Targets::leave`]); what the kernel still hands to it, it hands on.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -185,6 +185,7 @@ impl LockedTarget {
         Some(taken)
     }
 
+    /// Executes a packet, for a queue of this process's own or another's.
     fn receive(&mut self, now: u64, source: Ipv4Addr, view: &View<'_>, is_own: bool) {
         let state = State::from_abi(self.host.record.state.load(Ordering::Acquire));
         if !state.is_some_and(State::receives) {
