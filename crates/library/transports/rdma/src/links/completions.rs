@@ -10,7 +10,6 @@ use weft_verbs::abi::{
 
 use super::{Links, Parts, name};
 use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, words};
-
 use crate::order::Turn;
 use crate::receive_queue::Received;
 use crate::send_queue::{SendQueue, SendQueues};
@@ -238,7 +237,7 @@ impl Links {
                 let its = links.filter(|there| there.has_queue(queue));
                 its.map(|there| there.peer).collect()
             }
-            // Who executed a packet of one at the other end, and died over it, was maybe none of them. Once it may be that.
+            // The process that executed the packet may have died over it, and be none of those at the other end. That may be once.
             (Some(_), IBV_WC_REM_OP_ERR) if !self.is_refused_again(failing) => Vec::new(),
             (Some(_), _) => {
                 let link = failing.and_then(|link| self.links[link].as_ref());
