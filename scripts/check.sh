@@ -28,7 +28,7 @@ robustness() {
 }
 
 # Two targets at a time, so this many seconds eight times.
-fuzzing() { scripts/fuzz.sh 7; }
+fuzzing() { scripts/fuzz.sh 5; }
 softrdma() { python3 tests/softrdma/run.py --prefix "$prefix" --build "$out/softrdma" --quick; }
 
 # Messages, collectives and windows over RDMA queue pairs, on the device in software; all of it: make rdma.
@@ -55,7 +55,7 @@ early library build
 step "unit and integration tests" "about 4 min" "$fix; again: make test" cargo test --workspace --no-fail-fast
 step "loom models" "about 1 min" "$fix; again: make loom" loom
 step_must "building the library, release" "begun before the tests" "$fix" early_end library
-step "fuzzing, 7 s a target" "about 2 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
+step "fuzzing, 5 s a target" "about 2 min" "an input that build/fuzz/found holds; again: make fuzz DURATION=60" fuzzing
 step "exported symbols" "a moment" "$fix; again: make symbols" cargo xtask symbols
 step_must "installing into build/check" "a moment" "$fix" scripts/install.sh "$prefix"
 step "wrappers, pkg-config, moved tree" "a moment" "$fix" moved

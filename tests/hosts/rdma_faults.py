@@ -30,8 +30,8 @@ UNEXPECTED, LIMIT_MIB = 100_000, 64
 # Pairs of jobs of which one ends beside the other: seconds of the elder and of the younger, which begins that much later. Whose processes execute what
 # comes for both depends on the hosts' kernels.
 PAIRS, LENGTHS, LATER_SECONDS = 40, ((1, 2), (3, 1)), 0.7
-# The packet for another process over which one is killed; pairs of jobs until so many were, as it depends on the hosts' kernels whose processes these are.
-ABANDONED, ENOUGH_KILLED, MOST_KILLED = 100, 3, 20
+# The packet for another process over which one is killed, how many are to be, and on how many pairs of hosts that is tried at most.
+ABANDONED, ENOUGH_KILLED, MOST_BEDS = 100, 2, 16
 WIRES = {"1 % loss": {"loss_percent": 1}, "5 % loss": {"loss_percent": 5}}
 
 
@@ -130,18 +130,19 @@ def killed_beside(site, pools):
     at = words.index("--")
     faulty = [*words[:at], "--faults", f"abandon={ABANDONED}", *words[at:]]
     killed = 0
-    with Hosts(2) as hosts:
-        for _ in range(MOST_KILLED):
+    for _ in range(MOST_BEDS):
+        # Whose process a host's kernel hands the packets to is the same as long as the host is there.
+        with Hosts(2) as hosts:
             elder = hosts[0].start([*faulty, binary, 2 * LATER_SECONDS], env | SILENCE)
             time.sleep(LATER_SECONDS / 2)
             hosts[0].run([*words, binary, 2 * LATER_SECONDS], env | SILENCE, timeout=TOLD_SECONDS).ok("one_way")
             result = elder.finish(TOLD_SECONDS)
-            killed += result.code != 0
-            require(result.code == 0 or "signal 9" in result.output, f"the job beside ended otherwise:\n{result.output}")
-            if killed == ENOUGH_KILLED:
-                break
-        hosts.check_clean()
-    require(killed, f"none of {MOST_KILLED} processes executed a packet for another job's")
+            hosts.check_clean()
+        killed += result.code != 0
+        require(result.code == 0 or "signal 9" in result.output, f"the job beside ended otherwise:\n{result.output}")
+        if killed == ENOUGH_KILLED:
+            break
+    require(killed, f"on {MOST_BEDS} pairs of hosts no process executed a packet for another job's")
 
 
 def cases(site):
@@ -156,7 +157,8 @@ def cases(site):
         for name, (fail, seconds) in kinds.items():
             if not site.quick or fail is faults.kill_rank:
                 yield f"fault over RDMA, pools {pools}: {name}", functools.partial(one_fails, site, launcher, fail, seconds)
-        yield f"fault over RDMA, pools {pools}: a rank dies before any contact", functools.partial(unmet, site, pools, "receive")
+        if pools == "X" or not site.quick:
+            yield f"fault over RDMA, pools {pools}: a rank dies before any contact", functools.partial(unmet, site, pools, "receive")
         if pools == "X":
             yield "fault over RDMA, pools X: a process is killed over another's packet", functools.partial(killed_beside, site, pools)
         if site.quick:
