@@ -16,7 +16,7 @@ steps_begin "$out/logs" 23
 formatting() { cargo fmt --all --check && cargo fmt --manifest-path fuzz/Cargo.toml --check; }
 lint() { cargo clippy --workspace --all-targets -- -D warnings; }
 # Takes what processor time the tests leave, which wait a lot.
-build() { nice -n 19 cargo build --release --workspace --exclude xtask; }
+build() { chrt --idle 0 cargo build --release --workspace --exclude xtask; }
 loom() { RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --profile loom -p weft-sync --lib; }
 # The archive, which needs nothing but the tree: its names, symbols and checksum. The other packages have targets of their own.
 packages() { python3 tests/packages/run.py --target check --prefix "$prefix" --build "$out/packages" --filter '^tar'; }
