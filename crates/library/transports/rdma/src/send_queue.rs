@@ -315,7 +315,7 @@ pub fn at(queues: &SendQueues, queue: usize) -> &SendQueue {
     queues[queue].as_ref().expect("a queue pair of the lane's")
 }
 
-/// As [`at`].
+/// The same one, to be changed.
 pub fn at_mut(queues: &mut SendQueues, queue: usize) -> &mut SendQueue {
     queues[queue].as_mut().expect("a queue pair of the lane's")
 }

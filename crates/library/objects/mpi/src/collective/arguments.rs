@@ -1,4 +1,4 @@
-//! What all ways of going through an operation take, and give.
+//! Types that every way of going through an operation shares.
 
 use crate::objects::op::OpId;
 use crate::objects::types::TypeId;

@@ -1,7 +1,7 @@
 //! Blocking operations whose blocks have lengths that only some processes know, of data without gaps, gone through in the call: the messages of
 //! `weft_collective`'s linear algorithms, without a future.
 //!
-//! As in `short`, a function that returns none has done nothing, and the call goes the long way. What is begun here is ended here, with an error or
+//! As in `short`, a function that returns none has done nothing, and the call goes the long way. An operation that is begun here is ended here, with an error or
 //! without: one does not stop the rest, and what is sent behind it says that this process failed (`weft_collective`, rule 2).
 
 use weft_collective::{PointToPoint, copy};

@@ -161,7 +161,7 @@ impl Link {
         self.path.is_over_xrc()
     }
 
-    /// Of the first path.
+    /// How many ways the first path has.
     pub fn ways(&self) -> usize {
         self.path.ways.len()
     }

@@ -1,4 +1,4 @@
-//! What a link pushes to its queue pairs, and what waits until there is room.
+//! A link pushes requests to its queue pairs, and keeps frames that find no room.
 
 use weft_transport::Cookie;
 use weft_verbs::ProtectionDomain;
@@ -145,7 +145,7 @@ impl Link {
     }
 
     /// Takes back what was pushed to a queue pair of a rail's that has failed: it goes again, before all else, once there is another.
-    /// What the peer has had already it knows by its number.
+    /// The peer knows by its number what it has had already.
     pub fn take_back(&mut self, request: Request, rail: usize, posting: &mut Posting) {
         self.under_way -= 1;
         if let Some(way) = request.way {
@@ -279,7 +279,7 @@ impl Link {
     }
 
     /// Pushes the credits that are to go alone. They wait for no way of the link's: the peer has credits to come as soon as it sends.
-    /// What finds no place stays owed.
+    /// Credits that find no place stay owed.
     pub fn pump_credits(&mut self, queues: &mut SendQueues, posting: &Posting) {
         let mut owes = false;
         for queue in self.pairs() {

@@ -185,7 +185,7 @@ impl Shared {
         queues.for_each(|queue| self.leave(lane, rail, queue));
     }
 
-    /// What a lane's links by a rail are made in; made with the first. Inside `making`.
+    /// The parts that a lane's links by a rail are made in; they are made with the first link. Inside `making`.
     pub(super) fn parts(&self, rail: usize, lane: u32) -> Result<Arc<Making>, Unusable> {
         let known = self.lanes[lane as usize].making.enter()[rail].clone();
         match known {

@@ -42,7 +42,7 @@ impl Target {
         Target::of(Service::Reliable)
     }
 
-    /// Of the kind that goes from process to process.
+    /// A target over XRC, which one process hands to the next.
     fn resumable() -> Target {
         Target::of(Service::ExtendedReliable)
     }
@@ -157,7 +157,7 @@ fn a_gap_is_told_once() {
     );
 }
 
-/// What a target's next holder knows of answers that were not sent.
+/// The next holder of a target does not know which answers were not sent: it acknowledges everything.
 #[test]
 fn a_responder_that_was_resumed_acknowledges_all_that_was_done() {
     let mut target = Target::resumable();

@@ -261,15 +261,7 @@ fn run_once(
         add_watch(process, watches, peer);
     }
     let look = look_after(agent, &mut state, watches);
-    let inbox = std::mem::take(&mut *queue.inbox());
-    for qp in inbox
-        .into_iter()
-        .flat_map(|number| agent.tables.handles(number))
-    {
-        if !state.active.iter().any(|other| std::ptr::eq(*other, qp)) {
-            state.active.push(qp);
-        }
-    }
+    take_inbox(agent, &mut state);
     if is_answered {
         state
             .active
@@ -304,6 +296,19 @@ fn run_once(
     due = earliest(due, again);
     queue.set_due(due);
     Rest { due, is_helped }
+}
+
+/// Takes up the queue pairs that were left for the agent.
+fn take_inbox(agent: &Agent, state: &mut AgentState) {
+    let inbox = std::mem::take(&mut *agent.process.agent().inbox());
+    for qp in inbox
+        .into_iter()
+        .flat_map(|number| agent.tables.handles(number))
+    {
+        if !state.active.iter().any(|other| std::ptr::eq(*other, qp)) {
+            state.active.push(qp);
+        }
+    }
 }
 
 fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {

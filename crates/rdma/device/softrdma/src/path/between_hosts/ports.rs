@@ -6,7 +6,7 @@ use weft_roce::packet::View;
 use weft_roce::{Inbox, Port};
 
 use super::datagrams;
-use super::targets::Targets;
+use super::targets::{ANSWER_EVERY, Targets};
 use crate::fabric::{FABRIC_SLOT, Number};
 use crate::path::clock::{self, earliest};
 use crate::path::process::Process;
@@ -46,9 +46,6 @@ struct Unanswered {
 
 /// How soon to try again when the socket took no more.
 const SOCKET_FULL_NS: u64 = 200_000;
-
-/// Packets after which peers are answered although more are there: they would come to stand still.
-const ANSWER_EVERY: usize = 128;
 
 /// An acknowledgement waits no longer for a helper's next turn: then it is the agent's.
 const ANSWER_NS: u64 = 200_000;

@@ -33,8 +33,8 @@ const _: () = assert!(FABRIC_SLOT == SHARED_SLOT && size_of::<SavedResponder>() 
 /// How long a packet may wait for a target that somebody else is at; then it is lost.
 const PATIENCE: Duration = Duration::from_millis(10);
 
-/// Packets after which peers are told what was done although more are there: they would come to stand still.
-const ACKNOWLEDGE_EVERY: usize = 128;
+/// Packets after which peers are answered although more are there: they would come to stand still.
+pub const ANSWER_EVERY: usize = 128;
 
 /// The targets that the packets of one inbox concern, taken until all of them are answered.
 pub struct Targets {
@@ -126,7 +126,7 @@ impl Targets {
                 self.owed.push(number);
             }
         }
-        if self.owed_packets >= ACKNOWLEDGE_EVERY {
+        if self.owed_packets >= ANSWER_EVERY {
             self.acknowledge(port, now);
         }
     }
