@@ -35,13 +35,21 @@ fn sleepers(processes: &[Process]) -> usize {
 /// What ranks do that are to be ended.
 const SLEEP: &str = "echo ready; exec sleep 1000";
 
+/// The agents of a job as soon as all its ranks sleep; none if the job is over before. A process
+/// that mpiexec or an agent has just forked has its name until it takes another.
+fn agents_of_sleepers(running: &Running, hosts: usize, ranks: usize) -> Vec<i32> {
+    let processes = running.wait_until(|all| {
+        all.is_empty() || (sleepers(all) == ranks && agents(running, all).len() == hosts)
+    });
+    agents(running, &processes)
+}
+
 /// Waits until all three ranks sleep and mpiexec has heard of it.
 fn wait_for_sleepers(running: &Running) -> Vec<i32> {
     running.wait_for_output("ready", 3);
-    agents(
-        running,
-        &running.wait_until(|processes| sleepers(processes) == 3),
-    )
+    let agents = agents_of_sleepers(running, 2, 3);
+    assert_eq!(agents.len(), 2, "the job is over");
+    agents
 }
 
 fn signal(pid: i32, signal: i32) {
@@ -99,10 +107,7 @@ fn agents_start_agents() {
     let outcome = mpiexec(&[&by_fork[..], &["RANK", "init", "cards", "finalize"]].concat());
     assert_eq!(outcome.run().expect(0).stdout, "read 40 cards\n".repeat(40));
     let running = mpiexec(&[&by_fork[..], &["sleep", "1000"]].concat()).start();
-    let agents = agents(
-        &running,
-        &running.wait_until(|processes| sleepers(processes) == 40),
-    );
+    let agents = agents_of_sleepers(&running, 40, 40);
     assert_eq!(agents.len(), 40);
     signal(agents[17], libc::SIGKILL);
     let outcome = running.finish().expect(1);
@@ -353,8 +358,7 @@ fn nothing_stays_when_mpiexec_is_killed() {
 fn a_silent_host_is_given_up() {
     let running = on_two(&["--host-timeout", "2", "sh", "-c", SLEEP]).start();
     // A machine may be so busy that a host is given up before.
-    let processes = running.wait_until(|all| all.is_empty() || sleepers(all) == 3);
-    if let [_, agent] = agents(&running, &processes)[..] {
+    if let [_, agent] = agents_of_sleepers(&running, 2, 3)[..] {
         signal(agent, libc::SIGSTOP);
     }
     let outcome = running.finish().expect(1);
@@ -376,8 +380,7 @@ fn the_ranks_of_a_stopped_agent_end() {
     let hosts = ["-launcher-exec", &away, "-hosts", "a:2,b", "-n", "3"];
     let job = ["--host-timeout", "2", "sh", "-c", SLEEP];
     let running = mpiexec(&[&hosts[..], &job].concat()).start();
-    let processes = running.wait_until(|all| all.is_empty() || sleepers(all) == 3);
-    for agent in agents(&running, &processes) {
+    for agent in agents_of_sleepers(&running, 2, 3) {
         signal(agent, libc::SIGSTOP);
     }
     let outcome = running.finish_within(WATCHDOG_TIME).expect(1);
