@@ -112,12 +112,14 @@ impl Blocks {
             bytes: BLOCK_BYTES - there,
         };
         let taken = growth.bytes;
-        let filled = match &self.links[1] {
-            _ if index < BLOCKS => own(growth),
-            Some(theirs) => theirs.fill(growth.at, taken),
-            None => return None,
-        };
-        filled.ok()?;
+        let at = growth.at;
+        let link = self.links[index / BLOCKS].as_ref()?;
+        if index < BLOCKS {
+            own(growth).ok()?;
+            link.touch(at, taken);
+        } else {
+            link.fill(at, taken).ok()?;
+        }
         self.short |= 1 << index;
         self.long |= 1 << index;
         self.came = false;

@@ -36,7 +36,7 @@ pub const TIMED_BYTES: usize = 4 << 10;
 const FIRST_TIMED: u32 = 8;
 const TIMED_EVERY: u32 = 4;
 /// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes.
-const RING_FROM: [u32; 3] = [3, 9, 17];
+const RING_FROM: [u32; 3] = [3, 5, 9];
 /// Of the others one of so many goes the way that takes longer, fewer where it takes several times as long: what that costs in all is to stay small.
 const TRIED_EVERY: u32 = 64;
 /// A sender helps that takes no more than this many tenths of what the receiver does.
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn the_first_are_copied_and_then_a_ring_is_tried_until_it_is_known() {
-        for (length, from) in [(Medium, 3), (Long, 9)] {
+        for (length, from) in [(Medium, 3), (Long, 5)] {
             let class = class(length, Answered);
             let [sender, receiver] = [words(), words()];
             let chosen = |number| is_ring_chosen(&sender, &receiver, class, number);
@@ -436,8 +436,8 @@ mod tests {
             let receiver = wholes(class(Long, OneWay), ring, 50);
             let beyond = class(BeyondRing, OneWay);
             note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
-            assert!(!is_ring_chosen(&words(), &receiver, beyond, 16));
-            let chosen = is_ring_chosen(&words(), &receiver, beyond, 17);
+            assert!(!is_ring_chosen(&words(), &receiver, beyond, 8));
+            let chosen = is_ring_chosen(&words(), &receiver, beyond, 9);
             assert_eq!(chosen, tried);
         }
     }

@@ -35,6 +35,11 @@ impl ByteRing {
         ByteRing { mapping }
     }
 
+    /// As [`Mapping::touch`] of the ring's mapping.
+    pub fn touch(&self, at: usize, bytes: usize) {
+        self.mapping.touch(at, bytes);
+    }
+
     /// Bytes from place `at` of the ring on, up to its end.
     fn data(&self, at: usize, bytes: usize) -> *mut u8 {
         assert!(at < RING_BYTES && bytes <= RING_BYTES - at);

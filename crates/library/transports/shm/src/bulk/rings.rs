@@ -1,6 +1,6 @@
 //! An endpoint's rings of bytes, made on demand and used again.
 //!
-//! To have a page of memory and to touch it first takes some 2 us, on both sides: as long as to send the page a hundred times. So a ring has
+//! To have a page of memory takes more than 1 us: as long as to send the page fifty times. So a ring has
 //! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way ([`crate::byte_times`]).
 
 use std::io;
@@ -17,6 +17,9 @@ pub const COUNT: usize = 8;
 
 /// Calls of `release_idle` after which rings that no transfer used are given back.
 pub const IDLE_CALLS: u32 = 5;
+
+/// One more is made once so many transfers have found those there are in use: its memory takes as long as to copy so many messages another way.
+const LACKED: u32 = 8;
 
 /// A ring's memory grows by so many bytes.
 const GROWN_BYTES: usize = 64 << 10;
@@ -55,12 +58,14 @@ pub struct Rings {
     rings: Vec<Option<Ring>>,
     /// Calls of `release_idle` since a ring was last used.
     idle_calls: u32,
+    /// Transfers that have found all rings in use since one was made last.
+    lacked: u32,
 }
 
 /// For whom a ring is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RingUse {
-    /// May take all but the last.
+    /// May take all but the last, and goes another way if none is free.
     Offer,
     /// The same; the receiver, which may copy a part past the ring, does not borrow it: the sender may still be filling it then.
     Pulled,
@@ -85,6 +90,7 @@ impl Rings {
         Rings {
             rings: Vec::new(),
             idle_calls: 0,
+            lacked: 0,
         }
     }
 
@@ -111,6 +117,7 @@ impl Rings {
         let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
         let index = match self.rings.iter().take(limit).position(free) {
             Some(index) => index,
+            None if !self.is_worth_one_more(purpose) => return Ok(None),
             None => match self.rings.iter().take(limit).position(Option::is_none) {
                 Some(index) => self.make(index, links)?,
                 None if self.rings.len() < limit => {
@@ -150,6 +157,13 @@ impl Rings {
         }))
     }
 
+    /// Whether another ring is to be made, as none is free for `purpose`.
+    fn is_worth_one_more(&mut self, purpose: RingUse) -> bool {
+        self.lacked += 1;
+        let is_first = self.rings.iter().all(Option::is_none);
+        is_first || purpose == RingUse::Answered || self.lacked > LACKED
+    }
+
     /// The ring of a transfer that goes on: nothing of a lost peer's does.
     fn ring(&mut self, index: usize) -> &mut Ring {
         let ring = self.rings[index].as_mut();
@@ -158,6 +172,7 @@ impl Rings {
 
     fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
         let (offset, mapping) = links.shared.segment.carve_part(RING_MAPPED, 0)?;
+        self.lacked = 0;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
             place: RingPosition { offset, begin: 0 },
@@ -289,6 +304,7 @@ impl Ring {
         let grown = PAGE + wanted - from;
         let segment = &links.shared.segment;
         segment.fill(self.place.offset + from as u64, grown)?;
+        self.ring.touch(from, grown);
         links.counters.bulk_bytes += grown as u64;
         self.filled = wanted;
         Ok(())
