@@ -109,6 +109,7 @@ pub mod reduce;
 pub mod reduce_scatter;
 pub mod scan;
 pub mod scatter;
+mod segments;
 mod select;
 mod short;
 mod steps;

@@ -169,6 +169,10 @@ impl<'a> Operand<'a> {
         described(self.datatype, self.base, self.count)
     }
 
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     pub fn part(&self, elements: Range<usize>) -> Operand<'a> {
         let offset = self.datatype.extent().wrapping_mul(elements.start as isize);
         Operand {

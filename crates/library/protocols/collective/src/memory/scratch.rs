@@ -21,8 +21,8 @@ thread_local! {
 
 impl Scratch {
     const INLINE: usize = 16;
-    /// The most that a thread keeps between operations: 4 MiB.
-    const KEPT: usize = (4 << 20) / size_of::<u128>();
+    /// The most that a thread keeps between operations: 16 MiB.
+    const KEPT: usize = (16 << 20) / size_of::<u128>();
 
     pub fn new(bytes: usize) -> Scratch {
         let words = bytes.div_ceil(size_of::<u128>());

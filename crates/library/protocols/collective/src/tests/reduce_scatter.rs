@@ -6,11 +6,14 @@ use crate::Reduction;
 use crate::reduce_scatter::{self, Algorithm, Shares};
 use std::cell::RefCell;
 
-/// Counts of each rank: all alike, or none for some and several for others.
+const LONG: usize = 3;
+
+/// Counts of each rank: all alike, or none for some and several for others, or several segments for one and less than one for others.
 fn shares(size: usize, kind: usize) -> Shares {
     let count = |rank: usize| match kind {
         0 => 2,
         1 => rank % 3,
+        LONG => [33_000, 9, 0][rank % 3],
         _ => 5 * usize::from(rank + 1 == size),
     };
     if kind == 0 {
@@ -86,15 +89,15 @@ fn check(
 
 #[test]
 fn every_rank_gets_its_share_combined_in_rank_order() {
-    for size in (1..=17).chain([20]) {
-        for kind in 0..3 {
-            for commutative in [false, true] {
-                for in_place in [false, true] {
-                    for algorithm in Algorithm::all() {
-                        check(size, kind, commutative, in_place, Some(algorithm));
-                    }
-                    check(size, kind, commutative, in_place, None);
+    let sizes = (1..=17).chain([20]);
+    let short = sizes.flat_map(|size| [0, 1, 2].map(|kind| (size, kind)));
+    for (size, kind) in short.chain([(2, LONG), (3, LONG)]) {
+        for commutative in [false, true] {
+            for in_place in [false, true] {
+                for algorithm in Algorithm::all() {
+                    check(size, kind, commutative, in_place, Some(algorithm));
                 }
+                check(size, kind, commutative, in_place, None);
             }
         }
     }

@@ -156,12 +156,14 @@ fn check(size: usize, count: usize, commutative: bool, in_place: bool, form: For
 }
 
 fn cases(mut test: impl FnMut(usize, usize, bool, bool)) {
-    for size in (1..=17).chain([20]) {
-        for count in [0, 1, 3, 20] {
-            for commutative in [false, true] {
-                for in_place in [false, true] {
-                    test(size, count, commutative, in_place);
-                }
+    let sizes = (1..=17).chain([20]);
+    let short = sizes.flat_map(|size| [0, 1, 3, 20].map(|count| (size, count)));
+    // Several segments.
+    let long = [(2, 33_000), (3, 33_000)];
+    for (size, count) in short.chain(long) {
+        for commutative in [false, true] {
+            for in_place in [false, true] {
+                test(size, count, commutative, in_place);
             }
         }
     }
