@@ -37,9 +37,9 @@ def no_segment(site, kind, call):
 
 def no_connection(site):
     """A message that cannot have its connection ends the job on both sides: the peer does not wait."""
-    result = site.mpirun(RANKS, site.program("exchange"), before=[site.plain("deny"), "fallocate"], timeout=30)
+    result = site.mpirun(RANKS, site.program("exchange"), before=[site.plain("deny"), "pwrite"], timeout=30)
     require(result.code != 0, f"exit code 0:\n{result.output}")
-    require("no memory for a connection to it: fallocate" in result.output, f"not told why:\n{result.output}")
+    require("no memory for a connection to it: pwrite" in result.output, f"not told why:\n{result.output}")
 
 
 def filtered(site, kind, whom):
@@ -118,8 +118,8 @@ def cases(site):
     yield "no ptrace, no process_vm_readv", lambda: no_ptrace(site)
     for kind, call in (("memfd", "memfd_create"), ("shared", "mmap")):
         yield f"a filter that forbids {call}", lambda kind=kind, call=call: no_segment(site, kind, call)
-    yield "a filter that forbids fallocate", lambda: no_connection(site)
-    for kind, call in (("shared", "mmap"), ("fallocate", "fallocate")):
+    yield "a filter that forbids pwrite", lambda: no_connection(site)
+    for kind, call in (("shared", "mmap"), ("pwrite", "pwrite")):
         for whom in ("last", "all"):
             what = f"a filter that forbids {call}, in the middle of a job, on {'one rank' if whom == 'last' else 'all ranks'}"
             yield what, lambda kind=kind, whom=whom: filtered(site, kind, whom)

@@ -12,8 +12,8 @@ static int holds(const char *kind)
         return syscall(SYS_process_vm_readv, getpid(), NULL, 0, NULL, 0, 0) == -1 && errno == EPERM;
     if (strcmp(kind, "memfd") == 0)
         return memfd_create("probe", 0) == -1 && errno == EPERM;
-    if (strcmp(kind, "fallocate") == 0)
-        return syscall(SYS_fallocate, -1, 0, 0L, 0L) == -1 && errno == EPERM;
+    if (strcmp(kind, "pwrite") == 0)
+        return pwrite(-1, NULL, 0, 0) == -1 && errno == EPERM;
     return mmap(NULL, 1, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED && errno == EPERM;
 }
 

@@ -25,8 +25,8 @@ static struct sock_filter deny_reach[] = {
 };
 /* Files that only memory holds. */
 static struct sock_filter deny_memfd[] = { LOAD(nr), IF(SYS_memfd_create, 1), DENY, ALLOW };
-/* Memory for a part of a file. */
-static struct sock_filter deny_fallocate[] = { LOAD(nr), IF(SYS_fallocate, 1), DENY, ALLOW };
+/* Writes to a place in a file, which make memory of one that only memory holds. */
+static struct sock_filter deny_pwrite[] = { LOAD(nr), IF(SYS_pwrite64, 1), DENY, ALLOW };
 /* Mappings that others see. */
 static struct sock_filter deny_shared[] = { LOAD(nr), IF(SYS_mmap, 3), LOAD(args[3]), IF_SET(MAP_SHARED, 1), DENY, ALLOW };
 
@@ -39,7 +39,7 @@ static inline int deny(const char *kind)
     } filters[] = {
         { "reach", { sizeof deny_reach / sizeof *deny_reach, deny_reach } },
         { "memfd", { sizeof deny_memfd / sizeof *deny_memfd, deny_memfd } },
-        { "fallocate", { sizeof deny_fallocate / sizeof *deny_fallocate, deny_fallocate } },
+        { "pwrite", { sizeof deny_pwrite / sizeof *deny_pwrite, deny_pwrite } },
         { "shared", { sizeof deny_shared / sizeof *deny_shared, deny_shared } },
     };
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)

@@ -228,7 +228,7 @@ impl Segment {
     fn undone(&self, offset: u64, bytes: usize, error: io::Error) -> io::Result<()> {
         // What the system cannot give back it keeps until the process ends.
         let _ = self.empty(offset, bytes);
-        Err(named("write", error))
+        Err(named("pwrite", error))
     }
 
     /// Gives the memory behind `bytes` from `offset` on back; they read as zeros from here on.
@@ -405,7 +405,7 @@ mod tests {
         let (offset, _mapping) = segment.carve_part(4 * PAGE, 0).unwrap();
         segment.close();
         let error = segment.fill(offset, 4 * PAGE).unwrap_err();
-        assert!(error.to_string().starts_with("write: "), "{error}");
+        assert!(error.to_string().starts_with("pwrite: "), "{error}");
     }
 
     #[test]
