@@ -18,9 +18,6 @@ pub const COUNT: usize = 8;
 /// Calls of `release_idle` after which rings that no transfer used are given back.
 pub const IDLE_CALLS: u32 = 5;
 
-/// One more is made once so many transfers have found those there are in use: its memory takes as long as to copy so many messages another way.
-const LACKED: u32 = 8;
-
 /// A ring's memory grows by so many bytes.
 const GROWN_BYTES: usize = 64 << 10;
 
@@ -58,14 +55,12 @@ pub struct Rings {
     rings: Vec<Option<Ring>>,
     /// Calls of `release_idle` since a ring was last used.
     idle_calls: u32,
-    /// Transfers that have found all rings in use since one was made last.
-    lacked: u32,
 }
 
 /// For whom a ring is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RingUse {
-    /// May take all but the last, and goes another way if none is free.
+    /// May take all but the last.
     Offer,
     /// The same; the receiver, which may copy a part past the ring, does not borrow it: the sender may still be filling it then.
     Pulled,
@@ -90,7 +85,6 @@ impl Rings {
         Rings {
             rings: Vec::new(),
             idle_calls: 0,
-            lacked: 0,
         }
     }
 
@@ -117,7 +111,6 @@ impl Rings {
         let free = |ring: &Option<Ring>| ring.as_ref().is_some_and(Ring::is_free);
         let index = match self.rings.iter().take(limit).position(free) {
             Some(index) => index,
-            None if !self.is_worth_one_more(purpose) => return Ok(None),
             None => match self.rings.iter().take(limit).position(Option::is_none) {
                 Some(index) => self.make(index, links)?,
                 None if self.rings.len() < limit => {
@@ -157,13 +150,6 @@ impl Rings {
         }))
     }
 
-    /// Whether another ring is to be made, as none is free for `purpose`.
-    fn is_worth_one_more(&mut self, purpose: RingUse) -> bool {
-        self.lacked += 1;
-        let is_first = self.rings.iter().all(Option::is_none);
-        is_first || purpose == RingUse::Answered || self.lacked > LACKED
-    }
-
     /// The ring of a transfer that goes on: nothing of a lost peer's does.
     fn ring(&mut self, index: usize) -> &mut Ring {
         let ring = self.rings[index].as_mut();
@@ -172,7 +158,6 @@ impl Rings {
 
     fn make(&mut self, index: usize, links: &mut Links) -> io::Result<usize> {
         let (offset, mapping) = links.shared.segment.carve_part(RING_MAPPED, 0)?;
-        self.lacked = 0;
         self.rings[index] = Some(Ring {
             ring: ByteRing::new(Arc::new(mapping)),
             place: RingPosition { offset, begin: 0 },

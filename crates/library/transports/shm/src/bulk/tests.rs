@@ -193,25 +193,6 @@ fn the_first_long_messages_grow_no_ring() {
     }
 }
 
-/// Its memory costs as much as they have lost.
-#[test]
-fn another_ring_is_made_once_enough_have_found_none_free() {
-    let (mut a, mut b) = pair(RINGS);
-    let mut sources = vec![vec![1u8; 100_000]; 10];
-    let mut targets = vec![vec![0u8; 100_000]; 10];
-    let mut through_rings = Vec::new();
-    for source in &mut sources {
-        offer(&mut a, memory(source), 0);
-        through_rings.push(a.endpoint.counters().ring_transfers);
-    }
-    assert_eq!(through_rings, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
-    for target in &mut targets {
-        accept(&mut b, 100_000, memory(target));
-    }
-    finish(&mut a, &mut b, 10, 10);
-    assert!(sources == targets);
-}
-
 /// Of many at once each takes as long as all of them, which says nothing of a single one.
 #[test]
 fn what_stands_in_a_window_is_not_timed_as_a_whole() {
