@@ -167,6 +167,7 @@ impl<F: Fabric> Engine<F> {
         // A program may do nothing but probe until a message comes.
         if found.is_none() {
             self.serve_callers();
+            self.progress_beside_probes();
         }
         can_come.map(|()| found)
     }
