@@ -11,8 +11,9 @@ const SEGMENT_BYTES: usize = 256 << 10;
 /// A vector's segments, alike on all ranks.
 #[derive(Clone, Copy)]
 pub(crate) struct Segments {
+    /// How many elements a segment has; the last may have fewer.
     elements: usize,
-    /// Of the vector.
+    /// How many elements the vector has.
     count: usize,
 }
 

@@ -6,6 +6,7 @@
 //! it has run. Where nothing is known of others it yields seldom, to find out, if at all ([`Crowd`](crate::crowd::Crowd)).
 
 use std::cell::Cell;
+use std::thread::LocalKey;
 
 use weft_transport::Fabric;
 
@@ -30,6 +31,15 @@ thread_local! {
     static POLLS_BESIDE: Cell<u32> = const { Cell::new(0) };
 }
 
+/// Counts a poll of this thread. Whether it is the last of so many, from which counting starts anew.
+#[inline]
+fn is_due(polls: &'static LocalKey<Cell<u32>>, every: u32) -> bool {
+    let count = polls.get() + 1;
+    let is_due = count >= every;
+    polls.set(if is_due { 0 } else { count });
+    is_due
+}
+
 impl<F: Fabric> Engine<F> {
     /// One turn of progress for a poll that has found nothing so far. Whether it is worth to look again.
     #[inline]
@@ -44,9 +54,7 @@ impl<F: Fabric> Engine<F> {
     /// A probe has found nothing in its lane. What was begun in others goes on beside probes, too (MPI-5.0 §2.9).
     #[inline]
     pub(crate) fn progress_beside_probes(&self) {
-        let probed = PROBED.get() + 1;
-        PROBED.set(probed % PROBES);
-        if probed == PROBES {
+        if is_due(&PROBED, PROBES) {
             self.progress();
         }
     }
@@ -64,9 +72,7 @@ impl<F: Fabric> Engine<F> {
 
     #[cold]
     fn look_at_operations(&self) {
-        let polls = POLLS_BESIDE.get() + 1;
-        POLLS_BESIDE.set(polls % ASKING_POLLS);
-        if polls == ASKING_POLLS {
+        if is_due(&POLLS_BESIDE, ASKING_POLLS) {
             self.enquire_for_operations();
         }
     }
@@ -85,11 +91,9 @@ impl<F: Fabric> Engine<F> {
             (false, true) => CROWDED_POLLS,
             (false, false) => ALONE_POLLS,
         };
-        let polls = POLLS.get() + 1;
-        if polls < between {
-            return POLLS.set(polls);
+        if !is_due(&POLLS, between) {
+            return;
         }
-        POLLS.set(0);
         if is_crowded {
             self.crowd.nap();
             self.look_everywhere();

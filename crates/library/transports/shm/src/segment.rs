@@ -17,7 +17,7 @@ pub const PAGE: usize = 4096;
 /// A read of a page that is there but not mapped maps all of the so many bytes around it (Linux's `fault_around_bytes`); a write maps one page.
 const MAPPED_BY_READ: usize = 16 * PAGE;
 
-/// What new memory is filled with, so many bytes in a call.
+/// One call writes up to so many zeros to make new memory.
 static ZEROS: [u8; 16 * PAGE] = [0; 16 * PAGE];
 
 /// So many bytes are taken to be there.
@@ -226,7 +226,7 @@ impl Segment {
 
     /// There is not as much memory as was wanted, so that none is kept.
     fn undone(&self, offset: u64, bytes: usize, error: io::Error) -> io::Result<()> {
-        // What the system cannot give back it keeps until the process ends.
+        // If this fails, the memory stays taken until the process ends.
         let _ = self.empty(offset, bytes);
         Err(named("pwrite", error))
     }

@@ -1,8 +1,8 @@
 //! Blocking operations whose blocks have lengths that only some processes know, of data without gaps, gone through in the call: the messages of
 //! `weft_collective`'s linear algorithms, without a future.
 //!
-//! As in `short`, a function that returns none has done nothing, and the call goes the long way. An operation that is begun here is ended here, with an error or
-//! without: one does not stop the rest, and what is sent behind it says that this process failed (`weft_collective`, rule 2).
+//! As in `short`, a function that returns none has done nothing, and the call goes the long way. An operation that is begun here is ended here, also after an
+//! error: the error does not stop the other messages, and what is sent after it says that this process failed (`weft_collective`, rule 2).
 
 use weft_collective::{PointToPoint, copy};
 use weft_memory::Memory;

@@ -35,7 +35,7 @@ impl ByteRing {
         ByteRing { mapping }
     }
 
-    /// As [`Mapping::touch`] of the ring's mapping.
+    /// Maps `bytes` of the ring that have memory, from `at` on, its page of words included ([`Mapping::touch`]).
     pub fn touch(&self, at: usize, bytes: usize) {
         self.mapping.touch(at, bytes);
     }
