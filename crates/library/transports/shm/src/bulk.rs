@@ -59,8 +59,10 @@ use sending::Sending;
 
 pub use byte_ring::RING_BYTES;
 
-/// Bytes that one endpoint moves in one turn, so that packets are not kept waiting for long.
-const TURN_BYTES: usize = 128 << 10;
+/// Bytes that one endpoint moves in one turn, about, so that packets are not kept waiting for long. With a quarter of it both sides of an exchange of more than a
+/// ring's bytes wait for each other, with all of a ring one does for all of the other's.
+const TURN_BYTES: usize = 512 << 10;
+
 /// A lane's bulk transfers.
 pub struct Bulk {
     sending: Sending,

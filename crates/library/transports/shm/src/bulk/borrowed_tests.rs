@@ -1,6 +1,6 @@
 //! Rings that receivers borrow to answer in.
 
-use super::byte_ring::RING_MAPPED;
+use super::byte_ring::{RING_BYTES, RING_MAPPED};
 use super::control::Descriptor;
 use super::tests::{RING_ONLY, accept, finish, offer};
 use crate::byte_times::Pattern;
@@ -122,18 +122,19 @@ fn idle_rings_go_back() {
 #[test]
 fn what_was_not_borrowed_is_refused() {
     let (mut a, mut b) = pair(RING_ONLY);
-    let mut source = vec![1; BYTES];
+    let bytes = 2 * RING_BYTES;
+    let mut source = vec![1; bytes];
     let BulkDescriptor([_, offset, begin, _]) = a
         .linked(1, |endpoint| endpoint.bulk_send(1, memory(&mut source), 1))
         .unwrap();
-    let mut target = vec![0; BYTES];
+    let mut target = vec![0; bytes];
     b.linked(0, |endpoint| endpoint.send(0, Header([0; 2]), b"", false))
         .unwrap();
     a.poll();
     let back = BulkDescriptor([4, offset, begin, 0]);
     let accepted = a
         .endpoint
-        .bulk_receive(1, back, BYTES, memory(&mut target), 2);
+        .bulk_receive(1, back, bytes, memory(&mut target), 2);
     assert!(accepted.is_err(), "it is still being filled");
     a.poll();
     assert!(a.log.lost[&1].contains("did not borrow"));

@@ -16,9 +16,6 @@ use crate::cma::{self, Way};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
-/// Bytes taken before the sender is told.
-const CHUNK: usize = 64 << 10;
-
 /// A transfer that comes through a ring.
 pub struct Taking {
     ring: ByteRing,
@@ -83,8 +80,8 @@ impl Taking {
         });
     }
 
-    /// Takes what is in the ring. Gives the ring up when the target is full; but from an own one takes all, as the sender
-    /// has no other way to give it back.
+    /// Takes all that is in the ring before the sender is told: two sides that fill and drain by short pieces wait for each other's. Gives the ring up
+    /// when the target is full; but goes on with an own one, as the sender has no other way to give it back.
     pub fn step(
         &mut self,
         target: &Memory,
@@ -104,7 +101,7 @@ impl Taking {
                 return Step::Finished;
             }
             let bytes = match self.available(neighbour) {
-                Ok(available) => available.min(CHUNK),
+                Ok(available) => available,
                 Err(lost) => return Step::Lost(lost),
             };
             if bytes == 0 && moved == 0 && self.is_sender_absent() {
