@@ -35,7 +35,8 @@ pub const TIMED_BYTES: usize = 4 << 10;
 /// Each of so many first transfers is timed, and then one of so many.
 const FIRST_TIMED: u32 = 8;
 const TIMED_EVERY: u32 = 4;
-/// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes.
+/// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes: by lengths if its memory is
+/// yet to be made, else from the first of these on.
 const RING_FROM: [u32; 3] = [3, 5, 9];
 /// Of the others one of so many goes the way that takes longer, fewer where it takes several times as long: what that costs in all is to stay small.
 const TRIED_EVERY: u32 = 64;
@@ -269,8 +270,14 @@ fn ways(sender: &Words, receiver: &Words, class: Class) -> [Option<u32>; 2] {
 }
 
 /// Whether message `number` of its class goes better through a ring than from process to process, by the sender's words of the receiver, and by the
-/// receiver's of the sender: untrusted memory, in which any value will do.
-pub fn is_ring_chosen(sender: &Words, receiver: &Words, class: Class, number: u32) -> bool {
+/// receiver's of the sender: untrusted memory, in which any value will do. Asks, if need be, whether there is a ring that has memory for it.
+pub fn is_ring_chosen(
+    sender: &Words,
+    receiver: &Words,
+    class: Class,
+    number: u32,
+    is_ring_made: impl FnOnce() -> bool,
+) -> bool {
     match ways(sender, receiver, class) {
         [Some(_), Some(_)] if is_stream_unknown(sender, class) => true,
         [Some(ring), Some(copy)] => {
@@ -278,6 +285,7 @@ pub fn is_ring_chosen(sender: &Words, receiver: &Words, class: Class, number: u3
             let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
             (ring <= copy) != number.is_multiple_of(every)
         }
+        [None, Some(_)] if number >= RING_FROM[0] && is_ring_made() => true,
         // A ring costs its memory first. Where it is not much better for what it holds, it is much worse for what it does not.
         [None, Some(_)] => {
             let within = Class {
@@ -377,7 +385,7 @@ mod tests {
                 (150, 5000, 1, false),
             ] {
                 let [sender, receiver] = pieces(class, fill, drain, copy);
-                let chosen = is_ring_chosen(&sender, &receiver, class, 3);
+                let chosen = is_ring_chosen(&sender, &receiver, class, 3, || false);
                 assert_eq!(chosen, ring, "{fill} {drain} {copy}");
             }
         }
@@ -392,7 +400,7 @@ mod tests {
         ] {
             for (ring, copy) in [(50, 150), (150, 50), (1, 5000), (5000, 1)] {
                 let receiver = wholes(class, ring, copy);
-                let chosen = is_ring_chosen(&words(), &receiver, class, 3);
+                let chosen = is_ring_chosen(&words(), &receiver, class, 3, || false);
                 assert_eq!(chosen, ring < copy);
             }
         }
@@ -419,7 +427,7 @@ mod tests {
         for (length, from) in [(Medium, 3), (Long, 5)] {
             let class = class(length, Answered);
             let [sender, receiver] = [words(), words()];
-            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number);
+            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number, || false);
             assert!(!chosen(1));
             // Nothing was copied, or it was not timed.
             assert!(chosen(2));
@@ -431,13 +439,24 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_that_has_memory_is_tried_from_the_third_on() {
+        for length in [Medium, Long, BeyondRing] {
+            let class = class(length, Answered);
+            let [sender, receiver] = [words(), words()];
+            note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
+            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number, || true);
+            assert!((1..40).all(|number| chosen(number) == (number >= 3)));
+        }
+    }
+
+    #[test]
     fn what_no_ring_holds_goes_through_one_where_that_is_much_better_for_what_it_holds() {
         for (ring, tried) in [(50, false), (42, false), (38, true)] {
             let receiver = wholes(class(Long, OneWay), ring, 50);
             let beyond = class(BeyondRing, OneWay);
             note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
-            assert!(!is_ring_chosen(&words(), &receiver, beyond, 8));
-            let chosen = is_ring_chosen(&words(), &receiver, beyond, 9);
+            assert!(!is_ring_chosen(&words(), &receiver, beyond, 8, || false));
+            let chosen = is_ring_chosen(&words(), &receiver, beyond, 9, || false);
             assert_eq!(chosen, tried);
         }
     }
@@ -454,7 +473,7 @@ mod tests {
             let receiver = wholes(SINGLE, ring, copy);
             let tried: Vec<u32> = (1..5000)
                 .filter(|&number| {
-                    is_ring_chosen(&words(), &receiver, SINGLE, number) != (ring < copy)
+                    is_ring_chosen(&words(), &receiver, SINGLE, number, || false) != (ring < copy)
                 })
                 .collect();
             assert_eq!(tried[0], every);
@@ -528,17 +547,17 @@ mod tests {
         assert!(!is_stream_chosen(&sender, class, 5));
         note(&sender, Timed::Fill, class, PIECE, time(60));
         assert!(!is_stream_chosen(&sender, class, 5));
-        assert!(!is_ring_chosen(&sender, &receiver, class, 5));
+        assert!(!is_ring_chosen(&sender, &receiver, class, 5, || false));
         let sender = words();
         note(&sender, Timed::Fill, class, PIECE, time(400));
         assert!(is_stream_chosen(&sender, class, 5));
         assert!(!is_stream_chosen(&sender, class, 64));
-        assert!(is_ring_chosen(&sender, &receiver, class, 5));
+        assert!(is_ring_chosen(&sender, &receiver, class, 5, || false));
         note(&sender, Timed::Stream, class, PIECE, time(40));
         assert!(is_stream_chosen(&sender, class, 5));
-        assert!(!is_ring_chosen(&sender, &receiver, class, 5));
+        assert!(!is_ring_chosen(&sender, &receiver, class, 5, || false));
         let receiver = wholes(class, 110, 150);
-        assert!(is_ring_chosen(&sender, &receiver, class, 5));
+        assert!(is_ring_chosen(&sender, &receiver, class, 5, || false));
         // What is answered is written to where this core has just read.
         note(&sender, Timed::Fill, SINGLE, PIECE, time(400));
         assert!(!is_stream_chosen(&sender, SINGLE, 5));

@@ -69,6 +69,23 @@ impl BorrowedRings {
         Some(ring)
     }
 
+    /// Whether so many bytes to `peer` would go through a borrowed ring.
+    pub fn has_room(&self, peer: Peer, bytes: usize) -> bool {
+        let partner = self.partners.get(&peer);
+        partner
+            .and_then(|partner| partner.borrowed.as_ref())
+            .is_some_and(|ring| ring.fits(bytes))
+    }
+
+    /// What comes next goes through no ring of `peer`, which may need it itself.
+    pub fn give_back(&mut self, peer: Peer) {
+        if let Some(partner) = self.partners.get_mut(&peer)
+            && let Some(borrowed) = partner.borrowed.take()
+        {
+            borrowed.ring.consume(GIVEN_UP);
+        }
+    }
+
     /// Whether a ring of `peer` is worth borrowing.
     pub fn would_borrow(&self, peer: Peer) -> bool {
         let partner = self.partners.get(&peer);
@@ -108,8 +125,8 @@ impl BorrowedRings {
             return;
         }
         for partner in self.partners.values_mut() {
-            if let Some(ring) = partner.borrowed.take() {
-                ring.ring.consume(GIVEN_UP);
+            if let Some(borrowed) = partner.borrowed.take() {
+                borrowed.ring.consume(GIVEN_UP);
             }
         }
     }

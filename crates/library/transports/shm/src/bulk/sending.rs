@@ -27,11 +27,19 @@ use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
-/// Whether message `number` of its class to `neighbour` goes through a ring, if it may also be copied from process to process.
-fn is_ring_chosen(links: &Links, neighbour: &Neighbour, class: Class, number: u32) -> bool {
+/// Whether message `number` of its class to `neighbour`, of so many bytes, goes through a ring, if it may also be copied from process to process.
+fn is_ring_chosen(
+    links: &Links,
+    common: &Common,
+    neighbour: &Neighbour,
+    class: Class,
+    number: u32,
+    bytes: usize,
+) -> bool {
     let [own, theirs] = links.byte_times(neighbour);
+    let is_made = || common.rings.is_made(bytes) || common.borrowed.has_room(neighbour.rank, bytes);
     let prefers_rings = links.shared.options.prefers_rings;
-    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, class, number))
+    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, class, number, is_made))
 }
 
 /// A transfer from here.
@@ -120,7 +128,12 @@ impl Sending {
         }
         let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
-        let is_copied = can_copy && !is_ring_chosen(links, &neighbour, mark.class, number);
+        if can_copy && length == Length::BeyondRing {
+            common.borrowed.give_back(peer);
+        }
+        let bytes = source.bytes;
+        let is_copied =
+            can_copy && !is_ring_chosen(links, common, &neighbour, mark.class, number, bytes);
         let through = match is_copied {
             true => None,
             false => begin(
@@ -388,8 +401,7 @@ fn begin(
         (None, Some(room)) => BesideRing::Borrow(room),
         (None, None) => BesideRing::Nothing,
     };
-    // What no ring holds goes through memory that was written to in any case.
-    mark.is_timed &= !given.fresh || mark.class.length == Length::BeyondRing;
+    mark.is_timed &= !given.fresh;
     let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
     Some((filling, Descriptor::Ring { place, beside }))
 }
