@@ -1,12 +1,13 @@
 //! An endpoint's rings of bytes, made on demand and used again.
 //!
-//! To have a page of memory takes more than 1 us: as long as to send the page fifty times. So a ring has
+//! To have a page of memory takes more than 1 us: as long as to send the page fifty times. So a ring has at first
 //! memory only for two transfers, as long as those that have come, and what is long and comes but once goes another way ([`crate::byte_times`]).
 
 use std::io;
 use std::sync::Arc;
 
 use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RING_MAPPED, RingPosition};
+use crate::byte_times::Pattern;
 use crate::links::Links;
 use crate::peers::lost;
 use crate::segment::PAGE;
@@ -21,6 +22,10 @@ pub const IDLE_CALLS: u32 = 5;
 /// A ring's memory grows by so many bytes.
 const GROWN_BYTES: usize = 64 << 10;
 
+/// Transfers that are not answered after which a ring has memory for all of its bytes. What fits into the receiver's cache is still there when it is written again, which can
+/// take twice as long in all as what had to go from there. Answers go back through what was just read.
+const GROWS_AFTER: u32 = 32;
+
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
     ring: ByteRing,
@@ -31,6 +36,8 @@ struct Ring {
     filled: usize,
     /// Of those, bytes that have been written to.
     touched: usize,
+    /// Transfers from here that were not answered.
+    one_way: u32,
 }
 
 /// The transfer that has a ring.
@@ -68,6 +75,15 @@ pub enum RingUse {
     Answered,
 }
 
+/// A transfer that needs a ring.
+pub struct Wanted {
+    pub purpose: RingUse,
+    pub peer: Peer,
+    pub cookie: Cookie,
+    pub bytes: u64,
+    pub pattern: Pattern,
+}
+
 /// A ring that a transfer has been given.
 pub struct TakenRing {
     /// Among the own rings.
@@ -100,15 +116,15 @@ impl Rings {
         rings.any(|ring| ring.touched >= bytes.min(RING_BYTES) && ring.is_free())
     }
 
-    /// A free ring for a transfer of `bytes` to `peer`; none if all are in use, an error if there is no memory.
-    pub fn take(
-        &mut self,
-        links: &mut Links,
-        purpose: RingUse,
-        peer: Peer,
-        cookie: Cookie,
-        bytes: u64,
-    ) -> io::Result<Option<TakenRing>> {
+    /// A free ring; none if all are in use, an error if there is no memory.
+    pub fn take(&mut self, links: &mut Links, wanted: Wanted) -> io::Result<Option<TakenRing>> {
+        let Wanted {
+            purpose,
+            peer,
+            cookie,
+            bytes,
+            pattern,
+        } = wanted;
         let limit = match purpose {
             RingUse::Offer | RingUse::Pulled => COUNT - 1,
             RingUse::Answered => COUNT,
@@ -128,6 +144,7 @@ impl Rings {
         };
         self.idle_calls = 0;
         let ring = self.ring(index);
+        ring.one_way += u32::from(pattern != Pattern::Answered);
         ring.prepare(bytes, links)?;
         let fresh = ring.touch(bytes);
         let is_spare = index < COUNT / 2 && purpose != RingUse::Pulled;
@@ -170,6 +187,7 @@ impl Rings {
             holder: None,
             filled: 0,
             touched: 0,
+            one_way: 0,
         });
         Ok(index)
     }
@@ -200,7 +218,7 @@ impl Rings {
             if segment.empty(ring.place.offset, RING_MAPPED).is_ok() {
                 links.counters.bulk_bytes -= ring.memory_bytes();
                 ring.holder = None;
-                (ring.filled, ring.touched) = (0, 0);
+                (ring.filled, ring.touched, ring.one_way) = (0, 0, 0);
             }
         }
     }
@@ -282,7 +300,10 @@ impl Ring {
             self.place.begin = 0;
         }
         // Of two transfers behind each other the second leaves the first's lines to the receiver.
-        let wanted = bytes.saturating_mul(2).min(RING_BYTES as u64) as usize;
+        let wanted = match self.one_way {
+            0..GROWS_AFTER => bytes.saturating_mul(2).min(RING_BYTES as u64) as usize,
+            GROWS_AFTER.. => RING_BYTES,
+        };
         let wanted = wanted.next_multiple_of(GROWN_BYTES);
         if wanted <= self.filled {
             return Ok(());

@@ -17,7 +17,7 @@ use super::claims::Claims;
 use super::common::{Common, Missing};
 use super::control::{BesideRing, Control, CopyTarget, Descriptor, TransferId};
 use super::copying::Copying;
-use super::rings::RingUse;
+use super::rings::{RingUse, Wanted};
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
 use crate::byte_times::{self, Class, Length};
@@ -276,8 +276,14 @@ impl Sending {
             {
                 let bytes = outgoing.source.bytes as u64;
                 let cookie = outgoing.cookie;
-                let rings = &mut common.rings;
-                let given = match rings.take(links, RingUse::Answered, peer, cookie, bytes) {
+                let wanted = Wanted {
+                    purpose: RingUse::Answered,
+                    peer,
+                    cookie,
+                    bytes,
+                    pattern: outgoing.mark.class.pattern,
+                };
+                let given = match common.rings.take(links, wanted) {
                     Ok(Some(given)) => given,
                     Ok(None) => break,
                     // Those in use may be others' for as long as they like: no one is certain to come back.
@@ -387,14 +393,18 @@ fn begin(
         let filling = Filling::new(ring, place.begin, None, chunk, false);
         return Some((filling, Descriptor::Back(place)));
     }
-    let bytes = source.bytes as u64;
-    // Without memory for one, the receiver is called, and there may be some when it answers.
-    let rings = &mut common.rings;
-    let purpose = match pull {
-        Some(_) => RingUse::Pulled,
-        None => RingUse::Offer,
+    let wanted = Wanted {
+        purpose: match pull {
+            Some(_) => RingUse::Pulled,
+            None => RingUse::Offer,
+        },
+        peer,
+        cookie,
+        bytes: source.bytes as u64,
+        pattern: mark.class.pattern,
     };
-    let given = rings.take(links, purpose, peer, cookie, bytes).ok()??;
+    // Without memory for one, the receiver is called, and there may be some when it answers.
+    let given = common.rings.take(links, wanted).ok()??;
     let (place, own) = (given.place, Some(given.index));
     let beside = match (pull, given.spare) {
         (Some(address), _) => BesideRing::Pull(address),
