@@ -100,7 +100,7 @@ impl Blocks {
     pub fn lengthen(
         &mut self,
         bytes: usize,
-        own: impl FnOnce(Growth) -> io::Result<()>,
+        own: impl FnOnce(&Mapping, Growth) -> io::Result<()>,
     ) -> Option<usize> {
         let index = self.to_lengthen(bytes)?;
         let there = match self.short & 1 << index {
@@ -115,8 +115,7 @@ impl Blocks {
         let at = growth.at;
         let link = self.links[index / BLOCKS].as_ref()?;
         if index < BLOCKS {
-            own(growth).ok()?;
-            link.touch(at, taken);
+            own(link, growth).ok()?;
         } else {
             link.fill(at, taken).ok()?;
         }
@@ -208,11 +207,11 @@ mod tests {
         b.add_own(back.clone());
         let long = SHORT_BLOCK_BYTES + 1;
         assert!(b.lend(long).is_none(), "too short yet");
-        let refused = a.lengthen(long, |_| Err(io::ErrorKind::OutOfMemory.into()));
+        let refused = a.lengthen(long, |_, _| Err(io::ErrorKind::OutOfMemory.into()));
         assert_eq!(refused, None);
         assert!(a.lend(long).is_none(), "no memory");
         assert_eq!(
-            a.lengthen(long, |_| Ok(())),
+            a.lengthen(long, |_, _| Ok(())),
             Some(BLOCK_BYTES - SHORT_BLOCK_BYTES)
         );
         let place = a.lend(long).unwrap();
@@ -231,7 +230,7 @@ mod tests {
         let (ask, answer) = (a.lend(100).unwrap(), b.lend(100).unwrap());
         b.take(packet(ask.name, 100), &there).unwrap();
         a.take(packet(answer.name, 100), &back).unwrap();
-        let none = |_| -> io::Result<()> { panic!("the own block is not here") };
+        let none = |_: &Mapping, _| -> io::Result<()> { panic!("the own block is not here") };
         let place = match a.lengthen(BLOCK_BYTES, none) {
             Some(_) => a.lend(BLOCK_BYTES),
             // The kernel cannot.
@@ -264,7 +263,7 @@ mod tests {
                 let bytes =
                     [8, GROWN_FROM, SHORT_BLOCK_BYTES + 1, BLOCK_BYTES][random.below(4) as usize];
                 let lent = sides[me].lend(bytes).or_else(|| {
-                    let taken = sides[me].lengthen(bytes, |growth| {
+                    let taken = sides[me].lengthen(bytes, |_, growth| {
                         assert!(filled.insert((me, growth.at)), "twice");
                         Ok(())
                     });

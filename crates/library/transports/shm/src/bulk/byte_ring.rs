@@ -3,12 +3,13 @@
 //! The sides count as [`weft_sync::bulk::StreamCounts`] says; byte 0 of a transfer stands at the place `begin`, which the
 //! offer tells.
 
+use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
 use weft_sync::bulk::StreamCounts;
 
-use crate::segment::{Mapping, PAGE};
+use crate::segment::{Mapping, PAGE, Segment};
 
 /// Bytes of a ring's data. Its words stand in the page before them. It is as much as a core's own cache holds of today's processors: lines of a ring
 /// that is shorter are still in there, as the other side has left them, when they are written again, which takes two cores that share a cache twice as long.
@@ -35,9 +36,15 @@ impl ByteRing {
         ByteRing { mapping }
     }
 
-    /// Maps `bytes` of the ring that have memory, from `at` on, its page of words included ([`Mapping::touch`]).
-    pub fn touch(&self, at: usize, bytes: usize) {
-        self.mapping.touch(at, bytes);
+    /// Has memory behind `bytes` from `at` on of the own ring that lies at `offset`, its page of words included, or fails.
+    pub fn have_memory(
+        &self,
+        segment: &Segment,
+        offset: u64,
+        at: usize,
+        bytes: usize,
+    ) -> io::Result<()> {
+        segment.fill(&self.mapping, offset, at, bytes)
     }
 
     /// Bytes from place `at` of the ring on, up to its end.

@@ -315,8 +315,8 @@ impl Ring {
         };
         let grown = PAGE + wanted - from;
         let segment = &links.shared.segment;
-        segment.fill(self.place.offset + from as u64, grown)?;
-        self.ring.touch(from, grown);
+        self.ring
+            .have_memory(segment, self.place.offset, from, grown)?;
         links.counters.bulk_bytes += grown as u64;
         self.filled = wanted;
         Ok(())

@@ -61,7 +61,8 @@ impl Outbound {
     #[cold]
     fn lengthen_block(&mut self, bytes: usize, shared: &Shared, counters: &mut Counters) {
         let offset = self.offset;
-        let own = |Growth { at, bytes }| shared.segment.fill(offset + at as u64, bytes);
+        let own =
+            |link: &Mapping, Growth { at, bytes }| shared.segment.fill(link, offset, at, bytes);
         // Without it, packets go through the ring.
         if counters.block_bytes < LONG_BLOCKS * BLOCK_BYTES as u64 {
             let taken = self.exchange.lengthen(bytes, own).unwrap_or(0);

@@ -1,6 +1,9 @@
 //! The root hears from everyone, and combines from the last rank down.
 
+use std::ops::Range;
+
 use crate::channel::WINDOW;
+use crate::memory::{Operand, Scratch};
 use crate::segments::{self, Segments};
 use crate::{Channel, PointToPoint, Reduction};
 
@@ -16,48 +19,92 @@ pub(crate) async fn run<P: PointToPoint>(
     if channel.rank() != root {
         return segments::send(channel, segments, root, reduction.input()).await;
     }
-    let ranks = channel.size();
-    // The result grows in the output. In place that is where the root's operand lies, which then has to wait
-    // for its turn elsewhere, unless it comes first.
-    let moves = reduction.is_in_place() && root != ranks - 1;
-    let longest = reduction.share(0..segments.longest());
-    let kept = longest.scratch(usize::from(moves));
-    let ahead = (AHEAD_BYTES / longest.bytes()).clamp(1, WINDOW).min(ranks);
-    let scratch = longest.scratch(ahead);
+    let combining = Combining::new(channel, reduction, segments.longest());
     for index in 0..segments.len() {
-        let elements = segments.range(index);
-        let place = |scratch, index| longest.in_scratch(scratch, index).part(0..elements.len());
-        let mut own = reduction.input().part(elements.clone());
-        let result = reduction.output().part(elements.clone());
-        if moves {
-            let input = std::mem::replace(&mut own, place(&kept, 0));
-            input.copy_to(own);
+        combining.segment(segments.range(index)).await;
+    }
+}
+
+/// What the root combines in.
+struct Combining<'a, P: PointToPoint> {
+    channel: &'a Channel<'a, P>,
+    reduction: &'a Reduction<'a>,
+    /// Of the longest segment.
+    longest: Reduction<'a>,
+    /// The result grows in the output. In place that is where the root's operand lies, which then waits for its turn here,
+    /// unless it comes first.
+    kept: Option<Scratch>,
+    /// So many operands are received ahead.
+    ahead: usize,
+    received: Scratch,
+}
+
+impl<'a, P: PointToPoint> Combining<'a, P> {
+    fn new(
+        channel: &'a Channel<'a, P>,
+        reduction: &'a Reduction<'a>,
+        elements: usize,
+    ) -> Combining<'a, P> {
+        let ranks = channel.size();
+        let moves = reduction.is_in_place() && channel.rank() != ranks - 1;
+        let longest = reduction.share(0..elements);
+        let ahead = (AHEAD_BYTES / longest.bytes()).clamp(1, WINDOW).min(ranks);
+        Combining {
+            channel,
+            reduction,
+            kept: moves.then(|| longest.scratch(1)),
+            ahead,
+            received: longest.scratch(ahead),
+            longest,
         }
-        if root == ranks - 1 {
+    }
+
+    async fn segment(&self, elements: Range<usize>) {
+        let (channel, root) = (self.channel, self.channel.rank());
+        let result = self.reduction.output().part(elements.clone());
+        let own = self.own(elements);
+        let mut top = channel.size() - 1;
+        if root == top {
             own.copy_to(result);
         } else {
-            channel
-                .wait(channel.receive(ranks - 1, result.memory()))
-                .await;
+            channel.wait(channel.receive(top, result.memory())).await;
         }
-        let mut top = ranks - 1;
         while top > 0 {
-            let bottom = top.saturating_sub(ahead);
-            let mut requests = [None; WINDOW];
-            for rank in (bottom..top).filter(|&rank| rank != root) {
-                let operand = place(&scratch, rank - bottom);
-                requests[rank - bottom] = channel.receive(rank, operand.memory());
-            }
-            for rank in (bottom..top).rev() {
-                let operand = if rank == root {
-                    own
-                } else {
-                    channel.wait(requests[rank - bottom]).await;
-                    place(&scratch, rank - bottom)
-                };
-                reduction.combine(operand, result);
-            }
+            let bottom = top.saturating_sub(self.ahead);
+            self.combine(bottom..top, own, result).await;
             top = bottom;
+        }
+    }
+
+    /// The root's operand of these elements, where it stays as it is.
+    fn own(&self, elements: Range<usize>) -> Operand<'a> {
+        let input = self.reduction.input().part(elements.clone());
+        let Some(kept) = &self.kept else {
+            return input;
+        };
+        let own = self.longest.in_scratch(kept, 0).part(0..elements.len());
+        input.copy_to(own);
+        own
+    }
+
+    /// Has the operands of these ranks, and combines them with the result, the last first.
+    async fn combine(&self, ranks: Range<usize>, own: Operand<'_>, result: Operand<'_>) {
+        let (channel, root) = (self.channel, self.channel.rank());
+        let place = |rank: usize| {
+            let operand = self.longest.in_scratch(&self.received, rank - ranks.start);
+            operand.part(0..result.count())
+        };
+        let mut requests = [None; WINDOW];
+        for rank in ranks.clone().filter(|&rank| rank != root) {
+            requests[rank - ranks.start] = channel.receive(rank, place(rank).memory());
+        }
+        for rank in ranks.clone().rev() {
+            if rank == root {
+                self.reduction.combine(own, result);
+            } else {
+                channel.wait(requests[rank - ranks.start]).await;
+                self.reduction.combine(place(rank), result);
+            }
         }
     }
 }
