@@ -30,6 +30,8 @@ POOLS = {
 }
 # Lanes of a process.
 LANES = 16
+# Of the messages of a window so many go in a frame at least, in the mean.
+FEWEST_A_FRAME = 8
 # Of adapter_window, on each kind of memory.
 WINDOW_ROUNDS = 120
 # More of them are made before its windows have moved their data.
@@ -193,6 +195,13 @@ def application(site, category, name):
         require(len(lanes) == ranks and min(lanes) >= least, f"{ranks} ranks of {threads} threads use lanes {lanes}:\n{output}")
 
 
+def windows_leave_together(site, pools):
+    """Short messages of a window go several in a frame."""
+    output = run(site, pools, 2, site.program("gathered")).ok("gathered").output
+    messages, requests = map(int, re.search(r"ok gathered (\d+) (\d+)", output).groups())
+    require(requests * FEWEST_A_FRAME <= messages, f"{requests} requests for {messages} messages")
+
+
 def window_peer_dies(site, access):
     env = {"WEFT_NETWORK_TIMEOUT": "1"}
     result = in_window(site, (), "killed", access, env=env)
@@ -349,6 +358,7 @@ def cases(site):
         seed = 5
         yield f"over RDMA, kills while links are made, {name}", lambda name=name: kills(site, POOLS[name], 6, seed)
     for name in ("the default", "S alone", "P alone"):
+        yield f"over RDMA, windows of short messages, pools: {name}", lambda name=name: windows_leave_together(site, POOLS[name])
         options = ["--receive-pools", POOLS[name]] if POOLS[name] else []
         for mode in ("moves", "stopped"):
             what = f"over RDMA, windows: {mode}, pools: {name}"

@@ -32,6 +32,8 @@ pub struct Counters {
     /// Requests that were posted, and the lists in which they were.
     pub requests: u64,
     pub posts: u64,
+    /// Packets that were put together with others in one frame.
+    pub gathered: u64,
     /// Frames that have come.
     pub frames: u64,
     /// Reads of peers' memory, and their bytes: long messages and accesses.
@@ -64,6 +66,7 @@ pub struct Counts {
     pub buffer_bytes: Count,
     pub requests: Count,
     pub posts: Count,
+    pub gathered: Count,
     pub frames: Count,
     pub reads: Count,
     pub read_bytes: Count,
@@ -90,6 +93,7 @@ impl Counts {
             buffer_bytes: Count::default(),
             requests: Count::default(),
             posts: Count::default(),
+            gathered: Count::default(),
             frames: Count::default(),
             reads: Count::default(),
             read_bytes: Count::default(),
@@ -172,6 +176,7 @@ impl Counters {
         self.buffer_bytes += counts.buffer_bytes.value();
         self.requests += counts.requests.value();
         self.posts += counts.posts.value();
+        self.gathered += counts.gathered.value();
         self.frames += counts.frames.value();
         self.reads += counts.reads.value();
         self.read_bytes += counts.read_bytes.value();

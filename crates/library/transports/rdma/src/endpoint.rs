@@ -135,13 +135,19 @@ impl Endpoint for RdmaEndpoint {
     ) -> Result<(), Refused> {
         assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
         let link = self.may_send(peer, throttled)?;
+        let gathers = self.gathers || throttled && self.waits(link);
+        if gathers && let Some(place) = self.links.gather(link, header, bytes)? {
+            fill(place);
+            self.links.at(link).count_payload(bytes);
+            return Ok(());
+        }
+        self.links.end_gathering(link)?;
         let Some(piece) = self.links.place(link, bytes) else {
             self.habit.has_no_room();
             self.links.refuse(link);
             return Err(Refused::Busy);
         };
         self.links.at(link).count_payload(bytes);
-        let gathers = self.gathers || throttled && self.waits(link);
         self.links.send(link, piece, header, bytes, gathers, fill);
         Ok(())
     }

@@ -9,6 +9,8 @@
 pub const EAGER_BYTES: usize = (16 << 10) + 64;
 /// The words before every payload.
 pub const HEAD_BYTES: usize = 16;
+/// A packet's length, where it is one of several.
+const LENGTH_BYTES: usize = 8;
 /// The longest frame.
 pub const FRAME_BYTES: usize = HEAD_BYTES + EAGER_BYTES;
 
@@ -34,6 +36,8 @@ pub enum Kind {
     Part = 7,
     /// The path of place `[place]` has failed: nothing goes by it any more.
     Down = 8,
+    /// Packets of the engine's that left together: of each its payload's length, its header, its payload, up to the next multiple of 8.
+    Packets = 9,
 }
 
 /// Numbers of frames are below this: many times what may be under way on all queue pairs of a link.
@@ -73,6 +77,7 @@ impl Kind {
             6 => Kind::Data,
             7 => Kind::Part,
             8 => Kind::Down,
+            9 => Kind::Packets,
             _ => return None,
         })
     }
@@ -82,6 +87,7 @@ impl Kind {
         let lengths = match self {
             Kind::Packet | Kind::Data => HEAD_BYTES..=FRAME_BYTES,
             Kind::Part => 1..=FRAME_BYTES,
+            Kind::Packets => LENGTH_BYTES + HEAD_BYTES..=FRAME_BYTES,
             _ => HEAD_BYTES..=HEAD_BYTES,
         };
         match lengths.contains(&bytes) {
@@ -127,18 +133,68 @@ pub fn put_words(words: [u64; 2], frame: &mut [u8]) {
     }
 }
 
+/// What a packet of `bytes` takes of a frame of several.
+pub fn gathered_bytes(bytes: usize) -> usize {
+    LENGTH_BYTES + HEAD_BYTES + bytes.next_multiple_of(LENGTH_BYTES)
+}
+
+/// Writes all of one of several packets but its payload, where that goes.
+pub fn put_gathered(words: [u64; 2], bytes: usize, frame: &mut [u8]) -> &mut [u8] {
+    let (length, rest) = frame.split_at_mut(LENGTH_BYTES);
+    length.copy_from_slice(&(bytes as u64).to_le_bytes());
+    let (head, payload) = rest.split_at_mut(HEAD_BYTES);
+    put_words(words, head);
+    let (payload, padding) = payload.split_at_mut(bytes);
+    padding.fill(0);
+    payload
+}
+
+/// The packets of a frame of several: the words and the payload of each, and an error for the first that is none.
+pub struct Packets<'a>(pub &'a [u8]);
+
+impl<'a> Packets<'a> {
+    fn first(&self) -> Option<([u64; 2], &'a [u8], &'a [u8])> {
+        let (length, rest) = self.0.split_first_chunk()?;
+        let bytes = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+        let (head, rest) = rest.split_at_checked(HEAD_BYTES)?;
+        let padded = bytes.checked_next_multiple_of(LENGTH_BYTES)?;
+        let (payload, rest) = rest.split_at_checked(padded)?;
+        Some((words(head), &payload[..bytes], rest))
+    }
+}
+
+impl<'a> Iterator for Packets<'a> {
+    type Item = Result<([u64; 2], &'a [u8]), Malformed>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let Some((words, payload, rest)) = self.first() else {
+            self.0 = &[];
+            return Some(Err(Malformed("a packet that its frame does not hold")));
+        };
+        self.0 = rest;
+        Some(Ok((words, payload)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn kinds_have_lengths() {
-        for number in 0..9 {
+        for number in 0..10 {
             let kind = Kind::of(number).unwrap();
             assert_eq!(kind as u32, number);
-            let shortest = if kind == Kind::Part { 1 } else { HEAD_BYTES };
+            let shortest = match kind {
+                Kind::Part => 1,
+                Kind::Packets => LENGTH_BYTES + HEAD_BYTES,
+                _ => HEAD_BYTES,
+            };
             assert!(kind.check(shortest).is_ok() && kind.check(shortest - 1).is_err());
-            let is_long = matches!(kind, Kind::Packet | Kind::Data | Kind::Part);
+            let is_long = matches!(kind, Kind::Packet | Kind::Data | Kind::Part | Kind::Packets);
             assert_eq!(kind.check(FRAME_BYTES).is_ok(), is_long);
             assert!(kind.check(FRAME_BYTES + 1).is_err());
         }
@@ -146,7 +202,7 @@ mod tests {
 
     #[test]
     fn immediate_data_round_trip() {
-        for number in 0..9 {
+        for number in 0..10 {
             let kind = Kind::of(number).unwrap();
             for (sequence, credits) in [(0, 0), (77, 1), (SEQUENCE_END - 1, MOST_CREDITS)] {
                 let frame = Immediate::Frame {
@@ -161,7 +217,7 @@ mod tests {
             let alone = Immediate::Credits(credits);
             assert_eq!(Immediate::of(alone.number()), Ok(alone));
         }
-        for kind in 9..15 {
+        for kind in 10..15 {
             assert!(Immediate::of(kind << 28 | 5).is_err());
         }
     }
@@ -172,5 +228,48 @@ mod tests {
         put_words([1, u64::MAX - 1], &mut frame);
         assert_eq!(words(&frame), [1, u64::MAX - 1]);
         assert_eq!(frame[16..], [0xee; 4]);
+    }
+
+    #[test]
+    fn several_packets_come_out_as_they_went_in() {
+        let lengths = [0, 8, 1, 15, 200];
+        let mut frame = vec![0xee; lengths.iter().map(|&bytes| gathered_bytes(bytes)).sum()];
+        let mut at = 0;
+        for (number, bytes) in lengths.into_iter().enumerate() {
+            let end = at + gathered_bytes(bytes);
+            let place = put_gathered([number as u64, 7], bytes, &mut frame[at..end]);
+            assert_eq!(place.len(), bytes);
+            place.fill(number as u8);
+            at = end;
+        }
+        let packets: Vec<_> = Packets(&frame).map(Result::unwrap).collect();
+        assert_eq!(packets.len(), lengths.len());
+        for (number, (words, payload)) in packets.into_iter().enumerate() {
+            assert_eq!(words, [number as u64, 7]);
+            assert_eq!(payload, vec![number as u8; lengths[number]]);
+        }
+    }
+
+    /// Whatever a peer sends, only its bytes are looked at, and each once.
+    #[test]
+    fn frames_of_nonsense_end() {
+        let mut random = crate::world::Random(5);
+        for _ in 0..20_000 {
+            let mut frame: Vec<u8> = (0..random.below(200))
+                .map(|_| random.below(256) as u8)
+                .collect();
+            if let Some(length) = frame.first_chunk_mut()
+                && random.below(4) > 0
+            {
+                *length = random.below(250).to_le_bytes();
+            }
+            let taken: usize = Packets(&frame)
+                .map_while(Result::ok)
+                .map(|(_, payload)| gathered_bytes(payload.len()))
+                .sum();
+            assert!(taken <= frame.len());
+            let bad = Packets(&frame).filter(Result::is_err).count();
+            assert_eq!(bad, usize::from(taken < frame.len()));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A lane's link to one peer: its paths, what it sends by them, and what is under way.
 
+mod gathered;
 mod paths;
 mod queued;
 mod sending;
@@ -11,6 +12,7 @@ use std::time::Instant;
 use weft_transport::bursts::Burst;
 use weft_transport::{Cookie, Direction, Peer};
 
+use self::gathered::Gathered;
 use self::queued::Queued;
 use crate::access::{Accesses, Over};
 use crate::bulk::receiving::{Next, Read, Receiving};
@@ -53,6 +55,7 @@ pub struct Link {
     /// Since when its first path does not stand although others may.
     pub waits_since: Option<Instant>,
     queue: VecDeque<Queued>,
+    gathered: Option<Gathered>,
     /// Parts in `queue`: no packet overtakes them.
     parts: usize,
     /// Requests that were pushed and are not known to be done.
@@ -92,6 +95,7 @@ impl Link {
             is_active: false,
             waits_since: None,
             queue: VecDeque::new(),
+            gathered: None,
             parts: 0,
             under_way: 0,
             sequence: 0,
@@ -151,6 +155,7 @@ impl Link {
     /// Whether something waits to be posted.
     pub fn has_queued(&self) -> bool {
         !self.queue.is_empty()
+            || self.gathered.is_some()
             || self.sending.has_streams()
             || self.accesses.has_waiting()
             || self.receiving.has_waiting()

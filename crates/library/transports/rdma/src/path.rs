@@ -73,6 +73,13 @@ impl Path {
         self.ways.iter().position(|way| way.bytes >= bytes)
     }
 
+    /// The longest frame of at most so many bytes that fills one of the peer's buffers, if any is so short.
+    pub fn longest_within(&self, most: usize) -> usize {
+        let lengths = self.ways.iter().map(|way| way.bytes);
+        let within = lengths.filter(|&bytes| bytes <= most).max();
+        within.unwrap_or(most)
+    }
+
     /// The longest frame that the peer's buffers hold.
     pub fn longest(&self) -> usize {
         self.ways.last().map_or(0, |way| way.bytes)

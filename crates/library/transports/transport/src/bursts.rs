@@ -6,7 +6,7 @@
 //! 1. The first packets to a peer after a turn leave at once, always.
 //! 2. A lane *trusts* its program once so many bursts in a row were followed by a turn soon. Then the others of a burst wait, as long as
 //!    it goes on, and none for longer than that: those of a long burst leave in so many parts.
-//! 3. A turn that comes late ends the trust, unless a peer has no room; it is not late within twice the time that the burst took, as receives for
+//! 3. A turn that comes late ends the trust, unless a peer has no room, in which case what is left waits for turns anyway; it is not late within twice the time that the burst took, as receives for
 //!    as many messages may be posted in between. Then twice as many bursts have to be good for the next. So a program that computes
 //!    after its bursts has few of them delayed, however often it sends them, and the first is none of those.
 
@@ -81,10 +81,13 @@ impl Habit {
         self.last = Some((first, now));
     }
 
-    /// What is sent waits for room, whatever the program does: nothing follows from when the next turn comes.
+    /// What is sent finds no room, and leaves in turns whatever the program does: so may the others of the burst. Nothing follows from when the
+    /// next turn comes.
     #[inline]
     pub fn has_no_room(&mut self) {
-        self.last = None;
+        if self.last.take().is_some() {
+            self.judge(true);
+        }
     }
 
     fn judge(&mut self, is_good: bool) {
@@ -266,6 +269,20 @@ mod tests {
             program.habit.turn(|| program.now);
         }
         assert_eq!(program.sends_and_turns(10, GAP), AT_ONCE);
+    }
+
+    #[test]
+    fn bursts_that_find_no_room_may_wait() {
+        let mut program = Program::new();
+        for _ in 0..FIRST_NEEDED {
+            for _ in 0..10 {
+                assert!(program.sends(GAP / 100));
+            }
+            program.habit.has_no_room();
+            program.now += 10 * SOON;
+            program.habit.turn(|| program.now);
+        }
+        assert_eq!(program.sends_and_turns(64, GAP), AT_ONCE);
     }
 
     #[test]

@@ -123,6 +123,7 @@ pub static ALL: [Category; 7] = [
             "weft_rdma_datagrams",
             "weft_rdma_requests",
             "weft_rdma_posts",
+            "weft_rdma_gathered",
             "weft_rdma_reads",
             "weft_rdma_bytes_read",
             "weft_rdma_writes",

@@ -180,6 +180,7 @@ fn always() -> impl IntoIterator<Item = Variable> {
         "weft_rdma_datagrams" Counter TunerBasic rdma.datagrams "Datagrams sent to make links, repeated ones too";
         "weft_rdma_requests" Counter UserBasic rdma.requests "Work requests that were posted to adapters";
         "weft_rdma_posts" Counter TunerBasic rdma.posts "Lists in which they were posted";
+        "weft_rdma_gathered" Counter TunerBasic rdma.gathered "Packets that left in one frame with others";
         "weft_rdma_reads" Counter UserBasic rdma.reads "Reads of other processes' memory by adapters that are done";
         "weft_rdma_bytes_read" Aggregate UserBasic rdma.read_bytes "Bytes that adapters read from the memory of other processes";
         "weft_rdma_writes" Counter UserBasic rdma.writes "Writes to other processes' memory by adapters that are done";

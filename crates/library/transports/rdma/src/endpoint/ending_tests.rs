@@ -214,6 +214,7 @@ fn frames_that_are_none_end_the_peer_that_sends_them() {
         (Kind::Taken, [77, 0], "the end of a transfer"),
         (Kind::Stream, [1, 1 << 40], "a wish for data"),
         (Kind::Data, [5, 0], "data that nobody has asked for"),
+        (Kind::Packets, [5, 0], "a frame of the wrong length"),
     ];
     for (kind, words, what) in cases {
         let (mut a, mut b) = linked_pair();

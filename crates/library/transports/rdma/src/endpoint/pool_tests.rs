@@ -267,8 +267,12 @@ fn mixed_lengths_arrive_in_order() {
                     }
                     Err(other) => panic!("{other:?}"),
                 }
-                if random.below(4) == 0 {
-                    both[random.below(2) as usize].poll();
+                let one = &mut *both[random.below(2) as usize];
+                match random.below(8) {
+                    0 | 1 => _ = one.poll(),
+                    // What is sent in a turn is gathered.
+                    2 => _ = one.endpoint.poll(&mut one.log),
+                    _ => {}
                 }
             }
             turn(&mut [&mut a, &mut b], |all| {

@@ -167,9 +167,18 @@ const LONG_BYTES: usize = 700_000;
 
 impl Story {
     fn send(&mut self, all: &mut [&mut Process], from: usize, most: u64) {
-        if self.sent[from] < most {
+        // What is sent in a turn is gathered.
+        let sender = &mut *all[from];
+        if self.random.below(3) == 0 {
+            sender.endpoint.poll(&mut sender.log);
+        }
+        for _ in 0..=self.random.below(6) {
+            if self.sent[from] == most {
+                break;
+            }
             let mut payload = self.sent[from].to_le_bytes().to_vec();
-            payload.resize(8 + self.random.below(3000) as usize, from as u8);
+            let limit = [30, 3000][self.random.below(2) as usize];
+            payload.resize(8 + self.random.below(limit) as usize, from as u8);
             let sent = all[from].send(1 - from as u32, 1, &payload);
             assert!(
                 matches!(sent, Ok(()) | Err(Refused::Busy | Refused::Connecting)),

@@ -19,6 +19,7 @@ const STRIPES_A_PATH: usize = 2;
 impl Link {
     /// Copies parts that wait in pieces of a rail that is to carry frames no more.
     pub fn copy_parts(&mut self, posting: &mut Posting) {
+        self.keep_gathered();
         for queued in &mut self.queue {
             if let &mut Queued::Part {
                 kind,
@@ -88,7 +89,7 @@ impl Link {
 
     /// Pushes a frame, for which there is room: the next one, or that of this number again. The queue pair, if it ought to be posted to
     /// now.
-    fn push_frame(
+    pub(super) fn push_frame(
         &mut self,
         way: usize,
         kind: Kind,
@@ -207,6 +208,9 @@ impl Link {
         domain: &ProtectionDomain,
         mut sent: impl FnMut(Cookie),
     ) -> Option<usize> {
+        if let Some(full) = self.end_gathering(queues) {
+            return Some(full);
+        }
         while self.stands() && posting.has_own_room() {
             let pushed = self.take_queued(queues, posting);
             let pushed = pushed.or_else(|()| self.take_access(queues, posting, domain));
@@ -411,6 +415,7 @@ impl Link {
 
     /// Gives back the pieces of what waits and will not be posted.
     pub fn abandon(&mut self, posting: &mut Posting) {
+        self.keep_gathered();
         for queued in self.queue.drain(..) {
             if let Queued::Part {
                 piece,

@@ -9,7 +9,7 @@ use weft_verbs::abi::{
 };
 
 use super::{Links, Parts, name};
-use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, words};
+use crate::frame::{FRAME_BYTES, HEAD_BYTES, Immediate, Kind, Malformed, Packets, words};
 use crate::order::Turn;
 use crate::receive_queue::Received;
 use crate::send_queue::{SendQueue, SendQueues};
@@ -382,6 +382,12 @@ impl Links {
         let (words, payload) = (words(frame), &frame[HEAD_BYTES..]);
         match kind {
             Kind::Packet => sink.packet(peer, Header(words), payload),
+            Kind::Packets => {
+                for packet in Packets(frame) {
+                    let (words, payload) = packet?;
+                    sink.packet(peer, Header(words), payload);
+                }
+            }
             Kind::Ready => {
                 there.ready(words[0])?;
                 if there.is_open {
