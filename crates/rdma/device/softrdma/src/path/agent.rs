@@ -38,6 +38,8 @@ pub struct Agent {
     state: Mutex<AgentState>,
     /// When somebody last helped.
     helped_ns: AtomicU64,
+    /// When something had come from another host, or was awaited, last.
+    heard_ns: AtomicU64,
 }
 
 /// What the agent works on.
@@ -100,6 +102,10 @@ const DESERTED_NS: u64 = 20_000_000;
 /// Every so manieth poll in vain helps.
 const HELP_EVERY: u32 = 8;
 
+/// Nobody helps once nothing has come from other hosts for so long, and nothing is awaited: a look costs two system calls. The agent
+/// then waits for what comes.
+const QUIET_NS: u64 = 20_000_000;
+
 /// How often peers are looked after that have no descriptor to wait on.
 const LOOK_NS: u64 = 250_000_000;
 
@@ -115,6 +121,7 @@ impl Agent {
                 trust: Trust::default(),
             }),
             helped_ns: AtomicU64::new(0),
+            heard_ns: AtomicU64::new(0),
         }
     }
 
@@ -136,19 +143,36 @@ impl Agent {
         if !polls.is_multiple_of(HELP_EVERY) {
             return;
         }
+        let now = clock::monotonic_ns();
+        if self.is_quiet(now) {
+            return;
+        }
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
-        let now = clock::monotonic_ns();
         self.helped_ns.store(now, Ordering::Relaxed);
         let comes_again = state.trust.is_there(now);
-        let due = state.ports.poll(now, Turn::Helper { comes_again });
+        let due = self.look(&mut state, now, Turn::Helper { comes_again });
         drop(state);
         // The peer's answer may have to be given on this core.
         std::thread::yield_now();
         if let Some(due) = due {
             self.process.agent().wake_by(due);
         }
+    }
+
+    /// Does what there is to do between hosts; when something is due next.
+    fn look(&self, state: &mut AgentState, now: u64, turn: Turn) -> Option<u64> {
+        let due = state.ports.poll(now, turn);
+        if due.is_some() || state.ports.has_received() {
+            self.heard_ns.store(now, Ordering::Relaxed);
+        }
+        due
+    }
+
+    /// Whether nothing has come from other hosts, nor was awaited, for long.
+    fn is_quiet(&self, now: u64) -> bool {
+        now.saturating_sub(self.heard_ns.load(Ordering::Relaxed)) > QUIET_NS
     }
 
     /// For how long nobody has helped.
@@ -270,15 +294,10 @@ fn run_once(
     }
     let now = clock::monotonic_ns();
     let unhelped_ns = agent.unhelped_ns(now);
-    let mut due = earliest(
-        look,
-        state.ports.poll(
-            now,
-            Turn::Agent {
-                relayed: heard.relay,
-            },
-        ),
-    );
+    let turn = Turn::Agent {
+        relayed: heard.relay,
+    };
+    let mut due = earliest(look, agent.look(&mut state, now, turn));
     if state.is_left {
         let is_deserted = unhelped_ns > ABSENT_NS && state.ports.has_received();
         state.trust.judge(is_deserted, now);
