@@ -16,11 +16,12 @@ portable := build/portable/prefix
 peers := build/peers
 
 # With HOSTS=N a battery runs on virtual hosts, the ranks of each job dealt out to them in turn. What it fetches and builds is made before.
-spread := $(if $(HOSTS),tests/hosts/spread.py $(HOSTS))
+# With ADAPTERS=K the first K of them have an adapter, the device in software.
+spread := $(if $(HOSTS),tests/hosts/spread.py $(if $(ADAPTERS),--adapters $(ADAPTERS)) $(HOSTS))
 
 # With TRANSPORT=T all messages of a battery's jobs go that way; with rdma on the device in software, which goes over the wire between hosts.
-device := $(if $(filter rdma,$(TRANSPORT)),$(prefix)/bin/weft softrdma run $(if $(HOSTS),--link-layer ethernet) --)
-by := $(if $(TRANSPORT),env WEFT_TRANSPORT=$(TRANSPORT) $(device))
+device := $(if $(filter rdma,$(TRANSPORT))$(ADAPTERS),$(prefix)/bin/weft softrdma run $(if $(HOSTS),--link-layer ethernet) --)
+by := $(if $(TRANSPORT),env WEFT_TRANSPORT=$(TRANSPORT)) $(device)
 
 # packaged FORMAT PREFIX: makes the package of a tree in that format, and tries it.
 define packaged

@@ -26,8 +26,8 @@
 //!
 //! # Sending
 //! A packet is written into a registered piece (`buffers`), for the smallest of the peer's buffers that holds it, and posted, inline where it
-//! is short (`link`, `send_queue`). What is sent in the engine's turn of progress is gathered and posted as one list for each queue pair. A
-//! completion is asked for with every sixteenth request, with long ones, and while pieces or places are few. No eager message takes a
+//! is short (`link`, `send_queue`). What is sent in the engine's turn of progress is gathered and posted as one list for each queue pair; short packets of it to
+//! one peer go in one frame, all but the first (`link::gathered`). A completion is asked for with every sixteenth request, with long ones, and while pieces or places are few. No eager message takes a
 //! system call. Frames are numbered, for queue pairs keep no order among each other (`order`).
 //!
 //! # Receivers that are not ready
