@@ -151,7 +151,7 @@ rdma: staged ## the programs by chapter at 2 ranks, over the RDMA transport on t
 	$(prefix)/bin/weft softrdma run -- python3 tests/run.py --mpicc $(prefix)/bin/mpicc --mpiexec $(prefix)/bin/mpiexec \
 		--ranks 2 --mpiexec-args "--transport rdma" --filter '$(ONLY)' --build build/check/conformance
 
-mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2 TRANSPORT=rdma)
+mpi4py: staged spread ## mpi4py's own test suite on 1 to 5 ranks, its benchmarks and futures (about 25 minutes; HOSTS=2 TRANSPORT=rdma, HOSTS=3 ADAPTERS=2)
 	@scripts/setup.sh mpi4py
 	$(if $(HOSTS),python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py --set-up)
 	$(spread) $(by) python3 tests/mpi4py/run.py --prefix $(prefix) --build build/mpi4py
