@@ -12,8 +12,7 @@ use std::time::Instant;
 use weft_transport::bursts::Burst;
 use weft_transport::{Cookie, Direction, Peer};
 
-use self::gathered::Gathered;
-use self::queued::Queued;
+use self::queued::{Gathered, Queued};
 use crate::access::{Accesses, Over};
 use crate::bulk::receiving::{Next, Read, Receiving};
 use crate::bulk::sending::Sending;

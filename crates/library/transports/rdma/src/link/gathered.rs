@@ -4,8 +4,7 @@
 //! a frame costs a request, a buffer of the peer's and, by an adapter, a packet and an acknowledgement, whatever is in it.
 
 use super::Link;
-use super::queued::Queued;
-use crate::buffers::Piece;
+use super::queued::{Gathered, Queued};
 use crate::frame::{Kind, gathered_bytes, put_gathered};
 use crate::send_queue::{Posting, SendQueues};
 
@@ -13,14 +12,6 @@ use crate::send_queue::{Posting, SendQueues};
 const FRAME_BYTES: usize = 4096;
 /// What one packet may take of it.
 const PACKET_BYTES: usize = FRAME_BYTES / 4;
-
-/// What has been put together, and has yet to be pushed.
-pub(super) struct Gathered {
-    piece: Piece,
-    bytes: usize,
-    /// What there is room for.
-    most: usize,
-}
 
 impl Link {
     /// Whether a packet of `bytes` may leave together with others: one at least has been sent that has not left.

@@ -1,4 +1,4 @@
-//! Frames that a link is to send and that have no place yet.
+//! Frames that a link is to send and that have no place yet, or are not whole.
 
 use crate::buffers::Piece;
 use crate::frame::Kind;
@@ -25,4 +25,12 @@ pub(super) enum Queued {
         kind: Kind,
         frame: Vec<u8>,
     },
+}
+
+/// A frame of several packets, to which more may come before it is pushed.
+pub(super) struct Gathered {
+    pub piece: Piece,
+    pub bytes: usize,
+    /// What there is room for.
+    pub most: usize,
 }

@@ -25,6 +25,8 @@ const GROWN_BYTES: usize = 64 << 10;
 /// Transfers that are not answered after which a ring has memory for all of its bytes. What fits into the receiver's cache is still there when it is written again, which can
 /// take twice as long in all as what had to go from there. Answers go back through what was just read.
 const GROWS_AFTER: u32 = 32;
+/// Only so many rings of an endpoint do that, those that are used first: together they are longer than such a cache.
+const GROWING: usize = 2;
 
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
@@ -144,7 +146,7 @@ impl Rings {
         };
         self.idle_calls = 0;
         let ring = self.ring(index);
-        ring.one_way += u32::from(pattern != Pattern::Answered);
+        ring.one_way += u32::from(pattern != Pattern::Answered && index < GROWING);
         ring.prepare(bytes, links)?;
         let fresh = ring.touch(bytes);
         let is_spare = index < COUNT / 2 && purpose != RingUse::Pulled;
