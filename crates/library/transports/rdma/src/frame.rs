@@ -133,12 +133,12 @@ pub fn put_words(words: [u64; 2], frame: &mut [u8]) {
     }
 }
 
-/// What a packet of `bytes` takes of a frame of several.
+/// How many bytes of a frame of several packets one takes whose payload has `bytes`.
 pub fn gathered_bytes(bytes: usize) -> usize {
     LENGTH_BYTES + HEAD_BYTES + bytes.next_multiple_of(LENGTH_BYTES)
 }
 
-/// Writes all of one of several packets but its payload, where that goes.
+/// Writes the length and the header of one of several packets. The place for its payload is returned.
 pub fn put_gathered(words: [u64; 2], bytes: usize, frame: &mut [u8]) -> &mut [u8] {
     let (length, rest) = frame.split_at_mut(LENGTH_BYTES);
     length.copy_from_slice(&(bytes as u64).to_le_bytes());

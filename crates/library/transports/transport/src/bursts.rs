@@ -6,8 +6,8 @@
 //! 1. The first packets to a peer after a turn leave at once, always.
 //! 2. A lane *trusts* its program once so many bursts in a row were followed by a turn soon. Then the others of a burst wait, as long as
 //!    it goes on, and none for longer than that: those of a long burst leave in so many parts.
-//! 3. A turn that comes late ends the trust, unless a peer has no room, in which case what is left waits for turns anyway; it is not late within twice the time that the burst took, as receives for
-//!    as many messages may be posted in between. Then twice as many bursts have to be good for the next. So a program that computes
+//! 3. A turn that comes late ends the trust, unless a peer has no room, in which case what is left waits for turns anyway; it is not late
+//!    within twice the time that the burst took, as receives for as many messages may be posted in between. Then twice as many bursts have to be good for the next. So a program that computes
 //!    after its bursts has few of them delayed, however often it sends them, and the first is none of those.
 
 use std::time::{Duration, Instant};

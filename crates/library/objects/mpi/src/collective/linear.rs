@@ -1,7 +1,7 @@
 //! Blocking operations whose blocks have lengths that only some processes know, of data without gaps, gone through in the call: the messages of
 //! `weft_collective`'s linear algorithms, without a future.
 //!
-//! As in `short`, a function that returns none has done nothing, and the call goes the long way. An operation that is begun here is ended here, also after an
+//! As in `short`, a function that returns `None` has sent and received nothing, and the caller then goes the long way. An operation that begins here also ends here, even after an
 //! error: the error does not stop the other messages, and what is sent after it says that this process failed (`weft_collective`, rule 2).
 
 use weft_collective::{PointToPoint, copy};

@@ -270,7 +270,7 @@ fn mixed_lengths_arrive_in_order() {
                 let one = &mut *both[random.below(2) as usize];
                 match random.below(8) {
                     0 | 1 => _ = one.poll(),
-                    // What is sent in a turn is gathered.
+                    // Without a flush the turn goes on, and packets that are sent in it are gathered.
                     2 => _ = one.endpoint.poll(&mut one.log),
                     _ => {}
                 }

@@ -167,7 +167,7 @@ const LONG_BYTES: usize = 700_000;
 
 impl Story {
     fn send(&mut self, all: &mut [&mut Process], from: usize, most: u64) {
-        // What is sent in a turn is gathered.
+        // Without a flush the turn goes on, and packets that are sent in it are gathered.
         let sender = &mut *all[from];
         if self.random.below(3) == 0 {
             sender.endpoint.poll(&mut sender.log);

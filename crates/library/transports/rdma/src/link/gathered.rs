@@ -10,7 +10,7 @@ use crate::send_queue::{Posting, SendQueues};
 
 /// A frame of several packets is as long as this at most, and as the longest of the peer's buffers that are no longer.
 const FRAME_BYTES: usize = 4096;
-/// What one packet may take of it.
+/// A packet that takes more bytes of such a frame leaves by itself.
 const PACKET_BYTES: usize = FRAME_BYTES / 4;
 
 impl Link {
@@ -68,7 +68,7 @@ impl Link {
         }
     }
 
-    /// What was put together waits with what has no place.
+    /// Queues the frame that was begun, behind the frames that wait for a place.
     pub(super) fn keep_gathered(&mut self) {
         if let Some(Gathered { piece, bytes, .. }) = self.gathered.take() {
             self.queue.push_back(Queued::Part {

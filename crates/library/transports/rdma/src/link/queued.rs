@@ -31,6 +31,6 @@ pub(super) enum Queued {
 pub(super) struct Gathered {
     pub piece: Piece,
     pub bytes: usize,
-    /// What there is room for.
+    /// The frame has room for so many bytes.
     pub most: usize,
 }

@@ -39,6 +39,14 @@ struct Partner {
     used: Option<(Cookie, BorrowedRing)>,
 }
 
+impl Partner {
+    fn give_back(&mut self) {
+        if let Some(borrowed) = self.borrowed.take() {
+            borrowed.ring.consume(GIVEN_UP);
+        }
+    }
+}
+
 /// An endpoint's borrowed rings.
 pub struct BorrowedRings {
     partners: HashMap<Peer, Partner>,
@@ -77,12 +85,10 @@ impl BorrowedRings {
             .is_some_and(|ring| ring.fits(bytes))
     }
 
-    /// What comes next goes through no ring of `peer`, which may need it itself.
+    /// Gives the ring of `peer` back, if one is borrowed: the next message does not fit into it, and `peer` may need it.
     pub fn give_back(&mut self, peer: Peer) {
-        if let Some(partner) = self.partners.get_mut(&peer)
-            && let Some(borrowed) = partner.borrowed.take()
-        {
-            borrowed.ring.consume(GIVEN_UP);
+        if let Some(partner) = self.partners.get_mut(&peer) {
+            partner.give_back();
         }
     }
 
@@ -125,9 +131,7 @@ impl BorrowedRings {
             return;
         }
         for partner in self.partners.values_mut() {
-            if let Some(borrowed) = partner.borrowed.take() {
-                borrowed.ring.consume(GIVEN_UP);
-            }
+            partner.give_back();
         }
     }
 

@@ -25,11 +25,11 @@ pub(crate) async fn run<P: PointToPoint>(
     }
 }
 
-/// What the root combines in.
+/// The root's reduction, and the memory in which it combines one segment after the other.
 struct Combining<'a, P: PointToPoint> {
     channel: &'a Channel<'a, P>,
     reduction: &'a Reduction<'a>,
-    /// Of the longest segment.
+    /// The reduction of the longest segment alone, for the size of its operands.
     longest: Reduction<'a>,
     /// The result grows in the output. In place that is where the root's operand lies, which then waits for its turn here,
     /// unless it comes first.
@@ -87,7 +87,7 @@ impl<'a, P: PointToPoint> Combining<'a, P> {
         own
     }
 
-    /// Has the operands of these ranks, and combines them with the result, the last first.
+    /// Receives the operands of these ranks, and combines them with the result, the last first.
     async fn combine(&self, ranks: Range<usize>, own: Operand<'_>, result: Operand<'_>) {
         let (channel, root) = (self.channel, self.channel.rank());
         let place = |rank: usize| {
