@@ -240,6 +240,8 @@ struct Heard {
     name: bool,
     doorbell: bool,
     relay: bool,
+    /// A peer that is watched has ended.
+    end: bool,
 }
 
 impl Heard {
@@ -248,6 +250,7 @@ impl Heard {
         name: true,
         doorbell: true,
         relay: true,
+        end: true,
     };
 }
 
@@ -284,7 +287,7 @@ fn run_once(
     for peer in queue.watched().drain(..) {
         add_watch(process, watches, peer);
     }
-    let look = look_after(agent, &mut state, watches);
+    let look = look_after(agent, &mut state, watches, heard.end);
     take_inbox(agent, &mut state);
     if is_answered {
         state
@@ -338,8 +341,13 @@ fn add_watch(process: &Process, watches: &mut Vec<Watch>, peer: Arc<Peer>) {
     }
 }
 
-/// Looks which peers are dead; when to look again.
-fn look_after(agent: &Agent, state: &mut AgentState, watches: &mut Vec<Watch>) -> Option<u64> {
+/// Looks which peers are dead, those with a descriptor only if one of these was heard; when to look again.
+fn look_after(
+    agent: &Agent,
+    state: &mut AgentState,
+    watches: &mut Vec<Watch>,
+    is_heard: bool,
+) -> Option<u64> {
     if watches.is_empty() {
         return None;
     }
@@ -347,7 +355,8 @@ fn look_after(agent: &Agent, state: &mut AgentState, watches: &mut Vec<Watch>) -
     let processes = process.fabric.processes();
     let before = watches.len();
     watches.retain(|watch| {
-        let ready = watch.pidfd.as_ref().is_none_or(is_readable);
+        let looks = |pidfd| is_heard && is_readable(pidfd);
+        let ready = watch.pidfd.as_ref().is_none_or(looks);
         !(ready && watch.peer.look(processes))
     });
     if watches.len() < before {
@@ -398,7 +407,7 @@ fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], res
     if !rest.is_helped {
         interests.extend(agent.state().ports.descriptors().map(interest));
     }
-    let ports = interests.len() - ports_at;
+    let pidfds_at = interests.len();
     let pidfds = watches.iter().filter_map(|watch| watch.pidfd.as_ref());
     interests.extend(pidfds.map(|pidfd| interest(pidfd.as_raw_fd())));
     let timeout = rest.due.map(|due| {
@@ -430,7 +439,8 @@ fn sleep(agent: &Agent, doorbell: Option<&AgentDoorbell>, watches: &[Watch], res
         name: said(1),
         doorbell: said(2),
         // The second of the port's; unknown where the agent left them to helpers, or had none yet.
-        relay: ports == 0 || said(ports_at + 1),
+        relay: pidfds_at == ports_at || said(ports_at + 1),
+        end: interests[pidfds_at..].iter().any(|one| one.revents != 0),
     }
 }
 
