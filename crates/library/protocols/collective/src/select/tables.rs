@@ -113,7 +113,7 @@ tables! {
         Any 2, 10 * KIB => Linear;
         Any 2, 192 * KIB => Direct;
         Any 2, ANY => Linear;
-        FewNear 4, 24 * KIB => Shared;
+        FewNear 4, 48 * KIB => Shared;
         FewNear 4, 768 * KIB => Linear;
         FewNear 8, 128 * KIB => Shared;
         FewNear 16, 192 * KIB => Shared;
@@ -141,14 +141,8 @@ tables! {
         ANY, ANY, ANY => HierarchicalStreams;
     }
     reduce {
-        Any 2, 8 * KIB => Shared;
+        Any 2, 1536 * KIB => Shared;
         Any 2, ANY => Linear;
-        FewNear 4, 32 * KIB => Shared;
-        FewNear ANY, 48 * KIB => Shared;
-        FewNear 4, 96 * KIB => Linear;
-        FewNear 4, 768 * KIB => Binomial;
-        FewNear ANY, 512 * KIB => Linear;
-        FewNear ANY, ANY => ReduceScatterGather;
         Few ANY, ANY => Shared;
         Few ANY, 16 * KIB => Linear;
         Any ANY, 16 * KIB => Binomial;
@@ -161,10 +155,9 @@ tables! {
         Any 2, 2 * KIB => Shared;
         Few 2, 8 * KIB => RecursiveDoubling;
         Few 4, 64 * KIB => Shared;
+        FewNear ANY, 1536 * KIB => Shared;
         Few 4, 8 * KIB => Linear;
         Few 4, ANY => Rabenseifner;
-        FewNear ANY, 96 * KIB => Shared;
-        FewNear ANY, 384 * KIB => Linear;
         FewNear ANY, ANY => Rabenseifner;
         Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
@@ -182,10 +175,7 @@ tables! {
     reduce_scatter {
         Any 2, 16 * KIB => Shared;
         Any 2, ANY => Pairwise;
-        FewNear ANY, 64 * KIB => Shared;
-        FewNear 4, ANY => Pairwise;
-        FewNear ANY, 256 * KIB => Linear;
-        FewNear ANY, ANY => Pairwise;
+        FewNear ANY, ANY => Shared;
         Few 4, 512 * KIB => Shared;
         Few ANY, KIB => Linear;
         Few ANY, 64 * KIB => Shared;
@@ -212,7 +202,7 @@ tables! {
         Any 2, 18 * KIB => Linear;
         Any 2, 64 * KIB => Direct;
         Any 2, ANY => Linear;
-        FewNear ANY, 24 * KIB => Shared;
+        FewNear ANY, 40 * KIB => Shared;
         FewNear ANY, ANY => Linear;
         Few ANY, 48 * KIB => Shared;
         Few 4, 96 * KIB => Direct;
@@ -231,8 +221,9 @@ tables! {
         Any 2, 8 * KIB => Shared;
         Any 2, 10 * KIB => Linear;
         Any 2, ANY => Direct;
-        FewNear ANY, 8 * KIB => Shared;
-        Few ANY, 16 * KIB => Shared;
+        Few 4, 10 * KIB => Shared;
+        Few ANY, 5 * KIB => Shared;
+        Few ANY, 40 * KIB => Linear;
         Few ANY, ANY => Direct;
         Few ANY, ANY => Linear;
         Any 8, ANY => Linear;
@@ -248,7 +239,8 @@ tables! {
         Any 2, ANY => Direct;
         Any 2, ANY => Ring;
         FewNear 4, 96 * KIB => Shared;
-        FewNear 4, ANY => Ring;
+        FewNear 4, 384 * KIB => Ring;
+        FewNear ANY, ANY => Shared;
         Few ANY, 128 * KIB => Shared;
         Few 4, ANY => Direct;
         Few ANY, ANY => Shared;
@@ -286,8 +278,6 @@ tables! {
     }
     scan {
         Any 2, ANY => Shared;
-        FewNear ANY, 48 * KIB => Shared;
-        FewNear ANY, 768 * KIB => Linear;
         Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;

@@ -92,6 +92,33 @@ fn ranks_that_share_caches_do_not_copy_from_each_other() {
     }
 }
 
+/// What is combined is read where its rank has posted it: a copy less than by messages.
+#[test]
+fn ranks_that_share_cores_reduce_on_the_board() {
+    use crate::flat::{reduce, reduce_scatter, scan};
+    for are_near in [false, true] {
+        for bytes in [8, 16 << 10, 64 << 10, 256 << 10, 512 << 10] {
+            for ranks in [3, 4, 8, 16] {
+                let call = Call {
+                    bytes,
+                    ranks,
+                    oversubscribed: true,
+                    sharing: Sharing::Board,
+                    are_near,
+                    placement: None,
+                };
+                let flat = |one: bool| assert!(one, "{ranks} ranks, {bytes} bytes");
+                flat(by_table::flat::reduce(call) == reduce::Algorithm::Shared);
+                flat(by_table::flat::scan(call) == scan::Algorithm::Shared);
+                if are_near {
+                    flat(by_table::flat::allreduce(call) == Algorithm::Shared);
+                    flat(by_table::flat::reduce_scatter(call) == reduce_scatter::Algorithm::Shared);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn hosts_have_rules_of_their_own() {
     let on = |ranks_a_host, is_even, is_contiguous| Placement {
