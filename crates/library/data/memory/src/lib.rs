@@ -1,7 +1,11 @@
 //! User memory, as everything below the C interface names it: what a transport reads and writes, what collectives move.
 
+mod copy;
+
 use std::ops::Range;
 use std::sync::Arc;
+
+pub use copy::{boxed, copy};
 
 /// How a message's packed bytes lie in user memory that is not contiguous.
 ///
@@ -80,9 +84,7 @@ impl Memory {
         debug_assert!(offset + out.len() <= self.bytes);
         match &self.layout {
             // SAFETY: by this function's contract.
-            None => unsafe {
-                std::ptr::copy_nonoverlapping(self.base.add(offset), out.as_mut_ptr(), out.len())
-            },
+            None => unsafe { copy(self.base.add(offset), out.as_mut_ptr(), out.len()) },
             // SAFETY: by this function's contract.
             Some(layout) => unsafe { layout.pack(self.base, offset, out) },
         }
@@ -97,9 +99,7 @@ impl Memory {
         debug_assert!(offset + data.len() <= self.bytes);
         match &self.layout {
             // SAFETY: by this function's contract.
-            None => unsafe {
-                std::ptr::copy_nonoverlapping(data.as_ptr(), self.base.add(offset), data.len())
-            },
+            None => unsafe { copy(data.as_ptr(), self.base.add(offset), data.len()) },
             // SAFETY: by this function's contract.
             Some(layout) => unsafe { layout.unpack(self.base, offset, data) },
         }

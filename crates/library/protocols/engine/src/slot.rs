@@ -295,7 +295,7 @@ impl Cells {
             None if out.is_empty() => {}
             // SAFETY: as in `contiguous`, and within the message's length.
             None => unsafe {
-                std::ptr::copy_nonoverlapping(self.base.add(offset), out.as_mut_ptr(), out.len());
+                weft_memory::copy(self.base.add(offset), out.as_mut_ptr(), out.len());
             },
             // SAFETY: as in `contiguous`; the layout was made for this buffer.
             Some(layout) => unsafe { layout.pack(self.base, offset, out) },
@@ -364,7 +364,7 @@ unsafe fn copy_other(from: *const u8, to: *mut u8, bytes: usize) {
             4 => to
                 .cast::<u32>()
                 .write_unaligned(from.cast::<u32>().read_unaligned()),
-            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
+            _ => weft_memory::copy(from, to, bytes),
         }
     }
 }

@@ -80,7 +80,7 @@ impl Core {
         if source.layout.is_none() && target.layout.is_none() {
             // SAFETY: both buffers are the library's until their requests complete (MPI-5.0 §3.7.2), `taken` is
             // within both, and a correct program's send and receive buffers do not overlap; `copy` stands it.
-            unsafe { std::ptr::copy(source.base, target.base, taken) };
+            unsafe { weft_memory::copy(source.base, target.base, taken) };
         } else {
             copy_by_windows(&source, &target, taken);
         }

@@ -44,7 +44,7 @@ impl Payload {
                 bytes: short,
             }
         } else {
-            Payload::Stored(bytes.into())
+            Payload::Stored(weft_memory::boxed(bytes))
         }
     }
 

@@ -68,8 +68,8 @@ impl Server {
         // it out (MPI-5.0 §12.2.2, §12.2.4); the message has room for MESSAGE_BYTES.
         unsafe {
             match ask.writes {
-                false => std::ptr::copy_nonoverlapping(mine, theirs, bytes),
-                true => std::ptr::copy_nonoverlapping(theirs, mine, bytes),
+                false => weft_memory::copy(mine, theirs, bytes),
+                true => weft_memory::copy(theirs, mine, bytes),
             }
         }
         true

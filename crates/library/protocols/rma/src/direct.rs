@@ -180,7 +180,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
             4 => to
                 .cast::<u32>()
                 .write_unaligned(from.cast::<u32>().read_unaligned()),
-            _ => std::ptr::copy(from, to, bytes),
+            _ => weft_memory::copy(from, to, bytes),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Window {
             }
             // SAFETY: the parts lie in the stretches, and each message's bytes in the control area.
             _ => self.copy_by_messages((rank, link), stretches, false, |theirs, at, part| unsafe {
-                std::ptr::copy_nonoverlapping(theirs, into.wrapping_add(at), part);
+                weft_memory::copy(theirs, into.wrapping_add(at), part);
             }),
         }
     }
@@ -61,7 +61,7 @@ impl Window {
             }
             // SAFETY: as in `fetch`.
             _ => self.copy_by_messages((rank, link), stretches, true, |theirs, at, part| unsafe {
-                std::ptr::copy_nonoverlapping(from.wrapping_add(at), theirs, part);
+                weft_memory::copy(from.wrapping_add(at), theirs, part);
             }),
         }
     }

@@ -266,7 +266,7 @@ pub(crate) unsafe fn copy(from: &Memory, to: &Memory) {
     }
     if from.layout.is_none() && to.layout.is_none() {
         // SAFETY: by this function's contract.
-        return unsafe { std::ptr::copy(from.base, to.base, bytes) };
+        return unsafe { weft_memory::copy(from.base, to.base, bytes) };
     }
     let mut bounce = [0; BOUNCE];
     for at in (0..bytes).step_by(BOUNCE) {

@@ -15,6 +15,8 @@
 //!   what the later ones take.
 //! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. Either way the two share the work of
 //!   a message, so it is sums that are compared: of filling and draining, a third more for the rings that have to be waited for, and of copying.
+//! - Where processes share cores, pieces count for single messages that a ring holds, too: how long one takes as a whole tells when its sides were given a
+//!   core. Nor is anything added for waiting, as others have the core meanwhile.
 //!
 //! Where the kernel copies the sender helps, unless pieces take it so much longer
 //! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
@@ -38,8 +40,12 @@ const TIMED_EVERY: u32 = 4;
 /// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes: by lengths if its memory is
 /// yet to be made, else from the first of these on.
 const RING_FROM: [u32; 3] = [3, 5, 9];
-/// Of the others one of so many goes the way that takes longer, fewer where it takes several times as long: what that costs in all is to stay small.
-const TRIED_EVERY: u32 = 64;
+/// So many go through a ring then, whatever the first of them takes: it has pages to map, and its thread may have lost its core.
+const RINGS_FIRST: u32 = 6;
+/// Of so many others a few in a row go the way that takes longer, of more where it takes several times as long: what that costs in all is to stay small. A ring that was
+/// not used meanwhile has no memory, and the first two through it are not timed.
+const TRIED_EVERY: u32 = 256;
+const TRIED_IN_A_ROW: u32 = 3;
 /// A sender helps that takes no more than this many tenths of what the receiver does.
 const HELPS_UP_TO: u32 = 25;
 /// One that takes longer helps nevertheless with the first few of so many messages: with a few in a row, as only the first has to get
@@ -244,46 +250,53 @@ pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Durat
 }
 
 /// What a byte takes through a ring, and copied, by the sender's words of the receiver and the receiver's of the sender.
-fn ways(sender: &Words, receiver: &Words, class: Class) -> [Option<u32>; 2] {
+fn ways([sender, receiver]: [&Words; 2], class: Class, shares_cores: bool) -> [Option<u32>; 2] {
     let sender = sender[class.index()].load(Ordering::Relaxed);
     let receiver = receiver[class.index()].load(Ordering::Relaxed);
-    match class {
-        Class {
-            pattern: Pattern::Answered | Pattern::OneWay,
-            ..
-        }
-        | Class {
-            length: Length::BeyondRing,
-            ..
-        } => [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed)),
-        Class {
-            pattern: Pattern::Window,
-            ..
-        } => {
-            let fills = [Timed::Fill, Timed::Stream].map(|timed| read(sender, timed));
-            let fill = fills.into_iter().flatten().min();
-            let ring = fill.zip(read(receiver, Timed::Drain));
-            let ring = ring.map(|(fill, drain)| (fill + drain) * 4 / 3);
-            [ring, read(receiver, Timed::Copy)]
-        }
+    let by_pieces = shares_cores || class.pattern == Pattern::Window;
+    if !by_pieces || class.length == Length::BeyondRing {
+        return [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed));
     }
+    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(sender, timed));
+    let fill = fills.into_iter().flatten().min();
+    let ring = fill.zip(read(receiver, Timed::Drain));
+    let ring = ring.map(|(fill, drain)| match shares_cores {
+        true => fill + drain,
+        false => (fill + drain) * 4 / 3,
+    });
+    [ring, read(receiver, Timed::Copy)]
+}
+
+/// The way of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// Through a ring, else from process to process.
+    pub is_ring: bool,
+    /// It is the one that takes longer, to find out whether it still does.
+    pub is_tried: bool,
 }
 
 /// Whether message `number` of its class goes better through a ring than from process to process, by the sender's words of the receiver, and by the
 /// receiver's of the sender: untrusted memory, in which any value will do. Asks, if need be, whether there is a ring that has memory for it.
-pub fn is_ring_chosen(
-    sender: &Words,
-    receiver: &Words,
-    class: Class,
-    number: u32,
+pub fn choose(
+    words: [&Words; 2],
+    (class, number): (Class, u32),
+    shares_cores: bool,
     is_ring_made: impl FnOnce() -> bool,
-) -> bool {
-    match ways(sender, receiver, class) {
+) -> Chosen {
+    let [sender, _] = words;
+    let ring_from = RING_FROM[class.length as usize];
+    let is_ring = match ways(words, class, shares_cores) {
         [Some(_), Some(_)] if is_stream_unknown(sender, class) => true,
+        [Some(_), Some(_)] if (ring_from..ring_from + RINGS_FIRST).contains(&number) => true,
         [Some(ring), Some(copy)] => {
             let ratio = ring.max(copy) / ring.min(copy);
             let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
-            (ring <= copy) != number.is_multiple_of(every)
+            let is_tried = number % every < TRIED_IN_A_ROW;
+            return Chosen {
+                is_ring: (ring <= copy) != is_tried,
+                is_tried,
+            };
         }
         [None, Some(_)] if number >= RING_FROM[0] && is_ring_made() => true,
         // A ring costs its memory first. Where it is not much better for what it holds, it is much worse for what it does not.
@@ -292,15 +305,18 @@ pub fn is_ring_chosen(
                 length: Length::Long,
                 ..class
             };
-            let is_much_better = match ways(sender, receiver, within) {
+            let is_much_better = match ways(words, within, shares_cores) {
                 [Some(ring), Some(copy)] => 5 * ring <= 4 * copy,
                 _ => false,
             };
-            number >= RING_FROM[class.length as usize]
-                && (class.length != Length::BeyondRing || is_much_better)
+            number >= ring_from && (class.length != Length::BeyondRing || is_much_better)
         }
         // What receivers do not copy, because of their layout, say, goes through rings.
         [_, None] => number > 1,
+    };
+    Chosen {
+        is_ring,
+        is_tried: false,
     }
 }
 
@@ -355,6 +371,18 @@ mod tests {
         Default::default()
     }
 
+    /// A message behind those that find out what each way takes.
+    const LATER: u32 = 100;
+
+    fn is_ring_chosen(
+        words: [&Words; 2],
+        message: (Class, u32),
+        shares_cores: bool,
+        is_ring_made: impl FnOnce() -> bool,
+    ) -> bool {
+        choose(words, message, shares_cores, is_ring_made).is_ring
+    }
+
     /// A sender's words and a receiver's with these times of pieces.
     fn pieces(class: Class, fill: u64, drain: u64, copy: u64) -> [Words; 2] {
         let words = [words(), words()];
@@ -385,7 +413,7 @@ mod tests {
                 (150, 5000, 1, false),
             ] {
                 let [sender, receiver] = pieces(class, fill, drain, copy);
-                let chosen = is_ring_chosen(&sender, &receiver, class, 3, || false);
+                let chosen = is_ring_chosen([&sender, &receiver], (class, LATER), false, || false);
                 assert_eq!(chosen, ring, "{fill} {drain} {copy}");
             }
         }
@@ -400,9 +428,41 @@ mod tests {
         ] {
             for (ring, copy) in [(50, 150), (150, 50), (1, 5000), (5000, 1)] {
                 let receiver = wholes(class, ring, copy);
-                let chosen = is_ring_chosen(&words(), &receiver, class, 3, || false);
+                let chosen = is_ring_chosen([&words(), &receiver], (class, LATER), false, || false);
                 assert_eq!(chosen, ring < copy);
             }
+        }
+    }
+
+    #[test]
+    fn where_cores_are_shared_pieces_count_for_all_that_a_ring_holds() {
+        for (fill, drain, copy, ring) in
+            [(20, 20, 73, true), (35, 35, 73, true), (60, 60, 52, false)]
+        {
+            for class in [class(Medium, Answered), class(Long, OneWay)] {
+                let [sender, receiver] = pieces(class, fill, drain, copy);
+                // What the scheduler makes of it.
+                note(
+                    &receiver,
+                    Timed::WholeRing,
+                    class,
+                    PIECE,
+                    time(if ring { 900 } else { 1 }),
+                );
+                note(&receiver, Timed::WholeCopy, class, PIECE, time(100));
+                let chosen = |shares_cores| {
+                    is_ring_chosen([&sender, &receiver], (class, LATER), shares_cores, || false)
+                };
+                assert_eq!([chosen(true), chosen(false)], [ring, !ring]);
+            }
+            let class = class(BeyondRing, OneWay);
+            let receiver = wholes(class, 1, 100);
+            assert!(is_ring_chosen(
+                [&words(), &receiver],
+                (class, 3),
+                true,
+                || false
+            ));
         }
     }
 
@@ -427,14 +487,15 @@ mod tests {
         for (length, from) in [(Medium, 3), (Long, 5)] {
             let class = class(length, Answered);
             let [sender, receiver] = [words(), words()];
-            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number, || false);
+            let chosen =
+                |number| is_ring_chosen([&sender, &receiver], (class, number), false, || false);
             assert!(!chosen(1));
             // Nothing was copied, or it was not timed.
             assert!(chosen(2));
             note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
             assert!((2..40).all(|number| chosen(number) == (number >= from)));
             note(&receiver, Timed::WholeRing, class, PIECE, time(60));
-            assert!(!chosen(from));
+            assert!((from..40).all(|number| chosen(number) == (number < from + RINGS_FIRST)));
         }
     }
 
@@ -444,7 +505,8 @@ mod tests {
             let class = class(length, Answered);
             let [sender, receiver] = [words(), words()];
             note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
-            let chosen = |number| is_ring_chosen(&sender, &receiver, class, number, || true);
+            let chosen =
+                |number| is_ring_chosen([&sender, &receiver], (class, number), false, || true);
             assert!((1..40).all(|number| chosen(number) == (number >= 3)));
         }
     }
@@ -455,8 +517,13 @@ mod tests {
             let receiver = wholes(class(Long, OneWay), ring, 50);
             let beyond = class(BeyondRing, OneWay);
             note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
-            assert!(!is_ring_chosen(&words(), &receiver, beyond, 8, || false));
-            let chosen = is_ring_chosen(&words(), &receiver, beyond, 9, || false);
+            assert!(!is_ring_chosen(
+                [&words(), &receiver],
+                (beyond, 8),
+                false,
+                || false
+            ));
+            let chosen = is_ring_chosen([&words(), &receiver], (beyond, 9), false, || false);
             assert_eq!(chosen, tried);
         }
     }
@@ -464,20 +531,18 @@ mod tests {
     #[test]
     fn the_slower_way_is_tried_now_and_then_and_seldom_if_it_is_much_slower() {
         for (ring, copy, every) in [
-            (50, 70, 64),
-            (70, 50, 64),
-            (50, 120, 256),
-            (400, 50, 4096),
-            (50, 400, 4096),
+            (50, 70, 256),
+            (70, 50, 256),
+            (50, 120, 1024),
+            (400, 50, 16384),
+            (50, 400, 16384),
         ] {
             let receiver = wholes(SINGLE, ring, copy);
-            let tried: Vec<u32> = (1..5000)
-                .filter(|&number| {
-                    is_ring_chosen(&words(), &receiver, SINGLE, number, || false) != (ring < copy)
-                })
-                .collect();
-            assert_eq!(tried[0], every);
-            assert_eq!(tried.len() as u32, 4999 / every);
+            for number in LATER..20_000 {
+                let chosen = choose([&words(), &receiver], (SINGLE, number), false, || false);
+                assert_eq!(chosen.is_tried, number % every < TRIED_IN_A_ROW);
+                assert_eq!(chosen.is_ring, (ring < copy) != chosen.is_tried);
+            }
         }
     }
 
@@ -547,17 +612,37 @@ mod tests {
         assert!(!is_stream_chosen(&sender, class, 5));
         note(&sender, Timed::Fill, class, PIECE, time(60));
         assert!(!is_stream_chosen(&sender, class, 5));
-        assert!(!is_ring_chosen(&sender, &receiver, class, 5, || false));
+        assert!(!is_ring_chosen(
+            [&sender, &receiver],
+            (class, LATER),
+            false,
+            || false
+        ));
         let sender = words();
         note(&sender, Timed::Fill, class, PIECE, time(400));
         assert!(is_stream_chosen(&sender, class, 5));
-        assert!(!is_stream_chosen(&sender, class, 64));
-        assert!(is_ring_chosen(&sender, &receiver, class, 5, || false));
+        assert!(!is_stream_chosen(&sender, class, TRIED_EVERY));
+        assert!(is_ring_chosen(
+            [&sender, &receiver],
+            (class, LATER),
+            false,
+            || false
+        ));
         note(&sender, Timed::Stream, class, PIECE, time(40));
         assert!(is_stream_chosen(&sender, class, 5));
-        assert!(!is_ring_chosen(&sender, &receiver, class, 5, || false));
+        assert!(!is_ring_chosen(
+            [&sender, &receiver],
+            (class, LATER),
+            false,
+            || false
+        ));
         let receiver = wholes(class, 110, 150);
-        assert!(is_ring_chosen(&sender, &receiver, class, 5, || false));
+        assert!(is_ring_chosen(
+            [&sender, &receiver],
+            (class, LATER),
+            false,
+            || false
+        ));
         // What is answered is written to where this core has just read.
         note(&sender, Timed::Fill, SINGLE, PIECE, time(400));
         assert!(!is_stream_chosen(&sender, SINGLE, 5));

@@ -2,7 +2,7 @@
 //!
 //! The usual block sizes are known to the compiler, which makes moves of the copies.
 
-use std::ptr::copy_nonoverlapping;
+use weft_memory::copy;
 
 /// Which of the two sides of a copy is written.
 pub(super) trait Direction {
@@ -18,7 +18,7 @@ impl Direction for Pack {
     #[inline(always)]
     unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
         // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(user, packed, bytes) }
+        unsafe { copy(user, packed, bytes) }
     }
 }
 
@@ -26,7 +26,7 @@ impl Direction for Unpack {
     #[inline(always)]
     unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
         // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(packed, user, bytes) }
+        unsafe { copy(packed, user, bytes) }
     }
 }
 

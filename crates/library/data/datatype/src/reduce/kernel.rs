@@ -217,7 +217,7 @@ pub(crate) unsafe fn located<V: Ordered, I: Ordered, P: Preference>(
 /// As [`crate::Kernel`].
 pub(crate) unsafe fn replaced<const EXTENT: usize>(input: *const u8, inout: *mut u8, count: usize) {
     // SAFETY: `count` elements are that many bytes; by this function's contract.
-    unsafe { std::ptr::copy_nonoverlapping(input, inout, count * EXTENT) }
+    unsafe { weft_memory::copy(input, inout, count * EXTENT) }
 }
 
 /// REPLACE on pairs, whose holes keep their bytes.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use weft_memory::Memory;
+use weft_sync::atomic::Ordering;
 use weft_sync::bulk::Side;
 use weft_transport::{BulkDescriptor, Cookie, Peer};
 
@@ -20,26 +21,31 @@ use super::copying::Copying;
 use super::rings::{RingUse, Wanted};
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{self, Class, Length};
+use crate::byte_times::{self, Chosen, Class, Length};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
-/// Whether message `number` of its class to `neighbour`, of so many bytes, goes through a ring, if it may also be copied from process to process.
-fn is_ring_chosen(
+/// How a message to `neighbour`, of that number in its class and of so many bytes, goes, if it may be copied from process to process.
+fn choose(
     links: &Links,
     common: &Common,
     neighbour: &Neighbour,
-    class: Class,
-    number: u32,
+    message: (Class, u32),
     bytes: usize,
-) -> bool {
-    let [own, theirs] = links.byte_times(neighbour);
+) -> Chosen {
+    let words = links.byte_times(neighbour);
     let is_made = || common.rings.is_made(bytes) || common.borrowed.has_room(neighbour.rank, bytes);
-    let prefers_rings = links.shared.options.prefers_rings;
-    prefers_rings.unwrap_or_else(|| byte_times::is_ring_chosen(own, theirs, class, number, is_made))
+    if let Some(is_ring) = links.shared.options.prefers_rings {
+        return Chosen {
+            is_ring,
+            is_tried: false,
+        };
+    }
+    let shares_cores = links.shared.shares_cores.load(Ordering::Relaxed);
+    byte_times::choose(words, message, shares_cores, is_made)
 }
 
 /// A transfer from here.
@@ -132,8 +138,12 @@ impl Sending {
             common.borrowed.give_back(peer);
         }
         let bytes = source.bytes;
-        let is_copied =
-            can_copy && !is_ring_chosen(links, common, &neighbour, mark.class, number, bytes);
+        let chosen = can_copy.then(|| {
+            let message = (mark.class, number);
+            choose(links, common, &neighbour, message, bytes)
+        });
+        mark.is_timed |= chosen.is_some_and(|chosen| chosen.is_tried);
+        let is_copied = chosen.is_some_and(|chosen| !chosen.is_ring);
         let through = match is_copied {
             true => None,
             false => begin(
