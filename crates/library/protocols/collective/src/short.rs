@@ -8,7 +8,7 @@
 //! Which lengths are short follows from what all ranks know ([`ShortLimits`]).
 
 use crate::flat::allreduce::ALONE_BYTES;
-use crate::memory::{PlainReduction, copy, window};
+use crate::memory::{PlainReduction, copy_together, window};
 use crate::select::{CHOICES, Call, Operation, Sharing};
 use crate::steps::{LONGEST, PIECE, place_for};
 use std::ops::Range;
@@ -151,12 +151,14 @@ impl<'b> Short<'b> {
     pub fn bcast(&self, memory: &Memory, root: usize) -> bool {
         let bytes = memory.bytes;
         if self.board.rank() == root {
-            return self.post(bytes, |slot| copy(memory, &slot)).is_some();
+            return self
+                .post(bytes, |slot| copy_together(memory, &slot))
+                .is_some();
         }
         let step = self.board.enter();
         let comes = self.one_comes(root, step, bytes);
         if comes {
-            copy(&self.slot(root, step, bytes), memory);
+            copy_together(&self.slot(root, step, bytes), memory);
         }
         comes
     }
@@ -164,7 +166,7 @@ impl<'b> Short<'b> {
     /// A rank's part in a gather that is not the root.
     #[inline(always)]
     pub fn gather_leaf(&self, send: &Memory) -> bool {
-        let step = self.post(send.bytes, |slot| copy(send, &slot));
+        let step = self.post(send.bytes, |slot| copy_together(send, &slot));
         step.is_some()
     }
 
@@ -185,12 +187,12 @@ impl<'b> Short<'b> {
     pub fn allgather(&self, send: Option<&Memory>, place: impl Fn(usize) -> Memory) -> bool {
         let own = place(self.board.rank());
         let from = send.unwrap_or(&own);
-        let Some(step) = self.post(own.bytes, |slot| copy(from, &slot)) else {
+        let Some(step) = self.post(own.bytes, |slot| copy_together(from, &slot)) else {
             return false;
         };
         let come = self.all_come(step, |rank| place(rank).bytes);
         if come {
-            send.into_iter().for_each(|send| copy(send, &own));
+            send.into_iter().for_each(|send| copy_together(send, &own));
             self.copy_out(step, place);
         }
         come
@@ -205,7 +207,7 @@ impl<'b> Short<'b> {
         let comes = self.one_comes(root, step, posted);
         if comes {
             let slot = self.slot(root, step, posted);
-            copy(&block(&slot, place_for(rank, root, ranks), bytes), receive);
+            copy_together(&block(&slot, place_for(rank, root, ranks), bytes), receive);
         }
         comes
     }
@@ -217,7 +219,7 @@ impl<'b> Short<'b> {
             return false;
         }
         if let Some(receive) = receive {
-            copy(&block(send, self.board.rank(), bytes), receive);
+            copy_together(&block(send, self.board.rank(), bytes), receive);
         }
         true
     }
@@ -238,7 +240,7 @@ impl<'b> Short<'b> {
             for from in self.others() {
                 let slot = self.slot(from, step, posted);
                 let own = block(&slot, place_for(rank, from, ranks), bytes);
-                copy(&own, &block(receive, from, bytes));
+                copy_together(&own, &block(receive, from, bytes));
             }
         }
         come
@@ -290,7 +292,7 @@ impl<'b> Short<'b> {
     fn reduce_to_all(&self, reduction: &PlainReduction, own: Range<usize>) -> bool {
         let input = reduction.input();
         let bytes = input.bytes;
-        let Some(step) = self.post(bytes, |slot| copy(&input, &slot)) else {
+        let Some(step) = self.post(bytes, |slot| copy_together(&input, &slot)) else {
             return false;
         };
         let come = self.all_come(step, |_| bytes);
@@ -310,7 +312,7 @@ impl<'b> Short<'b> {
         self.post(bytes * (ranks - 1), |slot| {
             for to in self.others() {
                 let place = block(&slot, place_for(to, rank, ranks), bytes);
-                copy(&block(send, to, bytes), &place);
+                copy_together(&block(send, to, bytes), &place);
             }
         })
     }
@@ -320,14 +322,14 @@ impl<'b> Short<'b> {
     fn copy_out(&self, step: u64, place: impl Fn(usize) -> Memory) {
         for rank in self.others() {
             let place = place(rank);
-            copy(&self.slot(rank, step, place.bytes), &place);
+            copy_together(&self.slot(rank, step, place.bytes), &place);
         }
     }
 
     #[inline(always)]
     fn copy_own(&self, own: Option<&Memory>, receive: &Memory, bytes: usize) {
         if let Some(own) = own {
-            copy(own, &block(receive, self.board.rank(), bytes));
+            copy_together(own, &block(receive, self.board.rank(), bytes));
         }
     }
 }

@@ -2,13 +2,19 @@
 //!
 //! The usual block sizes are known to the compiler, which makes moves of the copies.
 
-use weft_memory::copy;
+use std::ptr::copy_nonoverlapping;
 
 /// Which of the two sides of a copy is written.
 pub(super) trait Direction {
     /// # Safety
     /// Both sides are valid for `bytes`, the one for reads and the other for writes, and do not overlap.
     unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize);
+
+    /// As [`copy`](Self::copy), of a length that the compiler does not know.
+    ///
+    /// # Safety
+    /// The same.
+    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize);
 }
 
 pub(super) struct Pack;
@@ -18,7 +24,13 @@ impl Direction for Pack {
     #[inline(always)]
     unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
         // SAFETY: by this function's contract.
-        unsafe { copy(user, packed, bytes) }
+        unsafe { copy_nonoverlapping(user, packed, bytes) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize) {
+        // SAFETY: by this function's contract.
+        unsafe { weft_memory::copy(user, packed, bytes) }
     }
 }
 
@@ -26,7 +38,13 @@ impl Direction for Unpack {
     #[inline(always)]
     unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
         // SAFETY: by this function's contract.
-        unsafe { copy(packed, user, bytes) }
+        unsafe { copy_nonoverlapping(packed, user, bytes) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize) {
+        // SAFETY: by this function's contract.
+        unsafe { weft_memory::copy(packed, user, bytes) }
     }
 }
 
@@ -193,7 +211,7 @@ pub(super) unsafe fn copy_run<D: Direction>(user: *mut u8, packed: *mut u8, size
             4..=7 => both::<D, 4>(user, packed, ends(4)),
             8..=15 => both::<D, 8>(user, packed, ends(8)),
             16..=32 => both::<D, 16>(user, packed, ends(16)),
-            _ => D::copy(user, packed, size),
+            _ => D::copy_run(user, packed, size),
         }
     }
 }

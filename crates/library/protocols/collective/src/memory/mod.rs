@@ -58,6 +58,14 @@ pub(crate) fn equal_part(memory: &Memory, index: usize, count: usize) -> Memory 
     window(memory, index * bytes..(index + 1) * bytes)
 }
 
+/// As [`copy`], where neither place has gaps.
+#[inline(always)]
+pub(crate) fn copy_together(from: &Memory, to: &Memory) {
+    debug_assert!(from.layout.is_none() && to.layout.is_none());
+    // SAFETY: as in `copy`.
+    unsafe { weft_memory::copy(from.base, to.base, from.bytes.min(to.bytes)) };
+}
+
 /// Copies packed bytes from one place to another, as many as fit.
 #[inline]
 pub fn copy(from: &Memory, to: &Memory) {

@@ -2,7 +2,7 @@
 
 use weft_memory::Memory;
 
-use super::{Combine, PredefinedOp, copy};
+use super::{Combine, PredefinedOp, copy_together};
 
 /// The arguments of such a reduction.
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ impl PlainReduction {
                 // SAFETY: an operand is the caller's input or lies on the board, and is not where the result is.
                 unsafe { self.op.combine(operand.base, result.base, count) };
             } else if operand.base != result.base {
-                copy(&operand, &result);
+                copy_together(&operand, &result);
             }
         }
     }
