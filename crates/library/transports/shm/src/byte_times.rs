@@ -46,6 +46,8 @@ const RINGS_FIRST: u32 = 6;
 /// not used meanwhile has no memory, and the first two through it are not timed.
 const TRIED_EVERY: u32 = 256;
 const TRIED_IN_A_ROW: u32 = 3;
+/// So many of those that are written past the caches are written by plain stores, of which one in four is timed.
+const PLAIN_IN_A_ROW: u32 = 8;
 /// A sender helps that takes no more than this many tenths of what the receiver does.
 const HELPS_UP_TO: u32 = 25;
 /// One that takes longer helps nevertheless with the first few of so many messages: with a few in a row, as only the first has to get
@@ -331,10 +333,14 @@ fn is_stream_unknown(sender: &Words, class: Class) -> bool {
     matches!(fills(sender, class), Some([Some(plain), None]) if plain > SLOW_PS)
 }
 
-/// Whether message `number` of its class, which goes through a ring, is better written past the caches.
+/// Whether message `number` of its class, which goes through a ring, is better written past the caches. The first are not: one time may be that of a thread
+/// that lost its core.
 pub fn is_stream_chosen(sender: &Words, class: Class, number: u32) -> bool {
+    let is_first = number < RING_FROM[class.length as usize] + RINGS_FIRST;
     match fills(sender, class) {
-        Some([Some(plain), _]) => plain > SLOW_PS && !number.is_multiple_of(TRIED_EVERY),
+        Some([Some(plain), _]) if plain > SLOW_PS => {
+            !is_first && number % TRIED_EVERY >= PLAIN_IN_A_ROW
+        }
         _ => false,
     }
 }
@@ -609,9 +615,9 @@ mod tests {
         let class = class(Medium, OneWay);
         let receiver = wholes(class, 450, 150);
         let sender = words();
-        assert!(!is_stream_chosen(&sender, class, 5));
+        assert!(!is_stream_chosen(&sender, class, LATER));
         note(&sender, Timed::Fill, class, PIECE, time(60));
-        assert!(!is_stream_chosen(&sender, class, 5));
+        assert!(!is_stream_chosen(&sender, class, LATER));
         assert!(!is_ring_chosen(
             [&sender, &receiver],
             (class, LATER),
@@ -620,8 +626,10 @@ mod tests {
         ));
         let sender = words();
         note(&sender, Timed::Fill, class, PIECE, time(400));
-        assert!(is_stream_chosen(&sender, class, 5));
-        assert!(!is_stream_chosen(&sender, class, TRIED_EVERY));
+        assert!(is_stream_chosen(&sender, class, LATER));
+        for plain in [5, TRIED_EVERY, TRIED_EVERY + PLAIN_IN_A_ROW - 1] {
+            assert!(!is_stream_chosen(&sender, class, plain));
+        }
         assert!(is_ring_chosen(
             [&sender, &receiver],
             (class, LATER),
@@ -629,7 +637,7 @@ mod tests {
             || false
         ));
         note(&sender, Timed::Stream, class, PIECE, time(40));
-        assert!(is_stream_chosen(&sender, class, 5));
+        assert!(is_stream_chosen(&sender, class, LATER));
         assert!(!is_ring_chosen(
             [&sender, &receiver],
             (class, LATER),
@@ -645,6 +653,6 @@ mod tests {
         ));
         // What is answered is written to where this core has just read.
         note(&sender, Timed::Fill, SINGLE, PIECE, time(400));
-        assert!(!is_stream_chosen(&sender, SINGLE, 5));
+        assert!(!is_stream_chosen(&sender, SINGLE, LATER));
     }
 }

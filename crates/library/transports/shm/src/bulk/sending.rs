@@ -55,6 +55,8 @@ struct Outgoing {
     cookie: Cookie,
     work: Work,
     mark: Mark,
+    /// In its class.
+    number: u32,
     state: State,
 }
 
@@ -160,7 +162,7 @@ impl Sending {
             None => (State::Called, None),
             Some((mut filling, offered)) => {
                 let [words, _] = links.byte_times(&neighbour);
-                filling.is_of(mark, words);
+                filling.is_of(mark, number, words);
                 (State::Filling(filling), Some(offered))
             }
         };
@@ -170,6 +172,7 @@ impl Sending {
             cookie,
             work,
             mark,
+            number,
             state,
         });
         let Some(offered) = offered else {
@@ -310,7 +313,7 @@ impl Sending {
                 let mut filling = Filling::new(given.ring, place.begin, own, chunk, false);
                 outgoing.mark.is_timed &= !given.fresh;
                 let [words, _] = links.byte_times(&outgoing.neighbour);
-                filling.is_of(outgoing.mark, words);
+                filling.is_of(outgoing.mark, outgoing.number, words);
                 outgoing.state = State::Filling(filling);
                 links.counters.ring_transfers += 1;
                 common.post(peer, Control::Ring { receiver, place });

@@ -72,9 +72,9 @@ impl Filling {
         }
     }
 
-    /// It is of the message that was offered with that mark; by these words of its receiver.
-    pub fn is_of(&mut self, mark: Mark, words: &Words) {
-        let Mark { class, number, .. } = mark;
+    /// It is of the message of that number in its class that was offered with that mark; by these words of its receiver.
+    pub fn is_of(&mut self, mark: Mark, number: u32, words: &Words) {
+        let class = mark.class;
         self.timed = mark.is_timed.then_some(class);
         // A borrowed ring has the lines that were just read here.
         self.streams = self.own.is_some() && is_stream_chosen(words, class, number);
