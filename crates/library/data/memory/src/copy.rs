@@ -1,6 +1,6 @@
 //! Copying bytes.
 
-/// From this length on C libraries (glibc, until 2.38) copy by `rep movsb`; shorter copies are made by vectors.
+/// From about this length on glibc copies by `rep movsb` (2.36 does; its bug 30994); shorter copies are made by vectors.
 const LONG_BYTES: usize = 2 << 10;
 /// Of a long copy so many bytes are made at once where that instruction is slow.
 const PIECE: usize = LONG_BYTES - 64;
