@@ -154,8 +154,8 @@ impl Agent {
         let comes_again = state.trust.is_there(now);
         let due = self.look(&mut state, now, Turn::Helper { comes_again });
         drop(state);
-        // The peer's answer may have to be given on this core.
-        std::thread::yield_now();
+        // The peer's answer may have to be given on this core. Programs that poll come here for as long as they like (`weft_sync::yielding`).
+        weft_sync::yield_now();
         if let Some(due) = due {
             self.process.agent().wake_by(due);
         }

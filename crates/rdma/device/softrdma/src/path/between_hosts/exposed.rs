@@ -167,7 +167,7 @@ pub fn finish(process: &Process, receiver: &Receiver<'_>, done: ReceiveDone, wc_
     };
     let status = status(done.status);
     while receiver.finish_taken(process, &message, status, PATIENCE) == Delivery::Again {
-        std::thread::yield_now();
+        weft_sync::yield_now();
     }
 }
 

@@ -128,7 +128,7 @@ impl Host for QueuePairHost<'_> {
         let bytes = u64::from(done.bytes);
         // The holder of the completion queue's lock is about to let it go, or dead.
         while completion::end(self.qp, &request, status(done.status), bytes).is_err() {
-            std::thread::yield_now();
+            weft_sync::yield_now();
         }
     }
 
