@@ -40,13 +40,13 @@ const TIMED_EVERY: u32 = 4;
 /// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes: by lengths if its memory is
 /// yet to be made, else from the first of these on.
 const RING_FROM: [u32; 3] = [3, 5, 9];
-/// So many go through a ring then, whatever the first of them takes: it has pages to map, and its thread may have lost its core.
+/// The next so many go through a ring, whatever the first of them takes: that one has pages to map, and its thread may lose its core.
 const RINGS_FIRST: u32 = 6;
-/// Of so many others a few in a row go the way that takes longer, of more where it takes several times as long: what that costs in all is to stay small. A ring that was
-/// not used meanwhile has no memory, and the first two through it are not timed.
+/// Of every so many later messages a few go the way that takes longer. Where it takes several times as long they are a few of more, so that the tries cost little.
 const TRIED_EVERY: u32 = 256;
+/// Tries come so many in a row: a ring that was not used meanwhile has lost its memory, and the first two messages through new memory are not timed.
 const TRIED_IN_A_ROW: u32 = 3;
-/// So many of those that are written past the caches are written by plain stores, of which one in four is timed.
+/// Where messages are written past the caches, so many of every [`TRIED_EVERY`] are written by plain stores instead; one in four of these is timed.
 const PLAIN_IN_A_ROW: u32 = 8;
 /// A sender helps that takes no more than this many tenths of what the receiver does.
 const HELPS_UP_TO: u32 = 25;
@@ -251,6 +251,12 @@ pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Durat
     );
 }
 
+/// The messages of a class that find out what rings take.
+fn first_through_rings(class: Class) -> std::ops::Range<u32> {
+    let from = RING_FROM[class.length as usize];
+    from..from + RINGS_FIRST
+}
+
 /// What a byte takes through a ring, and copied, by the sender's words of the receiver and the receiver's of the sender.
 fn ways([sender, receiver]: [&Words; 2], class: Class, shares_cores: bool) -> [Option<u32>; 2] {
     let sender = sender[class.index()].load(Ordering::Relaxed);
@@ -278,6 +284,16 @@ pub struct Chosen {
     pub is_tried: bool,
 }
 
+impl Chosen {
+    /// The way that is expected to take less.
+    pub fn expected(is_ring: bool) -> Chosen {
+        Chosen {
+            is_ring,
+            is_tried: false,
+        }
+    }
+}
+
 /// Whether message `number` of its class goes better through a ring than from process to process, by the sender's words of the receiver, and by the
 /// receiver's of the sender: untrusted memory, in which any value will do. Asks, if need be, whether there is a ring that has memory for it.
 pub fn choose(
@@ -287,10 +303,10 @@ pub fn choose(
     is_ring_made: impl FnOnce() -> bool,
 ) -> Chosen {
     let [sender, _] = words;
-    let ring_from = RING_FROM[class.length as usize];
+    let first = first_through_rings(class);
     let is_ring = match ways(words, class, shares_cores) {
         [Some(_), Some(_)] if is_stream_unknown(sender, class) => true,
-        [Some(_), Some(_)] if (ring_from..ring_from + RINGS_FIRST).contains(&number) => true,
+        [Some(_), Some(_)] if first.contains(&number) => true,
         [Some(ring), Some(copy)] => {
             let ratio = ring.max(copy) / ring.min(copy);
             let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
@@ -311,15 +327,12 @@ pub fn choose(
                 [Some(ring), Some(copy)] => 5 * ring <= 4 * copy,
                 _ => false,
             };
-            number >= ring_from && (class.length != Length::BeyondRing || is_much_better)
+            number >= first.start && (class.length != Length::BeyondRing || is_much_better)
         }
         // What receivers do not copy, because of their layout, say, goes through rings.
         [_, None] => number > 1,
     };
-    Chosen {
-        is_ring,
-        is_tried: false,
-    }
+    Chosen::expected(is_ring)
 }
 
 /// What a byte takes to be filled into a ring by plain stores and past the caches, where nothing comes back through it: then its lines are the other's.
@@ -336,7 +349,7 @@ fn is_stream_unknown(sender: &Words, class: Class) -> bool {
 /// Whether message `number` of its class, which goes through a ring, is better written past the caches. The first are not: one time may be that of a thread
 /// that lost its core.
 pub fn is_stream_chosen(sender: &Words, class: Class, number: u32) -> bool {
-    let is_first = number < RING_FROM[class.length as usize] + RINGS_FIRST;
+    let is_first = number < first_through_rings(class).end;
     match fills(sender, class) {
         Some([Some(plain), _]) if plain > SLOW_PS => {
             !is_first && number % TRIED_EVERY >= PLAIN_IN_A_ROW
@@ -447,7 +460,7 @@ mod tests {
         {
             for class in [class(Medium, Answered), class(Long, OneWay)] {
                 let [sender, receiver] = pieces(class, fill, drain, copy);
-                // What the scheduler makes of it.
+                // Whole messages took what the scheduler made of them: the opposite.
                 note(
                     &receiver,
                     Timed::WholeRing,

@@ -6,15 +6,30 @@ use std::ptr::copy_nonoverlapping;
 
 /// Which of the two sides of a copy is written.
 pub(super) trait Direction {
-    /// # Safety
-    /// Both sides are valid for `bytes`, the one for reads and the other for writes, and do not overlap.
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize);
+    /// What is read, and what is written.
+    fn sides(user: *mut u8, packed: *mut u8) -> (*const u8, *mut u8);
 
-    /// As [`copy`](Self::copy), of a length that the compiler does not know.
+    /// Copies a block whose length the compiler knows.
     ///
     /// # Safety
-    /// The same.
-    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize);
+    /// Both sides are valid for `bytes`, the one for reads and the other for writes, and do not overlap.
+    #[inline(always)]
+    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
+        let (from, to) = Self::sides(user, packed);
+        // SAFETY: by this function's contract.
+        unsafe { copy_nonoverlapping(from, to, bytes) }
+    }
+
+    /// Copies bytes of any length.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy).
+    #[inline(always)]
+    unsafe fn copy_any(user: *mut u8, packed: *mut u8, bytes: usize) {
+        let (from, to) = Self::sides(user, packed);
+        // SAFETY: by this function's contract.
+        unsafe { weft_memory::copy(from, to, bytes) }
+    }
 }
 
 pub(super) struct Pack;
@@ -22,29 +37,15 @@ pub(super) struct Unpack;
 
 impl Direction for Pack {
     #[inline(always)]
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(user, packed, bytes) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { weft_memory::copy(user, packed, bytes) }
+    fn sides(user: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
+        (user, packed)
     }
 }
 
 impl Direction for Unpack {
     #[inline(always)]
-    unsafe fn copy(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { copy_nonoverlapping(packed, user, bytes) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_run(user: *mut u8, packed: *mut u8, bytes: usize) {
-        // SAFETY: by this function's contract.
-        unsafe { weft_memory::copy(packed, user, bytes) }
+    fn sides(user: *mut u8, packed: *mut u8) -> (*const u8, *mut u8) {
+        (packed, user)
     }
 }
 
@@ -211,7 +212,7 @@ pub(super) unsafe fn copy_run<D: Direction>(user: *mut u8, packed: *mut u8, size
             4..=7 => both::<D, 4>(user, packed, ends(4)),
             8..=15 => both::<D, 8>(user, packed, ends(8)),
             16..=32 => both::<D, 16>(user, packed, ends(16)),
-            _ => D::copy_run(user, packed, size),
+            _ => D::copy_any(user, packed, size),
         }
     }
 }

@@ -139,14 +139,14 @@ unsafe fn copy_window<D: Direction>(
     match shape {
         Shape::Run { .. } => {
             // SAFETY: a run's packed bytes lie at the same displacements; by this function's contract.
-            unsafe { D::copy_run(user.wrapping_add(window.start), packed, window.len()) }
+            unsafe { D::copy_any(user.wrapping_add(window.start), packed, window.len()) }
         }
         Shape::Strided { stride, block, .. } => {
             let at = |index: usize| user.wrapping_offset(stride.wrapping_mul(index as isize));
             copy_pieces(window, *block, packed, |piece, packed| match piece {
                 // SAFETY: block `index` lies at `at(index)`.
                 Piece::Part(index, part) => unsafe {
-                    D::copy_run(at(index).wrapping_add(part.start), packed, part.len());
+                    D::copy_any(at(index).wrapping_add(part.start), packed, part.len());
                 },
                 // SAFETY: as above.
                 Piece::Whole(range) => unsafe {
@@ -161,7 +161,7 @@ unsafe fn copy_window<D: Direction>(
             // SAFETY: block `index` lies at its displacement.
             Piece::Part(index, part) => unsafe {
                 let at = user.wrapping_offset(displacements[index]);
-                D::copy_run(at.wrapping_add(part.start), packed, part.len());
+                D::copy_any(at.wrapping_add(part.start), packed, part.len());
             },
             // SAFETY: as above.
             Piece::Whole(range) => unsafe {

@@ -58,7 +58,7 @@ pub(crate) fn equal_part(memory: &Memory, index: usize, count: usize) -> Memory 
     window(memory, index * bytes..(index + 1) * bytes)
 }
 
-/// As [`copy`], where neither place has gaps.
+/// Copies as [`copy`] does, between places without gaps.
 #[inline(always)]
 pub(crate) fn copy_together(from: &Memory, to: &Memory) {
     debug_assert!(from.layout.is_none() && to.layout.is_none());

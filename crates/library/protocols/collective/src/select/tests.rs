@@ -92,7 +92,7 @@ fn ranks_that_share_caches_do_not_copy_from_each_other() {
     }
 }
 
-/// What is combined is read where its rank has posted it: a copy less than by messages.
+/// A reduction on the board reads each operand where its rank has posted it, and so makes a copy less than one by messages.
 #[test]
 fn ranks_that_share_cores_reduce_on_the_board() {
     use crate::flat::{reduce, reduce_scatter, scan};
@@ -107,12 +107,14 @@ fn ranks_that_share_cores_reduce_on_the_board() {
                     are_near,
                     placement: None,
                 };
-                let flat = |one: bool| assert!(one, "{ranks} ranks, {bytes} bytes");
-                flat(by_table::flat::reduce(call) == reduce::Algorithm::Shared);
-                flat(by_table::flat::scan(call) == scan::Algorithm::Shared);
+                let holds = |one: bool| assert!(one, "{ranks} ranks, {bytes} bytes");
+                holds(by_table::flat::reduce(call) == reduce::Algorithm::Shared);
+                holds(by_table::flat::scan(call) == scan::Algorithm::Shared);
                 if are_near {
-                    flat(by_table::flat::allreduce(call) == Algorithm::Shared);
-                    flat(by_table::flat::reduce_scatter(call) == reduce_scatter::Algorithm::Shared);
+                    holds(by_table::flat::allreduce(call) == Algorithm::Shared);
+                    holds(
+                        by_table::flat::reduce_scatter(call) == reduce_scatter::Algorithm::Shared,
+                    );
                 }
             }
         }

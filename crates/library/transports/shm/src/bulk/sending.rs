@@ -39,10 +39,7 @@ fn choose(
     let words = links.byte_times(neighbour);
     let is_made = || common.rings.is_made(bytes) || common.borrowed.has_room(neighbour.rank, bytes);
     if let Some(is_ring) = links.shared.options.prefers_rings {
-        return Chosen {
-            is_ring,
-            is_tried: false,
-        };
+        return Chosen::expected(is_ring);
     }
     let shares_cores = links.shared.shares_cores.load(Ordering::Relaxed);
     byte_times::choose(words, message, shares_cores, is_made)
@@ -140,12 +137,12 @@ impl Sending {
             common.borrowed.give_back(peer);
         }
         let bytes = source.bytes;
-        let chosen = can_copy.then(|| {
-            let message = (mark.class, number);
-            choose(links, common, &neighbour, message, bytes)
-        });
-        mark.is_timed |= chosen.is_some_and(|chosen| chosen.is_tried);
-        let is_copied = chosen.is_some_and(|chosen| !chosen.is_ring);
+        let chosen = match can_copy {
+            true => choose(links, common, &neighbour, (mark.class, number), bytes),
+            false => Chosen::expected(true),
+        };
+        mark.is_timed |= chosen.is_tried;
+        let is_copied = !chosen.is_ring;
         let through = match is_copied {
             true => None,
             false => begin(

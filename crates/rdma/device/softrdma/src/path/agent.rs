@@ -154,7 +154,7 @@ impl Agent {
         let comes_again = state.trust.is_there(now);
         let due = self.look(&mut state, now, Turn::Helper { comes_again });
         drop(state);
-        // The peer's answer may have to be given on this core. Programs that poll come here for as long as they like (`weft_sync::yielding`).
+        // The peer's answer may have to be given on this core. A program that polls yields here without end, so some of the yields sleep.
         weft_sync::yield_now();
         if let Some(due) = due {
             self.process.agent().wake_by(due);
