@@ -13,6 +13,9 @@ has the bed's key, which all hosts have.
 Unshaped, the wire is a bridge with veth pairs. Shaped, it is netem or, where the kernel has none, a switch in user space (virtual/wire.c): that one takes
 processor time and has no segmentation offload, so it is for tests of correctness, not for figures.
 
+The hosts share this machine's processors. All their processes, and the one that makes the bed, are in one CPU control group where one can be made
+(cpu_group): as sessions of their own they would starve each other.
+
 All of it lives in a PID namespace whose first process reads from a pipe: when the process that made the bed ends, however it ends, so does every process
 in there, and with them the mounts and interfaces. Files of the bed lie in a tmpfs of its own. So nothing stays behind, and beds do not see each other.
 
@@ -32,6 +35,7 @@ import time
 from lib.cases import Failure, Skip, require
 from lib.commands import REPOSITORY, checked
 from lib.compiler import compile_program, plain_compiler
+from lib.cpu_group import CpuGroup
 from lib.processes import MARK, Running, inherited_file, output_of, written
 
 VIRTUAL = pathlib.Path(__file__).resolve().parent / "virtual"
@@ -215,10 +219,11 @@ class Hosts:
         self.user = pwd.getpwuid(os.geteuid())
         # The namespaces that a host has of its own; an ordinary user's are owned by a user namespace.
         self.kinds = ["-n", "-p", "-m", "-u", "-i", *(["-U", "--preserve-credentials"] if self.user.pw_uid else [])]
-        self.started, self.hosts, self.switch = [], [], None
+        self.started, self.hosts, self.switch, self.group = [], [], None, None
 
     def __enter__(self):
         try:
+            self.group = CpuGroup()
             self.make_outer()
             self.write_files()
             boots = [self.boot(index) for index in range(self.count)]
@@ -254,6 +259,8 @@ class Hosts:
             self.started[0].process.wait(GONE_SECONDS)
         while self.started:
             self.started.pop(0).end()
+        if self.group:
+            self.group.close()
 
     def begin(self, words, **options):
         self.started.append(Started(words, **options))
