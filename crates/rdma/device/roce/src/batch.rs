@@ -34,7 +34,7 @@ pub(super) struct Train {
 const MOST_DATAGRAM_BYTES: usize = 65535 - 20 - 8;
 
 /// After so many packets a batch is full.
-const BATCH_PACKETS: usize = 64;
+const BATCH_PACKETS: usize = 128;
 
 impl Batch {
     pub fn new() -> Batch {

@@ -5,7 +5,7 @@
 //!   done │ acknowledged ──── in flight ──── cursor ──── to be sent (again up to `sent`) ──── posted
 //! ```
 //! 1. A send request owns the positions `first .. first + packets` from its posting on. A READ owns one for each packet of
-//!    its response, and its request is sent in chunks of fixed positions, each a READ of its own to the responder. So the
+//!    its response, and its request is sent in chunks, of positions that are fixed when it is posted, each a READ of its own to the responder. So the
 //!    window bounds read responses too, and a chunk asked for again ends where it ended the first time, as a
 //!    responder that knows the first may demand.
 //! 2. `acknowledged` grows over a READ or an atomic only by its response; over all else by any acknowledgement from there
@@ -56,10 +56,15 @@ struct Queued {
     work: Work,
     first: u64,
     packets: u64,
+    /// Packets of a READ's response that one request asks for.
+    read_chunk: u64,
 }
 
-/// Packets of a READ's response that one request asks for. It divides the response into the same chunks each time.
-const READ_CHUNK_PACKETS: u64 = 32;
+/// A chunk's first and last packets are longer than those between, which alone go to the kernel as one datagram: long chunks are cheap to
+/// send. So that one is on its way while others are answered, several fit into the window; where packets get lost that is short, and
+/// little of what follows a loss has been sent in vain.
+const CHUNKS_IN_WINDOW: u64 = 4;
+const LEAST_CHUNK_PACKETS: u64 = 32;
 
 impl Queued {
     fn end(&self) -> u64 {
@@ -69,12 +74,12 @@ impl Queued {
     /// Packets from this position to the end of its chunk.
     fn read_packets(&self, position: u64) -> u64 {
         let index = position - self.first;
-        let chunk_end = (index / READ_CHUNK_PACKETS + 1) * READ_CHUNK_PACKETS;
+        let chunk_end = (index / self.read_chunk + 1) * self.read_chunk;
         chunk_end.min(self.packets) - index
     }
 
     fn begins_read_chunk(&self, position: u64) -> bool {
-        (position - self.first).is_multiple_of(READ_CHUNK_PACKETS)
+        (position - self.first).is_multiple_of(self.read_chunk)
     }
 }
 
@@ -138,6 +143,7 @@ impl Requester {
             work,
             first: self.posted,
             packets,
+            read_chunk: (self.window.packets() / CHUNKS_IN_WINDOW).max(LEAST_CHUNK_PACKETS),
         });
         self.posted += packets;
     }

@@ -114,6 +114,21 @@ fn the_window_bounds_what_one_burst_brings() {
 }
 
 #[test]
+fn a_request_asks_for_as_much_of_a_read_as_the_window_suggests() {
+    let mut pair = Pair::new(Settings::default());
+    let packets = 512;
+    let bytes = packets * Settings::default().mtu;
+    // The window has 32 packets first, 256 later.
+    for (token, chunk) in [(0, 32), (1, 64)] {
+        let before = pair.sent[0];
+        pair.post(0, work(token, read(SHARED), local(0, bytes)));
+        pair.run(SECOND);
+        assert_eq!(pair.sides[0].sends_done.len(), token as usize + 1);
+        assert_eq!(pair.sent[0] - before, (packets / chunk) as usize);
+    }
+}
+
+#[test]
 fn acknowledgements_are_coalesced() {
     let mut pair = Pair::new(Settings::default());
     for token in 0..1000 {

@@ -236,9 +236,9 @@ fn an_old_duplicate_does_not_take_back_a_later_acknowledgement() {
 #[test]
 fn memory_that_went_away_is_refused_at_the_packet_that_wanted_it() {
     let mut target = Target::new();
-    target.read(0, 0, 100);
+    target.read(0, 0, 200);
     let sent = target.answers().len() as u32;
-    assert!(sent < 100);
+    assert!(sent < 200);
     target.side.shared = 0..0;
     let nak = (Kind::Acknowledge, sent, Syndrome::RemoteAccess, 0);
     // Several times, as nobody answers a second request.
@@ -250,20 +250,20 @@ fn memory_that_went_away_is_refused_at_the_packet_that_wanted_it() {
 #[test]
 fn memory_that_goes_away_while_it_is_read_again_ends_nothing() {
     let mut target = Target::new();
-    target.read(0, 0, 100);
+    target.read(0, 0, 200);
     let mut sent = 0;
-    while sent < 100 {
+    while sent < 200 {
         sent += target.answers().len();
     }
-    target.read(0, 0, 100);
+    target.read(0, 0, 200);
     let again = target.answers().len();
-    assert!(again < 100);
+    assert!(again < 200);
     target.side.shared = 0..0;
     assert_eq!(target.answers(), []);
     assert_eq!(target.side.faults, []);
     target.side.shared = Side::new(0).shared;
-    target.write(100);
-    assert_eq!(target.answers(), [ack(100)]);
+    target.write(200);
+    assert_eq!(target.answers(), [ack(200)]);
 }
 
 #[test]

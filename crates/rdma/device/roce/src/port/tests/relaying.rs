@@ -121,14 +121,14 @@ fn a_relay_takes_more_than_a_unix_socket_holds_datagrams() {
     let [relaying, right] = [1, 0].map(|slot| open(there, slot, Injection::default()));
     let mut batch = Batch::new();
     // As many as a connection has under way, which all arrive while the right process sleeps.
-    for number in 0..960 {
+    for number in 0..1024 {
         put(&mut batch, here, there, 0, number);
         if batch.is_full() {
             sender.send(0, &mut batch);
         }
     }
     assert_eq!(collect(&[&relaying]), []);
-    let expected: Vec<_> = (0..960).map(|number| (0, number)).collect();
+    let expected: Vec<_> = (0..1024).map(|number| (0, number)).collect();
     assert_eq!(collect(&[&right]), expected);
     assert_eq!(relaying.losses.astray.load(Ordering::Relaxed), 0);
 }
