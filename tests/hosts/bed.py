@@ -23,6 +23,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 from lib.cases import Failure, Skip
 from lib.commands import Undeclared
+from lib.cpu_group import join
 from lib.hosts import Hosts
 
 STATE = pathlib.Path(tempfile.gettempdir()) / f"weft-bed-{os.getuid()}{'-' * bool(os.environ.get('WEFT_BED'))}{os.environ.get('WEFT_BED', '')}"
@@ -97,7 +98,8 @@ def hold(options):
             loss_percent=options.loss_percent, share=options.share,
         ) as hosts:
             os.mkfifo(PIPE, 0o600)
-            text = json.dumps({"holder": os.getpid(), "interfaces": options.interfaces, "enter": [host.enter for host in hosts]})
+            group = str(hosts.group.group) if hosts.group.group else None
+            text = json.dumps({"holder": os.getpid(), "interfaces": options.interfaces, "group": group, "enter": [host.enter for host in hosts]})
             os.write(descriptor, text.encode())
             print("up", flush=True)
             # Whoever reads what `up` says waits for nothing more.
@@ -141,6 +143,8 @@ def main():
     elif options.command == "exec":
         bed = state()
         enter = bed["enter"][chosen(bed, options.host)]
+        if bed["group"]:
+            join(bed["group"])
         words = [*enter, "env", f"--chdir={os.getcwd()}", *(options.words or [os.environ.get("SHELL", "/bin/sh")])]
         os.execvp(words[0], words)
     elif options.command == "link":

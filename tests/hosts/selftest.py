@@ -104,6 +104,18 @@ def ssh():
         hosts.check_clean()
 
 
+def one_cpu_group():
+    groups = pathlib.Path("/proc/self/cgroup")
+    before = groups.read_text()
+    with Hosts(2) as hosts:
+        made = hosts.group.group
+        if not made:
+            raise Skip("no CPU control group can be made here, or none is needed")
+        inside = {host.output(words) for host in hosts for words in (["cat", str(groups)], ["ssh", "host1", f"cat {groups}"])}
+        require(inside == {groups.read_text()} and inside != {before}, f"not one group: {inside}, and here {groups.read_text()}")
+    require(groups.read_text() == before and not made.exists(), f"the group stays: {groups.read_text()}")
+
+
 def shared_folder():
     with tempfile.TemporaryDirectory() as folder, Hosts(2, share=[folder]) as hosts:
         hosts[0].output(["sh", "-c", f"echo text >{folder}/file"])
@@ -331,6 +343,7 @@ def cases(site):
     yield "bed: a host vanishes", lambda: death(vanish=True)
     yield "bed: nothing outlives a killed test", killed
     yield "bed: by hand", by_hand
+    yield "bed: one CPU group", one_cpu_group
     yield "bed: of an ordinary user", ordinary_user
     if site.quick:
         return

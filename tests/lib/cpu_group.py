@@ -39,6 +39,11 @@ def remove(group):
         group.rmdir()
 
 
+def join(group):
+    """This process, and what it starts from now on, is in the group."""
+    (pathlib.Path(group) / ENTRIES).write_text(str(os.getpid()))
+
+
 def sweep(root):
     """Removes the groups of processes that have ended without doing so."""
     for group in root.glob(f"{PREFIX}*"):
@@ -58,7 +63,7 @@ class CpuGroup:
                 group = root / f"{PREFIX}{os.getpid()}"
                 group.mkdir()
                 self.group = group
-                (group / ENTRIES).write_text(str(os.getpid()))
+                join(group)
 
     def close(self):
         if self.group:
