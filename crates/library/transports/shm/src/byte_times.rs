@@ -15,15 +15,22 @@
 //!   what the later ones take.
 //! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. Either way the two share the work of
 //!   a message, so it is sums that are compared: of filling and draining, a third more for the rings that have to be waited for, and of copying.
-//! - Where processes share cores, pieces count for single messages that a ring holds, too: how long one takes as a whole tells when its sides were given a
-//!   core. Nor is anything added for waiting, as others have the core meanwhile.
+//! - Where both sides send at the same time, pieces count for single messages, too: each core fills one ring and then drains the other, or copies once, and how
+//!   long a message takes as a whole tells what the cores do in between. They wait for nothing, so nothing is added.
+//! - Where processes share cores, the same holds for single messages that a ring holds: how long one takes as a whole tells when its sides were given a
+//!   core, and others have the core while they wait.
 //!
 //! Where the kernel copies the sender helps, unless pieces take it so much longer
 //! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
 //!
 //! A time may be too long, if the thread lost its core meanwhile, but never too short: a shorter one is believed at
-//! once, a longer one by and by. What goes through memory that is touched for the first time is not timed. Only the choice of a faster way depends on times.
+//! once, a longer one by and by. What goes through memory that is touched for the first time is not timed, nor is the first message after one that went the other way: it finds
+//! the caches as that has left them. Only the choice of a faster way depends on times.
+//!
+//! The first messages of a class are copied, then some go through rings, then some are copied again: what the first copies took may be that of buffers that no cache had. From there on
+//! the faster way is taken, and the other one is tried now and then.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -37,14 +44,19 @@ pub const TIMED_BYTES: usize = 4 << 10;
 /// Each of so many first transfers is timed, and then one of so many.
 const FIRST_TIMED: u32 = 8;
 const TIMED_EVERY: u32 = 4;
-/// The first messages of a class to a peer are copied. From this one on they go through a ring until it is known what that takes: by lengths if its memory is
-/// yet to be made, else from the first of these on.
-const RING_FROM: [u32; 3] = [3, 5, 9];
-/// The next so many go through a ring, whatever the first of them takes: that one has pages to map, and its thread may lose its core.
+/// The first messages of a class to a peer are copied. From this one on, by lengths, they go through a ring: long ones are worth its memory if more of them come.
+const RING_FROM: [u32; 3] = [3, 5, 5];
+/// The next so many do, as the first has pages to map and a thread may lose its core in any; fewer if the ring takes several times as long.
 const RINGS_FIRST: u32 = 6;
+const RINGS_AT_LEAST: u32 = 4;
+/// Then so many are copied again, unless that takes several times as long.
+const COPIES_AGAIN: u32 = 3;
+const SEVERAL_TIMES: u32 = 2;
+/// From this one on a message of a class of which no copy was timed goes through a ring: receivers do not copy it, because of its layout, say.
+const UNCOPIED_FROM: u32 = 3;
 /// Of every so many later messages a few go the way that takes longer. Where it takes several times as long they are a few of more, so that the tries cost little.
 const TRIED_EVERY: u32 = 256;
-/// Tries come so many in a row: a ring that was not used meanwhile has lost its memory, and the first two messages through new memory are not timed.
+/// Tries come so many in a row: the first is not timed, nor are the first two through a ring that was not used meanwhile and has lost its memory.
 const TRIED_IN_A_ROW: u32 = 3;
 /// Where messages are written past the caches, so many of every [`TRIED_EVERY`] are written by plain stores instead; one in four of these is timed.
 const PLAIN_IN_A_ROW: u32 = 8;
@@ -55,9 +67,8 @@ const HELPS_UP_TO: u32 = 25;
 const HELPED_EVERY: u32 = 256;
 const HELPED_FIRST: u32 = 8;
 
-/// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again. Of
-/// long messages few are enough.
-const RISE: [u32; 3] = [4, 1, 1];
+/// A time rises by no more than this part of it at once: one that was interrupted would have the other way be taken until this one is tried again.
+const RISE: u32 = 4;
 
 /// A byte that takes longer than so many picoseconds to be written by plain stores is better streamed: the reader's way to memory costs up to 40.
 pub const SLOW_PS: u32 = 160;
@@ -145,6 +156,17 @@ impl Class {
 
 /// What a process has found of another, by class.
 pub type Words = [AtomicU64; Class::COUNT];
+
+/// How the cores of a message's two sides work at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cores {
+    /// Both at the same time.
+    Together,
+    /// Both sides send: each core does one side's part of a message and then of another.
+    Apart,
+    /// Processes outnumber cores, so that the sides may have one in turns.
+    Shared,
+}
 
 /// What is timed. Its place here is that of its bits in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,10 +259,7 @@ pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Durat
     let found = picoseconds(bytes, time);
     let all = word.load(Ordering::Relaxed);
     let believed = match read(all, timed) {
-        Some(known) if found > known => {
-            let rise = RISE[class.length as usize];
-            known + (found - known).min(known / rise + UNIT_PS)
-        }
+        Some(known) if found > known => known + (found - known).min(known / RISE + UNIT_PS),
         _ => found,
     };
     let shift = BITS * timed as u32;
@@ -251,26 +270,40 @@ pub fn note(words: &Words, timed: Timed, class: Class, bytes: usize, time: Durat
     );
 }
 
-/// The messages of a class that find out what rings take.
-fn first_through_rings(class: Class) -> std::ops::Range<u32> {
+/// The messages of a class that find out what rings take, and those that find out what copies take then.
+fn first_through_rings(class: Class) -> Range<u32> {
     let from = RING_FROM[class.length as usize];
     from..from + RINGS_FIRST
 }
 
+fn first_copied_again(class: Class) -> Range<u32> {
+    let from = first_through_rings(class).end;
+    from..from + COPIES_AGAIN
+}
+
+/// What a byte takes to be filled into a ring, by the faster of two ways.
+fn fill_of(word: u64) -> Option<u32> {
+    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(word, timed));
+    fills.into_iter().flatten().min()
+}
+
 /// What a byte takes through a ring, and copied, by the sender's words of the receiver and the receiver's of the sender.
-fn ways([sender, receiver]: [&Words; 2], class: Class, shares_cores: bool) -> [Option<u32>; 2] {
+fn ways([sender, receiver]: [&Words; 2], class: Class, cores: Cores) -> [Option<u32>; 2] {
     let sender = sender[class.index()].load(Ordering::Relaxed);
     let receiver = receiver[class.index()].load(Ordering::Relaxed);
-    let by_pieces = shares_cores || class.pattern == Pattern::Window;
-    if !by_pieces || class.length == Length::BeyondRing {
+    let is_window = class.pattern == Pattern::Window;
+    let counts_whole = match cores {
+        Cores::Apart => false,
+        Cores::Shared => class.length == Length::BeyondRing,
+        Cores::Together => !is_window || class.length == Length::BeyondRing,
+    };
+    if counts_whole {
         return [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed));
     }
-    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(sender, timed));
-    let fill = fills.into_iter().flatten().min();
-    let ring = fill.zip(read(receiver, Timed::Drain));
-    let ring = ring.map(|(fill, drain)| match shares_cores {
-        true => fill + drain,
-        false => (fill + drain) * 4 / 3,
+    let ring = fill_of(sender).zip(read(receiver, Timed::Drain));
+    let ring = ring.map(|(fill, drain)| match is_window && cores != Cores::Shared {
+        true => (fill + drain) * 4 / 3,
+        false => fill + drain,
     });
     [ring, read(receiver, Timed::Copy)]
 }
@@ -280,7 +313,7 @@ fn ways([sender, receiver]: [&Words; 2], class: Class, shares_cores: bool) -> [O
 pub struct Chosen {
     /// Through a ring, else from process to process.
     pub is_ring: bool,
-    /// It is the one that takes longer, to find out whether it still does.
+    /// It is taken to find out how long it takes.
     pub is_tried: bool,
 }
 
@@ -295,44 +328,55 @@ impl Chosen {
 }
 
 /// Whether message `number` of its class goes better through a ring than from process to process, by the sender's words of the receiver, and by the
-/// receiver's of the sender: untrusted memory, in which any value will do. Asks, if need be, whether there is a ring that has memory for it.
-pub fn choose(
-    words: [&Words; 2],
-    (class, number): (Class, u32),
-    shares_cores: bool,
-    is_ring_made: impl FnOnce() -> bool,
-) -> Chosen {
-    let [sender, _] = words;
-    let first = first_through_rings(class);
-    let is_ring = match ways(words, class, shares_cores) {
-        [Some(_), Some(_)] if is_stream_unknown(sender, class) => true,
-        [Some(_), Some(_)] if first.contains(&number) => true,
+/// receiver's of the sender: untrusted memory, in which any value will do.
+pub fn choose(words: [&Words; 2], (class, number): (Class, u32), cores: Cores) -> Chosen {
+    let is_ring = match ways(words, class, cores) {
         [Some(ring), Some(copy)] => {
-            let ratio = ring.max(copy) / ring.min(copy);
-            let every = TRIED_EVERY * (ratio * ratio).next_power_of_two();
-            let is_tried = number % every < TRIED_IN_A_ROW;
-            return Chosen {
-                is_ring: (ring <= copy) != is_tried,
-                is_tried,
-            };
+            return choose_by_times([ring, copy], (class, number), words[0]);
         }
-        [None, Some(_)] if number >= RING_FROM[0] && is_ring_made() => true,
         // A ring costs its memory first. Where it is not much better for what it holds, it is much worse for what it does not.
         [None, Some(_)] => {
             let within = Class {
                 length: Length::Long,
                 ..class
             };
-            let is_much_better = match ways(words, within, shares_cores) {
+            let is_much_better = match ways(words, within, cores) {
                 [Some(ring), Some(copy)] => 5 * ring <= 4 * copy,
                 _ => false,
             };
-            number >= first.start && (class.length != Length::BeyondRing || is_much_better)
+            let is_worth_a_ring = class.length != Length::BeyondRing || is_much_better;
+            is_worth_a_ring && number >= first_through_rings(class).start
         }
-        // What receivers do not copy, because of their layout, say, goes through rings.
-        [_, None] => number > 1,
+        [_, None] => number >= UNCOPIED_FROM,
     };
     Chosen::expected(is_ring)
+}
+
+/// The same, where a time is known of each.
+fn choose_by_times(
+    [ring, copy]: [u32; 2],
+    (class, number): (Class, u32),
+    sender: &Words,
+) -> Chosen {
+    let first = first_through_rings(class);
+    let finds_out_rings = first.contains(&number)
+        && (number < first.start + RINGS_AT_LEAST || ring < SEVERAL_TIMES * copy);
+    if finds_out_rings || is_stream_unknown(sender, class) {
+        return Chosen::expected(true);
+    }
+    if first_copied_again(class).contains(&number) && copy < SEVERAL_TIMES * ring {
+        return Chosen {
+            is_ring: false,
+            is_tried: true,
+        };
+    }
+    let (slower, faster) = (ring.max(copy), ring.min(copy));
+    let every = TRIED_EVERY * (slower * slower / (faster * faster)).next_power_of_two();
+    let is_tried = number % every < TRIED_IN_A_ROW;
+    Chosen {
+        is_ring: (ring <= copy) != is_tried,
+        is_tried,
+    }
 }
 
 /// What a byte takes to be filled into a ring by plain stores and past the caches, where nothing comes back through it: then its lines are the other's.

@@ -77,14 +77,6 @@ impl BorrowedRings {
         Some(ring)
     }
 
-    /// Whether so many bytes to `peer` would go through a borrowed ring.
-    pub fn has_room(&self, peer: Peer, bytes: usize) -> bool {
-        let partner = self.partners.get(&peer);
-        partner
-            .and_then(|partner| partner.borrowed.as_ref())
-            .is_some_and(|ring| ring.fits(bytes))
-    }
-
     /// Gives the ring of `peer` back, if one is borrowed: the next message does not fit into it, and `peer` may need it.
     pub fn give_back(&mut self, peer: Peer) {
         if let Some(partner) = self.partners.get_mut(&peer) {

@@ -112,12 +112,6 @@ impl Rings {
         rings.filter(|ring| ring.is_under_way()).count()
     }
 
-    /// Whether a ring is free, for an offer, that a transfer of `bytes` has been through.
-    pub fn is_made(&self, bytes: usize) -> bool {
-        let mut rings = self.rings.iter().take(COUNT - 1).flatten();
-        rings.any(|ring| ring.touched >= bytes.min(RING_BYTES) && ring.is_free())
-    }
-
     /// A free ring; none if all are in use, an error if there is no memory.
     pub fn take(&mut self, links: &mut Links, wanted: Wanted) -> io::Result<Option<TakenRing>> {
         let Wanted {

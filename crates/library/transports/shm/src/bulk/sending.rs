@@ -21,28 +21,25 @@ use super::copying::Copying;
 use super::rings::{RingUse, Wanted};
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
-use crate::byte_times::{self, Chosen, Class, Length};
+use crate::byte_times::{self, Chosen, Class, Cores, Length};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
-/// How a message to `neighbour`, of that number in its class and of so many bytes, goes, if it may be copied from process to process.
-fn choose(
-    links: &Links,
-    common: &Common,
-    neighbour: &Neighbour,
-    message: (Class, u32),
-    bytes: usize,
-) -> Chosen {
+/// How a message to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
+fn choose(links: &Links, neighbour: &Neighbour, message: (Class, u32), work: Work) -> Chosen {
     let words = links.byte_times(neighbour);
-    let is_made = || common.rings.is_made(bytes) || common.borrowed.has_room(neighbour.rank, bytes);
     if let Some(is_ring) = links.shared.options.prefers_rings {
         return Chosen::expected(is_ring);
     }
-    let shares_cores = links.shared.shares_cores.load(Ordering::Relaxed);
-    byte_times::choose(words, message, shares_cores, is_made)
+    let cores = match work {
+        _ if links.shared.shares_cores.load(Ordering::Relaxed) => Cores::Shared,
+        Work::Apart => Cores::Apart,
+        Work::Together => Cores::Together,
+    };
+    byte_times::choose(words, message, cores)
 }
 
 /// A transfer from here.
@@ -136,12 +133,12 @@ impl Sending {
         if can_copy && length == Length::BeyondRing {
             common.borrowed.give_back(peer);
         }
-        let bytes = source.bytes;
         let chosen = match can_copy {
-            true => choose(links, common, &neighbour, (mark.class, number), bytes),
+            true => choose(links, &neighbour, (mark.class, number), work),
             false => Chosen::expected(true),
         };
-        mark.is_timed |= chosen.is_tried;
+        let is_change = common.traffic.goes(peer, mark.class, chosen.is_ring);
+        mark.is_timed = (mark.is_timed || chosen.is_tried) && !is_change;
         let is_copied = !chosen.is_ring;
         let through = match is_copied {
             true => None,

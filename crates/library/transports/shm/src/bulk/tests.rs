@@ -172,13 +172,17 @@ fn what_stands_in_a_window_is_not_timed_as_a_whole() {
         let (mut a, mut b) = pair(TIMED);
         let mut sources = vec![vec![1u8; 2 << 20]; count];
         let mut targets = vec![vec![0u8; 2 << 20]; count];
+        // The first of a class is not timed.
+        offer(&mut a, memory(&mut sources[0]), 0);
+        accept(&mut b, 2 << 20, memory(&mut targets[0]));
+        finish(&mut a, &mut b, 1, 1);
         for source in &mut sources {
             offer(&mut a, memory(source), 0);
         }
         for target in &mut targets {
             accept(&mut b, 2 << 20, memory(target));
         }
-        finish(&mut a, &mut b, count, count);
+        finish(&mut a, &mut b, 1 + count, 1 + count);
         assert!(sources == targets);
         let single = Class {
             length: Length::BeyondRing,

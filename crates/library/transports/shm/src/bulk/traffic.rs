@@ -74,6 +74,8 @@ struct Partner {
     /// Offers of this process, by class.
     offers: [u32; Class::COUNT],
     timing: Timing,
+    /// Whether the last one of each class went through a ring, if there was one.
+    was_ring: [Option<bool>; Class::COUNT],
 }
 
 impl Partner {
@@ -112,6 +114,12 @@ impl Traffic {
         let is_exchange = partner.both_ways && partner.in_a_row < ROW;
         partner.in_a_row = (partner.in_a_row + 1).min(ROW);
         (mark, *offers, Work::of(is_exchange))
+    }
+
+    /// The last message of that class to `peer` goes through a ring or not. Whether that is a change: the one before it did not go like that.
+    pub fn goes(&mut self, peer: Peer, class: Class, is_ring: bool) -> bool {
+        let partner = self.peers.entry(peer).or_default();
+        partner.was_ring[class.index()].replace(is_ring) != Some(is_ring)
     }
 
     /// Who works at a message that `peer` offers with this mark, as far as the pattern goes.
@@ -228,6 +236,25 @@ mod tests {
         assert_eq!(pattern(&mut a, WINDOW_FROM), Pattern::Window);
         a.received(1, sent(&mut b, 0).0);
         assert_eq!(pattern(&mut a, 0), Pattern::Answered);
+    }
+
+    #[test]
+    fn a_class_changes_its_way_by_itself() {
+        let mut a = Traffic::default();
+        let [one, other] = [Medium, Long].map(|length| Class {
+            length,
+            pattern: Pattern::Answered,
+        });
+        let ways = [
+            (one, false),
+            (one, false),
+            (one, true),
+            (other, false),
+            (one, true),
+            (one, false),
+        ];
+        let changes = ways.map(|(class, is_ring)| a.goes(1, class, is_ring));
+        assert_eq!(changes, [true, false, true, true, false, true]);
     }
 
     #[test]

@@ -23,13 +23,8 @@ fn words() -> Words {
 /// A message behind those that find out what each way takes.
 const LATER: u32 = 100;
 
-fn is_ring_chosen(
-    words: [&Words; 2],
-    message: (Class, u32),
-    shares_cores: bool,
-    is_ring_made: impl FnOnce() -> bool,
-) -> bool {
-    choose(words, message, shares_cores, is_ring_made).is_ring
+fn is_ring_chosen(words: [&Words; 2], message: (Class, u32), cores: Cores) -> bool {
+    choose(words, message, cores).is_ring
 }
 
 /// A sender's words and a receiver's with these times of pieces.
@@ -62,7 +57,7 @@ fn in_a_window_what_takes_less_in_all_is_chosen() {
             (150, 5000, 1, false),
         ] {
             let [sender, receiver] = pieces(class, fill, drain, copy);
-            let chosen = is_ring_chosen([&sender, &receiver], (class, LATER), false, || false);
+            let chosen = is_ring_chosen([&sender, &receiver], (class, LATER), Cores::Together);
             assert_eq!(chosen, ring, "{fill} {drain} {copy}");
         }
     }
@@ -77,14 +72,14 @@ fn of_single_messages_the_whole_counts() {
     ] {
         for (ring, copy) in [(50, 150), (150, 50), (1, 5000), (5000, 1)] {
             let receiver = wholes(class, ring, copy);
-            let chosen = is_ring_chosen([&words(), &receiver], (class, LATER), false, || false);
+            let chosen = is_ring_chosen([&words(), &receiver], (class, LATER), Cores::Together);
             assert_eq!(chosen, ring < copy);
         }
     }
 }
 
 #[test]
-fn where_cores_are_shared_pieces_count_for_all_that_a_ring_holds() {
+fn where_cores_are_shared_or_work_apart_pieces_count_for_all_that_a_ring_holds() {
     for (fill, drain, copy, ring) in [(20, 20, 73, true), (35, 35, 73, true), (60, 60, 52, false)] {
         for class in [class(Medium, Answered), class(Long, OneWay)] {
             let [sender, receiver] = pieces(class, fill, drain, copy);
@@ -97,18 +92,18 @@ fn where_cores_are_shared_pieces_count_for_all_that_a_ring_holds() {
                 time(if ring { 900 } else { 1 }),
             );
             note(&receiver, Timed::WholeCopy, class, PIECE, time(100));
-            let chosen = |shares_cores| {
-                is_ring_chosen([&sender, &receiver], (class, LATER), shares_cores, || false)
-            };
-            assert_eq!([chosen(true), chosen(false)], [ring, !ring]);
+            let chosen = |cores| is_ring_chosen([&sender, &receiver], (class, LATER), cores);
+            assert_eq!(
+                [Cores::Shared, Cores::Apart, Cores::Together].map(chosen),
+                [ring, ring, !ring]
+            );
         }
         let class = class(BeyondRing, OneWay);
         let receiver = wholes(class, 1, 100);
         assert!(is_ring_chosen(
             [&words(), &receiver],
-            (class, 3),
-            true,
-            || false
+            (class, LATER),
+            Cores::Shared
         ));
     }
 }
@@ -130,30 +125,34 @@ fn classes_have_times_of_their_own() {
 }
 
 #[test]
-fn the_first_are_copied_and_then_a_ring_is_tried_until_it_is_known() {
+fn the_first_are_copied_and_then_go_through_rings_and_then_are_copied_again() {
     for (length, from) in [(Medium, 3), (Long, 5)] {
         let class = class(length, Answered);
         let [sender, receiver] = [words(), words()];
-        let chosen =
-            |number| is_ring_chosen([&sender, &receiver], (class, number), false, || false);
-        assert!(!chosen(1));
+        let is_ring =
+            |number| is_ring_chosen([&sender, &receiver], (class, number), Cores::Together);
         // Nothing was copied, or it was not timed.
-        assert!(chosen(2));
+        assert!((1..40).all(|number| is_ring(number) == (number >= 3)));
         note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
-        assert!((2..40).all(|number| chosen(number) == (number >= from)));
-        note(&receiver, Timed::WholeRing, class, PIECE, time(60));
-        assert!((from..40).all(|number| chosen(number) == (number < from + RINGS_FIRST)));
-    }
-}
-
-#[test]
-fn a_ring_that_has_memory_is_tried_from_the_third_on() {
-    for length in [Medium, Long, BeyondRing] {
-        let class = class(length, Answered);
-        let [sender, receiver] = [words(), words()];
-        note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
-        let chosen = |number| is_ring_chosen([&sender, &receiver], (class, number), false, || true);
-        assert!((1..40).all(|number| chosen(number) == (number >= 3)));
+        assert!((2..40).all(|number| is_ring(number) == (number >= from)));
+        for (ring, rings, copies_again) in [(60, 6, 3), (40, 6, 3), (110, 4, 3), (24, 6, 0)] {
+            let receiver = words();
+            note(&receiver, Timed::WholeCopy, class, PIECE, time(50));
+            note(&receiver, Timed::WholeRing, class, PIECE, time(ring));
+            let chosen = |number| choose([&sender, &receiver], (class, number), Cores::Together);
+            for number in from..40 {
+                let is_again = (from + 6..from + 6 + copies_again).contains(&number);
+                let expected = if number < from + rings {
+                    true
+                } else if number < from + 6 + copies_again {
+                    !is_again && ring < 50
+                } else {
+                    ring < 50
+                };
+                assert_eq!(chosen(number).is_ring, expected, "{ring} {number}");
+                assert_eq!(chosen(number).is_tried, is_again, "{ring} {number}");
+            }
+        }
     }
 }
 
@@ -165,11 +164,10 @@ fn what_no_ring_holds_goes_through_one_where_that_is_much_better_for_what_it_hol
         note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
         assert!(!is_ring_chosen(
             [&words(), &receiver],
-            (beyond, 8),
-            false,
-            || false
+            (beyond, 4),
+            Cores::Together
         ));
-        let chosen = is_ring_chosen([&words(), &receiver], (beyond, 9), false, || false);
+        let chosen = is_ring_chosen([&words(), &receiver], (beyond, 5), Cores::Together);
         assert_eq!(chosen, tried);
     }
 }
@@ -177,15 +175,16 @@ fn what_no_ring_holds_goes_through_one_where_that_is_much_better_for_what_it_hol
 #[test]
 fn the_slower_way_is_tried_now_and_then_and_seldom_if_it_is_much_slower() {
     for (ring, copy, every) in [
-        (50, 70, 256),
-        (70, 50, 256),
-        (50, 120, 1024),
-        (400, 50, 16384),
-        (50, 400, 16384),
+        (52, 68, 256),
+        (68, 52, 256),
+        (52, 84, 512),
+        (50, 120, 2048),
+        (400, 50, 32768),
+        (50, 400, 32768),
     ] {
         let receiver = wholes(SINGLE, ring, copy);
-        for number in LATER..20_000 {
-            let chosen = choose([&words(), &receiver], (SINGLE, number), false, || false);
+        for number in LATER..40_000 {
+            let chosen = choose([&words(), &receiver], (SINGLE, number), Cores::Together);
             assert_eq!(chosen.is_tried, number % every < TRIED_IN_A_ROW);
             assert_eq!(chosen.is_ring, (ring < copy) != chosen.is_tried);
         }
@@ -261,8 +260,7 @@ fn a_ring_whose_lines_are_dear_is_streamed_into_before_it_is_given_up() {
     assert!(!is_ring_chosen(
         [&sender, &receiver],
         (class, LATER),
-        false,
-        || false
+        Cores::Together
     ));
     let sender = words();
     note(&sender, Timed::Fill, class, PIECE, time(400));
@@ -273,23 +271,20 @@ fn a_ring_whose_lines_are_dear_is_streamed_into_before_it_is_given_up() {
     assert!(is_ring_chosen(
         [&sender, &receiver],
         (class, LATER),
-        false,
-        || false
+        Cores::Together
     ));
     note(&sender, Timed::Stream, class, PIECE, time(40));
     assert!(is_stream_chosen(&sender, class, LATER));
     assert!(!is_ring_chosen(
         [&sender, &receiver],
         (class, LATER),
-        false,
-        || false
+        Cores::Together
     ));
     let receiver = wholes(class, 110, 150);
     assert!(is_ring_chosen(
         [&sender, &receiver],
         (class, LATER),
-        false,
-        || false
+        Cores::Together
     ));
     // What is answered is written to where this core has just read.
     note(&sender, Timed::Fill, SINGLE, PIECE, time(400));
