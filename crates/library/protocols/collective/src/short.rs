@@ -17,20 +17,20 @@ use weft_sync::board::{Board, INLINE_BYTES, Piece};
 
 /// From how many bytes on, as each operation is chosen by, the ranks of a communicator on one host do not go by the board in one step.
 pub struct ShortLimits {
-    /// While the tables choose.
-    chosen: [usize; Operation::COUNT],
+    /// While the tables choose: where the ranks' cores are far, and near.
+    chosen: [[usize; Operation::COUNT]; 2],
     /// Where the board is forced.
     possible: [usize; Operation::COUNT],
 }
 
 impl ShortLimits {
     pub fn new(ranks: usize, oversubscribed: bool, sharing: Sharing) -> ShortLimits {
-        let call = Call {
+        let call = |are_near| Call {
             bytes: 0,
             ranks,
             oversubscribed,
             sharing,
-            are_near: false,
+            are_near,
             placement: None,
         };
         let mut possible = [PIECE + 1; Operation::COUNT];
@@ -38,22 +38,23 @@ impl ShortLimits {
         for posts_blocks in [Operation::scatter, Operation::alltoall] {
             possible[posts_blocks as usize] = (LONGEST / ranks).min(PIECE) + 1;
         }
-        let chosen = |number: usize| match CHOICES[number].shared_up_to(call) {
-            Some(bytes) => bytes.saturating_add(1).min(possible[number]),
-            None => 0,
+        let chosen = |are_near, number: usize| {
+            let up_to = CHOICES[number].shared_up_to(call(are_near));
+            up_to.map_or(0, |bytes| bytes.saturating_add(1).min(possible[number]))
         };
         ShortLimits {
-            chosen: std::array::from_fn(chosen),
+            chosen: [false, true]
+                .map(|are_near| std::array::from_fn(|number| chosen(are_near, number))),
             possible,
         }
     }
 
-    /// Whether the operation is short. If its algorithm is forced, that decides.
+    /// Whether the operation is short, among ranks whose cores are near or not. If its algorithm is forced, that decides.
     #[inline(always)]
-    pub fn admit(&self, operation: Operation, bytes: usize) -> bool {
+    pub fn admit(&self, operation: Operation, bytes: usize, are_near: bool) -> bool {
         let number = operation as usize;
         match CHOICES[number].is_shared_forced() {
-            None => bytes < self.chosen[number],
+            None => bytes < self.chosen[usize::from(are_near)][number],
             Some(is_shared) => is_shared && bytes < self.possible[number],
         }
     }

@@ -52,10 +52,11 @@ impl OnBoard {
         (operation, bytes): (Operation, usize),
         go: impl FnOnce(&Short<'_>) -> bool,
     ) -> Option<Over> {
-        if !self.limits.admit(operation, bytes) {
+        let (board, operations) = (&self.shared.board, self.comm.operations());
+        let are_near = self.shared.nearness.is_near(board);
+        if !self.limits.admit(operation, bytes, are_near) {
             return None;
         }
-        let (board, operations) = (&self.shared.board, self.comm.operations());
         let spins = match oversubscribed_here() {
             true => 1,
             false => SPINS,

@@ -73,18 +73,9 @@ impl Choice {
         self.forced.store(number, Ordering::Relaxed);
     }
 
-    /// Up to which length the table has ranks on one host go by the board, wherever their cores are, if it does at all; the call's own does not count.
+    /// Up to which length the table has ranks on one host go by the board, if it does at all; the call's own does not count.
     pub(crate) fn shared_up_to(&self, call: Call) -> Option<usize> {
-        let is_shared = |&bytes: &usize| {
-            let calls = [false, true].map(|are_near| Call {
-                bytes,
-                are_near,
-                ..call
-            });
-            calls
-                .into_iter()
-                .all(|call| (self.table)(call) == self.shared)
-        };
+        let is_shared = |&bytes: &usize| (self.table)(Call { bytes, ..call }) == self.shared;
         let mut bounds = (self.bounds)();
         bounds.sort_unstable();
         let shared = bounds.into_iter().take_while(is_shared);

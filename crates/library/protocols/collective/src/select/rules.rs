@@ -5,6 +5,8 @@ use super::{Call, Needs, Placement};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cores {
     Any,
+    /// Not so near that bytes are better passed on than copied by the kernel.
+    Far,
     Few,
     /// Few, so near that bytes are better passed on than copied by the kernel.
     FewNear,
@@ -38,6 +40,7 @@ impl Cores {
     fn are_met(self, are_few: bool, are_near: bool) -> bool {
         match self {
             Cores::Any => true,
+            Cores::Far => !are_near,
             Cores::Few => are_few,
             Cores::FewNear => are_near && are_few,
         }

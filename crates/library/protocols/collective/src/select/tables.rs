@@ -109,6 +109,8 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     bcast {
+        Far 2, 3 * KIB => Shared;
+        Far 2, 192 * KIB => Direct;
         Any 2, 8 * KIB => Shared;
         Any 2, 10 * KIB => Linear;
         Any 2, 192 * KIB => Direct;
@@ -141,6 +143,9 @@ tables! {
         ANY, ANY, ANY => HierarchicalStreams;
     }
     reduce {
+        Far 2, 2 * KIB => Shared;
+        Far 2, 768 * KIB => LinearDirect;
+        Far 2, 768 * KIB => Linear;
         Any 2, 1536 * KIB => Shared;
         Any 2, ANY => Linear;
         Few ANY, ANY => Shared;
@@ -152,6 +157,8 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     allreduce {
+        Far 2, 768 => Shared;
+        Far 2, 8 * KIB => RecursiveDoubling;
         Any 2, 2 * KIB => Shared;
         Few 2, 8 * KIB => RecursiveDoubling;
         Few 4, 64 * KIB => Shared;
@@ -173,6 +180,8 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     reduce_scatter {
+        Far 2, 768 => Shared;
+        Far 2, 16 * KIB => Pairwise;
         Any 2, 16 * KIB => Shared;
         Any 2, ANY => Pairwise;
         FewNear ANY, ANY => Shared;
@@ -198,6 +207,8 @@ tables! {
         ANY, ANY, ANY => Hierarchical;
     }
     gather {
+        Far 2, 4 * KIB => Shared;
+        Far 2, 64 * KIB => Direct;
         Any 2, 8 * KIB => Shared;
         Any 2, 18 * KIB => Linear;
         Any 2, 64 * KIB => Direct;
@@ -218,6 +229,8 @@ tables! {
         ANY, ANY, 16 * KIB => Hierarchical;
     }
     scatter {
+        Far 2, 3 * KIB => Shared;
+        Far 2, ANY => Direct;
         Any 2, 8 * KIB => Shared;
         Any 2, 10 * KIB => Linear;
         Any 2, ANY => Direct;
@@ -234,6 +247,8 @@ tables! {
         ANY, ANY, 16 * KIB => Hierarchical;
     }
     allgather {
+        Far 2, 1536 => Shared;
+        Far 2, 4 * KIB => Ring;
         Any 2, 4 * KIB => Shared;
         Any 2, 14 * KIB => Ring;
         Any 2, ANY => Direct;
@@ -254,6 +269,8 @@ tables! {
         ANY, ANY, ANY => HierarchicalRing;
     }
     alltoall {
+        Far 2, KIB => Shared;
+        Far 2, 4 * KIB => Pairwise;
         Any 2, 4 * KIB => Shared;
         Any 2, 14 * KIB => Pairwise;
         Any 2, ANY => Direct;

@@ -5,6 +5,7 @@ mod binomial;
 mod direct;
 pub(crate) mod halving;
 pub(crate) mod linear;
+mod linear_direct;
 mod reduce_scatter_gather;
 pub(crate) mod shared;
 
@@ -16,6 +17,7 @@ algorithms! {
     Binomial: Nothing,
     Direct: Everything,
     Linear: Nothing,
+    LinearDirect: Everything,
     ReduceScatterGather: Nothing,
     Shared: Board,
 }
@@ -43,6 +45,10 @@ pub async fn run<P: PointToPoint>(
         match algorithm {
             Algorithm::Shared => shared::run(channel, &reduction, root).await.unwrap_or(()),
             Algorithm::Direct => direct::run(channel, &reduction, root).await.unwrap_or(()),
+            Algorithm::LinearDirect => {
+                let combined = linear_direct::run(channel, &reduction, root).await;
+                combined.unwrap_or(());
+            }
             Algorithm::Binomial => binomial::run(channel, &reduction, root).await,
             Algorithm::Linear => linear::run(channel, &reduction, root).await,
             Algorithm::ReduceScatterGather => {

@@ -1,0 +1,69 @@
+//! The root copies everyone's operand from their memory and combines them, from the last rank down, and all wait until it has.
+
+use crate::memory::{Operand, Packed};
+use crate::steps::{RemoteRegion, Steps, pieces};
+use crate::{Channel, PointToPoint, Reduction};
+
+/// What is copied at once: it is still in a cache when it is combined.
+const PIECE_BYTES: usize = 64 << 10;
+
+pub(super) async fn run<P: PointToPoint>(
+    channel: &Channel<'_, P>,
+    reduction: &Reduction<'_>,
+    root: usize,
+) -> Option<()> {
+    let steps = channel.steps();
+    if channel.rank() != root {
+        let input = Packed::of(&reduction.input().memory());
+        steps.post_region(&input.memory()).await?;
+        let done = steps.listen();
+        return steps.rank_posted(done, root).await;
+    }
+    let step = steps.listen();
+    let last = channel.size() - 1;
+    let elements = (PIECE_BYTES / reduction.element_bytes()).clamp(1, reduction.count());
+    let room = reduction.share(0..elements);
+    let scratch = room.scratch(2);
+    // In place the result grows where the root's operand lies, which then waits for its turn elsewhere, unless it comes first.
+    let moves = reduction.is_in_place() && root != last;
+    for (piece, _) in pieces(reduction.count(), elements) {
+        let result = reduction.output().part(piece.clone());
+        let [spare, kept] =
+            [0, 1].map(|index| room.in_scratch(&scratch, index).part(0..piece.len()));
+        let mut own = reduction.input().part(piece.clone());
+        if moves {
+            own.copy_to(kept);
+            own = kept;
+        }
+        let begin = piece.start * reduction.element_bytes();
+        for rank in (0..=last).rev() {
+            let operand = match rank == root {
+                true => own,
+                false => {
+                    let into = if rank == last { result } else { spare };
+                    let theirs = steps.posted_region(step, rank).await?;
+                    read(&steps, theirs.after(begin), into)?;
+                    into
+                }
+            };
+            if rank < last {
+                reduction.combine(operand, result);
+            } else if rank == root {
+                own.copy_to(result);
+            }
+        }
+    }
+    steps.announce().await.map(drop)
+}
+
+/// Copies a packed operand.
+fn read<P: PointToPoint>(
+    steps: &Steps<'_, '_, P>,
+    theirs: RemoteRegion,
+    into: Operand<'_>,
+) -> Option<()> {
+    let packed = Packed::room_for(&into.memory());
+    steps.read(theirs, &packed.memory())?;
+    packed.unpack(&into.memory());
+    Some(())
+}
