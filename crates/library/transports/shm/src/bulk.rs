@@ -15,7 +15,7 @@
 //!
 //! A transfer's descriptor either names a ring that is being filled from the start, so that the source is soon free and the
 //! receiver finds data at once; or it is a *call*: the sender waits until the receiver answers by a control message, which asks
-//! for a ring or tells where to copy to.
+//! for a ring, tells where to copy to, or says that the receiver has copied all: what one call of the kernel copies is not shared.
 //!
 //! No deadlock: an endpoint has [`rings::COUNT`] rings. Transfers that were not taken up may hold all but one, for as long as
 //! their receivers like. The last is only for calls that were answered, whose receivers take the data out in each turn of
@@ -230,6 +230,10 @@ impl Bulk {
             Control::Copy { transfer, target } => {
                 self.sending
                     .copy(links, &mut self.common, peer, transfer, target)
+            }
+            Control::Copied { transfer } => {
+                self.sending.copied(peer, transfer);
+                Ok(())
             }
         };
         match answered {

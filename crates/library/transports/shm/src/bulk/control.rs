@@ -10,6 +10,7 @@ use crate::byte_times::Class;
 const NEED_RING: u64 = 1;
 const RING: u64 = 2;
 const COPY: u64 = 3;
+const COPIED: u64 = 4;
 
 /// Of an offer's first word, for its kind; above stands its mark: two numbers, the class, whether it is timed.
 const KIND_BITS: u32 = 8;
@@ -72,6 +73,8 @@ pub enum Control {
         transfer: TransferId,
         target: CopyTarget,
     },
+    /// From the receiver: the call is answered, it has copied all that it wants.
+    Copied { transfer: TransferId },
 }
 
 impl RingPosition {
@@ -95,6 +98,7 @@ impl Control {
             Control::NeedRing { transfer, .. } => (NEED_RING, transfer),
             Control::Ring { receiver, .. } => (RING, receiver),
             Control::Copy { transfer, .. } => (COPY, transfer),
+            Control::Copied { transfer } => (COPIED, transfer),
         }
     }
 
@@ -116,6 +120,7 @@ impl Control {
                 } = target;
                 (COPY, transfer, [words, address, bytes, chunk_bytes])
             }
+            Control::Copied { transfer } => (COPIED, transfer, [0; 4]),
         };
         let mut payload = [0; PAYLOAD_BYTES];
         for (place, word) in payload.chunks_exact_mut(8).zip(words) {
@@ -153,6 +158,7 @@ impl Control {
                     target,
                 })
             }
+            COPIED => Some(Control::Copied { transfer: id }),
             _ => None,
         }
     }
@@ -284,6 +290,9 @@ mod tests {
             Control::Copy {
                 transfer: TransferId(10),
                 target,
+            },
+            Control::Copied {
+                transfer: TransferId(11),
             },
         ] {
             let (header, payload) = control.emit();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use weft_memory::Memory;
-use weft_transport::{BulkDescriptor, Cookie, Peer};
+use weft_transport::{BulkDescriptor, Cookie, Lost, Peer};
 
 use super::byte_ring::{ByteRing, RING_MAPPED, RingPosition};
 use super::common::{Common, Missing};
@@ -78,12 +78,10 @@ impl Incoming {
             State::Taking(taking) => taking.step(&self.target, &self.neighbour, links, budget),
             State::Copying(fetching) => fetching.step(&self.target, &self.neighbour, links),
         };
-        // A sender that has ended this process may have used its memory for something else, but only after it has said so.
-        let Neighbour { rank, position, .. } = *self.neighbour;
         if let Step::Finished = step
-            && links.shared.base.is_given_up(links.lane, position)
+            && let Err(lost) = self.check_sender(links)
         {
-            return Step::Lost(lost(rank, "it has given up the connection to this process"));
+            return Step::Lost(lost);
         }
         if let Step::Finished = step
             && let Some((begun, class)) = self.begun
@@ -93,17 +91,37 @@ impl Incoming {
         step
     }
 
+    /// An error if the sender has ended this process: it may have used its memory for something else since, but only after it has said so.
+    fn check_sender(&self, links: &Links) -> Result<(), Lost> {
+        let Neighbour { rank, position, .. } = *self.neighbour;
+        match links.shared.base.is_given_up(links.lane, position) {
+            true => Err(lost(rank, "it has given up the connection to this process")),
+            false => Ok(()),
+        }
+    }
+
     /// Notes how long all of it took.
     #[cold]
     fn note_whole(&self, time: Duration, class: Class, links: &Links) {
-        let timed = match &self.state {
-            State::NeedsRing => return,
-            State::Taking(_) => Timed::WholeRing,
-            State::Copying(_) => Timed::WholeCopy,
-        };
+        match &self.state {
+            State::NeedsRing => {}
+            State::Taking(_) => self.note(&[Timed::WholeRing], time, class, links),
+            State::Copying(_) => self.note(&[Timed::WholeCopy], time, class, links),
+        }
+    }
+
+    /// The same, where one call copied it.
+    #[cold]
+    fn note_copy(&self, time: Duration, class: Class, links: &Links) {
+        self.note(&[Timed::Copy, Timed::WholeCopy], time, class, links);
+    }
+
+    fn note(&self, timed: &[Timed], time: Duration, class: Class, links: &Links) {
         let is_usual = self.target.bytes as u64 == self.offered && self.target.layout.is_none();
         if is_usual {
-            links.note_time(&self.neighbour, timed, class, self.target.bytes, time);
+            for &timed in timed {
+                links.note_time(&self.neighbour, timed, class, self.target.bytes, time);
+            }
         }
     }
 

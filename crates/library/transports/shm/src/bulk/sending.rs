@@ -203,7 +203,15 @@ impl Sending {
         }
     }
 
-    /// The receiver answers a call: by copying.
+    /// The receiver answers a call: it has copied.
+    pub fn copied(&mut self, peer: Peer, id: TransferId) {
+        let called = self.called(peer, id);
+        if called.is_some_and(|outgoing| outgoing.source.layout.is_none()) {
+            self.transfers.finish(id);
+        }
+    }
+
+    /// The receiver answers a call: by copying with the sender's help.
     pub fn copy(
         &mut self,
         links: &Links,

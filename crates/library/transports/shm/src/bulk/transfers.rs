@@ -68,6 +68,14 @@ impl<T: Transfer> Transfers<T> {
         self.active.push(id.place());
     }
 
+    /// Ends a transfer that is not active: it is done.
+    pub fn finish(&mut self, id: TransferId) {
+        if let Some(transfer) = self.remove(id.place()) {
+            let done = (transfer.peer(), transfer.cookie());
+            self.finished.push_back(done);
+        }
+    }
+
     /// Transfers that have not ended.
     pub fn count(&self) -> usize {
         self.table.len() - self.free.len()

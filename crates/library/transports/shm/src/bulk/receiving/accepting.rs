@@ -13,6 +13,7 @@ use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Transfer;
 use crate::byte_times;
+use crate::cma::{self, Way};
 use crate::connecting::Need;
 use crate::links::Links;
 use crate::peers::lost;
@@ -72,7 +73,15 @@ impl Receiving {
                 let [own, theirs] = links.byte_times(&incoming.neighbour);
                 let is_helped = common.traffic.seen(peer, mark) == Work::Together
                     && byte_times::is_help_chosen(theirs, own, mark.class, mark.number);
-                let control = self.answer(links, incoming, transfer, address, is_helped)?;
+                let source = address.filter(|_| can_copy(links, &incoming));
+                let control = match source {
+                    Some(source) if copy_at_once(links, &incoming, source, is_helped)? => {
+                        let done = (peer, incoming.cookie);
+                        self.transfers.finished.push_back(done);
+                        Control::Copied { transfer }
+                    }
+                    source => self.answer(links, incoming, transfer, source, is_helped)?,
+                };
                 common.post(peer, control);
             }
         }
@@ -103,10 +112,10 @@ impl Receiving {
         links: &mut Links,
         incoming: Incoming,
         transfer: TransferId,
-        address: Option<u64>,
+        source: Option<u64>,
         is_helped: bool,
     ) -> Result<Control, Lost> {
-        let Some(fetching) = self.fetching(links, &incoming, address, is_helped)? else {
+        let Some(fetching) = self.fetching(links, &incoming, source, is_helped)? else {
             let receiver = self.begin(incoming);
             return Ok(Control::NeedRing { transfer, receiver });
         };
@@ -117,26 +126,56 @@ impl Receiving {
         Ok(Control::Copy { transfer, target })
     }
 
-    /// A copy from an address of the sender's, if there is one and the kernel and the target allow it.
+    /// A copy from an address of the sender's, if there is one.
     fn fetching(
         &mut self,
         links: &mut Links,
         incoming: &Incoming,
-        address: Option<u64>,
+        source: Option<u64>,
         is_helped: bool,
     ) -> Result<Option<Fetching>, Lost> {
         let target = &incoming.target;
-        let Some(source) = address.filter(|_| target.layout.is_none() && target.bytes > 0) else {
+        let Some(source) = source else {
             return Ok(None);
         };
-        if !links.copies_allowed(&incoming.neighbour) {
-            return Ok(None);
-        }
         let own = self.claims.take(links, incoming.peer())?;
         let chunk = fetching::chunk(target.bytes, is_helped, links);
         let timed = incoming.begun.map(|(_, class)| class);
         Ok(own.map(|own| Fetching::new(target, source, own, chunk, timed)))
     }
+}
+
+/// Whether the kernel and the target allow a copy from the sender's memory.
+fn can_copy(links: &Links, incoming: &Incoming) -> bool {
+    let target = &incoming.target;
+    target.layout.is_none() && target.bytes > 0 && links.copies_allowed(&incoming.neighbour)
+}
+
+/// Copies from an address of the sender's what one call of the kernel copies. False, and nothing has happened that matters, if more calls are to, or this one
+/// did not.
+fn copy_at_once(
+    links: &mut Links,
+    incoming: &Incoming,
+    source: u64,
+    is_helped: bool,
+) -> Result<bool, Lost> {
+    let (target, neighbour) = (&incoming.target, &incoming.neighbour);
+    if fetching::chunk(target.bytes, is_helped, links) < target.bytes as u64 {
+        return Ok(false);
+    }
+    let pid = neighbour.card.pid;
+    // SAFETY: the target is writable until it is reported as received, and has no gaps.
+    let copied = unsafe { cma::copy(Way::Read, pid, target.base, source, target.bytes) };
+    if copied.is_err() {
+        return Ok(false);
+    }
+    incoming.check_sender(links)?;
+    links.counters.copy_transfers += 1;
+    links.counters.chunks_read += 1;
+    if let Some((begun, class)) = incoming.begun {
+        incoming.note_copy(begun.elapsed(), class, links);
+    }
+    Ok(true)
 }
 
 /// A transfer through an own ring, which the sender has borrowed.
