@@ -73,6 +73,9 @@ pub(crate) const LONGEST: usize = BUFFER_BYTES;
 /// What pieces a long message is posted in, so that some are read while others are written.
 pub(crate) const PIECE: usize = 16 << 10;
 
+/// What is copied of an operand at once: it is still in a cache when it is combined.
+pub(crate) const COPIED_PIECE: usize = 64 << 10;
+
 impl<'a, P: PointToPoint> Channel<'a, P> {
     /// This operation's steps. Algorithms that need them are chosen only where they are there.
     pub(crate) fn steps(&self) -> Steps<'_, 'a, P> {
@@ -378,7 +381,9 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
     /// Combines these elements of all operands, from the last rank down, and packs the result.
     pub fn combine(&self, elements: Range<usize>, result: &Memory) -> Option<()> {
         let (reduction, size) = (self.reduction, self.reduction.element_bytes());
-        let longest = PIECE / size;
+        // In place it may be where the own operand lies.
+        let grows_in_result = reduction.is_dense() && !reduction.is_in_place();
+        let longest = COPIED_PIECE / size;
         let room = reduction.share(0..longest.min(reduction.count()));
         let scratch = room.scratch(2);
         let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
@@ -386,7 +391,11 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
         let (own, ranks) = (self.steps.channel.rank(), self.operands.len());
         for (piece, _) in pieces(elements.len(), longest) {
             let at = elements.start + piece.start;
-            let sum = partial.part(0..piece.len());
+            let packed = result.part(piece.start * size, piece.len() * size);
+            let mut sum = partial.part(0..piece.len());
+            if grows_in_result {
+                sum = reduction.unpacked(&packed, sum);
+            }
             let staged = staging.memory(piece.len() * size);
             for rank in (0..ranks).rev() {
                 let is_first = rank + 1 == ranks;
@@ -395,6 +404,10 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                     operand = reduction.input().part(at..at + piece.len());
                 } else {
                     let theirs = self.operands[rank].after(at * size);
+                    if is_first && grows_in_result {
+                        self.steps.read(theirs, &packed)?;
+                        continue;
+                    }
                     self.steps.read(theirs, &staged)?;
                     operand = reduction.unpacked(&staged, operand);
                 }
@@ -403,10 +416,9 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                     false => reduction.combine(operand, sum),
                 }
             }
-            copy(
-                &sum.memory(),
-                &result.part(piece.start * size, piece.len() * size),
-            );
+            if !grows_in_result {
+                copy(&sum.memory(), &packed);
+            }
         }
         Some(())
     }

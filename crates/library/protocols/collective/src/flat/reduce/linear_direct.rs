@@ -1,11 +1,8 @@
 //! The root copies everyone's operand from their memory and combines them, from the last rank down, and all wait until it has.
 
 use crate::memory::{Operand, Packed};
-use crate::steps::{RemoteRegion, Steps, pieces};
+use crate::steps::{COPIED_PIECE, RemoteRegion, Steps, pieces};
 use crate::{Channel, PointToPoint, Reduction};
-
-/// What is copied at once: it is still in a cache when it is combined.
-const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) async fn run<P: PointToPoint>(
     channel: &Channel<'_, P>,
@@ -21,7 +18,7 @@ pub(super) async fn run<P: PointToPoint>(
     }
     let step = steps.listen();
     let last = channel.size() - 1;
-    let elements = (PIECE_BYTES / reduction.element_bytes()).clamp(1, reduction.count());
+    let elements = (COPIED_PIECE / reduction.element_bytes()).clamp(1, reduction.count());
     let room = reduction.share(0..elements);
     let scratch = room.scratch(2);
     // In place the result grows where the root's operand lies, which then waits for its turn elsewhere, unless it comes first.
