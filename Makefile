@@ -31,7 +31,7 @@ python3 tests/packages/run.py --prefix $(2) --filter '^$(1)'
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check fresh bench report hpcc build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
+.PHONY: help demo check fresh bench report hpcc imb build install uninstall dist wheel deb recipes portable test lint conformance robustness fuzz kills stress slurm hosts tune costs loom tsan asan valgrind \
 	softrdma-interop rdma mpi4py programs io-programs mpich-tests header-check symbols coverage peers spread clean staged
 
 help: ## this list
@@ -56,6 +56,10 @@ hpcc: staged peers ## HPC Challenge's figures of communication beside the peers'
 	@scripts/setup.sh programs
 	@mkdir -p build/report
 	python3 tests/programs/beside.py --prefix $(prefix) --peers $(peers) --rounds $(or $(ROUNDS),5) --json build/report/hpcc.json
+
+imb: staged peers ## Intel's binary of its MPI benchmarks, unchanged, beside the peers', with ratios (RANKS=4 ROUNDS=3 OPERATIONS=PingPong,Bcast LIMIT=20)
+	python3 tests/imb/run.py --prefix $(prefix) --peers $(peers) --ranks $(or $(RANKS),2) --rounds $(or $(ROUNDS),5) --limit $(or $(LIMIT),60) \
+	    $(if $(OPERATIONS),--operations '$(OPERATIONS)') --json build/report/imb.json
 
 build: ## the library, the launcher and weft, release
 	$(CARGO) build --release --workspace --exclude xtask

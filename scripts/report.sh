@@ -24,8 +24,10 @@ if [ $# = 0 ]; then
         step "$name" "a minute or two" "again, alone: make report BENCH=$name" measure "$name"
         if [ -s "$out/$name.json" ]; then files="$files $out/$name.json"; fi
     done
-    # What tests/programs/beside.py found, if it was run.
-    if [ -s "$out/hpcc.json" ]; then files="$files $out/hpcc.json"; fi
+    # What tests/programs/beside.py and tests/imb/run.py found, if they were run.
+    for more in hpcc imb; do
+        if [ -s "$out/$more.json" ]; then files="$files $out/$more.json"; fi
+    done
     set -- $files
 fi
 "$weft" report --output build/report.html "$@"

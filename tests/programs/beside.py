@@ -10,18 +10,16 @@ JSON. Every run must pass hpcc's own checks. With --rounds 0 the programs are on
 
 import argparse
 import json
-import os
 import pathlib
-import re
 import statistics
 import sys
-import time
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 
 import hpcc
 from lib.cases import Failure, end_of
 from lib.commands import declare
+from lib.machine import machine
 from lib.processes import end_by_signals, run
 from workshop import Failed, Workshop
 
@@ -88,17 +86,6 @@ def against_best(found, key):
 
 def is_rate(key):
     return FIGURES[key][1].endswith("/s")
-
-
-def machine():
-    processor = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
-    return {
-        "processor": processor[1] if processor else os.uname().machine,
-        "cores": len(os.sched_getaffinity(0)),
-        "kernel": os.uname().release,
-        "load": f"{os.getloadavg()[0]:.2f}",
-        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
 
 
 def as_json(found, rounds):
