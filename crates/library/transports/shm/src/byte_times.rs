@@ -45,7 +45,7 @@ pub const TIMED_BYTES: usize = 4 << 10;
 const FIRST_TIMED: u32 = 8;
 const TIMED_EVERY: u32 = 4;
 /// The first messages of a class to a peer are copied. From this one on, by lengths, they go through a ring: long ones are worth its memory if more of them come.
-const RING_FROM: [u32; 3] = [3, 5, 5];
+const RING_FROM: [u32; 3] = [3, 9, 9];
 /// The next so many do, as the first has pages to map and a thread may lose its core in any; fewer if the ring takes several times as long.
 const RINGS_FIRST: u32 = 6;
 const RINGS_AT_LEAST: u32 = 4;

@@ -126,7 +126,7 @@ fn classes_have_times_of_their_own() {
 
 #[test]
 fn the_first_are_copied_and_then_go_through_rings_and_then_are_copied_again() {
-    for (length, from) in [(Medium, 3), (Long, 5)] {
+    for (length, from) in [(Medium, 3), (Long, 9)] {
         let class = class(length, Answered);
         let [sender, receiver] = [words(), words()];
         let is_ring =
@@ -164,10 +164,10 @@ fn what_no_ring_holds_goes_through_one_where_that_is_much_better_for_what_it_hol
         note(&receiver, Timed::WholeCopy, beyond, PIECE, time(50));
         assert!(!is_ring_chosen(
             [&words(), &receiver],
-            (beyond, 4),
+            (beyond, 8),
             Cores::Together
         ));
-        let chosen = is_ring_chosen([&words(), &receiver], (beyond, 5), Cores::Together);
+        let chosen = is_ring_chosen([&words(), &receiver], (beyond, 9), Cores::Together);
         assert_eq!(chosen, tried);
     }
 }
