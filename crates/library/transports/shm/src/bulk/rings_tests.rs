@@ -40,7 +40,7 @@ fn a_ring_of_many_that_are_not_answered_has_all_its_memory() {
 
 #[test]
 fn the_first_long_messages_grow_no_ring() {
-    for (bytes, first) in [(30_000, 2), (300_000, 4)] {
+    for (bytes, first) in [(30_000, 2), (300_000, 8)] {
         let (mut a, mut b) = pair(TIMED);
         send_all(&mut a, &mut b, first, bytes);
         assert_eq!(b.endpoint.counters().copy_transfers, first);
