@@ -40,6 +40,8 @@ pub use mapping::Mapping;
 /// How long an abort waits until the launcher has read what this process has written. Reading takes microseconds; a
 /// launcher that does not read must not keep the job alive.
 const ABORT_DRAIN: Duration = Duration::from_millis(500);
+/// How long a process that has called for the end of its job waits for its own.
+const ABORT_LINGER: Duration = Duration::from_secs(1);
 
 /// The facts that ranks tell of themselves beside their cards.
 const CORES: &str = "cores";
@@ -294,6 +296,10 @@ impl Bootstrap {
             Exchange::Pmi1(client) => client.abort(code),
             Exchange::Pmix(client) => client.abort(code),
             Exchange::Single(_) => {}
+        }
+        if !matches!(self.exchange, Exchange::Single(_)) {
+            // The launcher ends this process with the others. If it ended first, ranks that learn of that sooner would take it for a peer that has died.
+            std::thread::sleep(ABORT_LINGER);
         }
         ffi::exit_now(code)
     }
