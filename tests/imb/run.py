@@ -38,6 +38,8 @@ LIBRARIES = ("weft", "mpich", "openmpi", "intel")
 OPTIONS = {"openmpi": ["--allow-run-as-root", "--oversubscribe"], "intel": ["-genv", "I_MPI_FABRICS", "shm"]}
 # Those that do not have the MPICH ABI.
 TRANSLATED = ("weft", "openmpi")
+# What MPICH leaves behind when it is ended: its memory, and its launcher's files.
+LEFT = {"/dev/shm": "mpich_shm_*", "/tmp": "hydra_hwloc_xmlfile_*"}
 LEVEL, RESAMPLINGS = 1.05, 400
 
 
@@ -83,13 +85,20 @@ class Library:
         """Microseconds by length."""
         command = [self.prefix / "bin/mpiexec", *OPTIONS.get(self.name, []), "-n", str(options.ranks), self.binary]
         command += ["-npmin", str(options.ranks), *(["-msglog", options.lengths] if options.lengths else []), operation]
+        before = leftovers()
         try:
             done = run(command, options.limit, self.environment)
         except TimedOut as over:
+            for path in leftovers() - before:
+                path.unlink(missing_ok=True)
             return figures(str(over))
         if done.code != 0:
             raise Failure(f"{self.name}, {operation}: exit code {done.code}\n{end_of(done.output)}")
         return figures(done.output)
+
+
+def leftovers():
+    return {path for folder, names in LEFT.items() for path in pathlib.Path(folder).glob(names)}
 
 
 def figures(output):
