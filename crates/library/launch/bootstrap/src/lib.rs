@@ -287,7 +287,8 @@ impl Bootstrap {
             let _ = std::io::stderr().write_all(line.as_bytes());
         }
         ffi::flush_stdout();
-        if !matches!(self.exchange, Exchange::Single(_)) {
+        let has_launcher = !matches!(self.exchange, Exchange::Single(_));
+        if has_launcher {
             // A launcher may end its helpers at once, and with them what they have not read yet (Hydra does): the user
             // would learn that the job was killed, and not why.
             ffi::wait_until_read(&[1, 2], ABORT_DRAIN);
@@ -297,7 +298,7 @@ impl Bootstrap {
             Exchange::Pmix(client) => client.abort(code),
             Exchange::Single(_) => {}
         }
-        if !matches!(self.exchange, Exchange::Single(_)) {
+        if has_launcher {
             // The launcher ends this process with the others. If it ended first, ranks that learn of that sooner would take it for a peer that has died.
             std::thread::sleep(ABORT_LINGER);
         }

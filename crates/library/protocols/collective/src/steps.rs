@@ -73,7 +73,7 @@ pub(crate) const LONGEST: usize = BUFFER_BYTES;
 /// What pieces a long message is posted in, so that some are read while others are written.
 pub(crate) const PIECE: usize = 16 << 10;
 
-/// What is copied of an operand at once: it is still in a cache when it is combined.
+/// How many bytes of an operand are copied at once: few enough to be in a cache still when they are combined.
 pub(crate) const COPIED_PIECE: usize = 64 << 10;
 
 impl<'a, P: PointToPoint> Channel<'a, P> {
@@ -383,8 +383,8 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
         let (reduction, size) = (self.reduction, self.reduction.element_bytes());
         // In place it may be where the own operand lies.
         let grows_in_result = reduction.is_dense() && !reduction.is_in_place();
-        let longest = COPIED_PIECE / size;
-        let room = reduction.share(0..longest.min(reduction.count()));
+        let longest = (COPIED_PIECE / size).min(elements.len());
+        let room = reduction.share(0..longest);
         let scratch = room.scratch(2);
         let (partial, spare) = (room.in_scratch(&scratch, 0), room.in_scratch(&scratch, 1));
         let staging = Scratch::new(longest * size);
@@ -404,8 +404,8 @@ impl<'s, 'c, 'a, 'r, P: PointToPoint> Direct<'s, 'c, 'a, 'r, P> {
                     operand = reduction.input().part(at..at + piece.len());
                 } else {
                     let theirs = self.operands[rank].after(at * size);
-                    if is_first && grows_in_result {
-                        self.steps.read(theirs, &packed)?;
+                    if is_first && reduction.is_dense() {
+                        self.steps.read(theirs, &sum.memory())?;
                         continue;
                     }
                     self.steps.read(theirs, &staged)?;

@@ -281,10 +281,9 @@ fn first_copied_again(class: Class) -> Range<u32> {
     from..from + COPIES_AGAIN
 }
 
-/// What a byte takes to be filled into a ring, by the faster of two ways.
-fn fill_of(word: u64) -> Option<u32> {
-    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(word, timed));
-    fills.into_iter().flatten().min()
+/// What a byte takes to be filled into a ring, by plain stores and past the caches.
+fn fills_of(word: u64) -> [Option<u32>; 2] {
+    [Timed::Fill, Timed::Stream].map(|timed| read(word, timed))
 }
 
 /// What a byte takes through a ring, and copied, by the sender's words of the receiver and the receiver's of the sender.
@@ -300,7 +299,8 @@ fn ways([sender, receiver]: [&Words; 2], class: Class, cores: Cores) -> [Option<
     if counts_whole {
         return [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed));
     }
-    let ring = fill_of(sender).zip(read(receiver, Timed::Drain));
+    let fill = fills_of(sender).into_iter().flatten().min();
+    let ring = fill.zip(read(receiver, Timed::Drain));
     let ring = ring.map(|(fill, drain)| match is_window && cores != Cores::Shared {
         true => (fill + drain) * 4 / 3,
         false => fill + drain,
@@ -379,10 +379,10 @@ fn choose_by_times(
     }
 }
 
-/// What a byte takes to be filled into a ring by plain stores and past the caches, where nothing comes back through it: then its lines are the other's.
+/// [`fills_of`] a class in which nothing comes back through the ring: then its lines are the other's.
 fn fills(sender: &Words, class: Class) -> Option<[Option<u32>; 2]> {
     let word = sender[class.index()].load(Ordering::Relaxed);
-    let fills = [Timed::Fill, Timed::Stream].map(|timed| read(word, timed));
+    let fills = fills_of(word);
     (class.pattern != Pattern::Answered).then_some(fills)
 }
 
