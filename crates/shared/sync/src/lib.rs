@@ -18,6 +18,7 @@ mod fetch;
 pub mod futex;
 mod handoff;
 pub mod kernel;
+pub mod lines;
 mod magazines;
 mod owned_lock;
 mod parker;

@@ -326,6 +326,8 @@ impl Inbound {
         }
         if arrival.lies_in_ring() {
             self.long = true;
+            // SAFETY: the consumer advances only below, and the payload was handed over.
+            unsafe { arrival.take_over() };
         }
         self.advance(&arrival, links);
         Ok(())

@@ -13,8 +13,8 @@
 //! There they are written past the caches, if that is found to take less ([`crate::streaming`]).
 //! - Of a single message the *whole* counts, from when it is taken up until it is there, and of one that no ring holds: its first piece does not tell
 //!   what the later ones take.
-//! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. Either way the two share the work of
-//!   a message, so it is sums that are compared: of filling and draining, a third more for the rings that have to be waited for, and of copying.
+//! - In a window of several both sides are busy all the time: what counts is what each takes for a *piece*. One side fills while the other drains, so a message takes
+//!   as long as the slower of them, and a third more for the rings that have to be waited for. Of a copy both sides do a half, but of one that one call of the kernel does.
 //! - Where both sides send at the same time, pieces count for single messages, too: each core fills one ring and then drains the other, or copies once, and how
 //!   long a message takes as a whole tells what the cores do in between. They wait for nothing, so nothing is added.
 //! - Where processes share cores, the same holds for single messages that a ring holds: how long one takes as a whole tells when its sides were given a
@@ -162,6 +162,8 @@ pub type Words = [AtomicU64; Class::COUNT];
 pub enum Cores {
     /// Both at the same time.
     Together,
+    /// Both at the same time, if it goes through a ring; one side copies it alone.
+    CopiedAlone,
     /// Both sides send: each core does one side's part of a message and then of another.
     Apart,
     /// Processes outnumber cores, so that the sides may have one in turns.
@@ -294,18 +296,25 @@ fn ways([sender, receiver]: [&Words; 2], class: Class, cores: Cores) -> [Option<
     let counts_whole = match cores {
         Cores::Apart => false,
         Cores::Shared => class.length == Length::BeyondRing,
-        Cores::Together => !is_window || class.length == Length::BeyondRing,
+        Cores::Together | Cores::CopiedAlone => !is_window || class.length == Length::BeyondRing,
     };
     if counts_whole {
         return [Timed::WholeRing, Timed::WholeCopy].map(|timed| read(receiver, timed));
     }
     let fill = fills_of(sender).into_iter().flatten().min();
     let ring = fill.zip(read(receiver, Timed::Drain));
-    let ring = ring.map(|(fill, drain)| match is_window && cores != Cores::Shared {
-        true => (fill + drain) * 4 / 3,
-        false => fill + drain,
+    // Twice what a message takes, where both cores work at it all the time.
+    let ring = ring.map(|(fill, drain)| match cores {
+        Cores::Together | Cores::CopiedAlone => 2 * fill.max(drain) * 4 / 3,
+        Cores::Apart if is_window => (fill + drain) * 4 / 3,
+        Cores::Apart | Cores::Shared => fill + drain,
     });
-    [ring, read(receiver, Timed::Copy)]
+    let copy = read(receiver, Timed::Copy);
+    let copy = copy.map(|copy| match cores {
+        Cores::CopiedAlone => 2 * copy,
+        Cores::Together | Cores::Apart | Cores::Shared => copy,
+    });
+    [ring, copy]
 }
 
 /// The way of a message.

@@ -33,9 +33,11 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use crate::lines;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, full_fence, latest, tell};
 use std::cell::UnsafeCell;
 use std::num::NonZeroU8;
+use std::ops::Range;
 
 /// Cells of a rank: how many steps it can be ahead of the last one.
 pub const CELLS: usize = if cfg!(loom) { 2 } else { 32 };
@@ -45,6 +47,9 @@ pub const BUFFERS: usize = if cfg!(loom) { 1 } else { 4 };
 pub const INLINE_BYTES: usize = 112;
 /// Length of a buffer.
 pub const BUFFER_BYTES: usize = 32 << 10;
+
+/// The lines of fewer bytes are not taken over: it takes as long as it saves.
+const TAKEN_OVER_FROM: usize = 2 << 10;
 
 #[cfg(not(loom))]
 const PAGE: usize = 4096;
@@ -357,6 +362,19 @@ impl Board {
                 self.buffers.wrapping_add(buffer * BUFFER_BYTES)
             }
         }
+    }
+
+    /// Takes over the lines of so many bytes of a rank's, `from` some on, which were read here in the step ([`lines`]), if that is worth it: only where nobody
+    /// but this rank reads them.
+    #[inline]
+    pub fn take_over(&self, rank: usize, step: u64, posted: usize, read: Range<usize>) {
+        if self.ranks != 2 || read.len() < TAKEN_OVER_FROM || !lines::are_better_taken_over() {
+            return;
+        }
+        assert!(rank != self.rank && read.end <= posted && posted <= BUFFER_BYTES);
+        let payload = self.payload(rank, step, posted > INLINE_BYTES);
+        // SAFETY: they lie in the buffer. The other rank, whose they are, does not touch them until this one has entered a later step (rule 1); there is no third.
+        unsafe { lines::take_over(payload.wrapping_add(read.start), read.len()) };
     }
 
     #[inline]

@@ -3,7 +3,11 @@
 use std::num::NonZeroU8;
 
 use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, PLACE_AND_LENGTH, Parts, control, lap};
+use crate::lines;
 use crate::primitive::{Ordering, latest, latest64};
+
+/// Of a shorter message the lines are not taken over: it takes as long as it saves.
+const TAKEN_OVER_FROM: usize = 256;
 
 /// A message in the ring. The payload stays where it is until the consumer advances past it.
 #[derive(Clone, Copy)]
@@ -54,6 +58,18 @@ impl Arrival {
     #[inline]
     pub fn lies_in_ring(&self) -> bool {
         self.data_end != 0
+    }
+
+    /// Takes the lines over in which the message lies ([`lines`]), if that is worth it.
+    ///
+    /// # Safety
+    /// The consumer has not advanced past this message, and no slice of its bytes is held.
+    #[inline]
+    pub unsafe fn take_over(&self) {
+        if self.bytes as usize >= TAKEN_OVER_FROM && lines::are_better_taken_over() {
+            // SAFETY: `look` checked that the bytes lie in the ring; until the consumer advances they are its own (rule 1).
+            unsafe { lines::take_over(self.payload.cast_mut(), self.bytes as usize) };
+        }
     }
 }
 

@@ -146,7 +146,8 @@ tables! {
         Far 2, 2 * KIB => Shared;
         Far 2, 768 * KIB => LinearDirect;
         Far 2, 768 * KIB => Linear;
-        Any 2, 1536 * KIB => Shared;
+        Few 2, 1536 * KIB => Shared;
+        Any 2, 10 * KIB => Shared;
         Any 2, ANY => Linear;
         Few ANY, ANY => Shared;
         Few ANY, 16 * KIB => Linear;

@@ -8,6 +8,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use weft_sync::bulk::StreamCounts;
+use weft_sync::lines;
 
 use crate::segment::{Mapping, PAGE, Segment};
 
@@ -70,6 +71,15 @@ impl ByteRing {
     pub unsafe fn to_take(&self, at: usize, bytes: usize) -> &[u8] {
         // SAFETY: `data` checked the place; by the contract nobody writes to it.
         unsafe { std::slice::from_raw_parts(self.data(at, bytes), bytes) }
+    }
+
+    /// Takes their lines over ([`weft_sync::lines`]).
+    ///
+    /// # Safety
+    /// As [`to_take`](Self::to_take), and no slice of them is held.
+    pub unsafe fn take_over(&self, at: usize, bytes: usize) {
+        // SAFETY: `data` checked the place; by the contract nobody touches it.
+        unsafe { lines::take_over(self.data(at, bytes), bytes) };
     }
 }
 

@@ -11,6 +11,9 @@ use super::transfers::Step;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
+/// What is no longer is copied by one call of the kernel, which is the receiver's.
+pub const SMALLEST_CHUNK: u64 = 32 << 10;
+
 /// One side's part of a copy.
 pub struct Copying {
     pub claims: Claims,

@@ -11,6 +11,7 @@ use crate::byte_times::Pattern;
 use crate::links::Links;
 use crate::peers::lost;
 use crate::segment::PAGE;
+use weft_sync::lines;
 use weft_transport::{Cookie, Peer};
 
 /// Rings of an endpoint.
@@ -27,6 +28,20 @@ const GROWN_BYTES: usize = 64 << 10;
 const GROWS_AFTER: u32 = 32;
 /// Only so many rings of an endpoint do that, those that are used first: together they are longer than such a cache.
 const GROWING: usize = 2;
+
+/// A single message of so many bytes and all rings of a window of such as are half as long stay in a core's own cache.
+const TAKEN_OVER_BYTES: u64 = 128 << 10;
+
+/// Whether the receiver of a message that nothing comes back for takes the ring's lines over. Then they are best written again at once, while both cores' own
+/// caches hold them; what would not stay there goes through all of the ring instead.
+pub fn is_taken_over(pattern: Pattern, bytes: u64) -> bool {
+    let longest = match pattern {
+        Pattern::Answered => return false,
+        Pattern::OneWay => TAKEN_OVER_BYTES,
+        Pattern::Window => TAKEN_OVER_BYTES / 2,
+    };
+    bytes <= longest && lines::are_better_taken_over()
+}
 
 /// An own ring: at first free, then a transfer's, until its receiver has taken everything.
 struct Ring {
@@ -140,7 +155,8 @@ impl Rings {
         };
         self.idle_calls = 0;
         let ring = self.ring(index);
-        ring.one_way += u32::from(pattern != Pattern::Answered && index < GROWING);
+        let stays = is_taken_over(pattern, bytes);
+        ring.one_way += u32::from(pattern != Pattern::Answered && !stays && index < GROWING);
         ring.prepare(bytes, links)?;
         let fresh = ring.touch(bytes);
         let is_spare = index < COUNT / 2 && purpose != RingUse::Pulled;
@@ -159,7 +175,9 @@ impl Rings {
             filled: false,
         });
         let place = ring.place;
-        ring.place = place.after(bytes);
+        if !stays {
+            ring.place = place.after(bytes);
+        }
         Ok(Some(TakenRing {
             index,
             ring: ring.ring.clone(),

@@ -23,7 +23,7 @@ fn rings_have_memory_for_two_of_what_comes() {
 /// What goes one way for long goes through all of a ring, and what is answered does not.
 #[test]
 fn a_ring_of_many_that_are_not_answered_has_all_its_memory() {
-    const BYTES: usize = 64 << 10;
+    const BYTES: usize = 256 << 10;
     let held = |of: &Process| of.endpoint.counters().bulk_bytes as usize;
     let (mut a, mut b) = pair(RING_ONLY);
     send_all(&mut a, &mut b, 20, BYTES);

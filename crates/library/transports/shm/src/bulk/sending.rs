@@ -17,7 +17,7 @@ use super::byte_ring::RING_BYTES;
 use super::claims::Claims;
 use super::common::{Common, Missing};
 use super::control::{BesideRing, Control, CopyTarget, Descriptor, TransferId};
-use super::copying::Copying;
+use super::copying::{Copying, SMALLEST_CHUNK};
 use super::rings::{RingUse, Wanted};
 use super::traffic::{Mark, Work};
 use super::transfers::{Step, Transfer, Transfers};
@@ -28,8 +28,14 @@ use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
-/// How a message to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
-fn choose(links: &Links, neighbour: &Neighbour, message: (Class, u32), work: Work) -> Chosen {
+/// How a message of `bytes` to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
+fn choose(
+    links: &Links,
+    neighbour: &Neighbour,
+    message: (Class, u32),
+    bytes: usize,
+    work: Work,
+) -> Chosen {
     let words = links.byte_times(neighbour);
     if let Some(is_ring) = links.shared.options.prefers_rings {
         return Chosen::expected(is_ring);
@@ -37,6 +43,7 @@ fn choose(links: &Links, neighbour: &Neighbour, message: (Class, u32), work: Wor
     let cores = match work {
         _ if links.shared.shares_cores.load(Ordering::Relaxed) => Cores::Shared,
         Work::Apart => Cores::Apart,
+        Work::Together if bytes as u64 <= SMALLEST_CHUNK => Cores::CopiedAlone,
         Work::Together => Cores::Together,
     };
     byte_times::choose(words, message, cores)
@@ -134,7 +141,7 @@ impl Sending {
             common.borrowed.give_back(peer);
         }
         let chosen = match can_copy {
-            true => choose(links, &neighbour, (mark.class, number), work),
+            true => choose(links, &neighbour, (mark.class, number), source.bytes, work),
             false => Chosen::expected(true),
         };
         let is_change = common.traffic.goes(peer, mark.class, chosen.is_ring);

@@ -126,14 +126,14 @@ pub struct Side {
 impl Side {
     pub fn turn(&mut self) {
         let moved = self.endpoint.poll(&mut self.inbox);
+        for cookie in self.inbox.sent.drain(..) {
+            self.sources.remove(&cookie).expect("an offer of mine");
+        }
         if std::mem::take(&mut self.inbox.connects) {
             self.fabric.connect(self.other);
             return;
         }
         if moved {
-            for cookie in self.inbox.sent.drain(..) {
-                self.sources.remove(&cookie).expect("an offer of mine");
-            }
             return;
         }
         if !self.sleepy {

@@ -10,6 +10,7 @@ use super::{BulkReceive, Incoming, Receiving, State, through};
 use crate::bulk::byte_ring::RingPosition;
 use crate::bulk::common::{Common, Missing};
 use crate::bulk::control::{BesideRing, Control, Descriptor, TransferId};
+use crate::bulk::rings::is_taken_over;
 use crate::bulk::traffic::Work;
 use crate::bulk::transfers::Transfer;
 use crate::byte_times;
@@ -59,6 +60,7 @@ impl Receiving {
                 };
                 let mut taking = through(common, peer, place, incoming.offered, after)?;
                 taking.pull_from(pull);
+                taking.takes_over = is_taken_over(mark.class.pattern, incoming.offered);
                 self.begin_taking(incoming, taking);
             }
             Descriptor::Back(place) => {

@@ -10,7 +10,7 @@ use weft_transport::{Lost, Peer};
 
 use crate::bulk::claims::{COPY_BYTES, Claims};
 use crate::bulk::control::CopyTarget;
-use crate::bulk::copying::Copying;
+use crate::bulk::copying::{Copying, SMALLEST_CHUNK};
 use crate::bulk::transfers::Step;
 use crate::byte_times::{Class, TIMED_BYTES, Timed};
 use crate::cma::{self, Way};
@@ -19,9 +19,8 @@ use crate::peers::{Neighbour, lost};
 use crate::segment::{Mapping, PAGE};
 
 /// What one call copies: long enough that the call itself costs little, short enough to share the work. A message that both sides copy is this many
-/// chunks, of sizes between these bounds.
+/// chunks, of sizes from [`SMALLEST_CHUNK`] to this.
 const CHUNKS: u64 = 4;
-const SMALLEST_CHUNK: u64 = 32 << 10;
 const LARGEST_CHUNK: u64 = 256 << 10;
 /// What one call copies where one side copies the whole message.
 const LONE_CHUNK: u64 = 1 << 20;
