@@ -60,7 +60,8 @@ struct Count(AtomicU64);
 ///    the two have agreed so.
 /// 4. A side that goes to sleep sets its `waits` and then looks at the other's count again; the other counts, then reads that
 ///    `waits` (SeqCst all four).
-/// 5. The ring's next user makes the counts new before the message that tells the other side of the transfer is published.
+/// 5. The ring's next user makes the counts new before the message that tells the other side of the transfer is published. That message may say that all is
+///    produced: then `produced` stays zero. A receiver counts as consumed only what its sender waits for.
 ///
 /// Each count is on a line that only one side writes while a transfer goes on; the `waits` are on a third, which both read and
 /// hardly anybody writes.
@@ -79,8 +80,12 @@ impl StreamCounts {
 
     /// Rule 5.
     pub fn reset(&self) {
-        self.produced.0.store(0, Ordering::Relaxed);
-        self.consumed.0.store(0, Ordering::Relaxed);
+        // What was told without the counts has left them as they were: their lines are not asked for.
+        for Count(count) in [&self.produced, &self.consumed] {
+            if count.load(Ordering::Relaxed) != 0 {
+                count.store(0, Ordering::Relaxed);
+            }
+        }
         self.waits.reset();
     }
 

@@ -9,8 +9,8 @@ use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{
-    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, RTS_BYTES,
-    SYNCHRONOUS, View,
+    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, Rts, SYNCHRONOUS,
+    View,
 };
 
 use crate::enquiry::Enquiry;
@@ -87,8 +87,9 @@ fn unexpected(peer: Peer, packet: &Packet, payload: &[u8]) -> Option<Unexpected>
             (true, cookie, Payload::store(rest))
         }
         Kind::Rts => {
-            let Body([cookie, bytes, a, b, c, d]) = Body::<{ RTS_BYTES / 8 }>::whole(payload)?;
-            let descriptor = BulkDescriptor([a, b, c, d]);
+            let rts = Rts::parse(payload)?;
+            let Rts { cookie, bytes, .. } = rts;
+            let descriptor = BulkDescriptor(rts.transport);
             let synchronous = packet.flags & SYNCHRONOUS != 0;
             (synchronous, cookie, Payload::Rts { bytes, descriptor })
         }

@@ -2,7 +2,7 @@
 
 use weft_transport::Header;
 use weft_wire::{
-    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_BYTES, RTS_ONLY_BYTES,
+    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_ONLY_BYTES, Rts,
     SYNCHRONOUS, View,
 };
 
@@ -47,7 +47,11 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
         }
         Kind::Eager => message("eager", packet, payload.len() as u64),
         Kind::Rts => {
-            let Body([sender, bytes, ..]) = Body::<{ RTS_BYTES / 8 }>::whole(payload)?;
+            let Rts {
+                cookie: sender,
+                bytes,
+                ..
+            } = Rts::parse(payload)?;
             let message = message("RTS", packet, bytes);
             let synchronous = if synchronous { " synchronous" } else { "" };
             format!("{message} sender={sender:#x}{synchronous}")

@@ -2,8 +2,7 @@
 
 use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
-    Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, Kind, Packet, RTS_BYTES, RTS_ONLY_BYTES,
-    SYNCHRONOUS,
+    Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, Kind, Packet, RTS_ONLY_BYTES, Rts, SYNCHRONOUS,
 };
 
 use crate::outbound::Control;
@@ -155,10 +154,12 @@ impl<E: Endpoint> State<E> {
                 descriptor
             }
         };
-        let mut body = [0; RTS_BYTES];
-        let [a, b, c, d] = descriptor.0;
-        Body([cookie, length, a, b, c, d]).put(&mut body);
-        endpoint.send(peer, header, &body, false)?;
+        let rts = Rts {
+            cookie,
+            bytes: length,
+            transport: descriptor.0,
+        };
+        rts.emit(|payload| endpoint.send(peer, header, payload, false))?;
         core.tally.rts += 1;
         core.announce_begun(slot);
         Ok(())

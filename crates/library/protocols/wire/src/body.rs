@@ -10,8 +10,41 @@ pub const CTS_BYTES: usize = 16;
 pub const FAILED_BYTES: usize = 8;
 /// Bytes of an `Enquiry` payload: the two words.
 pub const ENQUIRY_BYTES: usize = 16;
-/// Bytes of an `Rts` payload: cookie, length, the transport's four words.
+/// Bytes of the longest `Rts` payload.
 pub const RTS_BYTES: usize = 48;
+
+/// The payload of an `Rts`. Where the last of the transport's words is zero it is left out: what remains fits in a cell of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rts {
+    pub cookie: u64,
+    /// Of the message.
+    pub bytes: u64,
+    pub transport: [u64; 4],
+}
+
+impl Rts {
+    pub fn parse(payload: &[u8]) -> Option<Rts> {
+        let (Body([cookie, bytes, a, b, c]), last) = Body::split(payload)?;
+        let d = match last {
+            [] => 0,
+            last => Body::<1>::whole(last)?.0[0],
+        };
+        Some(Rts {
+            cookie,
+            bytes,
+            transport: [a, b, c, d],
+        })
+    }
+
+    /// Calls `send` with the payload.
+    pub fn emit<R>(&self, send: impl FnOnce(&[u8]) -> R) -> R {
+        let [a, b, c, d] = self.transport;
+        let mut payload = [0; RTS_BYTES];
+        Body([self.cookie, self.bytes, a, b, c, d]).put(&mut payload);
+        let left_out = if d == 0 { size_of_val(&d) } else { 0 };
+        send(&payload[..RTS_BYTES - left_out])
+    }
+}
 
 /// `N` words as they lie in a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

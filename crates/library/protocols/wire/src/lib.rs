@@ -16,7 +16,7 @@ mod tests;
 
 pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
 pub use body::{
-    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES,
+    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES, Rts,
 };
 
 /// What a packet is. The number is on the wire.

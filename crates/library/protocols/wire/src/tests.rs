@@ -23,6 +23,19 @@ proptest! {
     }
 
     #[test]
+    fn rts_round_trips(cookie: u64, bytes: u64, words: [u64; 4], is_last_zero: bool) {
+        let [a, b, c, d] = words;
+        let rts = Rts { cookie, bytes, transport: [a, b, c, if is_last_zero { 0 } else { d | 1 }] };
+        let payload = rts.emit(<[u8]>::to_vec);
+        prop_assert_eq!(payload.len(), if is_last_zero { RTS_BYTES - 8 } else { RTS_BYTES });
+        prop_assert_eq!(Rts::parse(&payload), Some(rts));
+        for bytes in [0, RTS_BYTES - 9, RTS_BYTES - 7, RTS_BYTES - 1, RTS_BYTES + 1] {
+            let payload: Vec<u8> = payload.iter().copied().chain([0; 16]).take(bytes).collect();
+            prop_assert_eq!(Rts::parse(&payload), None);
+        }
+    }
+
+    #[test]
     fn a_valid_view_is_what_its_value_writes(words: [u64; 2]) {
         if let Some(packet) = View(words).packet() {
             prop_assert_eq!(packet.words(), words);

@@ -40,6 +40,8 @@ mod transfers;
 #[cfg(test)]
 mod borrowed_tests;
 #[cfg(test)]
+mod filled_tests;
+#[cfg(test)]
 mod rings_tests;
 #[cfg(test)]
 mod tests;

@@ -5,8 +5,7 @@
 //! peer at a time, and only if the peer said that it can spare it. It returns to its owner with the transfer for
 //! which it was borrowed, or after a while without one.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use weft_transport::{Cookie, Peer};
 
 use super::byte_ring::{BORROWED, ByteRing, GIVEN_UP, RING_BYTES, RingPosition};
@@ -49,7 +48,7 @@ impl Partner {
 
 /// An endpoint's borrowed rings.
 pub struct BorrowedRings {
-    partners: HashMap<Peer, Partner>,
+    partners: FxHashMap<Peer, Partner>,
     /// Calls of `release_idle` since one was last borrowed or used.
     idle_calls: u32,
 }
@@ -57,7 +56,7 @@ pub struct BorrowedRings {
 impl BorrowedRings {
     pub fn new() -> BorrowedRings {
         BorrowedRings {
-            partners: HashMap::new(),
+            partners: FxHashMap::default(),
             idle_calls: 0,
         }
     }

@@ -131,7 +131,7 @@ fn what_was_not_borrowed_is_refused() {
     b.linked(0, |endpoint| endpoint.send(0, Header([0; 2]), b"", false))
         .unwrap();
     a.poll();
-    let back = BulkDescriptor([4, offset, begin, 0]);
+    let back = BulkDescriptor([4, offset, begin & u64::from(u32::MAX), 0]);
     let accepted = a
         .endpoint
         .bulk_receive(1, back, bytes, memory(&mut target), 2);

@@ -12,6 +12,9 @@ const RING: u64 = 2;
 const COPY: u64 = 3;
 const COPIED: u64 = 4;
 
+/// In an offer's kind: all is in the ring.
+const FILLED: u64 = 1 << 6;
+
 /// Of an offer's first word, for its kind; above stands its mark: two numbers, the class, whether it is timed.
 const KIND_BITS: u32 = 8;
 const CLASS_BITS: u32 = 5;
@@ -177,13 +180,17 @@ pub enum BesideRing {
 /// The meaning of a [`BulkDescriptor`]'s words here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Descriptor {
-    /// Through this ring of the sender's, which is being filled.
+    /// Through this ring of the sender's, which is being filled, or is filled: then nobody counts what is produced.
     Ring {
         place: RingPosition,
         beside: BesideRing,
+        is_filled: bool,
     },
     /// Through this ring of the receiver's, which the sender had borrowed.
-    Back(RingPosition),
+    Back {
+        place: RingPosition,
+        is_filled: bool,
+    },
     /// Answer by a control message. The source's address, if the sender can help copying.
     Call {
         transfer: TransferId,
@@ -194,21 +201,42 @@ pub enum Descriptor {
 }
 
 impl Descriptor {
+    /// The same offer of a ring, in which all is now.
+    pub fn filled(self) -> Descriptor {
+        let is_filled = true;
+        match self {
+            Descriptor::Ring { place, beside, .. } => Descriptor::Ring {
+                place,
+                beside,
+                is_filled,
+            },
+            Descriptor::Back { place, .. } => Descriptor::Back { place, is_filled },
+            Descriptor::Call { .. } | Descriptor::Nothing => self,
+        }
+    }
+
     pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring { place, beside } => {
+            Descriptor::Ring {
+                place,
+                beside,
+                is_filled,
+            } => {
                 let [offset, begin] = place.words();
-                let (kind, address) = match beside {
-                    BesideRing::Nothing => (1, 0),
-                    BesideRing::Borrow(room) => (5, u64::from(room)),
-                    BesideRing::Pull(address) => (6, address),
-                };
-                [kind, offset, begin, address]
+                let filled = if is_filled { FILLED } else { 0 };
+                match beside {
+                    BesideRing::Nothing => [1 | filled, offset, begin, 0],
+                    BesideRing::Borrow(room) => {
+                        [5 | filled, offset, begin | u64::from(room) << 32, 0]
+                    }
+                    BesideRing::Pull(address) => [6, offset, begin, address],
+                }
             }
-            Descriptor::Back(place) => {
+            Descriptor::Back { place, is_filled } => {
                 let [offset, begin] = place.words();
-                [4, offset, begin, 0]
+                let filled = if is_filled { FILLED } else { 0 };
+                [4 | filled, offset, begin, 0]
             }
             Descriptor::Call {
                 transfer,
@@ -236,17 +264,29 @@ impl Descriptor {
             is_timed: words[0] & TIMED != 0,
         };
         words[0] &= (1 << KIND_BITS) - 1;
+        let is_filled = words[0] & FILLED != 0;
+        words[0] &= !FILLED;
         let offered = match words {
             [0, ..] => Some(Descriptor::Nothing),
-            [kind @ (1 | 5 | 6), offset, begin, address] => Some(Descriptor::Ring {
+            [1, offset, begin, _] => Some(Descriptor::Ring {
                 place: RingPosition::of(offset, begin)?,
-                beside: match kind {
-                    1 => BesideRing::Nothing,
-                    5 => BesideRing::Borrow(address.min(RING_BYTES as u64) as u32),
-                    _ => BesideRing::Pull(address),
-                },
+                beside: BesideRing::Nothing,
+                is_filled,
             }),
-            [4, offset, begin, _] => Some(Descriptor::Back(RingPosition::of(offset, begin)?)),
+            [5, offset, begin_and_room, _] => Some(Descriptor::Ring {
+                place: RingPosition::of(offset, begin_and_room & u64::from(u32::MAX))?,
+                beside: BesideRing::Borrow((begin_and_room >> 32).min(RING_BYTES as u64) as u32),
+                is_filled,
+            }),
+            [6, offset, begin, address] => Some(Descriptor::Ring {
+                place: RingPosition::of(offset, begin)?,
+                beside: BesideRing::Pull(address),
+                is_filled: false,
+            }),
+            [4, offset, begin, _] => Some(Descriptor::Back {
+                place: RingPosition::of(offset, begin)?,
+                is_filled,
+            }),
             [2, transfer, ..] => Some(Descriptor::Call {
                 transfer: TransferId(transfer),
                 address: None,
@@ -310,16 +350,31 @@ mod tests {
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Nothing,
+                is_filled: true,
             },
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Borrow(70_000),
+                is_filled: false,
             },
             Descriptor::Ring {
                 place: PLACE,
                 beside: BesideRing::Pull(77),
+                is_filled: false,
             },
-            Descriptor::Back(PLACE),
+            Descriptor::Ring {
+                place: PLACE,
+                beside: BesideRing::Borrow(70_000),
+                is_filled: true,
+            },
+            Descriptor::Back {
+                place: PLACE,
+                is_filled: false,
+            },
+            Descriptor::Back {
+                place: PLACE,
+                is_filled: true,
+            },
             Descriptor::Call {
                 transfer,
                 address: None,

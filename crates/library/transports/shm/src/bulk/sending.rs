@@ -162,8 +162,18 @@ impl Sending {
         let (state, offered) = match through {
             None => (State::Called, None),
             Some((mut filling, offered)) => {
+                links.counters.ring_transfers += 1;
                 let [words, _] = links.byte_times(&neighbour);
                 filling.is_of(mark, number, words);
+                // The peer fills its own ring meanwhile: nothing is gained by telling it first.
+                if work == Work::Apart && source.bytes <= filling::APART_CHUNK {
+                    filling.fill_at_once(&source, &neighbour, links);
+                    if let Some(index) = filling.own {
+                        common.rings.fill(index);
+                    }
+                    self.transfers.finished.push_back((peer, cookie));
+                    return offered.filled().emit(mark);
+                }
                 (State::Filling(filling), Some(offered))
             }
         };
@@ -179,7 +189,6 @@ impl Sending {
         let Some(offered) = offered else {
             return Descriptor::Call { transfer, address }.emit(mark);
         };
-        links.counters.ring_transfers += 1;
         self.transfers.activate(transfer);
         // The data follow when the receiver has been told, so that it starts early.
         self.begun = true;
@@ -197,6 +206,9 @@ impl Sending {
             |outgoing: &Outgoing| outgoing.cookie == cookie && outgoing.neighbour.rank == peer;
         self.transfers
             .drop_if(is_it, |outgoing| outgoing.end(common));
+        self.transfers
+            .finished
+            .retain(|&done| done != (peer, cookie));
         // Even if all is in the ring and the table knows nothing of it any more.
         common.rings.cancel(peer, cookie);
         common.borrowed.cancel(peer, cookie);
@@ -413,7 +425,8 @@ fn begin(
     {
         links.counters.borrowed_transfers += 1;
         let filling = Filling::new(ring, place.begin, None, chunk, false);
-        return Some((filling, Descriptor::Back(place)));
+        let is_filled = false;
+        return Some((filling, Descriptor::Back { place, is_filled }));
     }
     let wanted = Wanted {
         purpose: match pull {
@@ -435,5 +448,13 @@ fn begin(
     };
     mark.is_timed &= !given.fresh;
     let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
-    Some((filling, Descriptor::Ring { place, beside }))
+    let is_filled = false;
+    Some((
+        filling,
+        Descriptor::Ring {
+            place,
+            beside,
+            is_filled,
+        },
+    ))
 }

@@ -44,7 +44,11 @@ impl Receiving {
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
-            Descriptor::Ring { place, beside } => {
+            Descriptor::Ring {
+                place,
+                beside,
+                is_filled,
+            } => {
                 let (pull, after) = match beside {
                     BesideRing::Borrow(room) if common.borrowed.would_borrow(peer) => {
                         (None, After::Spare(place, room))
@@ -61,10 +65,16 @@ impl Receiving {
                 let mut taking = through(common, peer, place, incoming.offered, after)?;
                 taking.pull_from(pull);
                 taking.takes_over = is_taken_over(mark.class.pattern, incoming.offered);
+                if is_filled {
+                    taking.is_filled(peer)?;
+                }
                 self.begin_taking(incoming, taking);
             }
-            Descriptor::Back(place) => {
-                let taking = begin_return(common, &incoming, place)?;
+            Descriptor::Back { place, is_filled } => {
+                let mut taking = begin_return(common, &incoming, place)?;
+                if is_filled {
+                    taking.is_filled(peer)?;
+                }
                 self.begin_taking(incoming, taking);
             }
             // The answer needs a link.

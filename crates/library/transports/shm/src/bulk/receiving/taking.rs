@@ -78,6 +78,15 @@ impl Taking {
         }
     }
 
+    /// All that `peer` offers lies in the ring.
+    pub fn is_filled(&mut self, peer: Peer) -> Result<(), Lost> {
+        if self.offered > RING_BYTES as u64 {
+            return Err(lost(peer, "it says that a ring holds more than it can"));
+        }
+        self.produced = self.offered;
+        Ok(())
+    }
+
     /// The source may be copied from there.
     pub fn pull_from(&mut self, source: Option<u64>) {
         self.pulling = source.map(|source| Pulling {
@@ -127,8 +136,7 @@ impl Taking {
                 Some(class) => self.take_and_time(target, bytes, class, neighbour, links),
                 None => self.take(target, bytes),
             };
-            // If the ring is to be borrowed, that is told instead, in the end.
-            if self.consumed < self.offered || !matches!(self.after, After::Spare(..)) {
+            if self.is_to_be_told() {
                 self.tell(self.consumed, neighbour, links);
             }
         }
@@ -152,6 +160,15 @@ impl Taking {
             self.produced = produced;
         }
         Ok(self.produced.saturating_sub(self.consumed) as usize)
+    }
+
+    /// Whether the sender waits for what was just taken out: for the room, or in the end for its ring. If the ring is to be borrowed, that is told instead.
+    fn is_to_be_told(&self) -> bool {
+        match self.after {
+            _ if self.consumed < self.offered => self.offered > RING_BYTES as u64,
+            After::Back => true,
+            After::Spare(..) | After::OwnClaims { .. } => false,
+        }
     }
 
     /// Whether the rest may be copied past the ring.

@@ -20,7 +20,7 @@ const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
 /// The size of chunks where the two sides work apart: each fills its ring and takes from the other's, and a receiver that waits for every few
 /// pages has the sender's writes disturb it.
-const APART_CHUNK: usize = 64 << 10;
+pub const APART_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -78,6 +78,20 @@ impl Filling {
         self.timed = mark.is_timed.then_some(class);
         // A borrowed ring has the lines that were just read here.
         self.streams = self.own.is_some() && is_stream_chosen(words, class, number);
+    }
+
+    /// Copies all of a source that the ring holds; its receiver is told that it is there, and not by the counts.
+    pub fn fill_at_once(&mut self, source: &Memory, neighbour: &Neighbour, links: &Links) {
+        assert!(source.bytes <= RING_BYTES);
+        while self.produced < source.bytes as u64 {
+            let (at, to_end) = at(self.begin, self.produced);
+            let bytes = to_end.min(source.bytes - self.produced as usize);
+            match self.timed.filter(|_| bytes >= TIMED_BYTES) {
+                Some(class) => self.fill_and_time(source, at, bytes, class, neighbour, links),
+                None => self.fill(source, at, bytes),
+            }
+            self.produced += bytes as u64;
+        }
     }
 
     /// Copies what there is room for into the ring.
