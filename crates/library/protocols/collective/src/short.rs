@@ -108,14 +108,6 @@ impl<'b> Short<'b> {
         Memory::contiguous(payload, bytes)
     }
 
-    /// [`Board::take_over`], of all others.
-    #[inline(always)]
-    fn take_over_all(&self, step: u64, posted: usize, read: Range<usize>) {
-        for rank in self.others() {
-            self.board.take_over(rank, step, posted, read.clone());
-        }
-    }
-
     /// Waits for a moment until a rank has posted so many bytes in the step.
     #[inline(always)]
     fn comes(&self, rank: usize, step: u64, bytes: usize) -> bool {
@@ -168,7 +160,7 @@ impl<'b> Short<'b> {
         let comes = self.one_comes(root, step, bytes);
         if comes {
             copy_together(&self.slot(root, step, bytes), memory);
-            self.board.take_over(root, step, bytes, 0..bytes);
+            self.board.take_over(memory.bytes, 0..memory.bytes);
         }
         comes
     }
@@ -218,7 +210,7 @@ impl<'b> Short<'b> {
         if comes {
             let slot = self.slot(root, step, posted);
             copy_together(&block(&slot, place_for(rank, root, ranks), bytes), receive);
-            self.board.take_over(root, step, posted, 0..posted);
+            self.board.take_over(posted, 0..posted);
         }
         comes
     }
@@ -252,7 +244,7 @@ impl<'b> Short<'b> {
                 let slot = self.slot(from, step, posted);
                 let own = block(&slot, place_for(rank, from, ranks), bytes);
                 copy_together(&own, &block(receive, from, bytes));
-                self.board.take_over(from, step, posted, 0..posted);
+                self.board.take_over(posted, 0..posted);
             }
         }
         come
@@ -276,7 +268,7 @@ impl<'b> Short<'b> {
                 true => input.clone(),
                 false => self.slot(from, step, input.bytes),
             });
-            self.take_over_all(step, input.bytes, 0..input.bytes);
+            self.board.take_over(input.bytes, 0..input.bytes);
         }
         come
     }
@@ -314,7 +306,7 @@ impl<'b> Short<'b> {
             let part = own.start * size..own.end * size;
             let operand = |rank| window(&self.slot(rank, step, bytes), part.clone());
             reduction.fold(self.board.ranks(), operand);
-            self.take_over_all(step, bytes, part);
+            self.board.take_over(bytes, part);
         }
         come
     }
@@ -337,8 +329,7 @@ impl<'b> Short<'b> {
         for rank in self.others() {
             let place = place(rank);
             copy_together(&self.slot(rank, step, place.bytes), &place);
-            self.board
-                .take_over(rank, step, place.bytes, 0..place.bytes);
+            self.board.take_over(place.bytes, 0..place.bytes);
         }
     }
 

@@ -4,7 +4,7 @@
 //! post in it. What rank r posts in step s lies in its cell `s % CELLS`, up to [`INLINE_BYTES`], or in its buffer `s % BUFFERS`.
 //! 1. A cell and its buffer are their rank's alone until it publishes the step in the cell's control word; from then on
 //!    everyone may read them, and nobody writes them, until all ranks have *entered* a later step and so read no more of
-//!    this one. Fresh memory is zero, and no step is 0.
+//!    this one; but the only reader of two ranks may write the same bytes again ([`lines`]). Fresh memory is zero, and no step is 0.
 //! 2. `entered` is the step that its rank is in. A rank enters step s only after its last look at what was posted in steps
 //!    before s, and writes a cell again only when all have entered a step after the one that the cell held: it asks once in a
 //!    ring's length, as it remembers how far the last one was.
@@ -364,16 +364,24 @@ impl Board {
         }
     }
 
-    /// Takes over the lines of so many bytes of a rank's, `from` some on, which were read here in the step ([`lines`]), if that is worth it: only where nobody
-    /// but this rank reads them.
-    #[inline]
-    pub fn take_over(&self, rank: usize, step: u64, posted: usize, read: Range<usize>) {
-        if self.ranks != 2 || read.len() < TAKEN_OVER_FROM || !lines::are_better_taken_over() {
+    /// Takes over the lines ([`lines`]) of a part of what the other of two ranks has posted in this rank's step, `posted` bytes, after it was read here, if that is worth
+    /// it. Among more ranks others read it too, and nothing happens.
+    #[inline(always)]
+    pub fn take_over(&self, posted: usize, read: Range<usize>) {
+        if read.len() >= TAKEN_OVER_FROM {
+            self.take_over_lines(posted, read);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_over_lines(&self, posted: usize, read: Range<usize>) {
+        if self.ranks != 2 || !lines::are_better_taken_over() {
             return;
         }
-        assert!(rank != self.rank && read.end <= posted && posted <= BUFFER_BYTES);
-        let payload = self.payload(rank, step, posted > INLINE_BYTES);
-        // SAFETY: they lie in the buffer. The other rank, whose they are, does not touch them until this one has entered a later step (rule 1); there is no third.
+        assert!(read.end <= posted && posted <= BUFFER_BYTES);
+        let payload = self.payload(1 - self.rank, self.step(), posted > INLINE_BYTES);
+        // SAFETY: they lie in the buffer. Their rank does not touch them until this one has entered a later step (rule 1); there is no third.
         unsafe { lines::take_over(payload.wrapping_add(read.start), read.len()) };
     }
 

@@ -201,6 +201,14 @@ pub enum Descriptor {
 }
 
 impl Descriptor {
+    /// Whether all that is offered is in the ring.
+    pub fn is_filled(self) -> bool {
+        match self {
+            Descriptor::Ring { is_filled, .. } | Descriptor::Back { is_filled, .. } => is_filled,
+            Descriptor::Call { .. } | Descriptor::Nothing => false,
+        }
+    }
+
     /// The same offer of a ring, in which all is now.
     pub fn filled(self) -> Descriptor {
         let is_filled = true;
@@ -218,25 +226,17 @@ impl Descriptor {
     pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Descriptor::Nothing => [0; 4],
-            Descriptor::Ring {
-                place,
-                beside,
-                is_filled,
-            } => {
+            Descriptor::Ring { place, beside, .. } => {
                 let [offset, begin] = place.words();
-                let filled = if is_filled { FILLED } else { 0 };
                 match beside {
-                    BesideRing::Nothing => [1 | filled, offset, begin, 0],
-                    BesideRing::Borrow(room) => {
-                        [5 | filled, offset, begin | u64::from(room) << 32, 0]
-                    }
+                    BesideRing::Nothing => [1, offset, begin, 0],
+                    BesideRing::Borrow(room) => [5, offset, begin | u64::from(room) << 32, 0],
                     BesideRing::Pull(address) => [6, offset, begin, address],
                 }
             }
-            Descriptor::Back { place, is_filled } => {
+            Descriptor::Back { place, .. } => {
                 let [offset, begin] = place.words();
-                let filled = if is_filled { FILLED } else { 0 };
-                [4 | filled, offset, begin, 0]
+                [4, offset, begin, 0]
             }
             Descriptor::Call {
                 transfer,
@@ -247,6 +247,7 @@ impl Descriptor {
                 address: Some(address),
             } => [3, transfer.0, address, 0],
         };
+        words[0] |= if self.is_filled() { FILLED } else { 0 };
         words[0] |= u64::from(mark.number) << KIND_BITS;
         words[0] |= u64::from(mark.last_received) << (KIND_BITS + Mark::BITS);
         words[0] |= (mark.class.index() as u64) << CLASS_SHIFT;

@@ -20,16 +20,7 @@ fn exchange(a: &mut Process, b: &mut Process, bytes: usize) -> [bool; 2] {
         }
         let (_, _, payload) = at.log.packets.front().unwrap();
         let (offered, _) = Descriptor::parse(offer_from(payload)).unwrap();
-        matches!(
-            offered,
-            Descriptor::Ring {
-                is_filled: true,
-                ..
-            } | Descriptor::Back {
-                is_filled: true,
-                ..
-            }
-        )
+        offered.is_filled()
     });
     accept(a, bytes, memory(&mut targets[0]));
     accept(b, bytes, memory(&mut targets[1]));

@@ -66,14 +66,14 @@ impl Receiving {
                 taking.pull_from(pull);
                 taking.takes_over = is_taken_over(mark.class.pattern, incoming.offered);
                 if is_filled {
-                    taking.is_filled(peer)?;
+                    taking.note_filled(peer)?;
                 }
                 self.begin_taking(incoming, taking);
             }
             Descriptor::Back { place, is_filled } => {
                 let mut taking = begin_return(common, &incoming, place)?;
                 if is_filled {
-                    taking.is_filled(peer)?;
+                    taking.note_filled(peer)?;
                 }
                 self.begin_taking(incoming, taking);
             }

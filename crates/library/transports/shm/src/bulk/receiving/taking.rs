@@ -78,8 +78,8 @@ impl Taking {
         }
     }
 
-    /// All that `peer` offers lies in the ring.
-    pub fn is_filled(&mut self, peer: Peer) -> Result<(), Lost> {
+    /// `peer` says that all it offers lies in the ring.
+    pub fn note_filled(&mut self, peer: Peer) -> Result<(), Lost> {
         if self.offered > RING_BYTES as u64 {
             return Err(lost(peer, "it says that a ring holds more than it can"));
         }
