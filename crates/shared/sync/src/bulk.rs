@@ -80,7 +80,7 @@ impl StreamCounts {
 
     /// Rule 5.
     pub fn reset(&self) {
-        // What was told without the counts has left them as they were: their lines are not asked for.
+        // A count that nobody has changed is zero still. It is not written, so that its line stays where it is.
         for Count(count) in [&self.produced, &self.consumed] {
             if count.load(Ordering::Relaxed) != 0 {
                 count.store(0, Ordering::Relaxed);

@@ -17,7 +17,7 @@ pub const RTS_BYTES: usize = 48;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rts {
     pub cookie: u64,
-    /// Of the message.
+    /// How long the message is.
     pub bytes: u64,
     pub transport: [u64; 4],
 }

@@ -283,7 +283,7 @@ fn first_copied_again(class: Class) -> Range<u32> {
     from..from + COPIES_AGAIN
 }
 
-/// What a byte takes to be filled into a ring, by plain stores and past the caches.
+/// How long filling a ring takes for a byte: by plain stores, and by stores past the caches.
 fn fills_of(word: u64) -> [Option<u32>; 2] {
     [Timed::Fill, Timed::Stream].map(|timed| read(word, timed))
 }

@@ -48,7 +48,7 @@ pub const INLINE_BYTES: usize = 112;
 /// Length of a buffer.
 pub const BUFFER_BYTES: usize = 32 << 10;
 
-/// The lines of fewer bytes are not taken over: it takes as long as it saves.
+/// A reader leaves the lines of fewer bytes alone: taking them over costs as much as it saves.
 const TAKEN_OVER_FROM: usize = 2 << 10;
 
 #[cfg(not(loom))]

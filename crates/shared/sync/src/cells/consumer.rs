@@ -6,7 +6,7 @@ use super::{Cell, DATA_ALIGN, INLINE_BYTES, Malformed, PLACE_AND_LENGTH, Parts, 
 use crate::lines;
 use crate::primitive::{Ordering, latest, latest64};
 
-/// Of a shorter message the lines are not taken over: it takes as long as it saves.
+/// The consumer leaves the lines of shorter messages alone: taking them over costs as much as it saves.
 const TAKEN_OVER_FROM: usize = 256;
 
 /// A message in the ring. The payload stays where it is until the consumer advances past it.

@@ -76,7 +76,7 @@ impl ByteRing {
     /// Takes their lines over ([`weft_sync::lines`]).
     ///
     /// # Safety
-    /// As [`to_take`](Self::to_take), and no slice of them is held.
+    /// The contract of [`to_take`](Self::to_take); and the caller holds no slice of these bytes.
     pub unsafe fn take_over(&self, at: usize, bytes: usize) {
         // SAFETY: `data` checked the place; by the contract nobody touches it.
         unsafe { lines::take_over(self.data(at, bytes), bytes) };

@@ -209,20 +209,6 @@ impl Descriptor {
         }
     }
 
-    /// The same offer of a ring, in which all is now.
-    pub fn filled(self) -> Descriptor {
-        let is_filled = true;
-        match self {
-            Descriptor::Ring { place, beside, .. } => Descriptor::Ring {
-                place,
-                beside,
-                is_filled,
-            },
-            Descriptor::Back { place, .. } => Descriptor::Back { place, is_filled },
-            Descriptor::Call { .. } | Descriptor::Nothing => self,
-        }
-    }
-
     pub fn emit(self, mark: Mark) -> BulkDescriptor {
         let mut words = match self {
             Descriptor::Nothing => [0; 4],

@@ -11,7 +11,7 @@ use super::transfers::Step;
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 
-/// What is no longer is copied by one call of the kernel, which is the receiver's.
+/// The receiver copies a message of up to so many bytes alone, by one call of the kernel.
 pub const SMALLEST_CHUNK: u64 = 32 << 10;
 
 /// One side's part of a copy.

@@ -101,11 +101,8 @@ impl Outgoing {
 
     /// Gives back what the transfer has used.
     fn end(self, common: &mut Common) {
-        if let State::Filling(Filling {
-            own: Some(index), ..
-        }) = self.state
-        {
-            common.rings.fill(index);
+        if let State::Filling(filling) = self.state {
+            filling.end(common);
         }
     }
 }
@@ -165,14 +162,11 @@ impl Sending {
                 links.counters.ring_transfers += 1;
                 let [words, _] = links.byte_times(&neighbour);
                 filling.is_of(mark, number, words);
-                // The peer fills its own ring meanwhile: nothing is gained by telling it first.
-                if work == Work::Apart && source.bytes <= filling::APART_CHUNK {
+                if offered.is_filled() {
                     filling.fill_at_once(&source, &neighbour, links);
-                    if let Some(index) = filling.own {
-                        common.rings.fill(index);
-                    }
+                    filling.end(common);
                     self.transfers.finished.push_back((peer, cookie));
-                    return offered.filled().emit(mark);
+                    return offered.emit(mark);
                 }
                 (State::Filling(filling), Some(offered))
             }
@@ -418,6 +412,8 @@ fn begin(
     (mark, work): (&mut Mark, Work),
 ) -> Option<(Filling, Descriptor)> {
     let chunk = filling::chunk(source.bytes, work);
+    // The peer fills its own ring meanwhile: nothing is gained by telling it first.
+    let is_filled = work == Work::Apart && source.bytes <= chunk;
     let pull = address.filter(|_| source.bytes > RING_BYTES);
     if pull.is_none()
         && let Some(BorrowedRing { ring, place, .. }) =
@@ -425,7 +421,6 @@ fn begin(
     {
         links.counters.borrowed_transfers += 1;
         let filling = Filling::new(ring, place.begin, None, chunk, false);
-        let is_filled = false;
         return Some((filling, Descriptor::Back { place, is_filled }));
     }
     let wanted = Wanted {
@@ -448,7 +443,6 @@ fn begin(
     };
     mark.is_timed &= !given.fresh;
     let filling = Filling::new(given.ring, place.begin, own, chunk, pull.is_some());
-    let is_filled = false;
     Some((
         filling,
         Descriptor::Ring {

@@ -44,11 +44,7 @@ impl Receiving {
         };
         match offered {
             Descriptor::Nothing => self.finish_empty(&incoming)?,
-            Descriptor::Ring {
-                place,
-                beside,
-                is_filled,
-            } => {
+            Descriptor::Ring { place, beside, .. } => {
                 let (pull, after) = match beside {
                     BesideRing::Borrow(room) if common.borrowed.would_borrow(peer) => {
                         (None, After::Spare(place, room))
@@ -65,17 +61,11 @@ impl Receiving {
                 let mut taking = through(common, peer, place, incoming.offered, after)?;
                 taking.pull_from(pull);
                 taking.takes_over = is_taken_over(mark.class.pattern, incoming.offered);
-                if is_filled {
-                    taking.note_filled(peer)?;
-                }
-                self.begin_taking(incoming, taking);
+                self.begin_taking(incoming, taking, offered)?;
             }
-            Descriptor::Back { place, is_filled } => {
-                let mut taking = begin_return(common, &incoming, place)?;
-                if is_filled {
-                    taking.note_filled(peer)?;
-                }
-                self.begin_taking(incoming, taking);
+            Descriptor::Back { place, .. } => {
+                let taking = begin_return(common, &incoming, place)?;
+                self.begin_taking(incoming, taking, offered)?;
             }
             // The answer needs a link.
             Descriptor::Call { .. } if !links.is_open(peer) => {
@@ -112,10 +102,19 @@ impl Receiving {
         Ok(())
     }
 
-    fn begin_taking(&mut self, incoming: Incoming, mut taking: Taking) {
+    fn begin_taking(
+        &mut self,
+        incoming: Incoming,
+        mut taking: Taking,
+        offered: Descriptor,
+    ) -> Result<(), Lost> {
+        if offered.is_filled() {
+            taking.note_filled(incoming.peer())?;
+        }
         taking.timed = incoming.begun.map(|(_, class)| class);
         let state = State::Taking(taking);
         self.begin(Incoming { state, ..incoming });
+        Ok(())
     }
 
     /// The answer to a call: both sides copy where they can, else the sender is asked for a ring.

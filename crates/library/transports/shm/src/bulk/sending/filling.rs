@@ -6,6 +6,7 @@ use weft_memory::Memory;
 use weft_sync::bulk::Side;
 
 use crate::bulk::byte_ring::{ByteRing, GIVEN_UP, RING_BYTES, at};
+use crate::bulk::common::Common;
 use crate::bulk::traffic::{Mark, Work};
 use crate::bulk::transfers::Step;
 use crate::byte_times::{Class, TIMED_BYTES, Timed, Words, is_stream_chosen};
@@ -20,7 +21,7 @@ const SMALLEST_CHUNK: usize = 4 << 10;
 const LARGEST_CHUNK: usize = 32 << 10;
 /// The size of chunks where the two sides work apart: each fills its ring and takes from the other's, and a receiver that waits for every few
 /// pages has the sender's writes disturb it.
-pub const APART_CHUNK: usize = 64 << 10;
+const APART_CHUNK: usize = 64 << 10;
 
 /// A transfer that goes through a ring.
 pub struct Filling {
@@ -80,7 +81,14 @@ impl Filling {
         self.streams = self.own.is_some() && is_stream_chosen(words, class, number);
     }
 
-    /// Copies all of a source that the ring holds; its receiver is told that it is there, and not by the counts.
+    /// The ring is not written again for this transfer.
+    pub fn end(&self, common: &mut Common) {
+        if let Some(index) = self.own {
+            common.rings.fill(index);
+        }
+    }
+
+    /// Copies all of a source that the ring holds, without counting: the offer tells the receiver that everything is there.
     pub fn fill_at_once(&mut self, source: &Memory, neighbour: &Neighbour, links: &Links) {
         assert!(source.bytes <= RING_BYTES);
         while self.produced < source.bytes as u64 {
