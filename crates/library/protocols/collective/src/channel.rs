@@ -54,6 +54,13 @@ pub trait PointToPoint {
         let _ = (tag, bytes);
     }
 
+    /// The rank for which all others waited in the operation before the one of this tag, and which waited for none, if that is known: alike
+    /// on all ranks.
+    fn leader_before(&self, tag: u32) -> Option<usize> {
+        let _ = tag;
+        None
+    }
+
     /// The memory that all ranks of this host share, by their positions, if they do and this operation may use it: alike on all of
     /// them.
     fn arena(&self) -> Option<&dyn Arena<Self::Error>> {
@@ -246,8 +253,16 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     }
 
     /// Ranks on different hosts have no core in common.
-    fn oversubscribed(&self) -> bool {
+    pub(crate) fn oversubscribed(&self) -> bool {
         !matches!(self.members, Members::Across(..)) && self.peers.oversubscribed()
+    }
+
+    /// The rank that led the operation before this one, if that was among the same ranks.
+    pub(crate) fn leader_before(&self) -> Option<usize> {
+        match self.members {
+            Members::All => self.peers.leader_before(self.tag),
+            Members::Host(_) | Members::Across(..) => None,
+        }
     }
 
     pub(crate) fn arena(&self) -> Option<&dyn Arena<P::Error>> {

@@ -227,6 +227,28 @@ impl<P: PointToPoint> Steps<'_, '_, P> {
         self.others_posted(step).await
     }
 
+    /// A step in which one rank learns that all have come.
+    pub async fn tell(&self, leader: usize) -> Option<()> {
+        if self.channel.rank() != leader {
+            return self.announce().await.map(drop);
+        }
+        let step = self.listen();
+        for distance in 1..self.channel.size() {
+            let rank = self.channel.after(distance);
+            self.posted(step, rank, Piece::NOTHING).await?;
+        }
+        Some(())
+    }
+
+    /// A step in which all learn that one rank has come so far.
+    pub async fn hear_of(&self, leader: usize) -> Option<()> {
+        if self.channel.rank() == leader {
+            return self.announce().await.map(drop);
+        }
+        let step = self.listen();
+        self.posted(step, leader, Piece::NOTHING).await.map(drop)
+    }
+
     /// Posts where memory is, for others to read from: the message follows.
     pub async fn post_region(&self, memory: &Memory) -> Option<u64> {
         debug_assert!(memory.layout.is_none());

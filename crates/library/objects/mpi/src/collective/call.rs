@@ -29,6 +29,12 @@ pub trait Plan {
         false
     }
 
+    /// The rank of an intra-communicator for which all wait, and which waits for none.
+    #[inline]
+    fn leader(&self) -> Option<usize> {
+        None
+    }
+
     /// On an intra-communicator.
     fn within(&self, channel: &Channel<'_, Peers<'_>>) -> impl Future<Output = Result<()>>;
 
@@ -162,6 +168,9 @@ impl<P: Plan> Planned<P> {
         let tag = comm.next_operation();
         let outcome = Outcome::default();
         let Some((local, _)) = local_and_remote else {
+            if let Some(leader) = plan.leader() {
+                comm.operations().lead(tag, leader);
+            }
             let peers = Peers::of_call(comm, tag, arena::access(comm, tag));
             let channel = Channel::new(&peers, tag, &outcome);
             let result = run_blocking(plan.within(&channel), || peers.wait());

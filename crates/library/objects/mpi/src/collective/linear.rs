@@ -73,23 +73,27 @@ impl Messages<'_> {
     }
 }
 
-/// A communicator of few processes, of one group.
-struct Few(&'static Comm);
+/// A communicator of few processes, of one group, and the one for which all others wait in the operation, if it waits for none.
+struct Few {
+    comm: &'static Comm,
+    leader: Option<usize>,
+}
 
 impl Few {
     #[inline]
     fn find(id: CommId) -> Option<Few> {
         let comm = find(id).ok()?;
         let is_one_group = comm.local_and_remote().is_none();
-        (is_one_group && comm.size() as usize <= MOST_RANKS).then_some(Few(comm))
+        let leader = None;
+        (is_one_group && comm.size() as usize <= MOST_RANKS).then_some(Few { comm, leader })
     }
 
     fn rank(&self) -> usize {
-        self.0.rank() as usize
+        self.comm.rank() as usize
     }
 
     fn ranks(&self) -> usize {
-        self.0.size() as usize
+        self.comm.size() as usize
     }
 
     /// The rank so many places after this one, around the ring, and the one as many before.
@@ -100,8 +104,11 @@ impl Few {
 
     #[inline]
     fn run(&self, go: impl FnOnce(&mut Messages<'_>)) -> Result<()> {
-        let comm = self.0;
+        let comm = self.comm;
         let tag = comm.next_operation();
+        if let Some(leader) = self.leader {
+            comm.operations().lead(tag, leader);
+        }
         let peers = Peers::of_call(comm, tag, arena::access(comm, tag));
         let mut messages = Messages {
             peers: &peers,
@@ -157,7 +164,7 @@ pub(super) fn gatherv(
     comm: CommId,
 ) -> Option<Result<()>> {
     let few = Few::find(comm)?;
-    let root = rank_of(few.0, root)?;
+    let root = rank_of(few.comm, root)?;
     if root != few.rank() {
         let send = leaf(send)?;
         return Some(few.run(|messages| {
@@ -181,8 +188,9 @@ pub(super) fn scatterv(
     root: i32,
     comm: CommId,
 ) -> Option<Result<()>> {
-    let few = Few::find(comm)?;
-    let root = rank_of(few.0, root)?;
+    let mut few = Few::find(comm)?;
+    let root = rank_of(few.comm, root)?;
+    few.leader = Some(root);
     if root != few.rank() {
         let receive = leaf(receive)?;
         return Some(few.run(|messages| {

@@ -240,6 +240,11 @@ impl PointToPoint for Peers<'_> {
         }
     }
 
+    fn leader_before(&self, tag: u32) -> Option<usize> {
+        let operations = self.comm.operations();
+        (tag == self.tag).then(|| operations.leader_before(tag))?
+    }
+
     fn arena(&self) -> Option<&dyn Arena<Error>> {
         self.arena
             .as_ref()

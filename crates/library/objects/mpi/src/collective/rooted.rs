@@ -86,6 +86,11 @@ impl Plan for Bcast {
         self.memory.bytes == 0
     }
 
+    #[inline]
+    fn leader(&self) -> Option<usize> {
+        Some(self.root.within())
+    }
+
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {
         weft_collective::bcast(channel, self.memory.clone(), self.root.within()).await
     }
@@ -295,6 +300,11 @@ pub fn scatterv<'a>(
     if let Some(call) = void(comm, root, receive, || {
         send.as_ref().is_some_and(Glance::is_nothing)
     }) {
+        if let (Form::Blocking, Call::Void(comm)) = (form, &call) {
+            // Others may have blocks, and wait for the root.
+            let operations = comm.operations();
+            operations.lead(operations.next(), root as usize);
+        }
         return Ok(call);
     }
     if let Some(outcome) =
@@ -320,6 +330,11 @@ impl Plan for Scatter<'_> {
     #[inline]
     fn is_void(&self) -> bool {
         self.0.is_void()
+    }
+
+    #[inline]
+    fn leader(&self) -> Option<usize> {
+        Some(self.0.root.within())
     }
 
     async fn within(&self, channel: &Channel<'_, Peers<'_>>) -> Result<()> {

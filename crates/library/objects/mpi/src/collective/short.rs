@@ -17,7 +17,7 @@ use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
 use crate::objects::types::{Buffer, is_address, plain_bytes};
 use crate::process::engine::engine;
-use crate::process::job::oversubscribed_here;
+use crate::process::job::{oversubscribed, oversubscribed_here};
 
 /// Looks at what another posts before the long way is gone, where each process has a core of its own.
 const SPINS: u32 = 64;
@@ -49,7 +49,18 @@ impl OnBoard {
     #[inline(always)]
     fn attempt(
         &self,
+        chosen_by: (Operation, usize),
+        go: impl FnOnce(&Short<'_>) -> bool,
+    ) -> Option<Over> {
+        self.attempt_led(chosen_by, None, go)
+    }
+
+    /// The same, of one in which all others wait for the leader, and it for none.
+    #[inline(always)]
+    fn attempt_led(
+        &self,
         (operation, bytes): (Operation, usize),
+        leader: Option<usize>,
         go: impl FnOnce(&Short<'_>) -> bool,
     ) -> Option<Over> {
         let (board, operations) = (&self.shared.board, self.comm.operations());
@@ -61,15 +72,19 @@ impl OnBoard {
             true => 1,
             false => SPINS,
         };
-        let is_over = go(&Short::new(board, operations.next(), spins));
+        let tag = operations.next();
+        if let Some(leader) = leader {
+            operations.lead(tag, leader);
+        }
+        let is_over = go(&Short::new(board, tag, spins));
         if board.sleepers_behind() {
             self.shared.wake();
         }
         if !is_over {
             return None;
         }
-        operations.pass(bytes as u64);
-        if operations.next().is_multiple_of(PROGRESS_EVERY) {
+        operations.pass(tag, bytes as u64);
+        if tag.is_multiple_of(PROGRESS_EVERY) {
             engine().progress();
         }
         Some(Over)
@@ -117,10 +132,15 @@ fn own_and_first(own: Option<&Buffer>, blocks: &Buffer) -> Option<(Option<Memory
     own.as_ref().is_none_or(fits).then_some((own, first))
 }
 
-/// `MPI_Barrier`.
+/// `MPI_Barrier`, unless it takes two steps.
 #[inline(never)]
 pub(super) fn barrier(comm: CommId) -> Option<Over> {
-    OnBoard::find(comm)?.attempt((Operation::barrier, 0), |short| short.barrier())
+    let on = OnBoard::find(comm)?;
+    let operations = on.comm.operations();
+    if oversubscribed() && operations.leader_before(operations.next()).is_some() {
+        return None;
+    }
+    on.attempt((Operation::barrier, 0), |short| short.barrier())
 }
 
 /// `MPI_Bcast`.
@@ -129,7 +149,7 @@ pub(super) fn bcast(buffer: &Buffer, root: i32, comm: CommId) -> Option<Over> {
     let memory = plain(buffer)?;
     let on = OnBoard::find(comm)?;
     let root = on.root(root)?;
-    on.attempt((Operation::bcast, memory.bytes), |short| {
+    on.attempt_led((Operation::bcast, memory.bytes), Some(root), |short| {
         short.bcast(&memory, root)
     })
 }
@@ -167,12 +187,12 @@ pub(super) fn scatter(
     let root = on.root(root)?;
     if root == on.rank() {
         let (own, first) = own_and_first(receive, send)?;
-        return on.attempt((Operation::scatter, first.bytes), |short| {
+        return on.attempt_led((Operation::scatter, first.bytes), Some(root), |short| {
             short.scatter_root(&on.blocks(&first), own.as_ref(), first.bytes)
         });
     }
     let own = plain(receive?)?;
-    on.attempt((Operation::scatter, own.bytes), |short| {
+    on.attempt_led((Operation::scatter, own.bytes), Some(root), |short| {
         short.scatter_leaf(&own, root)
     })
 }

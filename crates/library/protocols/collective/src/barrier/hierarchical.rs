@@ -6,7 +6,6 @@ use crate::channel::{ROUNDS, Speaker};
 use crate::memory::NOTHING;
 use crate::tree::Subtree;
 use crate::{Channel, PointToPoint, flat};
-use weft_sync::board::Piece;
 
 pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
     let host = channel.within_host();
@@ -20,7 +19,7 @@ pub(super) async fn run<P: PointToPoint>(channel: &Channel<'_, P>) {
 /// The leader, rank 0, learns that all have come.
 async fn arrive<P: PointToPoint>(host: &Channel<'_, P>) {
     match host.arena() {
-        Some(_) => arrive_on_board(host).await.unwrap_or(()),
+        Some(_) => host.steps().tell(0).await.unwrap_or(()),
         None => arrive_up_tree(host).await,
     }
 }
@@ -28,30 +27,9 @@ async fn arrive<P: PointToPoint>(host: &Channel<'_, P>) {
 /// All learn that the leader has come so far.
 async fn release<P: PointToPoint>(host: &Channel<'_, P>) {
     match host.arena() {
-        Some(_) => release_on_board(host).await.unwrap_or(()),
+        Some(_) => host.steps().hear_of(0).await.unwrap_or(()),
         None => release_down_tree(host).await,
     }
-}
-
-async fn arrive_on_board<P: PointToPoint>(host: &Channel<'_, P>) -> Option<()> {
-    let steps = host.steps();
-    if host.rank() != 0 {
-        return steps.announce().await.map(drop);
-    }
-    let step = steps.listen();
-    for rank in 1..host.size() {
-        steps.posted(step, rank, Piece::NOTHING).await?;
-    }
-    Some(())
-}
-
-async fn release_on_board<P: PointToPoint>(host: &Channel<'_, P>) -> Option<()> {
-    let steps = host.steps();
-    if host.rank() == 0 {
-        return steps.announce().await.map(drop);
-    }
-    let step = steps.listen();
-    steps.posted(step, 0, Piece::NOTHING).await.map(drop)
 }
 
 async fn arrive_up_tree<P: PointToPoint>(host: &Channel<'_, P>) {

@@ -12,7 +12,7 @@ fn is_short(operation: Operation, count: usize) -> bool {
 }
 
 /// The number of errors and of results, with a rank that dies after so many turns.
-fn run_with_death(
+pub(super) fn run_with_death(
     case: &Case,
     mut world: World,
     seed: u64,

@@ -1,6 +1,7 @@
 //! Every algorithm against an oracle that computes the result from all inputs, on a network in one thread
 //! whose order of events a seed decides.
 
+mod barrier;
 mod blocks;
 mod case;
 mod counts;

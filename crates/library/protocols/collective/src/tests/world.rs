@@ -34,6 +34,8 @@ pub enum Error {
 pub struct World {
     size: usize,
     pub oversubscribed: bool,
+    /// The rank that led the operation before any.
+    pub leader: Option<usize>,
     /// The names of the ranks' hosts.
     names: Vec<u32>,
     /// Whether the ranks of a host share memory.
@@ -63,6 +65,7 @@ impl World {
         World {
             size,
             oversubscribed: false,
+            leader: None,
             names: vec![0; size],
             shares: true,
             refuses: None,

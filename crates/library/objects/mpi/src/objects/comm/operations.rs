@@ -9,13 +9,22 @@ pub(super) const BLOCKING_TAGS: u32 = 1 << 29;
 
 #[derive(Debug)]
 pub(crate) struct Operations {
-    /// Begun, for their tags.
+    /// The tag of the one that begins next.
     begun: AtomicU32,
-    /// Of those the ones that are over, with all that was begun before.
+    /// The same as those before it were over last.
     over: AtomicU32,
     /// The tag of the last one whose length was compared with others to choose how it goes, and that length.
     chosen: AtomicU32,
     bytes: AtomicU64,
+    /// The tag of the one behind the last that a rank led, and that rank.
+    behind_led: AtomicU32,
+    leader: AtomicU32,
+}
+
+/// The tag of the operation after the one of this tag.
+#[inline(always)]
+fn after(tag: u32) -> u32 {
+    (tag + 1) % BLOCKING_TAGS
 }
 
 impl Default for Operations {
@@ -25,6 +34,8 @@ impl Default for Operations {
             over: AtomicU32::new(0),
             chosen: AtomicU32::new(u32::MAX),
             bytes: AtomicU64::new(0),
+            behind_led: AtomicU32::new(u32::MAX),
+            leader: AtomicU32::new(0),
         }
     }
 }
@@ -38,23 +49,38 @@ impl Operations {
     /// No locked instruction: one thread at a time begins an operation.
     #[inline]
     pub fn begin(&self) -> u32 {
-        let begun = self.begun.load(Ordering::Relaxed);
-        self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
-        begun % BLOCKING_TAGS
+        let tag = self.next();
+        self.begun.store(after(tag), Ordering::Relaxed);
+        tag
     }
 
     /// The tag of the operation that begins next.
     #[inline]
     pub fn next(&self) -> u32 {
-        self.begun.load(Ordering::Relaxed) % BLOCKING_TAGS
+        self.begun.load(Ordering::Relaxed)
     }
 
-    /// The next operation, of that length, is over.
+    /// The next operation, which has this tag, was of that length and is over.
     #[inline]
-    pub fn pass(&self, bytes: u64) {
-        let tag = self.begin();
-        self.choose(tag, bytes);
-        self.end();
+    pub fn pass(&self, tag: u32, bytes: u64) {
+        self.begun.store(after(tag), Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        self.chosen.store(tag, Ordering::Release);
+        self.over.store(after(tag), Ordering::Release);
+    }
+
+    /// All others wait for this rank in the next operation, which has this tag, and it for none.
+    #[inline]
+    pub fn lead(&self, tag: u32, rank: usize) {
+        self.behind_led.store(after(tag), Ordering::Relaxed);
+        self.leader.store(rank as u32, Ordering::Relaxed);
+    }
+
+    /// The rank that led the operation before the one of this tag, if one did: alike on all processes.
+    #[inline]
+    pub fn leader_before(&self, tag: u32) -> Option<usize> {
+        let is_behind_it = self.behind_led.load(Ordering::Relaxed) == tag;
+        is_behind_it.then(|| self.leader.load(Ordering::Relaxed) as usize)
     }
 
     /// All that were begun are over: this process sends nothing more in them. Released, so that who reads it sees what was sent before as sent.
@@ -66,7 +92,7 @@ impl Operations {
 
     /// Whether the operation of this tag is over here.
     pub fn is_over(&self, tag: u32) -> bool {
-        let ahead = self.over.load(Ordering::Acquire).wrapping_sub(tag + 1);
+        let ahead = self.over.load(Ordering::Acquire).wrapping_sub(after(tag));
         ahead % BLOCKING_TAGS < BLOCKING_TAGS / 2
     }
 
@@ -115,6 +141,20 @@ mod tests {
         assert!(!operations.is_over(last) && !operations.is_over(first));
         operations.end();
         assert!(operations.is_over(last) && operations.is_over(first) && !operations.is_over(1));
+    }
+
+    #[test]
+    fn the_leader_of_the_operation_just_before_is_known() {
+        let operations = Operations::default();
+        assert_eq!(operations.leader_before(0), None);
+        for begun in [0, BLOCKING_TAGS - 2, BLOCKING_TAGS - 1] {
+            operations.begun.store(begun, Ordering::Relaxed);
+            operations.lead(operations.next(), 3);
+            let led = operations.begin();
+            let [next, further] = [operations.begin(), operations.begin()];
+            let leaders = [led, next, further].map(|tag| operations.leader_before(tag));
+            assert_eq!(leaders, [None, Some(3), None], "{begun}");
+        }
     }
 
     #[test]

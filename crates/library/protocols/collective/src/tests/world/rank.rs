@@ -70,6 +70,10 @@ impl PointToPoint for Rank<'_> {
         self.world.oversubscribed
     }
 
+    fn leader_before(&self, _: u32) -> Option<usize> {
+        self.world.leader
+    }
+
     fn send(&self, to: usize, tag: u32, memory: Memory) -> Result<usize, Error> {
         self.check_way(to)?;
         let mut state = self.world.state.borrow_mut();
