@@ -7,7 +7,7 @@
 //! a rank that posts what others need may go on; a rule whose algorithm needs what the ranks do not share is passed over.
 //!
 //! Where the ranks' cores share caches messages take half the time that a copy from process to process takes: there are rules for that of their own, and
-//! the others with `Direct` are passed over. Two ranks whose cores share none have rules of their own (`Far`): lines that the other core has read take long to write again, so that what goes one way is better copied
+//! of the others those with `Direct` are passed over. Two ranks whose cores share none have rules of their own (`Far`): lines that the other core has read take long to write again, so that what goes one way is better copied
 //! from 3 KiB on, and what goes both ways is better sent by messages, whose blocks go to and fro.
 //!
 //! Where the ranks are on several hosts, with several on one at least, an operation has two other tables, which are read first:

@@ -90,7 +90,9 @@ pub(super) fn first_with_hosts<A: Copy>(
 pub(super) fn first<A: Copy>(rules: &[Rule<A>], call: Call, needs: fn(A) -> Needs) -> A {
     let admits = |rule: &&Rule<A>| {
         rule.cores.are_met(call.oversubscribed, call.are_near)
-            && !(call.are_near && needs(rule.algorithm) == Needs::Everything)
+            && !(call.are_near
+                && rule.cores != Cores::FewNear
+                && needs(rule.algorithm) == Needs::Everything)
             && call.ranks <= rule.max_ranks
             && call.bytes <= rule.max_bytes
             && needs(rule.algorithm).are_met(call)
