@@ -60,7 +60,11 @@ impl<E: Endpoint> State<E> {
         let (peer, bytes) = (cells.peer, cells.bytes);
         let refused = if bytes <= self.eager_bytes(peer) {
             match self.transmit_eager(slot) {
-                Err(Refused::Throttled) => self.transmit_rts_only(slot),
+                // Once it is asked for, the payload is to fit in a packet still.
+                Err(Refused::Throttled) => match bytes <= Self::EAGER_BYTES_TO_ALL {
+                    true => self.transmit_rts_only(slot),
+                    false => self.transmit_rts(slot),
+                },
                 other => other,
             }
         } else {

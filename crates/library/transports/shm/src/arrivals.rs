@@ -14,7 +14,9 @@ use weft_transport::{Header, Peer, Sink};
 use crate::base::GIVEN_UP;
 use crate::bulk::Bulk;
 use crate::connecting::Need;
-use crate::layout::{CONTROL, EAGER_BYTES, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS};
+use crate::layout::{
+    CONTROL, EAGER_BYTES, EXCHANGED_BYTES, LINK_BYTES, PACKET, RING_BYTES, RING_CELLS,
+};
 use crate::links::Links;
 use crate::peers::{Neighbour, lost};
 use crate::segment::Mapping;
@@ -308,6 +310,10 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
+        let longest = match arrival.elsewhere {
+            None => EAGER_BYTES,
+            Some(_) => EXCHANGED_BYTES,
+        };
         let payload = match arrival.elsewhere {
             // SAFETY: the consumer advances only below.
             None => unsafe { arrival.payload() },
@@ -317,7 +323,7 @@ impl Inbound {
             }
         };
         match arrival.kind {
-            PACKET if payload.len() > EAGER_BYTES => {
+            PACKET if payload.len() > longest => {
                 return Err(Malformed("it sent a longer packet than there is"));
             }
             PACKET => sink.packet(self.peer, Header(arrival.header), payload),

@@ -176,8 +176,8 @@ impl NearEndpoint for ShmEndpoint {
 impl Endpoint for ShmEndpoint {
     const EAGER_TO_ALL: usize = EAGER_BYTES;
 
-    fn eager_limit(&self, _peer: Peer) -> usize {
-        EAGER_BYTES
+    fn eager_limit(&self, peer: Peer) -> usize {
+        self.links.longest_packet(peer)
     }
 
     #[inline]

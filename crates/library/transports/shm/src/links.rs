@@ -19,7 +19,7 @@ use crate::byte_times::{self, Class, Timed, Words};
 use crate::connecting::Need;
 use crate::counters::Counters;
 use crate::endings::Ending;
-use crate::layout::EAGER_BYTES;
+use crate::layout::{EAGER_BYTES, EXCHANGED_BYTES};
 use crate::peers::{Neighbour, lost};
 use crate::quarantine::Quarantine;
 use crate::shared::Shared;
@@ -109,7 +109,7 @@ impl Links {
             return Err(Refused::Throttled);
         }
         if bytes > INLINE_BYTES {
-            assert!(bytes <= EAGER_BYTES, "a packet of {bytes} bytes");
+            assert!(bytes <= EXCHANGED_BYTES, "a packet of {bytes} bytes");
             let pushed =
                 link.push_long(kind, header, bytes, &self.shared, &mut self.counters, fill);
             return match pushed {
@@ -168,6 +168,23 @@ impl Links {
                 );
                 Err(Refused::Lost)
             }
+        }
+    }
+
+    /// The longest packet that can be sent to `peer` now.
+    pub fn longest_packet(&self, peer: Peer) -> usize {
+        match self.open.get(peer) {
+            Some(link) => link.exchange.longest_packet(),
+            None => EAGER_BYTES,
+        }
+    }
+
+    /// A message of so many bytes to `peer` goes as a bulk transfer, and is part of an exchange.
+    pub fn begin_exchange(&mut self, peer: Peer, bytes: usize) {
+        if bytes <= EXCHANGED_BYTES
+            && let Some(link) = self.open.get_mut(peer)
+        {
+            link.begin_exchange(&self.shared, &mut self.counters);
         }
     }
 

@@ -77,7 +77,7 @@ pub trait Endpoint: Send {
     /// A payload of so many bytes fits in one packet to any peer: whoever sends no more need not ask by peer.
     const EAGER_TO_ALL: usize;
 
-    /// The largest payload of one packet to `peer`, in bytes.
+    /// The largest payload of one packet to `peer` now, in bytes: it may be another after any other call.
     fn eager_limit(&self, peer: Peer) -> usize;
 
     /// Sends one packet; `payload.len() <= eager_limit(peer)`.

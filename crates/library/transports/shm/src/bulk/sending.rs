@@ -128,6 +128,9 @@ impl Sending {
         let length = Length::of(source.bytes);
         let under_way = common.rings.under_way().max(self.transfers.count());
         let (mut mark, number, work) = common.traffic.sent(peer, length, under_way);
+        if work == Work::Apart {
+            links.begin_exchange(peer, source.bytes);
+        }
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);

@@ -1,12 +1,12 @@
 //! A lane's ring to one peer, and how a packet that does not fit in a cell is put into it.
 
+use std::io;
 use std::sync::Arc;
 
 use weft_sync::cells::{Producer, Pushed};
 
-use crate::blocks::{Blocks, GROWN_FROM, Growth, LONG_BLOCKS};
+use crate::blocks::{Blocks, GROWN_FROM, Growth, LANE_BYTES};
 use crate::counters::Counters;
-use crate::layout::BLOCK_BYTES;
 use crate::peers::Neighbour;
 use crate::segment::Mapping;
 use crate::shared::Shared;
@@ -57,16 +57,30 @@ impl Outbound {
             .push_elsewhere(kind, header, place.name, bytes, fill)
     }
 
-    /// Takes memory for the whole of a block that is here, if the packet is worth it and not enough was taken for others.
+    /// Takes memory for an eager packet in a block that is here, if the packet is worth it and not enough was taken for others.
     #[cold]
     fn lengthen_block(&mut self, bytes: usize, shared: &Shared, counters: &mut Counters) {
+        self.take_memory(shared, counters, |blocks, own| blocks.lengthen(bytes, own));
+    }
+
+    /// A message that would fit in a block goes as a bulk transfer, and is part of an exchange.
+    #[cold]
+    pub fn begin_exchange(&mut self, shared: &Shared, counters: &mut Counters) {
+        self.take_memory(shared, counters, |blocks, own| blocks.begin_exchange(own));
+    }
+
+    /// Without it, packets go through the ring, or as bulk transfers.
+    fn take_memory(
+        &mut self,
+        shared: &Shared,
+        counters: &mut Counters,
+        take: impl FnOnce(&mut Blocks, &dyn Fn(&Mapping, Growth) -> io::Result<()>) -> Option<usize>,
+    ) {
         let offset = self.offset;
         let own =
             |link: &Mapping, Growth { at, bytes }| shared.segment.fill(link, offset, at, bytes);
-        // Without it, packets go through the ring.
-        if counters.block_bytes < LONG_BLOCKS * BLOCK_BYTES as u64 {
-            let taken = self.exchange.lengthen(bytes, own).unwrap_or(0);
-            counters.block_bytes += taken as u64;
+        if counters.block_bytes < LANE_BYTES {
+            counters.block_bytes += take(&mut self.exchange, &own).unwrap_or(0) as u64;
         }
     }
 }
