@@ -98,10 +98,12 @@ impl Blocks {
     /// A block for the next packet, of `bytes` bytes, which is then certainly sent: from here on it is not held.
     #[inline]
     pub fn lend(&mut self, bytes: usize) -> Option<LentBlock> {
-        let fit = match bytes {
-            0..=SHORT_BLOCK_BYTES => self.short,
-            ..=EAGER_BLOCK_BYTES => self.eager,
-            _ => self.whole,
+        let fit = if bytes <= SHORT_BLOCK_BYTES {
+            self.short
+        } else if bytes <= EAGER_BLOCK_BYTES {
+            self.eager
+        } else {
+            self.whole
         };
         // The other's first: what it has sent last is warm.
         let index = (self.held & fit).checked_ilog2()? as usize;
