@@ -253,7 +253,7 @@ impl<'a, P: PointToPoint> Channel<'a, P> {
     }
 
     /// Ranks on different hosts have no core in common.
-    pub(crate) fn oversubscribed(&self) -> bool {
+    fn oversubscribed(&self) -> bool {
         !matches!(self.members, Members::Across(..)) && self.peers.oversubscribed()
     }
 

@@ -17,7 +17,8 @@
 //!    On a board a rank posts marks likewise; but one that finds a rank of the board gone gives the board up and posts nothing
 //!    on it ever again, and who waits there for what does not come has the error (`arena.rs`, `steps.rs`).
 //! 3. All ranks of a call choose the same algorithm, from what all of them know: the packed bytes, the
-//!    number of ranks, [`PointToPoint::oversubscribed`] and [`PointToPoint::hosts`], which must be the same on all of them.
+//!    number of ranks, [`PointToPoint::oversubscribed`], [`PointToPoint::hosts`] and [`PointToPoint::leader_before`], which must be the same on all
+//!    of them.
 //! 4. What travels is the packed bytes: ranks may use different datatypes of the same signature.
 //! 5. Between two ranks messages are received in the order they were sent; one tag serves an operation.
 //! 6. Reductions combine in rank order, whatever the algorithm, so an operation need not be commutative;

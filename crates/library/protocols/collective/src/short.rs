@@ -148,6 +148,25 @@ impl<'b> Short<'b> {
         step.is_some_and(|step| self.all_come(step, |_| 0))
     }
 
+    /// Behind an operation that the leader led, which leaves first (`flat/barrier/shared`).
+    #[inline(always)]
+    pub fn barrier_behind(&self, leader: usize) -> bool {
+        if self.board.rank() == leader {
+            let step = self.board.enter();
+            return self.all_come(step, |_| 0)
+                && self.begun_unless(self.post(0, drop).is_some(), step);
+        }
+        let Some(step) = self.post(0, drop) else {
+            return false;
+        };
+        // The second step is entered once it is known to be over: what was begun is the first.
+        let comes = self.begun_unless(self.comes(leader, step + 1, 0), step);
+        if comes {
+            self.board.enter();
+        }
+        comes
+    }
+
     #[inline(always)]
     pub fn bcast(&self, memory: &Memory, root: usize) -> bool {
         let bytes = memory.bytes;

@@ -17,7 +17,7 @@ use crate::objects::comm::arena::SharedArena;
 use crate::objects::comm::{Comm, find};
 use crate::objects::types::{Buffer, is_address, plain_bytes};
 use crate::process::engine::engine;
-use crate::process::job::{oversubscribed, oversubscribed_here};
+use crate::process::job::oversubscribed_here;
 
 /// Looks at what another posts before the long way is gone, where each process has a core of its own.
 const SPINS: u32 = 64;
@@ -137,10 +137,11 @@ fn own_and_first(own: Option<&Buffer>, blocks: &Buffer) -> Option<(Option<Memory
 pub(super) fn barrier(comm: CommId) -> Option<Over> {
     let on = OnBoard::find(comm)?;
     let operations = on.comm.operations();
-    if oversubscribed() && operations.leader_before(operations.next()).is_some() {
-        return None;
-    }
-    on.attempt((Operation::barrier, 0), |short| short.barrier())
+    let leader = operations.leader_before(operations.next());
+    on.attempt((Operation::barrier, 0), |short| match leader {
+        None => short.barrier(),
+        Some(leader) => short.barrier_behind(leader),
+    })
 }
 
 /// `MPI_Bcast`.

@@ -139,6 +139,7 @@ impl Case {
             && (self.tries)(channel.rank())
             && self.try_short(
                 &Short::new(arena.board(), channel.tag(), 1),
+                channel.leader_before(),
                 [input, output],
             )
         {
@@ -171,7 +172,12 @@ impl Case {
     }
 
     /// Whether the operation is over after a short attempt.
-    fn try_short(&self, short: &Short<'_>, [input, output]: [*mut u8; 2]) -> bool {
+    fn try_short(
+        &self,
+        short: &Short<'_>,
+        leader: Option<usize>,
+        [input, output]: [*mut u8; 2],
+    ) -> bool {
         let Case {
             size, count, root, ..
         } = *self;
@@ -186,7 +192,10 @@ impl Case {
             unsafe { PlainReduction::new(op, (elements, size_of::<i32>()), input, output) }
         };
         match self.operation {
-            Barrier(_) => short.barrier(),
+            Barrier(_) => match leader {
+                None => short.barrier(),
+                Some(leader) => short.barrier_behind(leader),
+            },
             Bcast(_) => short.bcast(&result, root),
             Reduce(_) => short.reduce(&reduction(count), root),
             Allreduce(_) => short.allreduce(&reduction(count)),
