@@ -132,7 +132,7 @@ fn own_and_first(own: Option<&Buffer>, blocks: &Buffer) -> Option<(Option<Memory
     own.as_ref().is_none_or(fits).then_some((own, first))
 }
 
-/// `MPI_Barrier`, unless it takes two steps.
+/// `MPI_Barrier`.
 #[inline(never)]
 pub(super) fn barrier(comm: CommId) -> Option<Over> {
     let on = OnBoard::find(comm)?;

@@ -8,7 +8,7 @@ pub(super) enum Cores {
     /// Not so near that bytes are better passed on than copied by the kernel.
     Far,
     Few,
-    /// Few, so near that bytes are better passed on than copied by the kernel.
+    /// Few, so near that bytes are better passed on than copied by the kernel, but where a rule says so.
     FewNear,
 }
 
