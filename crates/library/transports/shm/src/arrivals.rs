@@ -310,16 +310,12 @@ impl Inbound {
         bulk: &mut Bulk,
         sink: &mut impl Sink,
     ) -> Result<(), Malformed> {
-        let longest = match arrival.elsewhere {
-            None => EAGER_BYTES,
-            Some(_) => EXCHANGED_BYTES,
-        };
-        let payload = match arrival.elsewhere {
+        let (payload, longest) = match arrival.elsewhere {
             // SAFETY: the consumer advances only below.
-            None => unsafe { arrival.payload() },
+            None => (unsafe { arrival.payload() }, EAGER_BYTES),
             Some(elsewhere) => {
                 self.long = true;
-                self.exchanged(elsewhere, links)?
+                (self.exchanged(elsewhere, links)?, EXCHANGED_BYTES)
             }
         };
         match arrival.kind {

@@ -10,16 +10,18 @@
 //!    (`weft_sync::cells`, rule 7), which holds it once it has seen the packet.
 //! 3. A block goes back in no other way: where packets go one way only, they go through the ring.
 //!
-//! Of the first of a side's blocks there is memory for the first page from the start, and for an eager packet from the first that
-//! needs it, taken by the process that holds the block then: where both send at the same time, each may hold the other's for
-//! ever. The other blocks are for packets from [`GROWN_FROM`] bytes on of which several are under way both ways at once: their owner
-//! takes memory for one more when a packet has come in a block since it did so last.
+//! # Memory
+//! A side's first block has its first page from the start. When a longer eager packet is sent in it, the sender takes the memory
+//! for that: the other side's block, too, as where both send at the same time, each may hold the other's for ever. Further blocks are for
+//! packets from [`GROWN_FROM`] bytes on of which several are under way both ways at once: their owner takes memory for one more when a
+//! packet has come in a block since it did so last.
 //!
-//! Longer packets, up to [`EXCHANGED_BYTES`], are for *exchanges*, where both sides send such at the same time: then neither has time to drain while the other fills,
-//! and a packet takes less than a bulk transfer. There is memory for them in [`EXCHANGED_BLOCKS`] of a side's, taken when a bulk transfer turns out to be
-//! part of an exchange; and they are sent while blocks come and go: one of those that are long enough is held, and an own one is away.
+//! Packets longer than eager ones, up to [`EXCHANGED_BYTES`], are for *exchanges*, in which both sides send at the same time: neither has time to
+//! drain while the other fills, and a packet takes less than a bulk transfer. When a bulk transfer turns out to be part of an exchange, its sender
+//! takes memory for a whole block, for [`EXCHANGED_BLOCKS`] of its own at most. An exchange goes on while one whole block is held and an own one
+//! is away.
 //!
-//! A lane takes memory for no more than [`LANE_BYTES`].
+//! A lane takes no more than [`LANE_BYTES`].
 
 use std::io;
 use std::num::NonZeroU8;
@@ -239,15 +241,11 @@ impl Blocks {
         let place = link.base().wrapping_add(offset_of(index));
         self.held |= block;
         // Only the first blocks may have a page alone.
-        let is_first = block & (FIRST_OWN | FIRST_THEIRS) != 0;
-        self.has_memory(
-            block,
-            if is_first {
-                bytes
-            } else {
-                bytes.max(EAGER_BLOCK_BYTES)
-            },
-        );
+        let least = match block & (FIRST_OWN | FIRST_THEIRS) {
+            0 => EAGER_BLOCK_BYTES,
+            _ => SHORT_BLOCK_BYTES,
+        };
+        self.has_memory(block, bytes.max(least));
         self.came = true;
         Ok(place)
     }

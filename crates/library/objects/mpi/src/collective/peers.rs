@@ -241,8 +241,10 @@ impl PointToPoint for Peers<'_> {
     }
 
     fn leader_before(&self, tag: u32) -> Option<usize> {
-        let operations = self.comm.operations();
-        (tag == self.tag).then(|| operations.leader_before(tag))?
+        match tag == self.tag {
+            true => self.comm.operations().leader_before(tag),
+            false => None,
+        }
     }
 
     fn arena(&self) -> Option<&dyn Arena<Error>> {

@@ -28,6 +28,25 @@ use crate::segment::PAGE;
 use filling::Filling;
 use helping::Helping;
 
+/// Whether a message of `bytes` to `neighbour`, of that number in its class, goes through a ring, else from process to process. Its mark says
+/// from then on whether it is timed.
+fn goes_through_ring(
+    links: &Links,
+    common: &mut Common,
+    neighbour: &Neighbour,
+    (mark, number): (&mut Mark, u32),
+    (bytes, work, can_copy): (usize, Work, bool),
+) -> bool {
+    let chosen = match can_copy {
+        true => choose(links, neighbour, (mark.class, number), bytes, work),
+        false => Chosen::expected(true),
+    };
+    let traffic = &mut common.traffic;
+    let is_change = traffic.goes(neighbour.rank, mark.class, chosen.is_ring);
+    mark.is_timed = (mark.is_timed || chosen.is_tried) && !is_change;
+    chosen.is_ring
+}
+
 /// How a message of `bytes` to `neighbour`, of that number in its class, goes, if it may be copied from process to process.
 fn choose(
     links: &Links,
@@ -128,28 +147,27 @@ impl Sending {
         let length = Length::of(source.bytes);
         let under_way = common.rings.under_way().max(self.transfers.count());
         let (mut mark, number, work) = common.traffic.sent(peer, length, under_way);
-        if work == Work::Apart {
-            links.begin_exchange(peer, source.bytes);
-        }
         if source.bytes == 0 {
             self.transfers.finished.push_back((peer, cookie));
             return Descriptor::Nothing.emit(mark);
+        }
+        if work == Work::Apart {
+            links.begin_exchange(peer, source.bytes);
         }
         let can_copy = source.layout.is_none() && links.copies_allowed(&neighbour);
         let address = can_copy.then_some(source.base as u64);
         if can_copy && length == Length::BeyondRing {
             common.borrowed.give_back(peer);
         }
-        let chosen = match can_copy {
-            true => choose(links, &neighbour, (mark.class, number), source.bytes, work),
-            false => Chosen::expected(true),
-        };
-        let is_change = common.traffic.goes(peer, mark.class, chosen.is_ring);
-        mark.is_timed = (mark.is_timed || chosen.is_tried) && !is_change;
-        let is_copied = !chosen.is_ring;
-        let through = match is_copied {
-            true => None,
-            false => begin(
+        let is_ring = goes_through_ring(
+            links,
+            common,
+            &neighbour,
+            (&mut mark, number),
+            (source.bytes, work, can_copy),
+        );
+        let through = match is_ring {
+            true => begin(
                 links,
                 common,
                 (peer, cookie),
@@ -157,8 +175,9 @@ impl Sending {
                 address,
                 (&mut mark, work),
             ),
+            false => None,
         };
-        let address = address.filter(|_| is_copied);
+        let address = address.filter(|_| !is_ring);
         let (state, offered) = match through {
             None => (State::Called, None),
             Some((mut filling, offered)) => {
