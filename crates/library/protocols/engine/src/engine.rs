@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use weft_transport::{Fabric, Peer};
 
+use crate::at_work::Stays;
 use crate::crowd::Crowd;
 use crate::enquiry::Answer;
 use crate::lane::{Lane, Shared};
@@ -30,6 +31,7 @@ pub struct Engine<F: Fabric> {
     pub(crate) operations: Operations,
     pub(crate) pace: PaceCell,
     pub(crate) crowd: Crowd,
+    pub(crate) stays: Stays,
     /// Threads of this process that can wait at once, each on a core.
     pub(crate) threads: u32,
     pub(crate) report_asked: AtomicBool,
@@ -56,6 +58,7 @@ impl<F: Fabric> Engine<F> {
             operations: Operations::default(),
             pace: PaceCell::new(pace),
             crowd: Crowd::default(),
+            stays: Stays::default(),
             threads,
             report_asked: AtomicBool::new(false),
             answer: |_| None,

@@ -16,6 +16,7 @@ use weft_memory::Memory;
 use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{ENQUIRY_BYTES, Kind, OF_SENDER, Packet};
 
+use crate::condition::Condition;
 use crate::engine::Engine;
 use crate::enquiry::{Answer, Enquiry};
 use crate::lane::Lane;
@@ -28,7 +29,7 @@ use crate::probe::Wanted;
 use crate::request_id::RequestId;
 use crate::slot::{Role, flag};
 use crate::state::State;
-use crate::wait::{AnyOf, Condition};
+use crate::wait::AnyOf;
 use crate::waiter::{Question, Waiter};
 
 /// A thread's wait for a receive, whose sender it asks.

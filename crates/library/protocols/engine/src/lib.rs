@@ -8,9 +8,11 @@
 mod access;
 mod arrival;
 mod asking;
+mod at_work;
 mod background;
 mod by_peer;
 mod cancel;
+mod condition;
 mod core;
 mod counts;
 mod crowd;
@@ -45,6 +47,7 @@ mod slot;
 mod slots;
 mod state;
 mod status;
+mod stay;
 mod strategy;
 #[cfg(test)]
 mod tests;

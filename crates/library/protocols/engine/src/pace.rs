@@ -30,11 +30,17 @@ impl Pace {
 }
 
 impl Pace {
+    /// Whether a thread that waits at this pace makes way for others.
+    #[inline]
+    pub fn makes_way(self) -> bool {
+        self.spins <= Pace::SHARED.spins
+    }
+
     /// Between two looks: spins where the thread may keep its core.
     pub fn step_aside(self) {
-        match self.spins > Pace::SHARED.spins {
-            true => std::hint::spin_loop(),
-            false => weft_sync::yield_now(),
+        match self.makes_way() {
+            false => std::hint::spin_loop(),
+            true => weft_sync::yield_now(),
         }
     }
 }

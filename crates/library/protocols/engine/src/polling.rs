@@ -11,7 +11,6 @@ use std::thread::LocalKey;
 use weft_transport::Fabric;
 
 use crate::engine::Engine;
-use crate::pace::Pace;
 
 /// Polls in vain between two yields to ranks of the job.
 const SHARED_POLLS: u32 = 8;
@@ -79,7 +78,7 @@ impl<F: Fabric> Engine<F> {
 
     #[inline]
     fn is_shared(&self) -> bool {
-        self.pace.load().spins <= Pace::SHARED.spins
+        self.pace.load().makes_way()
     }
 
     #[cold]

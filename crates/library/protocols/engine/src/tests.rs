@@ -14,6 +14,7 @@ mod operations;
 mod oracle;
 mod polling;
 mod protocol;
+mod stay;
 mod tracing;
 mod waiting;
 

@@ -22,10 +22,11 @@
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use weft_transport::{Endpoint, Fabric};
 
+use crate::at_work::Told;
+use crate::condition::Condition;
 use crate::engine::Engine;
 use crate::lanes::{LANES, numbers};
 use crate::pace::Pace;
@@ -82,19 +83,6 @@ impl Drop for Watching {
     }
 }
 
-/// What a thread waits for.
-pub(crate) trait Condition {
-    fn met(&mut self) -> bool;
-    /// Leaves the parker where it will be found (rule 1).
-    fn leave_parker(&mut self, parker: &Arc<Waiter>);
-    /// Leaves what it is where a report finds it.
-    fn leave_note(&mut self) {}
-    /// After which it leaves its parker once more, told or not.
-    fn longest_sleep(&self) -> Option<Duration> {
-        None
-    }
-}
-
 pub(crate) struct AnyOf<'a, F: Fabric> {
     pub engine: &'a Engine<F>,
     pub ids: &'a [RequestId],
@@ -110,6 +98,10 @@ impl<F: Fabric> Condition for AnyOf<'_, F> {
         for &id in self.ids {
             self.engine.leave_waiter(id, parker);
         }
+    }
+
+    fn comes_soon(&mut self) -> bool {
+        matches!(self.ids, &[id] if self.engine.comes_soon(id))
     }
 }
 
@@ -133,9 +125,10 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
 }
 
 /// Something that no request of the engine's tells of.
-struct Outside<'a, M, S, N> {
+struct Outside<'a, M, S, N, R> {
     watch: &'a Watch,
     met: M,
+    comes_soon: R,
     /// Once met it stays so: asking may have been what took it.
     is_met: bool,
     /// Called before each sleep.
@@ -145,7 +138,13 @@ struct Outside<'a, M, S, N> {
     is_noted: bool,
 }
 
-impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String> Condition for Outside<'_, M, S, N> {
+impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String, R: Fn() -> bool> Condition
+    for Outside<'_, M, S, N, R>
+{
+    fn comes_soon(&mut self) -> bool {
+        (self.comes_soon)()
+    }
+
     fn met(&mut self) -> bool {
         self.is_met = self.is_met || (self.met)();
         self.is_met
@@ -170,7 +169,7 @@ impl<M: FnMut() -> bool, S: FnMut(), N: Fn() -> String> Condition for Outside<'_
     }
 }
 
-impl<M, S, N> Drop for Outside<'_, M, S, N> {
+impl<M, S, N, R> Drop for Outside<'_, M, S, N, R> {
     fn drop(&mut self) {
         if self.is_noted {
             let of_this = |parker: &Arc<Waiter>| PARKER.with(|own| Arc::ptr_eq(own, parker));
@@ -217,7 +216,7 @@ impl<F: Fabric> Engine<F> {
     /// Waits until `met`, which is asked again after each ring of this process's doorbell and four times a second, and
     /// not any more once it has said so.
     pub fn block_on_outside(&self, met: impl FnMut() -> bool) {
-        self.block_on_others(0, met, || (), String::new);
+        self.block_on_others(0, met, || (), String::new, || false);
     }
 
     /// As [`block_on_outside`](Self::block_on_outside), for others that ring only who has said that it sleeps: `sleeps` is
@@ -228,10 +227,12 @@ impl<F: Fabric> Engine<F> {
         met: impl FnMut() -> bool,
         sleeps: impl FnMut(),
         note: impl Fn() -> String,
+        comes_soon: impl Fn() -> bool,
     ) {
         let outside = Outside {
             watch: &self.watch,
             met,
+            comes_soon,
             is_met: false,
             sleeps,
             note,
@@ -294,6 +295,7 @@ impl<F: Fabric> Engine<F> {
         }
         let mut turns = 0;
         let mut pace = self.pace.load();
+        let mut told = Told::nothing(&self.fabric);
         loop {
             let moved = self.progress_lane(lane) | self.serve_callers();
             if moved {
@@ -323,7 +325,11 @@ impl<F: Fabric> Engine<F> {
             if turns < pace.spins {
                 std::hint::spin_loop();
             } else if turns < pace.spins.saturating_add(pace.yields) {
-                if self.crowd.yield_core(&self.watch.background_wakes) {
+                if pace.makes_way() && self.stay(lane, &mut told, &mut condition) {
+                    if condition.met() {
+                        break;
+                    }
+                } else if self.crowd.yield_core(&self.watch.background_wakes) {
                     self.look_everywhere();
                     if self.crowd.is_there() {
                         pace = Pace::CROWDED;

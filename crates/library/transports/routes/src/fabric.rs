@@ -137,6 +137,11 @@ impl<N: Near, F: Far> Fabric for Routes<N, F> {
         }
     }
 
+    #[inline]
+    fn set_waiting(&self, waits: bool) {
+        self.near.set_waiting(waits);
+    }
+
     fn wake(&self) {
         self.near.wake();
     }

@@ -14,7 +14,7 @@ use std::os::fd::RawFd;
 use std::time::Duration;
 
 use weft_sync::Pipe;
-use weft_sync::atomic::{AtomicU64, Ordering};
+use weft_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::byte_times::Words;
 use weft_sync::doorbell::{Doorbell, Notifiers, Signalled};
@@ -55,11 +55,16 @@ struct Owner {
     address: u64,
 }
 
+/// A line of its own, as the owner writes it often.
+#[repr(C, align(64))]
+struct Waits(AtomicU32);
+
 #[repr(C)]
 struct Front {
     owner: Owner,
     doorbell: Doorbell,
     signalled: Signalled,
+    waits: Waits,
 }
 
 /// A base, the owner's or as mapped by a peer.
@@ -261,6 +266,18 @@ impl Base {
         assert!(others.is_empty(), "there is a pipe where there are others");
         doorbell.sleep(ticket, timeout);
         false
+    }
+
+    /// The owner says whether it waits, and so has nothing to do for others until something comes.
+    #[inline]
+    pub fn set_waiting(&self, waits: bool) {
+        self.front().waits.0.store(waits.into(), Ordering::Relaxed);
+    }
+
+    /// What it said last.
+    #[inline]
+    pub fn is_waiting(&self) -> bool {
+        self.front().waits.0.load(Ordering::Relaxed) != 0
     }
 
     /// Whether the owner sleeps or is about to.

@@ -176,6 +176,11 @@ impl Fabric for Shm {
         self.shared.base.wake();
     }
 
+    #[inline]
+    fn set_waiting(&self, waits: bool) {
+        self.shared.base.set_waiting(waits);
+    }
+
     #[cold]
     fn serve(&self) -> bool {
         // A thread that is at it already looks at all that were called for before it took the call.

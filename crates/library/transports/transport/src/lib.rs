@@ -171,6 +171,11 @@ pub trait Endpoint: Send {
     /// then only.
     fn look(&mut self) {}
 
+    /// Whether `peer` has not told that it [waits](Fabric::set_waiting). False of a peer of which that is not known.
+    fn is_at_work(&self, _peer: Peer) -> bool {
+        false
+    }
+
     /// Before sleeping: from here on senders ring the fabric's doorbell. True if something is there already.
     fn arm(&mut self) -> bool;
 
@@ -271,4 +276,7 @@ pub trait Fabric: Send + Sync {
     fn serve(&self) -> bool {
         false
     }
+
+    /// Tells peers that share this process's cores whether it waits, and so has nothing to do for them until something comes.
+    fn set_waiting(&self, _waits: bool) {}
 }

@@ -43,6 +43,8 @@ struct State {
     /// Which process has a link to which.
     links: BTreeSet<(Peer, Peer)>,
     dead: BTreeSet<Peer>,
+    /// Processes that say that they wait.
+    waiting: BTreeSet<Peer>,
     /// Peers that a process has lost, and why.
     lost: BTreeMap<(Peer, Peer), Lost>,
 }
@@ -147,6 +149,7 @@ impl Network {
             events: BTreeMap::new(),
             links: BTreeSet::new(),
             dead: BTreeSet::new(),
+            waiting: BTreeSet::new(),
             lost: BTreeMap::new(),
         };
         Arc::new(Network {
@@ -277,6 +280,14 @@ impl Fabric for Loopback {
     }
 
     fn wake(&self) {}
+
+    fn set_waiting(&self, waits: bool) {
+        let mut state = self.network.state();
+        match waits {
+            true => state.waiting.insert(self.me),
+            false => state.waiting.remove(&self.me),
+        };
+    }
 }
 
 impl Near for Loopback {
@@ -575,6 +586,10 @@ impl Endpoint for LoopbackEndpoint {
         }
         self.expected.insert(peer);
         Ok(())
+    }
+
+    fn is_at_work(&self, peer: Peer) -> bool {
+        self.members.contains(&peer) && !self.network.state().waiting.contains(&peer)
     }
 
     fn arm(&mut self) -> bool {

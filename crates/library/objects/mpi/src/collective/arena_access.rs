@@ -99,7 +99,8 @@ impl ArenaAccess<'_> {
             format!("collective operation, context {context}: rank {rank} has not come ({what:?})")
         };
         let engine = engine();
-        engine.block_on_others(self.comm.lane(), met, sleeps, note);
+        let comes_soon = || processes[need.rank].is_at_work();
+        engine.block_on_others(self.comm.lane(), met, sleeps, note, comes_soon);
         board.wakes();
     }
 }

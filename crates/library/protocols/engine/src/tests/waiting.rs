@@ -60,7 +60,7 @@ fn nobody_sleeps_after_a_turn_in_which_something_came() {
             asked == 3
         };
         let sleeping = || sleeps.set(sleeps.get() + 1);
-        pair[1].block_on_others(0, met, sleeping, String::new);
+        pair[1].block_on_others(0, met, sleeping, String::new, || false);
         assert_eq!(sleeps.get(), if comes { 0 } else { 1 });
     }
 }

@@ -1,0 +1,23 @@
+//! What a thread waits for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::waiter::Waiter;
+
+/// What a thread waits for.
+pub(crate) trait Condition {
+    fn met(&mut self) -> bool;
+    /// Leaves the parker where it will be found (`wait.rs`, rule 1).
+    fn leave_parker(&mut self, parker: &Arc<Waiter>);
+    /// Leaves what it is where a report finds it.
+    fn leave_note(&mut self) {}
+    /// Whether the process that has to do something for it is at work.
+    fn comes_soon(&mut self) -> bool {
+        false
+    }
+    /// After which it leaves its parker once more, told or not.
+    fn longest_sleep(&self) -> Option<Duration> {
+        None
+    }
+}
