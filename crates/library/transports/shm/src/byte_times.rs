@@ -17,8 +17,8 @@
 //!   as long as the slower of them, and a third more for the rings that have to be waited for. Of a copy both sides do a half, but of one that one call of the kernel does.
 //! - Where both sides send at the same time, pieces count for single messages, too: each core fills one ring and then drains the other, or copies once, and how
 //!   long a message takes as a whole tells what the cores do in between. They wait for nothing, so nothing is added.
-//! - Where processes share cores, the same holds for single messages that a ring holds: how long one takes as a whole tells when its sides were given a
-//!   core, and others have the core while they wait.
+//! - Where processes share cores, the same holds for messages that a ring holds: how long one takes as a whole tells when its sides were given a
+//!   core, and others have the core while they wait. For one that is copied both sides wait.
 //!
 //! Where the kernel copies the sender helps, unless pieces take it so much longer
 //! than the receiver that the latter must have touched that memory since: then it will again, and has to get each line back.
@@ -54,6 +54,9 @@ const COPIES_AGAIN: u32 = 3;
 const SEVERAL_TIMES: u32 = 2;
 /// From this one on a message of a class of which no copy was timed goes through a ring: receivers do not copy it, because of its layout, say.
 const UNCOPIED_FROM: u32 = 3;
+/// Where processes share cores a copied message, by lengths, counts so many quarters: its sender goes on only when its receiver has had a core, and told it
+/// so when it has one again, for some microseconds in all. What a ring holds lets go of its sender at once.
+const COPY_IN_TURNS: [u32; 3] = [8, 5, 4];
 /// Of every so many later messages a few go the way that takes longer. Where it takes several times as long they are a few of more, so that the tries cost little.
 const TRIED_EVERY: u32 = 256;
 /// Tries come so many in a row: the first is not timed, nor are the first two through a ring that was not used meanwhile and has lost its memory.
@@ -341,6 +344,10 @@ impl Chosen {
 pub fn choose(words: [&Words; 2], (class, number): (Class, u32), cores: Cores) -> Chosen {
     let is_ring = match ways(words, class, cores) {
         [Some(ring), Some(copy)] => {
+            let copy = match cores {
+                Cores::Shared => copy * COPY_IN_TURNS[class.length as usize] / 4,
+                _ => copy,
+            };
             return choose_by_times([ring, copy], (class, number), words[0]);
         }
         // A ring costs its memory first. Where it is not much better for what it holds, it is much worse for what it does not.

@@ -109,6 +109,25 @@ fn where_cores_are_shared_or_work_apart_pieces_count_for_all_that_a_ring_holds()
 }
 
 #[test]
+fn where_cores_are_shared_a_copy_counts_for_more_than_its_piece() {
+    for (length, ring, copy, expected) in [
+        (Medium, 180, 100, true),
+        (Medium, 220, 100, false),
+        (Long, 120, 100, true),
+        (Long, 140, 100, false),
+    ] {
+        let class = class(length, Answered);
+        let [sender, receiver] = pieces(class, ring / 2, ring / 2, copy);
+        let chosen = |cores| is_ring_chosen([&sender, &receiver], (class, LATER), cores);
+        assert_eq!(
+            [Cores::Shared, Cores::Apart].map(chosen),
+            [expected, false],
+            "{class:?}"
+        );
+    }
+}
+
+#[test]
 fn classes_have_times_of_their_own() {
     let receiver = words();
     let all = (0..Class::COUNT).map(|index| Class::of_index(index).unwrap());
