@@ -305,6 +305,9 @@ tables! {
         Any 2, ANY => Direct;
         Any 2, ANY => Pairwise;
         Few ANY, 8 * KIB => Shared;
+        FewNear 4, 384 * KIB => Linear;
+        FewNear 8, 80 * KIB => Linear;
+        FewNear 8, ANY => Pairwise;
         FewNear ANY, 384 * KIB => Linear;
         FewNear ANY, ANY => Pairwise;
         Few 4, 24 * KIB => Linear;
@@ -324,6 +327,8 @@ tables! {
     }
     scan {
         Any 2, ANY => Shared;
+        FewNear 8, 48 * KIB => Shared;
+        FewNear 8, ANY => Linear;
         Few ANY, ANY => Shared;
         Few ANY, 8 * KIB => Linear;
         Any ANY, ANY => RecursiveDoubling;
