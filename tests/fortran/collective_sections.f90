@@ -230,7 +230,8 @@ contains
     integer :: own(size), apart(size), apart_bytes(size), mine, kind
     mine = counts(rank + 1)
     own = mine
-    apart = [(6*i - 5, i=1, size)]
+    ! Blocks do not overlap among up to eleven processes.
+    apart = [(11*i - 10, i=1, size)]
     apart_bytes = 4*apart
     do kind = 1, 2
       if (form == persistent .and. kind == 1) call MPI_Alltoallv_init(given(1:6:2, 4*size:1:-1), counts, places, MPI_INTEGER, &
