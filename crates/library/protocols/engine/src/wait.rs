@@ -1,4 +1,4 @@
-//! Waiting: spin briefly, then yield, then sleep until woken.
+//! Waiting: spin briefly, then yield (but see `stay.rs`), then sleep until woken.
 //!
 //! Threads that wait progress their lane; every so often all lanes, since a program may be right only if
 //! another lane moves (Zambre 2020, fig. 9). Of the threads that sleep one is the *watcher*: it sleeps on the
@@ -128,6 +128,7 @@ impl<F: Fabric, M: FnMut() -> bool> Condition for Arrival<'_, F, M> {
 struct Outside<'a, M, S, N, R> {
     watch: &'a Watch,
     met: M,
+    /// Whether who is waited for is at work.
     comes_soon: R,
     /// Once met it stays so: asking may have been what took it.
     is_met: bool,
@@ -220,7 +221,8 @@ impl<F: Fabric> Engine<F> {
     }
 
     /// As [`block_on_outside`](Self::block_on_outside), for others that ring only who has said that it sleeps: `sleeps` is
-    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all, and `note` is for a report.
+    /// called before each sleep, after which `met` is asked once more. Progress is made on `lane` first of all, `note` is for a report, and
+    /// while `comes_soon` the thread keeps its core for a moment (`stay.rs`).
     pub fn block_on_others(
         &self,
         lane: u32,

@@ -1,4 +1,4 @@
-//! The first part of a segment: its owner, the owner's doorbell, and the table of rings to it.
+//! The first part of a segment: its owner, the owner's doorbell, whether the owner waits, and the table of rings to it.
 //!
 //! How a peer notifies the owner and how the owner sleeps stands in [`weft_sync::doorbell`]; here is where the words lie.
 //!
