@@ -1,4 +1,4 @@
-//! Who is at work, as far as processes that share a host's cores tell each other (`stay.rs`).
+//! The state behind `stay.rs`: how many stays a process leaves out, and what a thread has told others of its wait.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,7 +7,7 @@ use weft_transport::Fabric;
 /// Stays that are left out after one in vain.
 const LEFT_OUT: u32 = 8;
 
-/// What a process remembers of its stays.
+/// Leaves some stays out after one in vain.
 #[derive(Default)]
 pub(crate) struct Stays {
     /// How many are left out from here on. Any thread that waits writes it; a count that is lost does no harm.
@@ -29,7 +29,7 @@ impl Stays {
     }
 }
 
-/// What a thread that waits has told the host's other processes, for as long as it waits.
+/// One wait of a thread. It may tell the host's other processes that this one waits; its drop tells them that the wait is over.
 pub(crate) struct Told<'a, F: Fabric> {
     fabric: &'a F,
     waits: bool,

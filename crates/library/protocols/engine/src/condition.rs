@@ -1,4 +1,4 @@
-//! What a thread waits for.
+//! The condition of a wait, as `wait.rs`, `stay.rs` and `enquiring.rs` ask for it.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,8 +5,8 @@
 //! a core that was given up comes back. Otherwise the last of four ranks to come to a barrier on two cores yields to one that is
 //! there already, for want of a word that is 100 ns away, and the barrier takes three switches of threads where two do.
 //!
-//! What is said is a hint: a process that the kernel has taken its core from does not wait, nor does one that computes for long, and one
-//! thread of several says it for all. So a stay is short, and one in vain is followed by yields.
+//! That a process does not wait is a hint only. It may compute for long, the kernel may have given its core to another, and of its threads
+//! the last one to begin or end a wait speaks for all. So a stay is short, and one in vain is followed by yields.
 
 use weft_transport::{Endpoint, Fabric};
 

@@ -274,7 +274,7 @@ impl Base {
         self.front().waits.0.store(waits.into(), Ordering::Relaxed);
     }
 
-    /// What it said last.
+    /// Whether the owner waits, by what it said last.
     #[inline]
     pub fn is_waiting(&self) -> bool {
         self.front().waits.0.load(Ordering::Relaxed) != 0
