@@ -31,8 +31,22 @@ pub struct Rank {
     pub number: u32,
     /// Index of the application.
     pub application: usize,
-    /// CPUs it is bound to.
-    pub cpus: Option<Vec<u32>>,
+    pub cpus: Cpus,
+}
+
+pub enum Cpus {
+    Bound(Vec<u32>),
+    /// mpiexec's own, because of this.
+    Free(&'static str),
+}
+
+impl Cpus {
+    pub fn bound(&self) -> Option<&[u32]> {
+        match self {
+            Cpus::Bound(cpus) => Some(cpus),
+            Cpus::Free(_) => None,
+        }
+    }
 }
 
 impl Plan {
@@ -52,11 +66,14 @@ impl Plan {
             .collect::<Result<Vec<Application>, Unusable>>()?;
         let numbers = runs.iter().flat_map(|&(first, count)| first..first + count);
         let local_size = runs.iter().map(|(_, count)| count).sum();
-        let mut cpus = assign_cpus(orders.bind, local_size, cpus_allowed).map(Vec::into_iter);
+        let mut cpus = assign_cpus(orders.bind, local_size, cpus_allowed);
         let ranks = numbers.map(|number| Rank {
             number,
             application: orders.application_of(number),
-            cpus: cpus.as_mut().and_then(Iterator::next),
+            cpus: match &mut cpus {
+                Ok(shares) => Cpus::Bound(shares.next().unwrap_or_default()),
+                Err(reason) => Cpus::Free(reason),
+            },
         });
         Ok(Plan {
             applications,
@@ -82,8 +99,13 @@ impl Plan {
         let mut text = String::new();
         for rank in &self.ranks {
             let cpus = match &rank.cpus {
-                Some(cpus) => format!("bound to CPUs {}", binding::show_cpus(cpus)),
-                None => format!("not bound, CPUs {}", binding::show_cpus(&sys::affinity())),
+                Cpus::Bound(cpus) => format!("bound to CPUs {}", binding::show_cpus(cpus)),
+                Cpus::Free(reason) => {
+                    format!(
+                        "not bound ({reason}), CPUs {}",
+                        binding::show_cpus(&sys::affinity())
+                    )
+                }
             };
             let _ = write!(text, "rank {}: {cpus}", rank.number);
             if with_commands {
@@ -109,14 +131,25 @@ impl Application {
     }
 }
 
-fn assign_cpus(bind: Bind, ranks: u32, cpus_allowed: u32) -> Option<Vec<Vec<u32>>> {
+/// The CPUs of each rank of this host, or why ranks keep mpiexec's.
+fn assign_cpus(
+    bind: Bind,
+    ranks: u32,
+    cpus_allowed: u32,
+) -> Result<std::vec::IntoIter<Vec<u32>>, &'static str> {
     let cpus = sys::affinity();
     // A quota below the mask makes binding harmful: the CPUs left out may be the idle ones.
     let has_quota = (cpus_allowed as usize) < cpus.len();
-    if bind == Bind::None || (bind == Bind::Auto && has_quota && ranks > cpus_allowed) {
-        return None;
+    if bind == Bind::None {
+        return Err("--bind-to none");
     }
-    binding::assign(bind, ranks, &binding::cores(&cpus))
+    if bind == Bind::Auto && has_quota && ranks > cpus_allowed {
+        return Err("the control group's quota has less processor time than ranks could use");
+    }
+    if cpus.is_empty() {
+        return Err("the kernel tells no affinity mask");
+    }
+    Ok(binding::share_out(ranks, &binding::cores(&cpus)).into_iter())
 }
 
 fn plan_application(

@@ -142,7 +142,7 @@ impl<'a> Supervisor<'a> {
             streams: [stdin, raw(&output), raw(&error)],
             socket: rank_side.as_raw_fd(),
             own_group,
-            cpus: plan.cpus.as_deref(),
+            cpus: plan.cpus.bound(),
         })?;
         let connection = Connection::new(server_side, index, &self.epoll)?;
         Ok(Rank {
