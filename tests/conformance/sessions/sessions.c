@@ -18,6 +18,27 @@ static void no_world(void)
     CHECK(!flag, "MPI-5.0 §11.2.2");
 }
 
+/* A session provides the level that is asked for by the standard's key, or by the one of Open MPI's first sessions. */
+static void levels(void)
+{
+    static const char *const names[] = { "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                                         "MPI_THREAD_MULTIPLE" };
+    MPI_Session sessions[4];
+    MPI_Info info, used;
+    for (int i = 0; i < 4; i++) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, i % 2 ? "thread_level" : "mpi_thread_support_level", names[i]);
+        MPI_Session_init(info, MPI_ERRORS_RETURN, &sessions[i]);
+        MPI_Info_free(&info);
+    }
+    for (int i = 0; i < 4; i++) {
+        MPI_Session_get_info(sessions[i], &used);
+        CHECK(has_value(used, "thread_level", names[i]), "MPI-5.0 §11.3.1", "%s", names[i]);
+        MPI_Info_free(&used);
+        close_session(&sessions[i]);
+    }
+}
+
 static void infos(void)
 {
     MPI_Info info, used;
@@ -190,6 +211,7 @@ int main(void)
     parts(session);
     hints_and_handler(session);
     handlers();
+    levels();
     infos();
     MPI_Comm self = comm_of_set(session, "mpi://SELF", "own");
     use_comm(self);

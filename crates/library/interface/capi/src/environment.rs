@@ -4,13 +4,15 @@ use std::ffi::{c_char, c_int};
 
 use weft_abi::{
     MPI_Comm, MPI_MAX_LIBRARY_VERSION_STRING, MPI_MAX_PROCESSOR_NAME, MPI_SUBVERSION,
-    MPI_THREAD_MULTIPLE, MPI_VERSION,
+    MPI_THREAD_FUNNELED, MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED, MPI_THREAD_SINGLE,
+    MPI_VERSION,
 };
 use weft_abi_macros::mpi;
-use weft_mpi::lifetime::models::{self, Callers};
+use weft_mpi::lifetime::models;
 use weft_mpi::objects::{hardware, memory};
 use weft_mpi::process::job;
 use weft_mpi::process::phase::{Phase, world};
+use weft_mpi::process::thread_level::ThreadLevel;
 use weft_mpi::{CommId, InfoId};
 
 use crate::argument::Address;
@@ -26,10 +28,23 @@ const LIBRARY_VERSION: &str = concat!(
 
 #[mpi(Init)]
 fn init(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> Result<()> {
-    models::initialize(Callers::OneAtATime)
+    models::initialize(ThreadLevel::Single)
 }
 
-/// All threads may call, whatever is required (MPI-5.0 §11.2).
+const LEVELS: [(ThreadLevel, c_int); 4] = [
+    (ThreadLevel::Single, MPI_THREAD_SINGLE),
+    (ThreadLevel::Funneled, MPI_THREAD_FUNNELED),
+    (ThreadLevel::Serialized, MPI_THREAD_SERIALIZED),
+    (ThreadLevel::Multiple, MPI_THREAD_MULTIPLE),
+];
+
+/// What is provided where a level is required: that one; otherwise the lowest above it, or the highest that there is
+/// (MPI-5.0 §11.6.2, §15.3.4).
+pub(crate) fn provided_for(required: c_int) -> (ThreadLevel, c_int) {
+    let enough = LEVELS.iter().find(|(_, value)| *value >= required);
+    *enough.unwrap_or(&LEVELS[LEVELS.len() - 1])
+}
+
 #[mpi(Init_thread)]
 fn init_thread(
     _argc: *mut c_int,
@@ -37,12 +52,9 @@ fn init_thread(
     required: c_int,
     provided: Out<c_int>,
 ) -> Result<()> {
-    let callers = match required {
-        MPI_THREAD_MULTIPLE => Callers::Many,
-        _ => Callers::OneAtATime,
-    };
-    models::initialize(callers)?;
-    provided.set(MPI_THREAD_MULTIPLE);
+    let (level, value) = provided_for(required);
+    models::initialize(level)?;
+    provided.set(value);
     Ok(())
 }
 
@@ -71,7 +83,7 @@ fn abort(_comm: MPI_Comm, errorcode: c_int) -> Result<()> {
 
 #[mpi(Query_thread)]
 fn query_thread(provided: Out<c_int>) -> Result<()> {
-    provided.set(MPI_THREAD_MULTIPLE);
+    provided.set(LEVELS[models::thread_level() as usize].1);
     Ok(())
 }
 

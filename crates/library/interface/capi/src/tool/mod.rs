@@ -7,11 +7,11 @@ mod performance;
 
 use std::ffi::c_int;
 
-use weft_abi::MPI_THREAD_MULTIPLE;
 use weft_abi_macros::mpi;
 use weft_mpi::tool;
 
 use crate::entry::Result;
+use crate::environment::provided_for;
 use crate::output::{InOutInt, Out, OutString};
 
 /// For a profiler to interpose; the library itself does nothing (MPI-5.0 §15.2.4). The variable arguments are the
@@ -22,9 +22,9 @@ fn pcontrol(_level: c_int) -> Result<()> {
 }
 
 #[mpi(T_init_thread)]
-fn t_init_thread(_required: c_int, provided: Out<c_int>) -> Result<()> {
+fn t_init_thread(required: c_int, provided: Out<c_int>) -> Result<()> {
     tool::initialize();
-    provided.set(MPI_THREAD_MULTIPLE);
+    provided.set(provided_for(required).1);
     Ok(())
 }
 

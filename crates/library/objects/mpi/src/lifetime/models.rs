@@ -6,6 +6,8 @@
 //! so that a process's messages stay where they are until their receivers have them. A process that opens a session after
 //! it has left joins again by itself and leaves by itself.
 
+use std::sync::OnceLock;
+
 use parking_lot::Mutex;
 
 use super::start;
@@ -16,6 +18,7 @@ use crate::objects::comm;
 use crate::objects::comm::numbers::contexts;
 use crate::process::engine::engine;
 use crate::process::phase::{Phase, publish, publish_world, world};
+use crate::process::thread_level::ThreadLevel;
 use crate::process::{background, job};
 
 /// What is open, and whether the launcher counts this process in.
@@ -81,30 +84,32 @@ impl Models {
     }
 }
 
-/// What a program has asked for of threads: all may call whatever it is, but more lanes are for those that do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Callers {
-    OneAtATime,
-    /// `MPI_THREAD_MULTIPLE`.
-    Many,
+/// What the world model provides.
+static WORLD_LEVEL: OnceLock<ThreadLevel> = OnceLock::new();
+
+/// `MPI_Query_thread` (MPI-5.0 §11.6.2). A process of sessions alone is told what its threads may do.
+pub fn thread_level() -> ThreadLevel {
+    WORLD_LEVEL.get().copied().unwrap_or(ThreadLevel::Multiple)
 }
 
-/// `MPI_Init_thread`: whatever level is asked for, all threads may call (MPI-5.0 §11.6.2).
-pub fn initialize(callers: Callers) -> Result<()> {
+/// `MPI_Init_thread`, which provides the level that is asked for (MPI-5.0 §11.6.2).
+pub fn initialize(level: ThreadLevel) -> Result<()> {
     let mut models = MODELS.lock();
     if world() != Phase::Before {
         let what = "MPI is initialised already, or was; once per process";
         return Err(Error::new(Class::Other, what));
     }
     models.join()?;
-    expect(callers);
+    expect(level);
+    WORLD_LEVEL.get_or_init(|| level);
     publish_world(Phase::Active);
     models.publish();
     Ok(())
 }
 
-fn expect(callers: Callers) {
-    if callers == Callers::Many {
+/// More lanes are for programs whose threads call at the same time.
+fn expect(level: ThreadLevel) {
+    if level == ThreadLevel::Multiple {
         contexts().expect_threads();
     }
 }
@@ -136,10 +141,12 @@ pub(super) fn complete() -> Result<()> {
 }
 
 /// A session begins.
-pub(super) fn open_session(callers: Callers) -> Result<()> {
+pub(super) fn open_session(asked: Option<ThreadLevel>) -> Result<()> {
     let mut models = MODELS.lock();
     models.join()?;
-    expect(callers);
+    if let Some(level) = asked {
+        expect(level);
+    }
     if !models.sessions_known {
         weft_bootstrap::at_exit(at_exit)
             .map_err(|error| Error::new(Class::Other, error.to_string()))?;

@@ -1,6 +1,6 @@
 //! The beginning and the end of a session (MPI-5.0 §11.3).
 
-use super::models::{self, Callers};
+use super::models;
 use crate::error::Result;
 use crate::handle::{InfoId, SessionId};
 use crate::messages::buffered::{self, Key};
@@ -10,12 +10,12 @@ use crate::objects::session;
 /// `MPI_Session_init`. The handler is the session's.
 pub fn init(info: Option<InfoId>, handler: Handler) -> Result<SessionId> {
     let handler = handler.for_kind(Kind::Session)?;
-    let callers = match info {
-        Some(info) if session::wants_threads(info)? => Callers::Many,
-        _ => Callers::OneAtATime,
+    let level = match info {
+        Some(info) => session::asked_level(info)?,
+        None => None,
     };
-    models::open_session(callers)?;
-    session::register(handler).inspect_err(|_| models::close_session())
+    models::open_session(level)?;
+    session::register(handler, level).inspect_err(|_| models::close_session())
 }
 
 /// `MPI_Session_finalize`, which detaches the session's buffer (MPI-5.0 §3.6). What was made from the session is the

@@ -203,7 +203,6 @@ fn environment(arguments: &[CString]) -> Pairs {
     if let Ok(folder) = std::env::current_dir() {
         add(c"wdir", folder.as_os_str().as_encoded_bytes());
     }
-    add(c"thread_level", b"MPI_THREAD_MULTIPLE");
     pairs
 }
 

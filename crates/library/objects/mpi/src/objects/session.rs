@@ -12,23 +12,19 @@ use crate::error::{Class, Error, Result, argument};
 use crate::handle::table::Table;
 use crate::handle::{GroupId, InfoId, SessionId, kind};
 use crate::process::job::job;
+use crate::process::thread_level::ThreadLevel;
 
 #[derive(Debug)]
 struct Session {
     handler: HandlerCell,
+    level: ThreadLevel,
 }
 
 static SESSIONS: Table<Session> = Table::new(kind::SESSION);
 
 const THREAD_LEVEL: &CStr = c"thread_level";
-const THREAD_LEVELS: [&str; 4] = [
-    "MPI_THREAD_SINGLE",
-    "MPI_THREAD_FUNNELED",
-    "MPI_THREAD_SERIALIZED",
-    "MPI_THREAD_MULTIPLE",
-];
-/// The place of the last in them.
-const MULTIPLE: usize = THREAD_LEVELS.len() - 1;
+/// Programs written for Open MPI's first sessions use this key.
+const THREAD_SUPPORT_LEVEL: &CStr = c"mpi_thread_support_level";
 
 fn find(id: SessionId) -> Result<Arc<Session>> {
     SESSIONS.share(id.0).ok_or_else(not_a_session)
@@ -48,25 +44,25 @@ pub fn check(id: SessionId) -> Result<()> {
     find(id).map(drop)
 }
 
-/// Whether an info object asks that all threads may call; an error if it asks for a level of thread support that there is none of.
-pub(crate) fn wants_threads(info: InfoId) -> Result<bool> {
-    let Some(wanted) = info::value(info, THREAD_LEVEL)? else {
-        return Ok(false);
-    };
-    let level = wanted.to_string_lossy();
-    match THREAD_LEVELS.iter().position(|known| *known == level) {
-        Some(level) => Ok(level == MULTIPLE),
-        None => {
-            let what = format_args!("{THREAD_LEVEL:?} is {wanted:?}, no level of thread support");
-            Err(argument(Class::InfoValue, "info", what))
+/// The level of thread support that an info object asks for; an error if there is none of that name.
+pub(crate) fn asked_level(info: InfoId) -> Result<Option<ThreadLevel>> {
+    for key in [THREAD_LEVEL, THREAD_SUPPORT_LEVEL] {
+        if let Some(wanted) = info::value(info, key)? {
+            let level = ThreadLevel::named(&wanted.to_string_lossy());
+            return level.map(Some).ok_or_else(|| {
+                let what = format_args!("{key:?} is {wanted:?}, no level of thread support");
+                argument(Class::InfoValue, "info", what)
+            });
         }
     }
+    Ok(None)
 }
 
 /// A handle for a new session.
-pub(crate) fn register(handler: Handler) -> Result<SessionId> {
+pub(crate) fn register(handler: Handler, asked: Option<ThreadLevel>) -> Result<SessionId> {
     let session = Session {
         handler: HandlerCell::new(handler),
+        level: asked.unwrap_or(ThreadLevel::Multiple),
     };
     let id = SESSIONS.insert(Arc::new(session)).map(SessionId);
     id.ok_or_else(|| argument(Class::NoMem, "session", "too many sessions (2^23)"))
@@ -77,10 +73,10 @@ pub(crate) fn remove(id: SessionId) -> Result<()> {
     SESSIONS.remove(id.0).map(drop).ok_or_else(not_a_session)
 }
 
-/// `MPI_Session_get_info`: threads may do anything, whatever was asked for.
+/// `MPI_Session_get_info`. The level of a session that asked for none is the implementation's choice (MPI-5.0 §11.3.1).
 pub fn info(id: SessionId) -> Result<InfoId> {
-    check(id)?;
-    info::create_with(&[(THREAD_LEVEL, THREAD_LEVELS[MULTIPLE]), MEMORY_KINDS])
+    let level = find(id)?.level;
+    info::create_with(&[(THREAD_LEVEL, level.name()), MEMORY_KINDS])
 }
 
 /// The live handle of a session at an index.

@@ -5,5 +5,6 @@ pub mod engine;
 pub mod job;
 pub(crate) mod network;
 pub mod phase;
+pub mod thread_level;
 pub(crate) mod trace;
 pub(crate) mod transport;

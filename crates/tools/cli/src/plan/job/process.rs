@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use weft_mpi::creation::create::dup;
 use weft_mpi::creation::from_group::{self, CreationArguments};
-use weft_mpi::lifetime::models::{self, Callers};
+use weft_mpi::lifetime::models;
 use weft_mpi::objects::group::{self, Group};
 use weft_mpi::objects::handler::Handler;
+use weft_mpi::process::thread_level::ThreadLevel;
 use weft_mpi::{CommId, collective};
 
 /// The hidden subcommand; its arguments are the ranks that are processes.
@@ -55,7 +56,7 @@ fn report(members: &[u32]) -> Result<Report, String> {
     let of_mpi = |error: weft_mpi::Error| error.to_string();
     let before = memory().map_err(|error| format!("/proc/self/smaps_rollup: {error}"))?;
     let added = || memory().map(|now| now.saturating_sub(before));
-    models::initialize(Callers::Many).map_err(of_mpi)?;
+    models::initialize(ThreadLevel::Multiple).map_err(of_mpi)?;
     let started = added().map_err(|error| error.to_string())?;
     collective::prepare(CommId::WORLD).map_err(of_mpi)?;
     talk(members).map_err(of_mpi)?;
