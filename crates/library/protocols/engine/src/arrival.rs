@@ -9,8 +9,8 @@ use weft_matching::{Envelope, Prepared};
 use weft_sync::fetch;
 use weft_transport::{BulkDescriptor, Cookie, Header, Lost, Peer, Sink};
 use weft_wire::{
-    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, Rts, SYNCHRONOUS,
-    View,
+    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet, Rts,
+    SYNCHRONOUS, View,
 };
 
 use crate::enquiry::Enquiry;
@@ -298,16 +298,20 @@ impl Core {
                 }
             }
             Kind::Enquiry => {
-                let Body(words) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
+                let Body([cookie, own, other]) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
                 let enquiry = Enquiry {
                     peer: from,
                     context: packet.context,
                     source: packet.source,
                     tag: packet.tag,
                     is_of_sender: packet.flags & OF_SENDER != 0,
-                    words,
+                    words: [own, other],
                 };
-                self.afterwards.push(Afterwards::Answer(enquiry));
+                self.afterwards.push(Afterwards::Answer(enquiry, cookie));
+            }
+            Kind::Answer => {
+                let Body([cookie, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
+                self.answered(from, cookie, number.try_into().ok()?);
             }
             Kind::Aggregate => return None,
         }

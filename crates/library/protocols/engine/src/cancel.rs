@@ -1,6 +1,7 @@
 //! Cancelling (MPI-5.0 §3.8.4): a receive that is not matched; a send that is queued, or whose receiver says
 //! that it was not matched.
 
+use weft_matching::UnexpectedId;
 use weft_transport::{Endpoint, Fabric, Header, Peer};
 use weft_wire::{FORGOTTEN, Kind, Packet};
 
@@ -67,7 +68,7 @@ impl<E: Endpoint> State<E> {
                 peer,
                 Control::Words {
                     header,
-                    body: [cookie, 0],
+                    body: [cookie, 0, 0],
                     words: 1,
                 },
             );
@@ -96,8 +97,8 @@ impl Core {
         }
     }
 
-    /// The sender asks to forget an envelope: done if it is not matched yet.
-    pub(crate) fn forget(&mut self, from: Peer, cookie: u64) {
+    /// The unexpected message of a send of `from` that waits for this process, by the cookie that it has told.
+    pub(crate) fn announced(&self, from: Peer, cookie: u64) -> Option<UnexpectedId> {
         let found = self.matching.unexpected_iter().find(|(_, _, message)| {
             let announced = message.synchronous
                 || matches!(
@@ -106,9 +107,13 @@ impl Core {
                 );
             announced && message.peer == from && message.cookie == cookie
         });
-        let removed = found
-            .map(|(id, _, _)| id)
-            .and_then(|id| self.matching.remove(id));
+        found.map(|(id, _, _)| id)
+    }
+
+    /// The sender asks to forget an envelope: done if it is not matched yet.
+    pub(crate) fn forget(&mut self, from: Peer, cookie: u64) {
+        let found = self.announced(from, cookie);
+        let removed = found.and_then(|id| self.matching.remove(id));
         let flags = match removed {
             Some((_, unexpected)) => {
                 self.unstored(&unexpected);
@@ -116,7 +121,7 @@ impl Core {
             }
             None => 0,
         };
-        self.answer(from, Kind::Cancelled, flags, [cookie, 0], 1);
+        self.answer(from, Kind::Cancelled, flags, cookie);
     }
 
     /// The receiver answers a cancel.

@@ -176,18 +176,19 @@ impl Core {
 
     /// Tells the sender of a synchronous message that it is matched.
     pub fn acknowledge_match(&mut self, peer: Peer, cookie: u64) {
-        self.answer(peer, Kind::Ack, 0, [cookie, 0], 1);
+        self.answer(peer, Kind::Ack, 0, cookie);
     }
 
-    pub fn answer(&mut self, peer: Peer, kind: Kind, flags: u8, body: [u64; 2], words: u8) {
+    /// Answers what came about the request that this cookie names to the peer.
+    pub fn answer(&mut self, peer: Peer, kind: Kind, flags: u8, cookie: u64) {
         let packet = Packet {
             flags,
             ..Packet::control(kind)
         };
         let control = Control::Words {
             header: Header(packet.words()),
-            body,
-            words,
+            body: [cookie, 0, 0],
+            words: 1,
         };
         self.actions.push_back(Action::Control { peer, control });
     }

@@ -1,10 +1,19 @@
 //! Asking whether a message is still to come, or to be received.
 //!
 //! A thread that has waited for a message for a while asks its sender, if its caller wants that ([`Engine::wait_enquiring`]). Whether the message comes is
-//! known to the sender's process alone, where the engine asks its maker ([`Answer`]). If it does not come, a failure is sent in place of it: behind all that
-//! was sent before, so that it meets the receive only if nothing else does. A message that comes, or that nobody knows of yet, has no answer, and the
-//! enquiry is repeated, each time after twice as long. Likewise a thread that waits for its long message to be taken asks the receiver, which
-//! takes it and drops it if no receive is to come.
+//! known to the sender's process alone, where the engine asks its maker ([`Answer`]). A message that comes, or that
+//! nobody knows of yet, has no answer, and the enquiry is repeated, each time after twice as long. Likewise a thread
+//! that waits for its long message to be taken asks the receiver, which takes it and drops it if no receive is to
+//! come.
+//!
+//! Rules:
+//! 1. An enquiry names the request that waits by its cookie, and the answer repeats it: it fails that receive, or
+//!    drops that send's message, and nothing else. What was said about a request that is over, or whose message has
+//!    come, is dropped where it arrives: the slot has another generation, or the receive is not posted any more.
+//! 2. An answer leaves behind all messages that were sent before, so that it finds the receive posted only if none of
+//!    them matched.
+//! 3. A peer that asks costs no request, and room for one answer on each lane: while that waits, further ones are not
+//!    said. Who has no answer asks again.
 //!
 //! No thread waits in an operation. The request that one waits for is kept with it ([`Engine::await_enquiring`]), and whichever thread wakes from a
 //! sleep, or polls in vain, looks now and then which operations have waited for a while (`asking.rs`).
@@ -13,8 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use weft_memory::Memory;
-use weft_transport::{Endpoint, Fabric, Header, Peer};
-use weft_wire::{ENQUIRY_BYTES, Kind, OF_SENDER, Packet};
+use weft_transport::{Cookie, Endpoint, Fabric, Header, Peer, Refused};
+use weft_wire::{ANSWER_BYTES, ENQUIRY_BYTES, Kind, OF_SENDER, Packet};
 
 use crate::condition::Condition;
 use crate::engine::Engine;
@@ -25,10 +34,12 @@ use crate::outbound::Control;
 use crate::patience::Patience;
 use crate::pending::Pending;
 use crate::post::Route;
-use crate::probe::Wanted;
+use crate::posted::Posted;
 use crate::request_id::RequestId;
-use crate::slot::{Role, flag};
-use crate::state::State;
+use crate::slot::{Role, Slot, flag};
+use crate::slots::Slots;
+use crate::state::{Core, State};
+use crate::status::Failure;
 use crate::wait::AnyOf;
 use crate::waiter::{Question, Waiter};
 
@@ -97,16 +108,16 @@ impl<F: Fabric> Engine<F> {
         }
     }
 
-    /// Asks the sender of messages of this route, which comes to this process.
+    /// Asks the sender of messages of this route, which comes to this process, for a wait that is not for a message.
     pub fn enquire(&self, route: &Route, words: [u64; 2]) {
         let lane = self.lane(route.lane);
         let mut state = lane.enter_soon();
         let envelope = (route.context, route.source, route.tag);
-        state.enquire(route.peer, envelope, 0, words);
+        state.enquire(RequestId::DONE, route.peer, envelope, 0, words);
         self.leave(lane, state);
     }
 
-    fn enquire_about(&self, id: RequestId, words: [u64; 2]) {
+    pub(crate) fn enquire_about(&self, id: RequestId, words: [u64; 2]) {
         let Some((lane, index)) = self.pending(id) else {
             return;
         };
@@ -119,57 +130,70 @@ impl<F: Fabric> Engine<F> {
             let envelope = (cells.context, cells.source, cells.tag);
             let (peer, is_announced) = (cells.peer, cells.has(flag::ANNOUNCED));
             match cells.role {
-                Role::Receive if !is_announced => state.enquire(peer, envelope, 0, words),
+                Role::Receive if !is_announced => state.enquire(id, peer, envelope, 0, words),
                 // Its envelope is ahead of the enquiry.
-                Role::Send if is_announced => state.enquire(peer, envelope, OF_SENDER, words),
+                Role::Send if is_announced => state.enquire(id, peer, envelope, OF_SENDER, words),
                 _ => (),
             }
         }
         self.leave(lane, state);
     }
 
-    /// Answers a peer, if there is anything to say.
+    /// Answers a peer about the request that it names by this cookie, if there is anything to say.
     #[cold]
-    pub(crate) fn answer(&self, lane: &Lane<F::Endpoint>, enquiry: Enquiry) {
+    pub(crate) fn answer(&self, lane: &Lane<F::Endpoint>, enquiry: Enquiry, cookie: Cookie) {
         let Some(number) = (self.answer)(&enquiry) else {
             return;
         };
-        let lane = lane.number();
-        let (peer, context) = (enquiry.peer, enquiry.context);
-        let (source, tag) = (enquiry.source as i32, enquiry.tag as i32);
-        if enquiry.is_of_sender {
-            return self.drop_message(Wanted {
-                lane,
-                peer,
-                context,
-                source,
-                tag,
-            });
+        let mut state = lane.enter_soon();
+        match enquiry.is_of_sender {
+            true => self.drop_message(lane, &mut state, enquiry.peer, cookie),
+            false => state.answer(enquiry.peer, cookie, number),
         }
-        let route = Route {
-            lane,
-            peer,
-            context,
-            source,
-            tag,
-        };
-        // Without a request to spare nothing is said: the peer asks again.
-        if let Ok(id) = self.send_failure(route, number) {
-            self.detach(id);
-        }
+        self.leave(lane, state);
     }
 
-    /// Receives a message that nobody asks for, if it is here.
-    fn drop_message(&self, wanted: Wanted) {
-        if let Ok(Some((id, _))) = self.extract(wanted) {
-            let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
-            self.detach(self.receive_extracted(id, nowhere));
-        }
+    /// Receives a message that nobody asks for, if it is here. Without a request to spare it stays, and the peer asks
+    /// again.
+    fn drop_message(
+        &self,
+        lane: &Lane<F::Endpoint>,
+        state: &mut State<F::Endpoint>,
+        peer: Peer,
+        cookie: Cookie,
+    ) {
+        let Some(message) = state.core.announced(peer, cookie) else {
+            return;
+        };
+        let Some(slot) = self.take_free(lane, &mut state.core) else {
+            return;
+        };
+        let taken = state.core.matching.remove(message);
+        let (envelope, unexpected) = taken.expect("it was just found");
+        state.core.unstored(&unexpected);
+        // SAFETY: just taken from those that are free, by this thread.
+        let cells = unsafe { Slots::blank(slot) };
+        let nowhere = Memory::contiguous(std::ptr::null_mut(), 0);
+        cells.reset(Role::Receive, nowhere);
+        cells.flags = flag::DETACHED;
+        Slots::begin(slot);
+        // SAFETY: begun for this lane, whose section is held: it is handed over.
+        let receive = unsafe { Pending::new(slot.index) };
+        state.core.join(receive, envelope, unexpected);
+        state.act();
     }
 }
 
 impl<E: Endpoint> State<E> {
-    fn enquire(&mut self, peer: Peer, envelope: (u32, i32, i32), flags: u8, words: [u64; 2]) {
+    /// Asks `peer` about a request: [`RequestId::DONE`] if the answer is not for one.
+    fn enquire(
+        &mut self,
+        id: RequestId,
+        peer: Peer,
+        envelope: (u32, i32, i32),
+        flags: u8,
+        words: [u64; 2],
+    ) {
         let (context, source, tag) = envelope;
         if peer == self.core.me || source < 0 || tag < 0 {
             return;
@@ -183,9 +207,51 @@ impl<E: Endpoint> State<E> {
         };
         let control = Control::Words {
             header: Header(packet.words()),
-            body: words,
+            body: [id.bits(), words[0], words[1]],
             words: (ENQUIRY_BYTES / 8) as u8,
         };
         self.control(peer, control);
+    }
+
+    /// Tells `peer` that its receive gets no message: rules 2 and 3.
+    fn answer(&mut self, peer: Peer, cookie: Cookie, number: u8) {
+        if cookie == RequestId::DONE.bits() {
+            return;
+        }
+        let answer = Control::Words {
+            header: Header(Packet::control(Kind::Answer).words()),
+            body: [cookie, number.into(), 0],
+            words: (ANSWER_BYTES / 8) as u8,
+        };
+        if !self.core.outbound.waits(peer) {
+            match self.transmit_control(peer, answer) {
+                Ok(()) | Err(Refused::Lost) => return,
+                Err(refused) => drop(self.core.full(peer, refused)),
+            }
+        }
+        self.core.outbound.push_answer(peer, answer);
+    }
+}
+
+impl Core {
+    /// A peer says that a receive gets no message: rule 1.
+    pub(crate) fn answered(&mut self, from: Peer, cookie: Cookie, number: u8) {
+        let id = RequestId::from_bits(cookie);
+        if !self.slots.named(id).is_some_and(Slot::is_pending) {
+            return;
+        }
+        // It may be another lane's. What stands among this one's posted receives is this one's.
+        let is_it = |posted: &Posted| posted.slot().index == id.index() && posted.peer() == from;
+        let found = self
+            .matching
+            .posted_iter()
+            .find(|(_, _, posted)| is_it(posted))
+            .map(|(_, _, posted)| posted.pending());
+        if let Some(slot) = found
+            && self.slots.id(slot.index()) == id
+            && self.withdraw(slot)
+        {
+            self.fail(slot, Failure::Operation(number));
+        }
     }
 }

@@ -17,5 +17,6 @@ pub struct Enquiry {
     pub words: [u64; 2],
 }
 
-/// The number of the failure that is sent in place of the message, if it comes, or is received, no more. Called by any thread, outside all sections.
+/// The number of the failure by which the one that asks ends, if the message comes, or is received, no more. Called
+/// by any thread, outside all sections.
 pub type Answer = fn(&Enquiry) -> Option<u8>;

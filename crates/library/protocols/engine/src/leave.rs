@@ -52,7 +52,7 @@ impl<F: Fabric> Engine<F> {
             match what {
                 Afterwards::Wake(waiter) => waiter.tell(),
                 Afterwards::Connect(peer) => peers.push(peer),
-                Afterwards::Answer(enquiry) => enquiries.push(enquiry),
+                Afterwards::Answer(enquiry, cookie) => enquiries.push((enquiry, cookie)),
             }
         }
         self.ring_if_asleep();
@@ -62,8 +62,8 @@ impl<F: Fabric> Engine<F> {
         if !peers.is_empty() {
             self.connect(lane, peers);
         }
-        for enquiry in enquiries {
-            self.answer(lane, enquiry);
+        for (enquiry, cookie) in enquiries {
+            self.answer(lane, enquiry, cookie);
         }
     }
 

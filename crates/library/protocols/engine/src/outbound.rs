@@ -1,7 +1,7 @@
 //! What waits for room on the way to a peer.
 //!
 //! Messages wait in the order in which they were started; answers of the protocol, which have no order among
-//! them, go before. A queue exists only while something waits in it.
+//! them, go before; the answer to an enquiry goes behind. A queue exists only while something waits in it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,7 @@ use crate::slots::Slots;
 pub(crate) enum Control {
     Words {
         header: Header,
-        body: [u64; 2],
+        body: [u64; 3],
         words: u8,
     },
     /// A receive asks for the payload that its message's sender, of this cookie, has kept.
@@ -41,6 +41,9 @@ pub(crate) struct Queue {
     tail: u32,
     messages: usize,
     pub controls: VecDeque<Control>,
+    /// What leaves once no message waits: one answer to an enquiry (`enquiring.rs`), whatever else the peer asks
+    /// meanwhile.
+    pub answer: Option<Control>,
 }
 
 impl Queue {
@@ -50,11 +53,12 @@ impl Queue {
             tail: NIL,
             messages: 0,
             controls: VecDeque::new(),
+            answer: None,
         }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.head == NIL && self.controls.is_empty()
+        self.head == NIL && self.controls.is_empty() && self.answer.is_none()
     }
 
     pub fn head(&self) -> Option<Pending> {
@@ -169,6 +173,11 @@ impl Outbound {
 
     pub fn push_control(&mut self, peer: Peer, control: Control) {
         self.make(peer).controls.push_back(control);
+    }
+
+    /// Queues an answer behind the messages, unless there is one.
+    pub fn push_answer(&mut self, peer: Peer, answer: Control) {
+        self.make(peer).answer.get_or_insert(answer);
     }
 
     /// Drops `peer`'s queue if nothing waits in it.

@@ -2,8 +2,8 @@
 
 use weft_transport::Header;
 use weft_wire::{
-    Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, Packet, RTS_ONLY_BYTES, Rts,
-    SYNCHRONOUS, View,
+    ANSWER_BYTES, Body, CTS_BYTES, ENQUIRY_BYTES, Entries, FORGOTTEN, Kind, OF_SENDER, Packet,
+    RTS_ONLY_BYTES, Rts, SYNCHRONOUS, View,
 };
 
 /// What a packet says: one text for it, and one more for each message of an aggregate. What makes no sense is told as such.
@@ -82,8 +82,16 @@ fn text(packet: &Packet, payload: &[u8]) -> Option<String> {
             format!("cancelled sender={:#x} {was}", cookie(payload)?)
         }
         Kind::Enquiry => {
-            let Body::<{ ENQUIRY_BYTES / 8 }>(_) = Body::whole(payload)?;
-            message("enquiry", packet, 0)
+            let Body([cookie, ..]) = Body::<{ ENQUIRY_BYTES / 8 }>::whole(payload)?;
+            let whose = match packet.flags & OF_SENDER {
+                0 => "receiver",
+                _ => "sender",
+            };
+            format!("{} {whose}={cookie:#x}", message("enquiry", packet, 0))
+        }
+        Kind::Answer => {
+            let Body([receiver, number]) = Body::<{ ANSWER_BYTES / 8 }>::whole(payload)?;
+            format!("answer receiver={receiver:#x} number={number}")
         }
         Kind::Aggregate => return None,
     })

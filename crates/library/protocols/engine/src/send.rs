@@ -2,7 +2,8 @@
 
 use weft_transport::{Cookie, Endpoint, Header, Peer, Refused};
 use weft_wire::{
-    Body, COOKIE_BYTES, CTS_BYTES, FAILED_BYTES, Kind, Packet, RTS_ONLY_BYTES, Rts, SYNCHRONOUS,
+    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, Kind, Packet, RTS_ONLY_BYTES, Rts,
+    SYNCHRONOUS,
 };
 
 use crate::outbound::Control;
@@ -13,6 +14,9 @@ use crate::status::Failure;
 
 /// While messages wait for a peer, one in so many new ones tries whether there is room again.
 const TRY_EVERY: usize = 16;
+
+/// Bytes of the longest payload that is words.
+const CONTROL_BYTES: usize = ENQUIRY_BYTES;
 
 /// No room: the message keeps its place in the queue.
 pub(crate) struct Full;
@@ -220,7 +224,7 @@ impl<E: Endpoint> State<E> {
                 body,
                 words,
             } => {
-                let mut bytes = [0; 16];
+                let mut bytes = [0; CONTROL_BYTES];
                 Body(body).put(&mut bytes);
                 self.endpoint
                     .send(peer, header, &bytes[..words as usize * 8], false)

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::Arc;
 
 use weft_matching::{Matching, Pattern};
-use weft_transport::{Lost, Peer};
+use weft_transport::{Cookie, Lost, Peer};
 
 use crate::enquiry::Enquiry;
 use crate::outbound::{Control, Outbound};
@@ -56,7 +56,8 @@ pub(crate) enum Afterwards {
     Wake(Arc<Waiter>),
     /// Has the link to this peer made, which may take long.
     Connect(Peer),
-    Answer(Enquiry),
+    /// What a peer asks, and the cookie of its request.
+    Answer(Enquiry, Cookie),
 }
 
 /// Deferred until the endpoint is free.

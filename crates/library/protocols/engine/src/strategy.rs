@@ -3,6 +3,7 @@
 use weft_transport::{Endpoint, Header, Peer, Refused};
 use weft_wire::{Kind, Packet, entry_bytes, put_entry};
 
+use crate::outbound::{Control, Queue};
 use crate::send::{Full, envelope};
 use crate::slot::{Cells, flag};
 use crate::slots::Slots;
@@ -19,18 +20,12 @@ impl<E: Endpoint> State<E> {
     pub(crate) fn flush(&mut self, peer: Peer) {
         while let Some(queue) = self.core.outbound.queue(peer) {
             let sent = if let Some(control) = queue.controls.pop_front() {
-                match self.transmit_control(peer, control) {
-                    Err(refused) if refused != Refused::Lost => {
-                        let full = self.core.full(peer, refused);
-                        let queue = self.core.outbound.queue(peer);
-                        queue
-                            .expect("it was not tidied")
-                            .controls
-                            .push_front(control);
-                        Err(full)
-                    }
-                    _ => Ok(()),
-                }
+                let put_back = |queue: &mut Queue| queue.controls.push_front(control);
+                self.flush_control(peer, control, put_back)
+            } else if queue.head().is_none()
+                && let Some(answer) = queue.answer.take()
+            {
+                self.flush_control(peer, answer, |queue| queue.answer = Some(answer))
             } else {
                 self.flush_messages(peer)
             };
@@ -38,6 +33,22 @@ impl<E: Endpoint> State<E> {
             if sent.is_err() {
                 return;
             }
+        }
+    }
+
+    fn flush_control(
+        &mut self,
+        peer: Peer,
+        control: Control,
+        put_back: impl FnOnce(&mut Queue),
+    ) -> Result<(), Full> {
+        match self.transmit_control(peer, control) {
+            Err(refused) if refused != Refused::Lost => {
+                let queue = self.core.outbound.queue(peer);
+                put_back(queue.expect("it was not tidied"));
+                Err(self.core.full(peer, refused))
+            }
+            _ => Ok(()),
         }
     }
 

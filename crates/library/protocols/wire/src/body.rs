@@ -8,8 +8,10 @@ pub const RTS_ONLY_BYTES: usize = 16;
 pub const CTS_BYTES: usize = 16;
 /// Bytes of a `Failed` payload: the number.
 pub const FAILED_BYTES: usize = 8;
-/// Bytes of an `Enquiry` payload: the two words.
-pub const ENQUIRY_BYTES: usize = 16;
+/// Bytes of an `Enquiry` payload: the cookie, the two words.
+pub const ENQUIRY_BYTES: usize = 24;
+/// Bytes of an `Answer` payload: the receiver's cookie, the number.
+pub const ANSWER_BYTES: usize = 16;
 /// Bytes of the longest `Rts` payload.
 pub const RTS_BYTES: usize = 48;
 

@@ -16,7 +16,8 @@ mod tests;
 
 pub use aggregate::{Entries, Entry, entry_bytes, put_entry};
 pub use body::{
-    Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, RTS_BYTES, RTS_ONLY_BYTES, Rts,
+    ANSWER_BYTES, Body, COOKIE_BYTES, CTS_BYTES, ENQUIRY_BYTES, FAILED_BYTES, RTS_BYTES,
+    RTS_ONLY_BYTES, Rts,
 };
 
 /// What a packet is. The number is on the wire.
@@ -43,9 +44,12 @@ pub enum Kind {
     Aggregate = 9,
     /// In place of a message: its sender's operation failed. The number that says why.
     Failed = 10,
-    /// Receiver to sender: whether a message of this envelope is still to come; with [`OF_SENDER`] sender to receiver: whether it is still to be
-    /// received. Two words about the one that asks, of whoever made its engine.
+    /// Receiver to sender: whether a message of this envelope is still to come; with [`OF_SENDER`] sender to receiver:
+    /// whether it is still to be received. The cookie of the request that waits, and two words about the one that asks,
+    /// of whoever made its engine.
     Enquiry = 11,
+    /// The answer to a receiver, behind all messages: the receive with this cookie gets none. The number that says why.
+    Answer = 12,
 }
 
 /// Flag of `Eager` and `Rts`: the sender waits to hear of the match.
@@ -109,6 +113,7 @@ impl View {
             9 => Kind::Aggregate,
             10 => Kind::Failed,
             11 => Kind::Enquiry,
+            12 => Kind::Answer,
             _ => return None,
         })
     }

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn any_kind() -> impl Strategy<Value = Kind> {
-    (1u64..12).prop_map(|k| View([k, 0]).kind().unwrap())
+    (1u64..13).prop_map(|k| View([k, 0]).kind().unwrap())
 }
 
 proptest! {

@@ -5,15 +5,17 @@
 //! the board, that another never makes. No process can know that by itself, and right programs shall not pay for it. So a process asks the one that it
 //! has waited for, a quarter of a second long, and then ever more rarely (`weft_engine::Enquiry`), and says what length it has passed. The other
 //! process answers in any call that makes progress:
-//! 1. If the operation is over there, or has another length, what is awaited does not come. In place of a message a failure is sent: behind
-//!    all messages of the operation, so that it meets a receive only where nothing else does. For a post the board is given up.
+//! 1. If the operation is over there, or has another length, what is awaited does not come. The receive that waits,
+//!    which the enquiry names, is told so: behind all messages, so that it is over where its message came after all,
+//!    as that of a root that was late. For a post the board is given up.
 //! 2. A long message that waits to be taken is dropped, if the operation is over there.
 //! 3. Otherwise it has come, or may come still, and nothing is said.
 //!
 //! For a nonblocking or persistent operation whichever thread waits or polls asks (`weft_engine`'s `enquiring`). Starts of a persistent one share
-//! a tag, so that a failure might meet a later start's receive: only that lengths differ is an answer, which no start of a right program is given, and
-//! that it is freed. Not answered is what is asked about a nonblocking or persistent operation whose communicator the program has freed meanwhile,
-//! until it is over; not asked about are accesses to files.
+//! a tag, and which of them is asked about is not known here: only that lengths differ is an answer, which no start
+//! of a right program is given, and that it is freed. Not answered is what is asked about a nonblocking or persistent
+//! operation whose communicator the program has freed meanwhile, until it is over; not asked about are accesses to
+//! files.
 //!
 //! One that waits in `MPI_Finalize` for the others answers too, four times a second (`lifetime/models`).
 //!
@@ -44,7 +46,7 @@ pub(super) fn words(operations: &Operations, tag: u32, need: Option<Need>) -> [u
 const POSTED: u64 = 1;
 const ENTERED: u64 = 2;
 
-/// The number of the failure that a process is sent in place of a message, if that comes no more.
+/// The number of the failure by which the one that asks ends, if what it waits for comes no more.
 pub(crate) fn answer(enquiry: &Enquiry) -> Option<u8> {
     let number = number_of(enquiry.context);
     if !is_of(enquiry.context, Traffic::Collective) {

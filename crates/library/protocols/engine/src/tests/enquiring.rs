@@ -1,14 +1,16 @@
 //! Enquiries: one process waits, the other makes progress and answers by the tag.
 
 use std::future::poll_fn;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use weft_transport::loopback::Network;
+use weft_transport::{Endpoint, Fabric, Header};
+use weft_wire::{Body, ENQUIRY_BYTES, Kind, Packet};
 
 use super::{CONTEXT, Traced, engines, memory};
-use crate::{Awaited, Engine, Enquiry, Failure, RequestId, Status};
+use crate::{Awaited, Engine, Enquiry, Failure, Outgoing, RequestId, Status};
 
 /// Messages of this tag come no more, those of others may.
 const OVER: u32 = 7;
@@ -39,8 +41,7 @@ fn waited(
     mut meanwhile: impl FnMut(&Engine<Traced>),
 ) -> Status {
     let network = Network::new(5, 64, 1000);
-    let engines = engines(&network, 2).into_iter();
-    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
+    let engines = answering(&network);
     let (me, other) = (&engines[0], &engines[1]);
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -93,30 +94,119 @@ fn a_message_that_may_come_is_waited_for() {
     assert_eq!(bytes, [6; 8]);
 }
 
-/// Whatever is asked: what was sent is ahead of the failure.
+fn answering(network: &Arc<Network>) -> Vec<Engine<Traced>> {
+    let engines = engines(network, 2).into_iter();
+    engines.map(|engine| engine.with_answer(answer)).collect()
+}
+
+/// What a receive's sender says of it finds the receive over: be it that there is room for the message at once, or
+/// that it waits. Nothing stays of the answer, and the next receive of the same envelope is not told.
 #[test]
-fn a_message_that_was_sent_is_had_first() {
-    let words = [5, 5];
-    let (mut bytes, mut sent) = ([0; 8], [6; 8]);
+fn a_message_that_was_sent_is_had_first_and_the_answer_meets_nothing() {
+    for (ahead, words) in [(0, [5, 5]), (6, [10, 10])] {
+        let network = Network::new(6, 4, 1000);
+        let engines = answering(&network);
+        let (mut bytes, mut more, mut sent) = ([0; 8], [0; 8], [6; 8]);
+        let id = engines[0].receive_from(1, OVER as i32, &mut bytes);
+        engines[0].enquire_about(id, words);
+        let mut others = vec![[7; 8]; ahead];
+        for other in &mut others {
+            engines[1].send_to(0, OPEN, other, false);
+        }
+        let send = engines[1].send_to(0, OVER, &mut sent, false);
+        while asked(words).is_empty() {
+            engines[1].progress();
+        }
+        let status = super::settle(&engines, 0, id);
+        assert_eq!((status.failure, bytes), (None, [6; 8]));
+        super::settle(&engines, 1, send);
+        let next = engines[0].receive_from(1, OVER as i32, &mut more);
+        for _ in 0..100 {
+            engines.iter().for_each(|engine| _ = engine.progress());
+        }
+        assert!(!engines[0].is_complete(next), "{}", engines[0].report());
+        engines[0].cancel(next);
+        engines[0].finish(next);
+        let state = engines[0].lane(0).enter_soon();
+        assert_eq!(state.core.matching.unexpected_len(), ahead);
+        assert!(state.core.outbound.is_empty());
+    }
+}
+
+/// A wait for something else than a message has no receive that an answer could fail, and no answer.
+#[test]
+fn what_is_asked_for_no_receive_is_not_answered() {
+    let words = [11, 11];
     let network = Network::new(6, 64, 1000);
-    let engines = engines(&network, 2).into_iter();
-    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
-    assert_eq!(
-        engines[1].send_to(0, OVER, &mut sent, false),
-        RequestId::DONE
-    );
-    let route = super::route(1, 1, OVER as i32);
-    engines[0].enquire(&route, words);
+    let engines = answering(&network);
+    let mut bytes = [0; 8];
+    let id = engines[0].receive_from(1, OVER as i32, &mut bytes);
+    engines[0].enquire(&super::route(1, 1, OVER as i32), words);
     while asked(words).is_empty() {
         engines[1].progress();
     }
-    let id = engines[0].receive_from(1, OVER as i32, &mut bytes);
-    let status = super::settle(&engines, 0, id);
-    assert_eq!((status.failure, status.bytes), (None, 8));
-    let mut more = [0; 8];
-    let id = engines[0].receive_from(1, OVER as i32, &mut more);
-    let status = super::settle(&engines, 0, id);
-    assert_eq!(status.failure, Some(Failure::Operation(NUMBER)));
+    for _ in 0..100 {
+        engines[0].progress();
+    }
+    assert!(!engines[0].is_complete(id));
+    engines[0].cancel(id);
+    engines[0].finish(id);
+    let state = engines[0].lane(0).enter_soon();
+    assert_eq!(state.core.matching.unexpected_len(), 0);
+}
+
+/// A long message is dropped by the cookie of its send: one of the same envelope that came before it stays.
+#[test]
+fn only_the_message_that_is_asked_about_is_dropped() {
+    let words = [12, 12];
+    let network = Network::new(6, 64, 1000);
+    let engines = answering(&network);
+    let (mut first, mut second, mut into) = (vec![1; 4096], vec![2; 4096], vec![0; 4096]);
+    let [stays, goes] = [&mut first, &mut second].map(|bytes| {
+        let message = Outgoing {
+            route: super::route(1, 0, OVER as i32),
+            memory: memory(bytes),
+            synchronous: false,
+        };
+        engines[0].send(message).unwrap()
+    });
+    engines[0].enquire_about(goes, words);
+    super::settle(&engines, 0, goes);
+    assert!(!engines[0].is_complete(stays));
+    let receive = engines[1].receive_from(0, OVER as i32, &mut into);
+    super::settle(&engines, 1, receive);
+    super::settle(&engines, 0, stays);
+    assert_eq!(into, first);
+}
+
+/// However often a peer asks that takes no answer, it costs no request, and one answer waits.
+#[test]
+fn a_flood_of_enquiries_costs_nothing() {
+    let words = [13, 13];
+    let network = Network::new(6, 4, 1000);
+    let mut engine = answering(&network).pop().unwrap();
+    engine.limit_requests(64);
+    let mut flooder = network.fabric(0, 2).endpoint(0);
+    let packet = Packet {
+        source: 1,
+        context: CONTEXT,
+        tag: OVER,
+        ..Packet::control(Kind::Enquiry)
+    };
+    let mut payload = [0; ENQUIRY_BYTES];
+    Body([7, 13, 13]).put(&mut payload);
+    while asked(words).len() < 1000 {
+        let _ = flooder.send(1, Header(packet.words()), &payload, false);
+        engine.progress();
+    }
+    let mut state = engine.lane(0).enter_soon();
+    let queue = state.core.outbound.queue(0).expect("an answer waits");
+    assert!(queue.answer.is_some() && queue.controls.is_empty() && queue.head().is_none());
+    drop(state);
+    let mut bytes = [[0; 8]; 64];
+    for bytes in &mut bytes {
+        engine.receive_from(0, OPEN as i32, bytes);
+    }
 }
 
 #[test]
@@ -161,8 +251,7 @@ fn an_operation_is_told(
     mut until_complete: impl FnMut(&Engine<Traced>, RequestId),
 ) {
     let network = Network::new(5, 64, 1000);
-    let engines = engines(&network, 2).into_iter();
-    let engines: Vec<_> = engines.map(|engine| engine.with_answer(answer)).collect();
+    let engines = answering(&network);
     let (me, other) = match engines.leak() {
         [me, other] => (&*me, &*other),
         _ => unreachable!("two were made"),

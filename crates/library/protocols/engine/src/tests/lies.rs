@@ -244,6 +244,42 @@ fn an_answer_that_does_not_fit_the_stage_ends_the_peer() {
     }
 }
 
+/// That a receive gets no message fails it while it is posted, and says nothing of any other request.
+#[test]
+fn an_answer_fails_a_posted_receive_alone() {
+    for stage in STAGES {
+        let mut stand = Stand::new();
+        let id = stand.bring_to(stage);
+        let is_complete = stand.engine.is_complete(id);
+        let mut payload = [0; 16];
+        Body([id.bits(), 9]).put(&mut payload);
+        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        let state = stand.engine.lane(0).enter_soon();
+        assert!(!state.core.lost.contains(&LIAR), "{stage:?}");
+        drop(state);
+        match stage {
+            Stage::ReceivePosted => {
+                let failure = stand.engine.finish(id).failure;
+                assert_eq!(failure, Some(Failure::Operation(9)));
+            }
+            Stage::NeverMade | Stage::ReceiveTransfers => {}
+            _ => assert_eq!(stand.engine.is_complete(id), is_complete, "{stage:?}"),
+        }
+        // A receive of the slot's next user.
+        let next = stand.receive();
+        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        assert!(!stand.engine.is_complete(next), "{stage:?}");
+        let mut payload = [0; 16];
+        Body([next.bits(), 256]).put(&mut payload);
+        stand.lie(Packet::control(Kind::Answer), &payload).unwrap();
+        assert!(
+            stand.engine.is_complete(next),
+            "no number: the peer is ended"
+        );
+        assert_eq!(stand.engine.finish(next).failure, Some(Failure::PeerLost));
+    }
+}
+
 /// Each word of each kind of packet may be anything: the peer is ended or not, and nothing else happens.
 #[test]
 fn any_packet_at_all_is_survived() {
@@ -269,9 +305,9 @@ fn any_packet_at_all_is_survived() {
         ]
         .map(|stage| stand.bring_to(stage));
         for _ in 0..4 {
-            let kind = 1 + word() % 10;
+            let kind = 1 + word() % 12;
             let header = Header([
-                kind | (word() % 4) << 8 | (word() % 2) << 32,
+                kind | (word() % 8) << 8 | (word() % 2) << 32,
                 u64::from(CONTEXT) | 7 << 32,
             ]);
             let mut payload = vec![0; (word() % 7 * 8) as usize];

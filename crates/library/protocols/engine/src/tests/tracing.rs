@@ -184,6 +184,7 @@ fn nonsense_is_told_as_such() {
         Kind::Aggregate,
         Kind::Failed,
         Kind::Enquiry,
+        Kind::Answer,
     ] {
         let texts = describe_packet(packet(kind), &[1; 7]);
         assert!(
