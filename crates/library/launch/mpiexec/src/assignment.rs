@@ -1,6 +1,7 @@
 //! What the agents of a job are told: the same for all hosts, but for the ranks of each.
 
-use crate::arguments::{Application, Bind, Job, Stdin};
+use crate::arguments::{Application, Job, Stdin};
+use crate::binding::Binding;
 use crate::environment;
 use crate::hosts;
 use crate::layout::Layout;
@@ -30,10 +31,12 @@ pub struct Orders {
     pub inherits_all: bool,
     /// mpiexec's working directory.
     pub directory: OsString,
-    pub bind: Bind,
+    pub binding: Binding,
     pub report_bindings: bool,
     pub stdin: Stdin,
     pub prefix_output: bool,
+    /// Standard error goes where standard output does.
+    pub merge_output: bool,
     pub verbose: bool,
 }
 
@@ -58,10 +61,11 @@ impl Orders {
             inherited: environment::inherited(&job.inherit),
             inherits_all: job.inherit == crate::arguments::Inherit::All,
             directory,
-            bind: job.bind,
+            binding: job.binding.clone(),
             report_bindings: job.report_bindings,
             stdin: job.stdin,
             prefix_output: job.prefix_output,
+            merge_output: job.merge_output,
             verbose: job.verbose,
         }
     }

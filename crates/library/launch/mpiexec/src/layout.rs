@@ -2,8 +2,10 @@
 //! anything starts.
 
 use crate::arguments::{Application, Job, Launcher, Stdin, Usage};
+use crate::binding::{self, RankBy};
 use crate::hosts::{self, Here, Host, Placer};
 use std::collections::HashMap;
+use std::fmt::Write;
 
 const RANKS_MAX: u64 = 1_000_000;
 
@@ -61,6 +63,17 @@ impl Layout {
         matches!(&self.hosts[..], [only] if only.is_here)
     }
 
+    /// A line for each host with its ranks.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        for (host, runs) in self.hosts.iter().zip(self.runs_of()) {
+            let ranks = runs.iter().flat_map(|&(first, count)| first..first + count);
+            let ranks = binding::show_runs(&ranks.collect::<Vec<u32>>());
+            let _ = writeln!(text, "host {}: ranks {ranks}", host.name);
+        }
+        text
+    }
+
     /// The ranks of a host as first rank and count of each unbroken run.
     pub fn runs_of(&self) -> Vec<Vec<(u32, u32)>> {
         let mut runs = vec![Vec::new(); self.hosts.len()];
@@ -82,6 +95,7 @@ impl Layout {
             };
             let hosts = own.as_ref().unwrap_or(&base.hosts);
             let mut own_placer = Placer::new(hosts, job.hosts.order);
+            let first = self.host_of.len();
             for _ in 0..self.ranks[number] {
                 let at = match own {
                     Some(_) => own_placer.next(),
@@ -98,8 +112,27 @@ impl Layout {
                 });
                 self.host_of.push(index);
             }
+            if let Some(rank_by) = job.binding.rank_by {
+                renumber(&mut self.host_of[first..], rank_by);
+            }
         }
         Ok(())
+    }
+}
+
+/// Numbers the places of a program's ranks anew: host after host, or one of each host in turn.
+fn renumber(host_of: &mut [u32], rank_by: RankBy) {
+    host_of.sort_unstable();
+    if rank_by == RankBy::Node {
+        let hosts: Vec<&[u32]> = host_of.chunk_by(|a, b| a == b).collect();
+        let mut turns: Vec<(usize, u32)> = Vec::with_capacity(host_of.len());
+        for host in hosts {
+            turns.extend(host.iter().copied().enumerate());
+        }
+        turns.sort_unstable();
+        for (place, (_, host)) in host_of.iter_mut().zip(turns) {
+            *place = host;
+        }
     }
 }
 

@@ -21,8 +21,9 @@ mod supervise;
 #[allow(unsafe_code)]
 mod sys;
 
-use arguments::{Command, Job};
+use arguments::{Command, Job, Show, USAGE_EXIT_CODE};
 use assignment::Orders;
+use binding::Topology;
 use hosts::Here;
 use layout::Layout;
 use plan::Plan;
@@ -30,7 +31,6 @@ use std::io::Write;
 use std::process::ExitCode;
 use supervise::Own;
 
-const USAGE_EXIT_CODE: u8 = 2;
 const FAILURE_EXIT_CODE: u8 = 1;
 
 /// The whole program.
@@ -51,13 +51,19 @@ pub fn main() -> ExitCode {
             env!("CARGO_PKG_VERSION"),
             "\n"
         )),
-        Ok(Command::Run(job)) => run(&job),
+        Ok(Command::Run(job)) => run(*job),
         Err(usage) => complain(&usage, USAGE_EXIT_CODE),
     };
     ExitCode::from(code)
 }
 
-fn run(job: &Job) -> u8 {
+fn run(mut job: Job) -> u8 {
+    let topology = Topology::read(&sys::affinity());
+    let per_host = job
+        .binding
+        .ranks_per_host(|object| topology.objects(object).len());
+    job.hosts.per_host = per_host.or(job.hosts.per_host);
+    let job = &job;
     let here = Here::new(sys::interface_addresses());
     let variable = |name: &str| std::env::var(name).ok();
     let layout = match Layout::new(job, &here, &variable) {
@@ -72,9 +78,25 @@ fn run(job: &Job) -> u8 {
         }
     };
     let orders = Orders::new(job, &layout, directory);
+    if job.verbose {
+        job.notes
+            .iter()
+            .for_each(|note| message::say(&format!("mpiexec: {note}")));
+    }
+    show(job.show, &topology, &layout);
     match layout.is_here_alone() {
         true => run_here(job, &orders),
         false => run_on_hosts(job, &layout, &orders),
+    }
+}
+
+/// Prints what the options ask for before anything starts.
+fn show(show: Show, topology: &Topology, layout: &Layout) {
+    if show.topology {
+        message::say(topology.describe().trim_end());
+    }
+    if show.allocation {
+        message::say(layout.describe().trim_end());
     }
 }
 
@@ -86,8 +108,8 @@ fn run_here(job: &Job, orders: &Orders) -> u8 {
     if job.dry_run {
         return print(&plan.describe(true));
     }
-    if job.report_bindings {
-        message::say(plan.describe(false).trim_end());
+    if job.report_bindings || job.show.map {
+        message::say(plan.describe(job.show.map).trim_end());
     }
     let own = Own {
         timeout: job.timeout,
@@ -100,6 +122,9 @@ fn run_here(job: &Job, orders: &Orders) -> u8 {
 fn run_on_hosts(job: &Job, layout: &Layout, orders: &Orders) -> u8 {
     if job.dry_run {
         return print(&orders.describe(layout));
+    }
+    if job.show.map {
+        message::say(orders.describe(layout).trim_end());
     }
     let own = Own {
         timeout: job.timeout,

@@ -1,11 +1,13 @@
 //! What a host's ranks come to on that host: decided in full before any of them starts.
 
-use crate::arguments::{self, Bind};
+use crate::arguments;
 use crate::assignment::{Orders, Runs};
+use crate::binding::{self, Shares, Topology};
 use crate::environment::{self, CORES_VARIABLE, JOB_VARIABLE};
 use crate::program::{self, Unusable};
 use crate::quote::quote;
-use crate::{binding, sys};
+use crate::sys;
+use std::collections::BTreeSet;
 use std::ffi::{CString, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -55,18 +57,22 @@ impl Plan {
         // Counts what the affinity mask and the control group's quota allow.
         let cpus_allowed =
             std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+        let numbers = runs.iter().flat_map(|&(first, count)| first..first + count);
+        let local_size = runs.iter().map(|(_, count)| count).sum();
+        let topology = Topology::read(&sys::affinity());
+        let shares = binding::assign(&orders.binding, local_size, &topology, cpus_allowed);
+        let shares = shares.map_err(impossible)?;
+        let cores = cpus_allowed.min(cpus_of_all(&shares));
         let own = [
             (JOB_VARIABLE.into(), job_list),
-            (CORES_VARIABLE.into(), cpus_allowed.to_string().into()),
+            (CORES_VARIABLE.into(), cores.to_string().into()),
         ];
         let applications = orders
             .applications
             .iter()
             .map(|application| plan_application(application, orders, &own))
             .collect::<Result<Vec<Application>, Unusable>>()?;
-        let numbers = runs.iter().flat_map(|&(first, count)| first..first + count);
-        let local_size = runs.iter().map(|(_, count)| count).sum();
-        let mut cpus = assign_cpus(orders.bind, local_size, cpus_allowed);
+        let mut cpus = shares.map(Vec::into_iter);
         let ranks = numbers.map(|number| Rank {
             number,
             application: orders.application_of(number),
@@ -99,11 +105,11 @@ impl Plan {
         let mut text = String::new();
         for rank in &self.ranks {
             let cpus = match &rank.cpus {
-                Cpus::Bound(cpus) => format!("bound to CPUs {}", binding::show_cpus(cpus)),
+                Cpus::Bound(cpus) => format!("bound to CPUs {}", binding::show_runs(cpus)),
                 Cpus::Free(reason) => {
                     format!(
                         "not bound ({reason}), CPUs {}",
-                        binding::show_cpus(&sys::affinity())
+                        binding::show_runs(&sys::affinity())
                     )
                 }
             };
@@ -131,25 +137,20 @@ impl Application {
     }
 }
 
-/// The CPUs of each rank of this host, or why ranks keep mpiexec's.
-fn assign_cpus(
-    bind: Bind,
-    ranks: u32,
-    cpus_allowed: u32,
-) -> Result<std::vec::IntoIter<Vec<u32>>, &'static str> {
-    let cpus = sys::affinity();
-    // A quota below the mask makes binding harmful: the CPUs left out may be the idle ones.
-    let has_quota = (cpus_allowed as usize) < cpus.len();
-    if bind == Bind::None {
-        return Err("--bind-to none");
+/// How many CPUs ranks are bound to between them.
+fn cpus_of_all(shares: &Shares) -> u32 {
+    match shares {
+        Ok(shares) => shares.iter().flatten().collect::<BTreeSet<_>>().len() as u32,
+        Err(_) => u32::MAX,
     }
-    if bind == Bind::Auto && has_quota && ranks > cpus_allowed {
-        return Err("the control group's quota has less processor time than ranks could use");
+}
+
+/// Options ask for CPUs that are not here.
+fn impossible(problem: String) -> Unusable {
+    Unusable {
+        problem,
+        exit_code: arguments::USAGE_EXIT_CODE,
     }
-    if cpus.is_empty() {
-        return Err("the kernel tells no affinity mask");
-    }
-    Ok(binding::share_out(ranks, &binding::cores(&cpus)).into_iter())
 }
 
 fn plan_application(

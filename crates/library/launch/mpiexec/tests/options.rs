@@ -287,6 +287,105 @@ fn each_core_has_as_many_ranks_as_any_or_one_more() {
     );
 }
 
+/// What the units test on machines made up, on this one: masks are what the options say.
+#[test]
+fn binds_as_options_say() {
+    let mask = |line: &String| line.split_whitespace().nth(1).unwrap().to_owned();
+    let all = mask(&masks(&["--bind-to", "none"], 1)[0]);
+    for options in [
+        &["--bind-to", "machine"][..],
+        &["--map-by", "slot", "--bind-to", "machine"],
+        &["-bind-to", "board"],
+    ] {
+        assert!(
+            masks(options, 2).iter().all(|line| mask(line) == all),
+            "{options:?}"
+        );
+    }
+    let first = all.split([',', '-']).next().unwrap().to_owned();
+    let user = format!("user:{first}");
+    let set: &[&str] = &["--cpu-set", &first];
+    for options in [
+        &["-bind-to", &user][..],
+        set,
+        &["--map-by", &format!("pe-list={first}:ordered")],
+    ] {
+        assert!(
+            masks(options, 2).iter().all(|line| mask(line) == first),
+            "{options:?}"
+        );
+    }
+    let one = |options: &[&str]| masks(options, 2).iter().map(mask).collect::<Vec<String>>();
+    let cores = one(&["--bind-to", "core"]);
+    for options in [
+        &["--map-by", "core"][..],
+        &["--map-by", "slot:PE=1"],
+        &["--map-by", "machine:PE=1"],
+        &["--cpus-per-rank", "1"],
+        &["-bind-to", "core:1"],
+        &["--map-by", "ppr:1:core"],
+        &["--bind-to-core"],
+    ] {
+        assert_eq!(one(options), cores, "{options:?}");
+    }
+    let refused = mpiexec(&["--cpus-per-rank", "100000", "true"])
+        .run()
+        .expect(2);
+    assert!(
+        refused.stderr.contains("this host has "),
+        "{}",
+        refused.stderr
+    );
+    let refused = mpiexec(&["-bind-to", "user:100000", "true"])
+        .run()
+        .expect(2);
+    assert!(
+        refused.stderr.contains("CPU 100000 is not among"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn prints_the_map_and_hosts_and_cores_and_then_runs() {
+    let options = ["--display", "map,allocation,topo", "-n", "2", "echo", "ran"];
+    let outcome = mpiexec(&options).run().expect(0);
+    assert_eq!(outcome.stdout, "ran\nran\n");
+    for words in ["rank 1: ", "/echo ran", "ranks 0-1", "socket 0, numa "] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn standard_error_goes_with_standard_output_where_asked() {
+    let script = "echo out; echo err >&2";
+    for option in ["--merge-stderr-to-stdout", "--output=merge"] {
+        let outcome = mpiexec(&[option, "sh", "-c", script]).run().expect(0);
+        assert_eq!(
+            (outcome.stdout.as_str(), outcome.stderr.as_str()),
+            ("out\nerr\n", "")
+        );
+    }
+    let outcome = mpiexec(&["--output", "tag,merge", "sh", "-c", script])
+        .run()
+        .expect(0);
+    assert_eq!(
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
+        ("[0] out\n[0] err\n", "")
+    );
+}
+
+#[test]
+fn tells_on_request_which_options_change_nothing() {
+    let options = ["-v", "-silent-abort", "--mca", "btl", "self", "true"];
+    let told = mpiexec(&options).run().expect(0).stderr;
+    assert!(
+        told.contains("mpiexec: -silent-abort changes nothing: "),
+        "{told}"
+    );
+    assert!(told.contains("mpiexec: --mca changes nothing: "), "{told}");
+}
+
 #[test]
 fn a_dry_run_prints_and_starts_nothing() {
     let folder = Folder::new();

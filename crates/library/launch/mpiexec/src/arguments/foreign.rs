@@ -1,111 +1,418 @@
-//! Options of other launchers that there is nothing to do for here. `docs/coming-from.md` has them too.
+//! Options of other launchers that there is nothing to do for here. `docs/coming-from.md` tells of them.
 
 /// What becomes of such an option.
 pub enum Foreign {
-    /// It and this many values are taken and change nothing.
-    Idle { values: usize },
+    /// It and this many values are taken and change nothing, for this reason.
+    Idle {
+        values: usize,
+        because: &'static str,
+    },
     /// It is refused, and this says what to write instead.
     Instead(&'static str),
 }
 
 /// `None` for an option that no launcher known here has.
-pub fn meaning(name: &str) -> Option<Foreign> {
-    let (_, meaning) = TABLE.iter().find(|(names, _)| names.contains(&name))?;
-    Some(match meaning {
-        Ok(values) => Foreign::Idle { values: *values },
-        Err(advice) => Foreign::Instead(advice),
-    })
+pub fn find(name: &str) -> Option<&'static Foreign> {
+    let mut rows = TABLE.iter();
+    rows.find(|(names, _)| names.contains(&name))
+        .map(|(_, meaning)| meaning)
 }
 
-type Row = (&'static [&'static str], Result<usize, &'static str>);
+type Row = (&'static [&'static str], Foreign);
 
-/// Names without dashes; how many values follow, or what to do instead.
-const TABLE: &[Row] = &[
+const fn idle(values: usize, because: &'static str) -> Foreign {
+    Foreign::Idle { values, because }
+}
+
+use Foreign::Instead;
+
+/// Names without dashes.
+pub(super) const TABLE: &[Row] = &[
     // So here in any case.
     (
-        &[
-            "oversubscribe",
-            "allow-run-as-root",
-            "q",
-            "quiet",
-            "disable-recovery",
-        ],
-        Ok(0),
+        &["oversubscribe"],
+        idle(0, "more ranks than cores is in order"),
+    ),
+    (&["allow-run-as-root"], idle(0, "root may run jobs")),
+    (
+        &["byslot"],
+        idle(0, "ranks fill the slots of a host before the next"),
     ),
     (
-        &[
-            "disable-hostname-propagation",
-            "print-all-exitcodes",
-            "pmi-port",
-        ],
-        Ok(0),
+        &["disable-recovery"],
+        idle(0, "a job ends when one of its ranks fails"),
     ),
-    // Parameters of another library's parts.
+    (
+        &["export", "export-all"],
+        idle(0, "ranks get mpiexec's environment"),
+    ),
+    (
+        &["get-stack-traces", "report-state-on-timeout"],
+        idle(0, "after a timeout every rank says what it waits for"),
+    ),
+    (
+        &["check_mpi", "check-mpi"],
+        idle(0, "arguments of calls are checked in any case"),
+    ),
+    (
+        &["preload-binary"],
+        idle(
+            0,
+            "a program is read on each host, from the same path, and one that is not there is an error",
+        ),
+    ),
+    (
+        &["hetero-nodes"],
+        idle(0, "each host's cores are looked at there"),
+    ),
+    (
+        &["stream-buffering"],
+        idle(1, "output is passed on as it is written"),
+    ),
+    (
+        &["unbuffered", "u"],
+        idle(0, "output is passed on as it is written"),
+    ),
+    (
+        &["silent-abort", "q", "quiet", "Q"],
+        idle(0, "mpiexec says nothing but why a job fails"),
+    ),
+    (
+        &["print-all-exitcodes"],
+        idle(
+            0,
+            "mpiexec names the rank that fails first, and its exit code",
+        ),
+    ),
+    // Things that this launcher or library does not have, or finds out by itself.
     (
         &[
             "mca", "gmca", "omca", "pmixmca", "prtemca", "gpmixmca", "gprtemca",
         ],
-        Ok(2),
+        idle(2, "there are no parameters of another library's parts"),
     ),
-    (&["rmk", "topolib", "usize", "personality"], Ok(1)),
-    // The same path as here is used on every host.
-    (&["prefix"], Ok(1)),
+    (&["tune", "am"], idle(1, "there is nothing to tune")),
     (
-        &["rank-by"],
-        Err("ranks are numbered as they are placed; --map-by node deals them out in turn"),
+        &[
+            "rmk",
+            "topolib",
+            "demux",
+            "usize",
+            "personality",
+            "branch-count",
+            "max-vm-size",
+            "localhost",
+            "port-range",
+        ],
+        idle(1, "there is one way to do this"),
+    ),
+    (&["tmpdir"], idle(1, "no temporary files are made")),
+    (
+        &["prefix", "app-prefix", "pmix-prefix", "app-pmix-prefix"],
+        idle(1, "the same paths are used on every host"),
     ),
     (
-        &["rankfile", "rf"],
-        Err("ranks are placed by -hosts a:2,b, a host file, -ppn and --map-by"),
+        &["noprefix", "no-app-prefix", "hybrid-hosts"],
+        idle(0, "the same paths are used on every host"),
     ),
     (
         &[
-            "display-map",
-            "display-devel-map",
-            "display-allocation",
-            "display",
-            "print-rank-map",
-            "do-not-launch",
-            "info",
+            "disable-hostname-propagation",
+            "do-not-resolve",
+            "pmi-port",
+            "pmi-connect",
+            "pmi-aggregate",
+            "pmi-noaggregate",
         ],
-        Err("--dry-run prints what would start where"),
+        idle(0, "there is one way to do this"),
+    ),
+    (&["disable-x"], idle(0, "no X forwarding is asked for")),
+    (
+        &["cleanup", "noconf"],
+        idle(0, "mpiexec keeps no files of its own"),
+    ),
+    (
+        &[
+            "debug-daemons",
+            "debug-devel",
+            "leave-session-attached",
+            "show-progress",
+            "use-regexp",
+            "novm",
+            "no-ready-msg",
+        ],
+        idle(0, "there are no daemons"),
+    ),
+    // Hosts and placement.
+    (
+        &["rankfile", "rf", "rankmap"],
+        Instead(
+            "ranks are placed by -hosts a:2,b, a host file, -ppn, --map-by and -bind-to user:0,1",
+        ),
+    ),
+    (
+        &["nolocal", "skip-launch-node"],
+        Instead("name the other hosts with -hosts"),
+    ),
+    (
+        &[
+            "nodelist",
+            "w",
+            "hosts-group",
+            "machines",
+            "machinelist",
+            "add-host",
+        ],
+        Instead("name the hosts with -hosts a:2,b"),
+    ),
+    (
+        &["add-hostfile"],
+        Instead("name all hosts in one file: -hostfile FILE"),
+    ),
+    (
+        &["nodes"],
+        Instead("name the hosts with -hosts a,b, or start mpiexec within the batch job"),
+    ),
+    (
+        &["order-nodes"],
+        Instead("name the hosts in the order that is wanted: -hosts a,b"),
+    ),
+    (
+        &["d"],
+        Instead("--cpus-per-rank N says how many CPUs each rank has; -v prints what mpiexec does"),
+    ),
+    (
+        &["binding", "pin", "cpu-bind", "cpu_bind"],
+        Instead("--bind-to core, numa, socket or none, or -bind-to user:0,1"),
+    ),
+    (
+        &["distribution", "m"],
+        Instead("--map-by node deals ranks out to hosts, --map-by socket to sockets"),
+    ),
+    (
+        &["hint", "threads-per-core"],
+        Instead("--bind-to core gives each rank whole cores, --bind-to hwthread single threads"),
+    ),
+    (
+        &["membind", "mem-bind", "mem_bind"],
+        Instead(
+            "start numactl in the program's place: mpiexec -n 4 numactl --localalloc ./program",
+        ),
+    ),
+    (
+        &[
+            "gpus-per-proc",
+            "gpus-per-task",
+            "gpu-bind",
+            "gpu-support",
+            "gpus",
+        ],
+        Instead(
+            "start a script that sets CUDA_VISIBLE_DEVICES by MPI_LOCALRANKID in the program's place",
+        ),
+    ),
+    // What is printed, and output.
+    (
+        &["info", "version-info"],
+        Instead("--version, and weft info for the settings and networks"),
+    ),
+    (
+        &["prot", "display-comm", "profile"],
+        Instead("weft info tells the networks, and --trace every packet"),
     ),
     (
         &[
             "outfile-pattern",
             "errfile-pattern",
             "output-filename",
-            "output",
             "xml",
+            "xml-file",
         ],
-        Err("--output-dir DIR writes each rank's output to a file"),
-    ),
-    (
-        &["prepend-pattern", "timestamp-output"],
-        Err("-l begins each line of output with its rank"),
+        Instead("--output-dir DIR writes each rank's output to a file"),
     ),
     (
         &[
-            "cpus-per-proc",
-            "cpus-per-rank",
-            "cpu-set",
-            "cpu-list",
-            "binding",
-            "pin",
+            "prepend-pattern",
+            "timestamp-output",
+            "prepend-timestamp",
+            "ordered-output",
+            "line-buffer",
         ],
-        Err("--bind-to core gives each rank an equal share of its host's cores"),
+        Instead("-l begins each line of output with its rank, and lines are never mixed"),
     ),
     (
-        &["genvexcl", "envexcl"],
-        Err("-genvlist names the variables that ranks inherit"),
+        &["input"],
+        Instead(
+            "mpiexec reads its own standard input: mpiexec ... < FILE; --stdin says who gets it",
+        ),
     ),
     (
-        &["disable-auto-cleanup"],
-        Err("a job ends when one of its ranks fails"),
+        &["report-pid", "report-uri", "output-proctable"],
+        Instead("-v prints each rank's process"),
     ),
     (
-        &["gdb", "gdba", "debug", "tv"],
-        Err("start the debugger in the program's place: mpiexec -n 4 gdb --args ./program"),
+        &["index-argv-by-rank"],
+        Instead("each rank finds its number in PMI_RANK"),
     ),
-    (&["nolocal"], Err("name the other hosts with -hosts")),
+    // Environment and files.
+    (
+        &["genvexcl", "envexcl", "unset-env"],
+        Instead("-genvlist names the variables that ranks inherit"),
+    ),
+    (
+        &["append-env", "prepend-env"],
+        Instead("-x NAME=VALUE sets a variable; the shell can join values"),
+    ),
+    (
+        &["preload-files"],
+        Instead("files are read where they lie: use a common file system"),
+    ),
+    (&["set-cwd-to-session-dir"], Instead("-wdir DIR")),
+    (
+        &["umask"],
+        Instead("ranks have mpiexec's: umask 022 before it"),
+    ),
+    (
+        &["config"],
+        Instead("-configfile FILE holds programs with their options, -file FILE options"),
+    ),
+    (
+        &["memory-alloc-kinds"],
+        Instead("leave it out: the info key mpi_memory_alloc_kinds asks for kinds"),
+    ),
+    (
+        &["ilp64"],
+        Instead("leave it out: the program's own compiler options decide on the size of integers"),
+    ),
+    // Networks and how hosts are reached.
+    (
+        &[
+            "rdma", "RDMA", "ib", "IB", "dapl", "DAPL", "ofi", "OFI", "tmi", "psm", "psm2", "mx",
+        ],
+        Instead("--transport auto|shm|tcp|rdma chooses what carries messages"),
+    ),
+    (
+        &["rsh", "enable-x", "launch-agent", "bootstrap-exec-args"],
+        Instead("-launcher-exec PROGRAM reaches hosts, with the words of HYDRA_LAUNCH_EXTRA_ARGS"),
+    ),
+    (
+        &[
+            "nameserver",
+            "ompi-server",
+            "hnp",
+            "dvm",
+            "system-server",
+            "report-events",
+        ],
+        Instead("mpiexec uses no server: leave it out"),
+    ),
+    // Failures.
+    (
+        &[
+            "disable-auto-cleanup",
+            "enable-recovery",
+            "continuous",
+            "runtime-options",
+            "no-kill",
+        ],
+        Instead("leave it out: a job ends when one of its ranks fails"),
+    ),
+    (
+        &["max-restarts", "with-ft"],
+        Instead("leave it out: a job ends when one of its ranks fails"),
+    ),
+    (
+        &["report-child-jobs-separately"],
+        Instead(
+            "leave it out: the exit code is that of the first rank that fails, whichever job it is of",
+        ),
+    ),
+    (
+        &["kill-on-bad-exit", "K"],
+        Instead("leave it out: a job ends when one of its ranks fails"),
+    ),
+    (
+        &[
+            "ckpoint",
+            "ckpointlib",
+            "ckpoint-prefix",
+            "ckpoint-interval",
+        ],
+        Instead("leave it out: programs write their own checkpoints"),
+    ),
+    // Tools in the program's place.
+    (
+        &[
+            "gdb",
+            "gdba",
+            "gdb-ia",
+            "gdb-args",
+            "idb",
+            "debug",
+            "debugger",
+            "tv",
+            "stop-on-exec",
+            "stop-in-init",
+            "stop-in-app",
+        ],
+        Instead("start the debugger in the program's place: mpiexec -n 4 gdb --args ./program"),
+    ),
+    (
+        &["xterm"],
+        Instead("start the terminal in the program's place: mpiexec -n 4 xterm -e ./program"),
+    ),
+    (
+        &[
+            "gtool",
+            "gtoolfile",
+            "aps",
+            "mps",
+            "trace-collectives",
+            "trace-imbalance",
+        ],
+        Instead("start the tool in the program's place: mpiexec -n 4 TOOL ./program"),
+    ),
+    (
+        &["pset"],
+        Instead("leave it out: the process sets are mpi://WORLD and mpi://SELF"),
+    ),
+    // srun's, within what mpiexec is started in.
+    (
+        &["mpi"],
+        Instead("leave it out: mpiexec starts programs of this library alone"),
+    ),
+    (
+        &[
+            "overlap",
+            "exclusive",
+            "exact",
+            "partition",
+            "account",
+            "time",
+            "qos",
+            "constraint",
+            "mem",
+            "jobid",
+            "job-name",
+        ],
+        Instead(
+            "an option of srun's, salloc's and sbatch's: mpiexec runs within what they have given",
+        ),
+    ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_name_stands_once_and_has_its_line() {
+        let mut seen = BTreeSet::new();
+        for (names, meaning) in TABLE {
+            assert!(names.iter().all(|name| seen.insert(name)), "{names:?}");
+            let (Foreign::Idle { because: text, .. } | Foreign::Instead(text)) = meaning;
+            assert!(!text.is_empty() && !text.contains('\n'), "{names:?}");
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::hosts::HostOptions;
 use super::usage::{Usage, usage};
+use crate::binding::Binding;
 use crate::hosts::Host;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -14,13 +15,18 @@ pub struct Job {
     pub applications: Vec<Application>,
     /// Set for every application, in order.
     pub environment: Vec<(OsString, OsString)>,
-    pub bind: Bind,
+    pub binding: Binding,
     pub report_bindings: bool,
     pub timeout: Option<Duration>,
     pub stdin: Stdin,
     pub prefix_output: bool,
     pub output_directory: Option<PathBuf>,
+    /// Standard error goes where standard output does.
+    pub merge_output: bool,
+    pub show: Show,
     pub verbose: bool,
+    /// Options that change nothing, each in a line with the reason.
+    pub notes: Vec<String>,
     pub dry_run: bool,
     pub inherit: Inherit,
     pub hosts: HostOptions,
@@ -50,13 +56,15 @@ pub struct Application {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bind {
-    /// To cores where there are enough.
-    #[default]
-    Auto,
-    Core,
-    None,
+/// What is printed before the job starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Show {
+    /// Each rank's place and program.
+    pub map: bool,
+    /// Each host's ranks.
+    pub allocation: bool,
+    /// This host's cores.
+    pub topology: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +88,7 @@ impl Job {
                 "--prefix-output and --output-dir exclude each other: files hold the output of one rank each",
             );
         }
-        Ok(())
+        self.binding.check().map_err(Usage)
     }
 }
 

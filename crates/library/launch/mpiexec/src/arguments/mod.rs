@@ -8,15 +8,16 @@ mod foreign;
 mod hosts;
 mod job;
 mod options;
+mod placement;
 mod table;
 mod usage;
 mod values;
 mod words;
 
 pub use hosts::Launcher;
-pub use job::{Application, Bind, Inherit, Job, Stdin};
+pub use job::{Application, Inherit, Job, Show, Stdin};
 pub use options::Command;
-pub use usage::Usage;
+pub use usage::{USAGE_EXIT_CODE, Usage};
 
 use std::ffi::OsString;
 

@@ -1,9 +1,9 @@
 //! The options and the program before a `:`.
 
 use super::file;
-use super::foreign::{self, Foreign};
+use super::foreign::Foreign;
 use super::job::{Application, Job, Section};
-use super::table;
+use super::table::{self, Meaning};
 use super::usage::{Usage, usage};
 use super::words::Words;
 use std::ffi::{OsStr, OsString};
@@ -116,26 +116,29 @@ fn parse_option(
         "h" | "help" => return Ok(Some(Command::Help)),
         "V" | "version" => return Ok(Some(Command::Version)),
         "file" => parse_options_file(job, section, words.value("a file")?.as_ref())?,
-        "configfile" => {
+        "configfile" | "app" => {
             parse_configuration(job, words.value("a file")?.as_ref())?;
             section.configured = true;
         }
         name => match table::find(name) {
-            Some(action) => action(job, section, words)?,
-            None => pass_over(name, words)?,
+            Some(Meaning::Does(action)) => action(job, section, words)?,
+            Some(Meaning::Foreign(option)) => pass_over(job, option, words)?,
+            None => return usage(format!("unknown option {} (see --help)", words.option)),
         },
     }
     Ok(None)
 }
 
 /// An option of another launcher that changes nothing here, or that something else takes the place of.
-fn pass_over(name: &str, words: &mut Words) -> Result<(), Usage> {
-    match foreign::meaning(name) {
-        Some(Foreign::Idle { values }) => {
-            (0..values).try_for_each(|_| words.value("a value").map(drop))
+fn pass_over(job: &mut Job, option: &Foreign, words: &mut Words) -> Result<(), Usage> {
+    match option {
+        Foreign::Idle { values, because } => {
+            (0..*values).try_for_each(|_| words.value("a value").map(drop))?;
+            job.notes
+                .push(format!("{} changes nothing: {because}", words.option));
+            Ok(())
         }
-        Some(Foreign::Instead(advice)) => usage(format!("{}: {advice}", words.option)),
-        None => usage(format!("unknown option {} (see --help)", words.option)),
+        Foreign::Instead(advice) => usage(format!("{}: {advice}", words.option)),
     }
 }
 
@@ -162,12 +165,13 @@ fn parse_configuration(job: &mut Job, path: &Path) -> Result<(), Usage> {
         return usage(format!("`{}` holds no program", path.display()));
     }
     for line in lines {
-        if line
-            .iter()
-            .any(|word| word == "-configfile" || word == "--configfile")
-        {
+        if line.iter().any(|word| {
+            ["-configfile", "--configfile", "-app", "--app"]
+                .iter()
+                .any(|name| word == name)
+        }) {
             return usage(format!(
-                "`{}`: -configfile cannot stand in a file",
+                "`{}`: a file of programs cannot stand in a file",
                 path.display()
             ));
         }

@@ -1,13 +1,16 @@
 //! The options, one table for all but those that stand for other words or in place of a job.
 
+use super::foreign::{self, Foreign};
 use super::hosts::Launcher;
 use super::job::{Inherit, Job, Section};
+use super::placement;
 use super::usage::Usage;
 use super::values::{
-    bind, check_architecture, exported, launcher, listed, number_of_ranks, seconds, soft_list,
+    assigned, check_architecture, exported, launcher, listed, number_of_ranks, seconds, soft_list,
     stdin, trace, variable,
 };
 use super::words::Words;
+use crate::binding::{Object, To};
 use crate::hosts::{self, Order};
 use std::ffi::OsString;
 use weft_pools::Pools;
@@ -40,19 +43,26 @@ const RECEIVE_POOLS: &str = "WEFT_RECEIVE_POOLS";
 /// What an option does: to the job, or to what stands before the program at hand. Its value is the next of the words.
 pub type Action = fn(&mut Job, &mut Section, &mut Words) -> Result<(), Usage>;
 
-/// The action of an option of this name, if there is one.
-pub fn find(name: &str) -> Option<Action> {
-    let mut all = OPTIONS.iter();
-    let found = all.find(|(names, _)| names.contains(&name));
-    found.map(|(_, action)| *action)
+pub enum Meaning {
+    Does(Action),
+    /// It is another launcher's.
+    Foreign(&'static Foreign),
 }
 
-/// Each option's names, without dashes.
+/// What an option of this name means, if there is one.
+pub fn find(name: &str) -> Option<Meaning> {
+    let mut all = OPTIONS.iter();
+    let found = all.find(|(names, _)| names.contains(&name));
+    let does = found.map(|(_, action)| Meaning::Does(*action));
+    does.or_else(|| foreign::find(name).map(Meaning::Foreign))
+}
+
+/// Each option's names, without dashes: ours first.
 const OPTIONS: &[(&[&str], Action)] = &[
-    (&["n", "np"], |_, section, words| {
-        set(&mut section.ranks, ranks(words))
+    (&["n", "np", "c", "ntasks"], |_, section, words| {
+        number_section(section, words)
     }),
-    (&["wdir", "wd"], |_, section, words| {
+    (&["wdir", "wd", "chdir"], |_, section, words| {
         set(&mut section.directory, words.value("a directory"))
     }),
     (&["path"], |_, section, words| {
@@ -70,6 +80,9 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["x"], |_, section, words| {
         add(&mut section.environment, exported(words)?)
     }),
+    (&["set-env"], |_, section, words| {
+        add(&mut section.environment, [assigned(words)?])
+    }),
     (&["genvall", "envall"], |job, _, _| {
         put(&mut job.inherit, Inherit::All)
     }),
@@ -86,7 +99,14 @@ const OPTIONS: &[(&[&str], Action)] = &[
         add(job.hosts.listed.get_or_insert_default(), listed(words)?)
     }),
     (
-        &["f", "hostfile", "machinefile", "machine-file"],
+        &[
+            "f",
+            "hostfile",
+            "machinefile",
+            "machine-file",
+            "machine",
+            "default-hostfile",
+        ],
         |job, _, words| {
             add(
                 job.hosts.listed.get_or_insert_default(),
@@ -94,13 +114,46 @@ const OPTIONS: &[(&[&str], Action)] = &[
             )
         },
     ),
-    (&["ppn", "perhost", "N", "npernode"], |job, _, words| {
-        set(&mut job.hosts.per_host, ranks(words))
+    (
+        &["ppn", "perhost", "N", "npernode", "grr", "ntasks-per-node"],
+        |job, _, words| set(&mut job.hosts.per_host, ranks(words)),
+    ),
+    (&["pernode"], |job, _, _| {
+        put(&mut job.hosts.per_host, Some(1))
     }),
-    (&["rr"], |job, _, _| put(&mut job.hosts.order, Order::Nodes)),
-    (&["map-by"], |job, _, words| map_by(job, words)),
+    (&["rr", "bynode"], |job, _, _| {
+        put(&mut job.hosts.order, Order::Nodes)
+    }),
+    (&["map-by"], |job, _, words| placement::map_by(job, words)),
+    (&["npersocket"], |job, _, words| {
+        placement::per_socket(job, words)
+    }),
+    (&["ppr"], |job, _, words| {
+        placement::per_resource(job, words)
+    }),
+    (&["bycore"], |job, _, _| {
+        put(&mut job.binding.map, Some(Object::Core))
+    }),
+    (&["bysocket"], |job, _, _| {
+        put(&mut job.binding.map, Some(Object::Package))
+    }),
+    (&["rank-by"], |job, _, words| placement::rank_by(job, words)),
+    (
+        &["cpus-per-rank", "cpus-per-proc", "cpus-per-task", "depth"],
+        |job, _, words| placement::cpus_per_rank(job, words),
+    ),
+    (
+        &["use-hwthread-cpus", "use-hwthreads-as-cpus"],
+        |job, _, _| put(&mut job.binding.counts_threads, true),
+    ),
+    (&["cpu-set", "cpu-list"], |job, _, words| {
+        placement::cpu_set(job, words)
+    }),
     (&["nooversubscribe"], |job, _, _| {
         put(&mut job.hosts.slots_are_limits, true)
+    }),
+    (&["ssh"], |job, _, _| {
+        put(&mut job.hosts.launcher, Some(Launcher::Ssh))
     }),
     (&["launcher", "bootstrap"], |job, _, words| {
         set(&mut job.hosts.launcher, chosen_launcher(words))
@@ -108,7 +161,7 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["launcher-exec", "bootstrap-exec"], |job, _, words| {
         set(&mut job.hosts.launcher_program, words.value("a program"))
     }),
-    (&["launch-timeout"], |job, _, words| {
+    (&["launch-timeout", "spawn-timeout"], |job, _, words| {
         put(
             &mut job.hosts.launch_timeout,
             words.parsed(SECONDS, seconds)?,
@@ -144,29 +197,61 @@ const OPTIONS: &[(&[&str], Action)] = &[
     (&["trace"], |job, _, words| {
         add(&mut job.environment, [(TRACE.into(), trace(words)?)])
     }),
-    (&["bind-to"], |job, _, words| {
-        put(&mut job.bind, words.parsed("`core` or `none`", bind)?)
+    (&["bind-to"], |job, _, words| placement::bind_to(job, words)),
+    (&["bind-to-core"], |job, _, _| {
+        put(&mut job.binding.to, To::Objects(Object::Core, 1))
+    }),
+    (&["bind-to-socket"], |job, _, _| {
+        put(&mut job.binding.to, To::Objects(Object::Package, 1))
+    }),
+    (&["bind-to-none"], |job, _, _| {
+        put(&mut job.binding.to, To::None)
     }),
     (&["report-bindings"], |job, _, _| {
         put(&mut job.report_bindings, true)
     }),
-    (&["stdin"], |job, _, words| {
+    (
+        &["display-map", "display-devel-map", "display-diffable-map"],
+        |job, _, _| put(&mut job.show.map, true),
+    ),
+    (
+        &[
+            "display-allocation",
+            "display-devel-allocation",
+            "print-rank-map",
+        ],
+        |job, _, _| put(&mut job.show.allocation, true),
+    ),
+    (&["display-topo"], |job, _, _| {
+        put(&mut job.show.topology, true)
+    }),
+    (&["display"], |job, _, words| placement::display(job, words)),
+    (&["stdin", "s"], |job, _, words| {
         put(
             &mut job.stdin,
             words.parsed("a rank, `all` or `none`", stdin)?,
         )
     }),
     (
-        &["l", "prefix-output", "tag-output", "prepend-rank"],
+        &["l", "prefix-output", "tag-output", "prepend-rank", "label"],
         |job, _, _| put(&mut job.prefix_output, true),
     ),
-    (&["output-dir"], |job, _, words| {
+    (&["merge-stderr-to-stdout"], |job, _, _| {
+        put(&mut job.merge_output, true)
+    }),
+    (&["output"], |job, _, words| placement::output(job, words)),
+    (&["forward-signals"], |_, _, words| {
+        placement::forward_signals(words)
+    }),
+    (&["output-dir", "output-directory"], |job, _, words| {
         set(
             &mut job.output_directory,
             words.value("a directory").map(Into::into),
         )
     }),
-    (&["dry-run"], |job, _, _| put(&mut job.dry_run, true)),
+    (&["dry-run", "do-not-launch", "show"], |job, _, _| {
+        put(&mut job.dry_run, true)
+    }),
     (&["v", "verbose"], |job, _, _| put(&mut job.verbose, true)),
     // They only have to be right (MPI-5.0 §11.8.1).
     (&["arch"], |_, _, words| {
@@ -199,6 +284,18 @@ fn ranks(words: &mut Words) -> Result<u32, Usage> {
     words.parsed("a number of ranks, at least 1", number_of_ranks)
 }
 
+/// Two numbers would leave ranks out without a word: `-c` is the number of ranks with Open MPI, and CPUs for each with srun.
+fn number_section(section: &mut Section, words: &mut Words) -> Result<(), Usage> {
+    let number = ranks(words)?;
+    match section.ranks.replace(number) {
+        Some(other) if other != number => Err(Usage(format!(
+            "{} {number}: {other} ranks are asked for, too; --cpus-per-rank N says how many CPUs each has",
+            words.option
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn names(words: &mut Words) -> Result<Vec<OsString>, Usage> {
     let names = words.text("names separated by commas")?;
     Ok(names.split(',').map(OsString::from).collect())
@@ -227,41 +324,6 @@ fn hosts_in_file(words: &mut Words) -> Result<Vec<hosts::Host>, Usage> {
     read.map_err(|problem| Usage(format!("{}: {problem}", words.option)))
 }
 
-/// `slot`, `core`, `node` or `ppr:N:node`, each perhaps with `:oversubscribe` or `:nooversubscribe` behind it.
-fn map_by(job: &mut Job, words: &mut Words) -> Result<(), Usage> {
-    let text = words.text("`node`, `slot`, `core` or `ppr:N:node`")?;
-    let lower = text.to_ascii_lowercase();
-    let parts: Vec<&str> = lower.split(':').collect();
-    let modifiers = match parts[..] {
-        ["slot" | "core" | "", ref rest @ ..] => rest,
-        ["node", ref rest @ ..] => {
-            job.hosts.order = Order::Nodes;
-            rest
-        }
-        ["ppr", ranks, "node", ref rest @ ..] => {
-            let ranks = number_of_ranks(ranks);
-            job.hosts.per_host = Some(ranks.ok_or_else(|| unknown_mapping(words, &text))?);
-            rest
-        }
-        _ => return Err(unknown_mapping(words, &text)),
-    };
-    for modifier in modifiers {
-        match *modifier {
-            "oversubscribe" => job.hosts.slots_are_limits = false,
-            "nooversubscribe" => job.hosts.slots_are_limits = true,
-            _ => return Err(unknown_mapping(words, &text)),
-        }
-    }
-    Ok(())
-}
-
-fn unknown_mapping(words: &Words, text: &str) -> Usage {
-    Usage(format!(
-        "{} needs `node`, `slot`, `core` or `ppr:N:node`, not `{text}`",
-        words.option
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -273,8 +335,8 @@ mod tests {
         for name in OPTIONS.iter().flat_map(|(names, _)| *names) {
             assert!(seen.insert(name), "{name} stands twice");
             assert!(
-                super::super::foreign::meaning(name).is_none(),
-                "{name} is also passed over"
+                foreign::find(name).is_none(),
+                "{name} is also another launcher's"
             );
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::binding::{Binding, Object, RankBy, To};
 use crate::hosts::{Host, Order};
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ fn options_of_the_job() {
     let job = job(
         "--bind-to none --report-bindings --timeout 1.5 --stdin 1 -v --dry-run --output-dir o --oversubscribe -n 2 -soft 1,2:8:2 -arch x86_64 -host localhost:4,127.0.0.1,::1 a",
     );
-    assert_eq!(job.bind, Bind::None);
+    assert_eq!(job.binding.to, To::None);
     assert_eq!(job.timeout, Some(Duration::from_millis(1500)));
     assert_eq!(job.stdin, Stdin::Rank(1));
     assert!(job.report_bindings && job.verbose && job.dry_run);
@@ -147,6 +148,220 @@ fn options_of_other_launchers_change_nothing() {
 }
 
 #[test]
+fn options_about_placement() {
+    let binding = |text: &str| job(&format!("{text} a")).binding;
+    let to = |object, count| Binding {
+        to: To::Objects(object, count),
+        ..Binding::default()
+    };
+    let map = |object| Binding {
+        map: Some(object),
+        ..Binding::default()
+    };
+    let cpus = |count| Binding {
+        cpus_per_rank: Some(count),
+        ..Binding::default()
+    };
+    for (text, expected) in [
+        (
+            "--bind-to none",
+            Binding {
+                to: To::None,
+                ..Binding::default()
+            },
+        ),
+        ("--bind-to core:overload-allowed", to(Object::Core, 1)),
+        ("-bind-to core:2", to(Object::Core, 2)),
+        ("--bind-to L3CACHE:if-supported", to(Object::L3Cache, 1)),
+        ("--bind-to package", to(Object::Package, 1)),
+        ("--bind-to-socket", to(Object::Package, 1)),
+        (
+            "-bind-to rr",
+            Binding {
+                to: To::Each,
+                ..Binding::default()
+            },
+        ),
+        (
+            "-bind-to user:0+2,1-3",
+            Binding {
+                to: To::Lists(vec![vec![0, 2], vec![1, 2, 3]]),
+                ..Binding::default()
+            },
+        ),
+        ("--map-by socket", map(Object::Package)),
+        ("--map-by numa:oversubscribe", map(Object::Numa)),
+        ("--bycore", map(Object::Core)),
+        ("--map-by slot:PE=4", cpus(4)),
+        ("--map-by :pe=4", cpus(4)),
+        ("--map-by node:pe=4", cpus(4)),
+        ("--cpus-per-proc 4", cpus(4)),
+        (
+            "--map-by socket:PE=2:span",
+            Binding {
+                cpus_per_rank: Some(2),
+                spans_hosts: true,
+                ..map(Object::Package)
+            },
+        ),
+        (
+            "--map-by core:hwtcpus",
+            Binding {
+                counts_threads: true,
+                ..map(Object::Core)
+            },
+        ),
+        (
+            "--map-by ppr:2:socket",
+            Binding {
+                per_object: Some(2),
+                ..map(Object::Package)
+            },
+        ),
+        (
+            "-npersocket 2",
+            Binding {
+                per_object: Some(2),
+                ..map(Object::Package)
+            },
+        ),
+        (
+            "--ppr 2:l2cache",
+            Binding {
+                per_object: Some(2),
+                ..map(Object::L2Cache)
+            },
+        ),
+        (
+            "--map-by pe-list=0,2-3:ordered",
+            Binding {
+                to: To::Lists(vec![vec![0], vec![2], vec![3]]),
+                ..Binding::default()
+            },
+        ),
+        (
+            "--map-by pe-list=0,2",
+            Binding {
+                to: To::Lists(vec![vec![0, 2]]),
+                ..Binding::default()
+            },
+        ),
+        (
+            "--rank-by core",
+            Binding {
+                rank_by: Some(RankBy::Fill),
+                ..Binding::default()
+            },
+        ),
+        (
+            "--rank-by socket",
+            Binding {
+                rank_by: Some(RankBy::Objects(Object::Package)),
+                ..Binding::default()
+            },
+        ),
+        (
+            "--cpu-set 0-1,3",
+            Binding {
+                within: Some(vec![0, 1, 3]),
+                ..Binding::default()
+            },
+        ),
+        (
+            "--use-hwthread-cpus",
+            Binding {
+                counts_threads: true,
+                ..Binding::default()
+            },
+        ),
+    ] {
+        assert_eq!(binding(text), expected, "{text}");
+    }
+    assert_eq!(job("--map-by ppr:3:node a").hosts.per_host, Some(3));
+    assert_eq!(job("--map-by node:PE=2 a").hosts.order, Order::Nodes);
+    let shown = job("--display map,topo=x,bind --display-allocation a");
+    assert!(
+        shown.show.map && shown.show.topology && shown.show.allocation && shown.report_bindings
+    );
+    let output = job("--output tag,merge a");
+    assert!(output.prefix_output && output.merge_output);
+}
+
+/// Options as they stand in job scripts for MPICH, Intel MPI, Open MPI, MVAPICH and srun.
+#[test]
+fn options_of_job_scripts_are_taken_or_refused_with_what_to_write() {
+    for text in [
+        "--merge-stderr-to-stdout",
+        "-c 2",
+        "--display-topo",
+        "--preload-binary",
+        "--forward-signals SIGUSR1,15",
+        "--get-stack-traces --timeout 5",
+        "-silent-abort",
+        "-check_mpi",
+        "-s all",
+        "-rr",
+        "-grr 2",
+        "-perhost 2",
+        "-print-rank-map",
+        "-prepend-rank",
+        "-bootstrap ssh",
+        "-iface eth0",
+        "-genv I_MPI_DEBUG 5",
+        "-tune f",
+        "--mca btl_base_verbose 10",
+        "--display-map",
+        "--display-allocation",
+        "--nooversubscribe",
+        "--oversubscribe",
+        "--pernode",
+        "--bynode",
+        "--byslot",
+        "--label",
+        "--ntasks 2",
+        "--ntasks-per-node 2",
+        "--cpus-per-task 2",
+        "--report-bindings",
+        "--report-state-on-timeout",
+        "-ssh",
+        "-export-all",
+        "--prefix /opt/x",
+        "--spawn-timeout 5",
+        "--set-env A=b",
+        "--stream-buffering 0",
+        "-cleanup",
+        "-tmpdir /tmp",
+        "-envall",
+    ] {
+        assert!(parse(words(&format!("{text} -n 2 a"))).is_ok(), "{text}");
+    }
+    for (text, instead) in [
+        ("-report-child-jobs-separately", "leave it out"),
+        ("--debugger gdb", "gdb --args"),
+        ("-gtool x", "TOOL ./program"),
+        ("--rankfile f", "-bind-to user:0,1"),
+        ("-binding pin=yes", "--bind-to core"),
+        ("--cpu-bind=cores", "--bind-to core"),
+        ("--nodes 2", "-hosts a,b"),
+        ("--mpi=pmix", "leave it out"),
+        ("-rsh", "-launcher-exec"),
+        ("-ordered-output", "-l "),
+        ("-rdma", "--transport"),
+    ] {
+        let problem = refusal(&format!("{text} -n 2 a"));
+        assert!(
+            problem.contains(instead) && !problem.contains('\n'),
+            "{text}: {problem}"
+        );
+    }
+    let notes = job("--mca btl self -silent-abort a").notes;
+    assert!(
+        notes.len() == 2 && notes[1].starts_with("-silent-abort changes nothing: "),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn each_mistake_is_one_line_that_names_it() {
     for (text, named) in [
         ("", "no program"),
@@ -166,15 +381,32 @@ fn each_mistake_is_one_line_that_names_it() {
         ("-f /nonexistent a", "-f: cannot read"),
         ("-machinefile /dev/null a", "names no host"),
         ("-ppn 0 a", "-ppn needs"),
-        ("--map-by socket a", "--map-by needs"),
+        ("--map-by sockets a", "--map-by needs"),
+        ("--map-by seq a", "-bind-to user:0,1"),
+        ("--map-by socket:PE=0 a", "--map-by needs"),
+        ("--map-by ppr:2:cube a", "--map-by needs"),
+        ("-npersocket x a", "-npersocket needs"),
         ("--map-by ppr:x:node a", "--map-by needs"),
-        ("--map-by node:pe=2 a", "--map-by needs"),
         ("-launcher rsh a", "-launcher needs"),
         ("--rankfile x a", "-ppn"),
         ("--mca x", "--mca needs"),
         ("-arch vax a", "-arch vax"),
         ("-soft 1,x a", "-soft needs"),
-        ("--bind-to socket a", "--bind-to needs"),
+        ("--bind-to sockets a", "--bind-to needs"),
+        ("--bind-to core:0 a", "--bind-to needs"),
+        ("-bind-to user:0,x a", "-bind-to needs"),
+        ("--bind-to socket --cpus-per-rank 2 a", "--bind-to core"),
+        ("--bind-to core:3 --map-by slot:PE=2 a", "both 3 and 2"),
+        ("-bind-to user:0 --cpus-per-rank 2 a", "list"),
+        ("--rank-by x a", "--rank-by needs"),
+        ("--cpu-set 3-1 a", "--cpu-set needs"),
+        ("--display x a", "--display needs"),
+        ("--output x a", "--output needs"),
+        ("--output dir= a", "--output needs"),
+        ("--forward-signals SIGUSR1,SIGUSR2 a", "SIGUSR2"),
+        ("-n 4 -c 2 a", "--cpus-per-rank"),
+        ("--set-env A a", "NAME=VALUE"),
+        ("--app /nonexistent -n 2 a", "cannot read"),
         ("--timeout 0 a", "--timeout needs"),
         ("--timeout inf a", "--timeout needs"),
         ("--stdin some a", "--stdin needs"),
@@ -230,6 +462,12 @@ fn help_names_every_option() {
         "-configfile",
         "-genv",
         "--bind-to",
+        "--cpus-per-rank",
+        "--cpu-set",
+        "--merge-stderr-to-stdout",
+        "--display",
+        "--rank-by",
+        "--app",
         "--report-bindings",
         "--timeout",
         "--stdin",

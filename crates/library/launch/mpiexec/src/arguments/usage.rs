@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// mpiexec ends with this after a wrong command line.
+pub const USAGE_EXIT_CODE: u8 = 2;
+
 /// One line: what is wrong with the command line and what to write instead.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Usage(pub String);

@@ -1,7 +1,7 @@
 //! What follows an option.
 
 use super::hosts::Launcher;
-use super::job::{Bind, Stdin};
+use super::job::Stdin;
 use super::usage::{Usage, usage};
 use super::words::Words;
 use crate::hosts::{self, Host};
@@ -35,14 +35,6 @@ pub fn number_of_ranks(text: &str) -> Option<u32> {
 pub fn seconds(text: &str) -> Option<Duration> {
     let seconds = text.parse::<f64>().ok().filter(|&seconds| seconds > 0.0);
     seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-}
-
-pub fn bind(text: &str) -> Option<Bind> {
-    match text {
-        "core" => Some(Bind::Core),
-        "none" => Some(Bind::None),
-        _ => None,
-    }
 }
 
 pub fn stdin(text: &str) -> Option<Stdin> {
@@ -90,6 +82,12 @@ pub fn exported(words: &mut Words) -> Result<Option<(OsString, OsString)>, Usage
             OsStr::from_bytes(&bytes[end + 1..]).to_owned(),
         )
     }))
+}
+
+/// `NAME=VALUE`
+pub fn assigned(words: &mut Words) -> Result<(OsString, OsString), Usage> {
+    let option = words.option.clone();
+    exported(words)?.ok_or_else(|| Usage(format!("{option} needs NAME=VALUE")))
 }
 
 pub fn check_architecture(text: &str) -> Result<(), Usage> {

@@ -53,6 +53,10 @@ fn ranks_fill_hosts_by_slots() {
         ("-hosts x,y -n 1 -host y a : -n 1 b", "yx"),
         ("-n 1 -host x a : -n 2 -host y b : c", "xyy."),
         ("-hosts x,localhost,y -n 3 a", "x.y"),
+        ("-hosts x:2,y:2 --rank-by node a", "xyxy"),
+        ("-hosts x:3,y:2 --rank-by node -n 2 a : -n 3 b", "xxxyy"),
+        ("-hosts x:2,y:2 --map-by node --rank-by slot a", "xxyy"),
+        ("-hosts x:2,y:2 --map-by node --rank-by node a", "xyxy"),
     ] {
         assert_eq!(shown(text, &[]), hosts, "{text}");
     }

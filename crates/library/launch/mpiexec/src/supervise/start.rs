@@ -130,6 +130,10 @@ impl<'a> Supervisor<'a> {
         let [output, error] = self.output.open_rank(plan.number, &self.epoll)?;
         let raw = |fd: &Option<OwnedFd>| fd.as_ref().map(|fd| fd.as_raw_fd());
         let stdin: Option<RawFd> = raw(&input).or((!reads_stdin).then_some(nowhere.as_raw_fd()));
+        let stderr = match self.orders.merge_output {
+            true => raw(&output).or(Some(libc::STDOUT_FILENO)),
+            false => raw(&error),
+        };
         let pid = self.spawner.spawn(&Launch {
             program: &application.program,
             arguments: &application.arguments,
@@ -139,7 +143,7 @@ impl<'a> Supervisor<'a> {
                 .chain(&own_environment)
                 .collect::<Vec<&CString>>(),
             directory: application.directory.as_ref(),
-            streams: [stdin, raw(&output), raw(&error)],
+            streams: [stdin, raw(&output), stderr],
             socket: rank_side.as_raw_fd(),
             own_group,
             cpus: plan.cpus.bound(),

@@ -1,29 +1,9 @@
-//! Which CPUs each rank runs on.
+//! The default: ranks share the cores out.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::ops::Range;
 
-/// The CPUs (hardware threads) of one core that this process may use.
-pub type Core = Vec<u32>;
-
-/// The cores under the CPUs of an affinity mask, packages kept together.
-pub fn cores(cpus: &[u32]) -> Vec<Core> {
-    let mut cores: BTreeMap<(u64, u64), Core> = BTreeMap::new();
-    for &cpu in cpus {
-        let number = |name: &str| {
-            let text =
-                fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/topology/{name}"));
-            text.ok().and_then(|text| text.trim().parse().ok())
-        };
-        // A machine that tells nothing of its cores has as many as CPUs.
-        let core = number("physical_package_id")
-            .zip(number("core_id"))
-            .unwrap_or((u64::MAX, u64::from(cpu)));
-        cores.entry(core).or_default().push(cpu);
-    }
-    cores.into_values().collect()
-}
+/// The CPUs (hardware threads) of one core.
+type Core = Vec<u32>;
 
 /// Each rank's share of the cores.
 ///
@@ -53,20 +33,9 @@ fn run(rank: usize, ranks: usize, count: usize) -> Range<usize> {
     rank * count / ranks..(rank + 1) * count / ranks
 }
 
-/// `0-3,8`
-pub fn show_cpus(cpus: &[u32]) -> String {
-    let mut sorted = cpus.to_vec();
-    sorted.sort_unstable();
-    let runs = sorted.chunk_by(|a, b| a + 1 == *b).map(|run| match run {
-        [only] => only.to_string(),
-        [first, .., last] => format!("{first}-{last}"),
-        [] => String::new(),
-    });
-    runs.collect::<Vec<String>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::list::show_runs;
     use super::*;
     use proptest::prelude::*;
 
@@ -122,7 +91,7 @@ mod tests {
         ] {
             let shown: Vec<String> = share_out(ranks, &machine(cores, threads))
                 .iter()
-                .map(|share| show_cpus(share))
+                .map(|share| show_runs(share))
                 .collect();
             assert_eq!(
                 shown.join(" "),
@@ -130,12 +99,5 @@ mod tests {
                 "{ranks} ranks on {cores} cores of {threads}"
             );
         }
-    }
-
-    #[test]
-    fn shows_runs_of_cpus() {
-        assert_eq!(show_cpus(&[0, 1, 2, 3, 8]), "0-3,8");
-        assert_eq!(show_cpus(&[5]), "5");
-        assert_eq!(show_cpus(&[3, 1, 0]), "0-1,3");
     }
 }
